@@ -3,10 +3,10 @@ import type { ToolSet } from 'ai';
 import * as ai6 from 'ai-6';
 import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '../src/adapters/ai-sdk/index.ts';
 import { messageOf } from '../src/base/error.ts';
-import type { AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
-import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
+import type { AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
+import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { withBelow } from '../test/support/with-below.ts';
-import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import {
   neutralAiRequest,
   scriptedAi6Model,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adapterContract } from '../src/testing/adapter-contract.ts';
+import { adapterContract } from '../test/support/adapter-contract/adapter-contract.ts';
 import { agentHarness, agentHarness6, harness, harness6 } from './ai-sdk.harness.ts';
 
 for (const variant of [harness, agentHarness, harness6, agentHarness6]) {

@@ -1,5 +1,5 @@
 import { aiSdkCapabilities } from '../src/adapters/ai-sdk/index.ts';
-import type { AdapterHarness } from '../src/testing/adapter-harness.ts';
+import type { AdapterHarness } from '../test/support/adapter-contract/adapter-harness.ts';
 import { HANDOVER } from '../test/support/with-below.ts';
 import { playAi, type AiScene } from './ai-scene.ts';
 

@@ -21,9 +21,14 @@ import { isDerived } from '../src/records/derived-payload.ts';
 import { Replay } from '../src/replay/replay.ts';
 import type { Run } from '../src/run/run.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
-import { feedbackAfterEachCall, feedbackMark, guidanceAlwaysAt, guidanceMark } from '../src/testing/contract-advice.ts';
-import { FINAL_TEXT, PARALLEL, SERVER_ERROR } from '../src/testing/contract-scenes.ts';
-import { payloadsOf } from '../src/testing/adapter-player.ts';
+import {
+  feedbackAfterEachCall,
+  feedbackMark,
+  guidanceAlwaysAt,
+  guidanceMark,
+} from '../test/support/adapter-contract/contract-advice.ts';
+import { FINAL_TEXT, PARALLEL, SERVER_ERROR } from '../test/support/adapter-contract/contract-scenes.ts';
+import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adapterContract } from '../src/testing/adapter-contract.ts';
+import { adapterContract } from '../test/support/adapter-contract/adapter-contract.ts';
 import { harness } from './claude-agent-sdk.harness.ts';
 
 adapterContract(harness, { describe, test, expect });

@@ -1,5 +1,5 @@
 import { claudeAgentSdkCapabilities } from '../src/adapters/claude/index.ts';
-import type { AdapterHarness } from '../src/testing/adapter-harness.ts';
+import type { AdapterHarness } from '../test/support/adapter-contract/adapter-harness.ts';
 import { HANDOVER } from '../test/support/with-below.ts';
 import { claudeToolName, playClaude } from './claude-scene.ts';
 

@@ -7,15 +7,15 @@ import { isJsonObject } from '../src/base/json.ts';
 import { createCoxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
-import { payloadsOf, playScene, type Played } from '../src/testing/adapter-player.ts';
+import { payloadsOf, playScene, type Played } from '../test/support/adapter-contract/adapter-player.ts';
 import {
   feedbackAfterEachCall,
   feedbackMark,
   guidanceAlwaysAt,
   guidanceAt,
   guidanceMark,
-} from '../src/testing/contract-advice.ts';
-import { FINAL_TEXT, PARALLEL, SEQUENTIAL } from '../src/testing/contract-scenes.ts';
+} from '../test/support/adapter-contract/contract-advice.ts';
+import { FINAL_TEXT, PARALLEL, SEQUENTIAL } from '../test/support/adapter-contract/contract-scenes.ts';
 import type { ModelFunction } from '../src/testing/model-script.ts';
 import { readAll } from '../src/testing/read-all.ts';
 import { harness } from './claude-agent-sdk.harness.ts';

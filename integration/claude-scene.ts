@@ -12,11 +12,16 @@ import {
 import { z } from 'zod';
 import { claudeHooks, observed } from '../src/adapters/claude/index.ts';
 import { messageOf } from '../src/base/error.ts';
-import type { AdapterOutcome, AdapterScene, AgentBelow, NeutralRequest } from '../src/testing/adapter-harness.ts';
+import type {
+  AdapterOutcome,
+  AdapterScene,
+  AgentBelow,
+  NeutralRequest,
+} from '../test/support/adapter-contract/adapter-harness.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import { mapModelCalls, type ModelCall } from '../src/testing/model-script.ts';
-import { neutralAnthropicRequest } from '../src/testing/neutral-request.ts';
-import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import { neutralAnthropicRequest } from '../test/support/adapter-contract/neutral-request.ts';
+import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 
 type Hooks = NonNullable<Options['hooks']>;
 

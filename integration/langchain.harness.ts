@@ -3,10 +3,10 @@ import { createAgent, createMiddleware, HumanMessage, tool, ToolMessage, type Ba
 
 import { coxswainMiddleware, langchainCapabilities } from '../src/adapters/langchain/index.ts';
 import { messageOf } from '../src/base/error.ts';
-import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
-import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
-import { neutralChatRequest } from '../src/testing/neutral-request.ts';
-import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
+import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { neutralChatRequest } from '../test/support/adapter-contract/neutral-request.ts';
+import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
 

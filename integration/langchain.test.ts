@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { coxswainMiddleware } from '../src/adapters/langchain/index.ts';
-import { payloadsOf } from '../src/testing/adapter-player.ts';
-import { feedbackAfterEachCall } from '../src/testing/contract-advice.ts';
+import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
+import { feedbackAfterEachCall } from '../test/support/adapter-contract/contract-advice.ts';
 import type { ModelFunction, ModelScript } from '../src/testing/model-script.ts';
 import { withOpenAi } from './adapter-scene.ts';
 import { chatModel, handles } from './langchain.harness.ts';

@@ -2,12 +2,12 @@ import { Agent, MemorySession, OpenAIProvider, Runner, setTracingDisabled, tool 
 
 import { messageOf } from '../src/base/error.ts';
 import { openaiAgentsCapabilities, coxswainAgents } from '../src/adapters/openai-agents/index.ts';
-import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
-import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
+import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
+import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { mapModelCalls } from '../src/testing/model-script.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
-import { neutralChatRequest, neutralResponsesRequest } from '../src/testing/neutral-request.ts';
-import { scriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import { neutralChatRequest, neutralResponsesRequest } from '../test/support/adapter-contract/neutral-request.ts';
+import { scriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 
 setTracingDisabled(true);
 

@@ -20,8 +20,12 @@ import { z } from 'zod';
 
 import { coxswainAgents } from '../src/adapters/openai-agents/index.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { payloadsOf } from '../src/testing/adapter-player.ts';
-import { feedbackAfterEachCall, guidanceAlwaysAt, guidanceAt } from '../src/testing/contract-advice.ts';
+import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
+import {
+  feedbackAfterEachCall,
+  guidanceAlwaysAt,
+  guidanceAt,
+} from '../test/support/adapter-contract/contract-advice.ts';
 import type { ModelCall, ModelFunction, ModelScript } from '../src/testing/model-script.ts';
 import { withOpenAi } from './adapter-scene.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { adapterContract } from '../src/testing/adapter-contract.ts';
+import { adapterContract } from '../test/support/adapter-contract/adapter-contract.ts';
 import { harness, harnessOf6 } from './openai-responses.harness.ts';
 
 adapterContract(harness, { describe, test, expect });

@@ -2,9 +2,9 @@ import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
 
 import { openaiCapabilities } from '../src/adapters/openai/index.ts';
-import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
-import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
-import { neutralResponsesRequest } from '../src/testing/neutral-request.ts';
+import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
+import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { neutralResponsesRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { HANDOVER } from '../test/support/with-below.ts';
 import { onStage } from './openai-stage.ts';
 

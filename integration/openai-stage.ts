@@ -2,10 +2,10 @@ import type OpenAI from 'openai';
 
 import { messageOf } from '../src/base/error.ts';
 import { openaiSteering, type OpenAiSteering } from '../src/adapters/openai/index.ts';
-import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../src/testing/adapter-harness.ts';
+import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../test/support/adapter-contract/adapter-harness.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
 import { withBelow } from '../test/support/with-below.ts';
-import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 
 /** Inputs of an agent in a scene, for any loop. */
 interface Stage {

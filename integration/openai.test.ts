@@ -6,8 +6,12 @@ import { z } from 'zod';
 
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { openaiSteering } from '../src/adapters/openai/index.ts';
-import { payloadsOf } from '../src/testing/adapter-player.ts';
-import { feedbackAfterEachCall, guidanceAlwaysAt, guidanceAt } from '../src/testing/contract-advice.ts';
+import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
+import {
+  feedbackAfterEachCall,
+  guidanceAlwaysAt,
+  guidanceAt,
+} from '../test/support/adapter-contract/contract-advice.ts';
 import type { ModelCall, ModelScript } from '../src/testing/model-script.ts';
 import { withOpenAi } from './adapter-scene.ts';
 

@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { spanSink, traceSink } from '../src/exports/index.ts';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { FAILING, PARALLEL } from '../src/testing/contract-scenes.ts';
+import { FAILING, PARALLEL } from '../test/support/adapter-contract/contract-scenes.ts';
 import { jsonLines, runCli } from '../test/run-cli.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
 import { playAi } from './ai-scene.ts';

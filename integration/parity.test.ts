@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { adapterParity } from '../src/testing/adapter-parity.ts';
+import { adapterParity } from '../test/support/adapter-contract/adapter-parity.ts';
 import { harness as aiSdk } from './ai-sdk.harness.ts';
 import { harness as claudeAgentSdk } from './claude-agent-sdk.harness.ts';
 import { harness as langchain } from './langchain.harness.ts';

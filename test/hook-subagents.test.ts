@@ -11,7 +11,7 @@ import type { SteeringOptions } from '../src/steering/steering-options.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
-import { payloadsOf } from '../src/testing/adapter-player.ts';
+import { payloadsOf } from './support/adapter-contract/adapter-player.ts';
 import { readAll } from '../src/testing/read-all.ts';
 
 type RawEvent = Readonly<Record<string, unknown>>;

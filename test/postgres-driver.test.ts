@@ -159,7 +159,9 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     );
     expect(partitions).toHaveLength(2);
     for (const { name } of partitions) {
-      await admin.query(`DROP TABLE ${schema}.${name}, ${schema}.${String(name).replace('records', 'record_words')}`);
+      await admin.query(
+        `DROP TABLE ${schema}.${String(name)}, ${schema}.${String(name).replace('records', 'record_words')}`,
+      );
     }
     await admin.query(`DELETE FROM ${schema}.runs`);
     expect(await store.append(scriptCalls('new', 3))).toBe(2);

@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { printableCut } from './terminal/printable.ts';
 import { runProgram } from './program.ts';
-import { removedMessage } from './removed-commands.ts';
+import { removedMessage } from './terminal/removed-commands.ts';
 import { Terminal } from './terminal/terminal.ts';
 
 const USAGE = 2;

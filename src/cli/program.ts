@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 
-import { invalidArgument } from '../base/error.ts';
 import type { CommandDefinition, OptionDefinition } from './commands/command-definition.ts';
 import { COMMANDS } from './commands/command-list.ts';
 import type { Terminal } from './terminal/terminal.ts';
@@ -74,13 +73,6 @@ function addCommand(parent: Command, definition: CommandDefinition, setup: Progr
 }
 
 function addOption(command: Command, flags: string, option: OptionDefinition): void {
-  if (typeof option === 'object' && 'removed' in option) {
-    const refuse = (): never => {
-      throw invalidArgument(`${flags.split(' ')[0]} was removed: ${option.removed}`);
-    };
-    command.addOption(new Option(flags).hideHelp().argParser(refuse));
-    return;
-  }
   const { text, isRequired = false, isRepeatable = false } = typeof option === 'string' ? { text: option } : option;
   if (isRepeatable) {
     command.option(flags, text, (value: string, values: readonly string[] | undefined) => [...(values ?? []), value]);

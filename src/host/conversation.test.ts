@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordedRun, type RecordedRun } from '../../test/support/recorded-run.ts';
-import { feedbackAfterEachCall, guidanceAlwaysAt } from '../testing/contract-advice.ts';
+import { feedbackAfterEachCall, guidanceAlwaysAt } from '../../test/support/adapter-contract/contract-advice.ts';
 import { Conversation, type ConversationAnswer, type RequestNews } from './conversation.ts';
 import type { IssuedCall } from './issued-call.ts';
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-import type { StoredDamage } from '../../src/testing/contract-store.ts';
+import type { StoredDamage } from './store-contract/contract-store.ts';
 
 /** Changes what a SQLite store holds, for `ContractStore.damage`. */
 export async function damageSqlite(file: string, damage: StoredDamage): Promise<void> {

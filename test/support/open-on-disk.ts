@@ -1,5 +1,5 @@
 import type { TrajectoryStore } from '../../src/store/trajectory-store.ts';
-import type { ContractStore, StoredDamage } from '../../src/testing/contract-store.ts';
+import type { ContractStore, StoredDamage } from './store-contract/contract-store.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** Opens a store for the contract in a new folder, which `dispose` deletes. */

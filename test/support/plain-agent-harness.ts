@@ -1,11 +1,11 @@
 import { messageOf } from '../../src/base/error.ts';
-import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../../src/testing/adapter-harness.ts';
+import type { AdapterHarness, AdapterOutcome, AdapterScene } from './adapter-contract/adapter-harness.ts';
 import type { Run } from '../../src/run/run.ts';
 import { HANDOVER, withBelow } from './with-below.ts';
 import { startSceneServer } from './scene-server.ts';
-import { neutralChatRequest } from '../../src/testing/neutral-request.ts';
+import { neutralChatRequest } from './adapter-contract/neutral-request.ts';
 import { runPlainAgent, type PlainAgentHooks } from './plain-agent.ts';
-import { scriptedToolbox } from '../../src/testing/scripted-toolbox.ts';
+import { scriptedToolbox } from './adapter-contract/scripted-toolbox.ts';
 import { PLAIN_AGENT_CAPABILITIES, steerPlainAgent } from './steer-plain-agent.ts';
 
 /** The adapter of the plain agent under the contract: an example of a harness. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
 import { messageOf } from '../../src/base/error.ts';
-import type { ScriptedToolbox } from '../../src/testing/scripted-toolbox.ts';
+import type { ScriptedToolbox } from './adapter-contract/scripted-toolbox.ts';
 
 /** A tool call as chat completions write it. */
 interface ChatCall {

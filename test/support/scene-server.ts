@@ -1,4 +1,4 @@
-import type { AdapterScene } from '../../src/testing/adapter-harness.ts';
+import type { AdapterScene } from './adapter-contract/adapter-harness.ts';
 import type { FakeModelServer } from '../../src/testing/fake-model-server.ts';
 import { startFakeOpenAiServer } from '../../src/testing/fake-openai-server.ts';
 

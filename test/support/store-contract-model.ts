@@ -6,7 +6,7 @@ import { CoxswainError } from '../../src/base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../src/records/trajectory-record.ts';
 import { listAll, readAll } from '../../src/testing/read-all.ts';
 import { scriptRecord } from '../../src/testing/record-script.ts';
-import type { ContractStore } from '../../src/testing/contract-store.ts';
+import type { ContractStore } from './store-contract/contract-store.ts';
 
 /** One append, perhaps after a deletion: where it begins relative to the next free seq, and what it holds. */
 interface AppendStep {

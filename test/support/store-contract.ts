@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { rounds } from './rounds.ts';
-import type { ContractStore } from '../../src/testing/contract-store.ts';
+import type { ContractStore } from './store-contract/contract-store.ts';
 import { unknownPayloadText } from './json-text.ts';
 import { modelContract } from './store-contract-model.ts';
-import { trajectoryStoreContract } from '../../src/testing/trajectory-store-contract.ts';
+import { trajectoryStoreContract } from './store-contract/trajectory-store-contract.ts';
 
 /**
  * Registers the tests that every `TrajectoryStore` of this package passes: the published contract, and random histories.

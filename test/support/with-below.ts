@@ -1,5 +1,5 @@
-import type { AdapterScene } from '../../src/testing/adapter-harness.ts';
-import { scriptedToolbox, type ScriptedToolbox } from '../../src/testing/scripted-toolbox.ts';
+import type { AdapterScene } from './adapter-contract/adapter-harness.ts';
+import { scriptedToolbox, type ScriptedToolbox } from './adapter-contract/scripted-toolbox.ts';
 
 /** The test of the contract that needs an SDK in which one agent hands its task to another. */
 export const HANDOVER = 'after a handoff the next agent keeps the task and the deadline';

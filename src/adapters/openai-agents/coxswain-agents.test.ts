@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { feedbackAfterEachCall, guidanceAlwaysAt } from '../../testing/contract-advice.ts';
+import { feedbackAfterEachCall, guidanceAlwaysAt } from '../../../test/support/adapter-contract/contract-advice.ts';
 import { recordedRun } from '../../../test/support/recorded-run.ts';
 import { coxswainAgents } from './coxswain-agents.ts';
 import type { Model, RunnerShape } from './sdk-shapes.ts';

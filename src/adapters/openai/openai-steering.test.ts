@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { feedbackAfterEachCall } from '../../testing/contract-advice.ts';
+import { feedbackAfterEachCall } from '../../../test/support/adapter-contract/contract-advice.ts';
 import { recordedRun } from '../../../test/support/recorded-run.ts';
 import { openaiSteering } from './openai-steering.ts';
 

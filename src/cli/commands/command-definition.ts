@@ -6,9 +6,7 @@ export type OptionDefinition =
       readonly isRequired?: boolean;
       /** True if the option may be repeated. Its value is then a list. */
       readonly isRepeatable?: boolean;
-    }
-  /** An option of an earlier version that is refused, and what to use instead. */
-  | { readonly removed: string };
+    };
 
 /**
  * Implements a command. The parameters are the arguments in order, an object with the options (`--to-store` → `toStore`), and the

@@ -1,6 +1,6 @@
 import { invalidArgument } from '../../base/error.ts';
 import { parseDuration } from '../../base/parse-duration.ts';
-import { removedOptionText } from '../removed-commands.ts';
+import { removedOptionText } from './removed-commands.ts';
 import { printableCut } from './printable.ts';
 
 const SHOWN_CHARS = 80;

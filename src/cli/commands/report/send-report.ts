@@ -4,7 +4,7 @@ import { invalidArgument } from '../../../base/error.ts';
 import type { NotifyFailure } from '../../../notify/notification.ts';
 import { sendWithRetries } from '../../../notify/notifier.ts';
 import { postJson } from '../../../notify/webhook-target.ts';
-import { removedOptionText } from '../../removed-commands.ts';
+import { removedOptionText } from '../../terminal/removed-commands.ts';
 
 /** Maximum text length in Slack. */
 const SLACK_CHARS = 39_000;

@@ -13,8 +13,6 @@ export const view: CommandDefinition = {
     '--no-open': 'print the address without opening a browser',
     '--run <run>': 'open the run with this id',
     '--call <number>': 'open it at this call, from 1 (default: its start)',
-    '--report <file>': { removed: 'coxswain backtest --html writes the report as a page' },
-    '--config <file>': { removed: 'coxswain backtest --config replays runs with a configuration' },
     '--labels <file>': 'a CSV file for labels of runs and moments',
   },
   examples: [

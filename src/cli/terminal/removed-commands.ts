@@ -6,10 +6,12 @@ const REMOVED: Readonly<Record<string, string>> = {
   '--format intercode': 'convert the file to the form calls or steps of docs/formats.md',
   '--to mailto:': 'give a webhook, or send the text: coxswain report --markdown | mail -s coxswain YOU@HOST',
   'analyze --parquet': 'use --csv, which DuckDB and pandas convert to Parquet',
-  'backtest --html': 'use --json, and coxswain view --report FILE shows the report',
+  'backtest --html': 'use the table or --json',
   'config suggest': 'coxswain backtest PATH marks the patterns and advice that are no better than chance',
   explain: 'use coxswain show RUN --call N; coxswain analyze FILE --store STORE records the runs of a file',
   label: 'coxswain view labels moments of runs, with the keys of its page',
+  'view --config': 'coxswain backtest --config replays runs with a configuration',
+  'view --report': 'coxswain backtest prints the report',
 };
 
 /** The message for a removed command or option; undefined for any other mistake. */

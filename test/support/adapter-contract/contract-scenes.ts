@@ -1,6 +1,6 @@
 import type { Scene } from './adapter-player.ts';
 import type { AgentBelow } from './adapter-harness.ts';
-import type { ModelCall, ModelFunction } from './model-script.ts';
+import type { ModelCall, ModelFunction } from '../../../src/testing/model-script.ts';
 import type { ScriptedTools } from './scripted-toolbox.ts';
 
 /** JSON schema of the parameters of every tool in a scene: an optional number and an optional string. */

@@ -1,10 +1,10 @@
-import { present } from '../base/present.ts';
-import { CoxswainError } from '../base/error.ts';
-import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import { present } from '../../../src/base/present.ts';
+import { CoxswainError } from '../../../src/base/error.ts';
+import type { TrajectoryRecord } from '../../../src/records/trajectory-record.ts';
+import type { TrajectoryStore } from '../../../src/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { listAll, readAll } from './read-all.ts';
-import { scriptCalls, scriptRecord } from './record-script.ts';
+import { listAll, readAll } from '../../../src/testing/read-all.ts';
+import { scriptCalls, scriptRecord } from '../../../src/testing/record-script.ts';
 
 /** Tests what `deleteRun` deletes and preserves, and what `sizeOf` returns. */
 export function deleteContract({ test, expect }: StoreContractCase): void {

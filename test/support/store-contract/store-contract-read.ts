@@ -1,8 +1,8 @@
-import { decodeRecord, parseRecord } from '../records/decode-record.ts';
-import { encodeRecord } from '../records/encode-record.ts';
-import type { TrajectoryPayload } from '../records/trajectory-record.ts';
-import { readAll } from './read-all.ts';
-import { scriptCalls, scriptRecord, scriptRun } from './record-script.ts';
+import { decodeRecord, parseRecord } from '../../../src/records/decode-record.ts';
+import { encodeRecord } from '../../../src/records/encode-record.ts';
+import type { TrajectoryPayload } from '../../../src/records/trajectory-record.ts';
+import { readAll } from '../../../src/testing/read-all.ts';
+import { scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests the results of `readRun`, and that records are preserved unchanged. */

@@ -1,8 +1,8 @@
-import { present } from '../base/present.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../store/trajectory-store.ts';
+import { present } from '../../../src/base/present.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/records/trajectory-record.ts';
+import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../../../src/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { scriptRecord, scriptRun } from './record-script.ts';
+import { scriptRecord, scriptRun } from '../../../src/testing/record-script.ts';
 
 export function searchContract({ test, expect }: StoreContractCase): void {
   test('a record is found when its text holds every word, in any order and case', async ({ store }) => {

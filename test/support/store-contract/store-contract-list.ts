@@ -1,7 +1,7 @@
-import { present } from '../base/present.ts';
-import type { TrajectoryPayload } from '../records/trajectory-record.ts';
-import { listAll } from './read-all.ts';
-import { scriptCalls, scriptRecord, scriptRun } from './record-script.ts';
+import { present } from '../../../src/base/present.ts';
+import type { TrajectoryPayload } from '../../../src/records/trajectory-record.ts';
+import { listAll } from '../../../src/testing/read-all.ts';
+import { scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests of `listRuns` and `findRun`. */

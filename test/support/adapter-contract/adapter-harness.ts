@@ -1,7 +1,7 @@
-import type { AdapterCapabilities } from '../host/adapter-capabilities.ts';
-import type { AdapterOptions } from '../host/adapter-options.ts';
-import type { Run } from '../run/run.ts';
-import type { ModelFunction, ModelScript } from './model-script.ts';
+import type { AdapterCapabilities } from '../../../src/host/adapter-capabilities.ts';
+import type { AdapterOptions } from '../../../src/host/adapter-options.ts';
+import type { Run } from '../../../src/run/run.ts';
+import type { ModelFunction, ModelScript } from '../../../src/testing/model-script.ts';
 import type { ScriptedTools, ToolRun } from './scripted-toolbox.ts';
 
 /** Drives an adapter in tests: the real SDK with a scripted model and scripted tools. */

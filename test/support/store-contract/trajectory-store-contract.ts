@@ -1,5 +1,5 @@
 import type { ContractStore, StoreContractCase } from './contract-store.ts';
-import type { ContractTools } from './contract-tools.ts';
+import type { ContractTools } from '../adapter-contract/contract-tools.ts';
 import { appendContract } from './store-contract-append.ts';
 import { damageContract } from './store-contract-damage.ts';
 import { deleteContract } from './store-contract-delete.ts';

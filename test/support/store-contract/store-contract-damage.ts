@@ -1,7 +1,7 @@
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import type { TrajectoryStore } from '../../../src/store/trajectory-store.ts';
 import type { StoredDamage, StoreContractCase } from './contract-store.ts';
-import { listAll } from './read-all.ts';
-import { scriptCalls } from './record-script.ts';
+import { listAll } from '../../../src/testing/read-all.ts';
+import { scriptCalls } from '../../../src/testing/record-script.ts';
 
 const RECORDS = 5;
 

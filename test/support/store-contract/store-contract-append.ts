@@ -1,8 +1,8 @@
-import type { CoxswainErrorCode } from '../base/error.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
-import { listAll, readAll } from './read-all.ts';
-import { scriptCalls, scriptRecord } from './record-script.ts';
+import type { CoxswainErrorCode } from '../../../src/base/error.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/records/trajectory-record.ts';
+import type { TrajectoryStore } from '../../../src/store/trajectory-store.ts';
+import { listAll, readAll } from '../../../src/testing/read-all.ts';
+import { scriptCalls, scriptRecord } from '../../../src/testing/record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests which records `append` accepts and rejects, and what it returns. */

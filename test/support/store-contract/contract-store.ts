@@ -1,5 +1,5 @@
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
-import type { ContractTools } from './contract-tools.ts';
+import type { TrajectoryStore } from '../../../src/store/trajectory-store.ts';
+import type { ContractTools } from '../adapter-contract/contract-tools.ts';
 
 /** A change of the stored data that bypasses the store, to simulate damage. */
 export type StoredDamage =

@@ -1,8 +1,8 @@
-import type { CoxswainErrorCode } from '../base/error.ts';
-import type { RunChange, StoredRun, TrajectoryStore } from '../store/trajectory-store.ts';
+import type { CoxswainErrorCode } from '../../../src/base/error.ts';
+import type { RunChange, StoredRun, TrajectoryStore } from '../../../src/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { listAll, readAll } from './read-all.ts';
-import { scriptCalls, scriptRecord } from './record-script.ts';
+import { listAll, readAll } from '../../../src/testing/read-all.ts';
+import { scriptCalls, scriptRecord } from '../../../src/testing/record-script.ts';
 
 export function transactContract({ test, expect }: StoreContractCase): void {
   const expectRefusal = async (

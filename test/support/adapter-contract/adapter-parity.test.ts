@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { adapterParity } from './adapter-parity.ts';
-import { plainAgentHarness, plainHarness } from '../../test/support/plain-agent-harness.ts';
-import { steerPlainAgent } from '../../test/support/steer-plain-agent.ts';
+import { plainAgentHarness, plainHarness } from '../plain-agent-harness.ts';
+import { steerPlainAgent } from '../steer-plain-agent.ts';
 
 adapterParity([plainAgentHarness, { ...plainAgentHarness, name: 'plain agent again' }], { describe, test, expect });
 
