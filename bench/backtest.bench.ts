@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
-import { backtest } from '../src/backtest/backtest.ts';
+import { backtest } from '../src/lab/backtest.ts';
 import { sharedPath } from '../test/support/shared-data.ts';
 import { bundleThreads, threadFolder } from '../scripts/thread-bundles.ts';
 

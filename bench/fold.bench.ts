@@ -3,9 +3,9 @@
  * folding a call through all default detectors, relative to the median of `JSON.stringify` of the same two records in the same run; then
  * the cost after a million calls relative to the start, the size of the snapshot, and the heap size of a run's state.
  */
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
-import { TrajectoryAnalysis } from '../src/patterns/trajectory-analysis.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { defaultDetectors } from '../src/core/detect/detectors/default-detectors.ts';
+import { TrajectoryAnalysis } from '../src/core/detect/patterns/trajectory-analysis.ts';
 
 type Call = readonly TrajectoryRecord[];
 

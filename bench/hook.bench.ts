@@ -15,8 +15,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HOSTS, type HostName } from '../src/hosts/dialects/hook-dialect.ts';
 import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 40);
 const HOOK = process.argv[3] ?? join(import.meta.dirname, '..', 'dist', 'hook.cjs');

@@ -4,8 +4,8 @@
  *
  * `npx node bench/input.bench.ts [ROUNDS]`, default 5; the median of the rounds.
  */
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { toJson } from '../src/base/to-json.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { toJson } from '../src/core/base/to-json.ts';
 
 const rounds = Number(process.argv[2] ?? 5);
 const MEGABYTE = 1_000_000;

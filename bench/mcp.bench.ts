@@ -7,10 +7,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { standardSteering } from '../src/steering/standard-steering.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { McpWatch } from '../src/hosts/mcp/mcp-watch.ts';
 import { proxyStdio } from '../src/hosts/mcp/proxy-stdio.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 

@@ -5,9 +5,9 @@
  */
 import { Pool } from 'pg';
 
-import { encodeRecord } from '../src/records/encode-record.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { postgresStore } from '../src/store/postgres/postgres-store.ts';
+import { encodeRecord } from '../src/core/records/encode-record.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 

@@ -10,11 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AgentEvent } from '../src/records/agent-event.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { TrajectoryRecorder } from '../src/recorder/trajectory-recorder.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { TrajectorySink } from '../src/store/trajectory-store.ts';
+import type { AgentEvent } from '../src/core/records/agent-event.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { TrajectoryRecorder } from '../src/core/recorder/trajectory-recorder.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import type { TrajectorySink } from '../src/stores/trajectory-store.ts';
 
 const total = Number(process.argv[2] ?? 60_000);
 const rounds = Number(process.argv[3] ?? 5);

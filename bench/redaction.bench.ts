@@ -3,8 +3,8 @@
  * the record of a finished call relative to `JSON.stringify` of the same record, with the built-in rules and with `structureOnly`; then
  * the cost of creating a redactor.
  */
-import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
-import { createRedactor, type Redactor } from '../src/redaction/redactor.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
+import { createRedactor, type Redactor } from '../src/core/redact/redactor.ts';
 
 const ROUNDS = 41;
 

@@ -4,8 +4,8 @@
  *
  * `npx node --expose-gc bench/steering.bench.ts [CALLS]`, default 1,000,000.
  */
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { standardSteering } from '../src/steering/standard-steering.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
 
 const total = Number(process.argv[2] ?? 1_000_000);
 const WINDOW = 2_000;

@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { openSqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { openSqliteReader } from '../src/stores/sqlite/sqlite-reader.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
 import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
 

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 
 import type { Page } from 'playwright-core';
 
-import { openSqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { openSqliteReader } from '../src/stores/sqlite/sqlite-reader.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
 import { findChromium } from '../test/viewer/chromium.ts';
 import { addLargeRun } from '../test/viewer/large-run.ts';

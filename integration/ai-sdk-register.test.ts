@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { generateText, streamText } from 'ai';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';

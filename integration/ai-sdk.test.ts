@@ -15,12 +15,12 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '../src/adapters/ai-sdk/index.ts';
-import { createCoxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { isDerived } from '../src/records/derived-payload.ts';
-import { Replay } from '../src/replay/replay.ts';
-import type { Run } from '../src/run/run.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
+import { createCoxswain, type CoxswainOptions } from '../src/core/run/coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { isDerived } from '../src/core/records/derived-payload.ts';
+import { Replay } from '../src/core/replay/replay.ts';
+import type { Run } from '../src/core/run/run.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
 import {
   feedbackAfterEachCall,
   feedbackMark,

@@ -3,10 +3,10 @@ import { createSdkMcpServer, type Options } from '@anthropic-ai/claude-agent-sdk
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { coxswainTools } from '../src/adapters/claude/index.ts';
-import { isJsonObject } from '../src/base/json.ts';
-import { createCoxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
+import { isJsonObject } from '../src/core/base/json.ts';
+import { createCoxswain, type CoxswainOptions } from '../src/core/run/coxswain.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
 import { payloadsOf, playScene, type Played } from '../test/support/adapter-contract/adapter-player.ts';
 import {
   feedbackAfterEachCall,

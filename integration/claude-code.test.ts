@@ -12,7 +12,7 @@ import { hookCommand, hookGroups, httpHookGroups } from '../src/hosts/claude-cod
 import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
 import { stopServer } from '../src/hosts/claude-code/server-process.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
 import { loggedFaults, trustAs } from '../test/user-state.ts';

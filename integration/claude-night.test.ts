@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
-import { isJsonObject } from '../src/base/json.ts';
+import { isJsonObject } from '../src/core/base/json.ts';
 import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
 import { hookCommand, hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';

@@ -11,7 +11,7 @@ import {
 } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 import { claudeHooks, observed } from '../src/adapters/claude/index.ts';
-import { messageOf } from '../src/base/error.ts';
+import { messageOf } from '../src/core/base/error.ts';
 import type {
   AdapterOutcome,
   AdapterScene,

@@ -2,7 +2,7 @@ import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, createMiddleware, HumanMessage, tool, ToolMessage, type BaseMessage } from 'langchain';
 
 import { coxswainMiddleware, langchainCapabilities } from '../src/adapters/langchain/index.ts';
-import { messageOf } from '../src/base/error.ts';
+import { messageOf } from '../src/core/base/error.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { neutralChatRequest } from '../test/support/adapter-contract/neutral-request.ts';

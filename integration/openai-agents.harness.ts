@@ -1,6 +1,6 @@
 import { Agent, MemorySession, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents';
 
-import { messageOf } from '../src/base/error.ts';
+import { messageOf } from '../src/core/base/error.ts';
 import { openaiAgentsCapabilities, coxswainAgents } from '../src/adapters/openai-agents/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';

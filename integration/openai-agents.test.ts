@@ -19,7 +19,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { coxswainAgents } from '../src/adapters/openai-agents/index.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
 import {
   feedbackAfterEachCall,

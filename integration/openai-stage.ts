@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 
-import { messageOf } from '../src/base/error.ts';
+import { messageOf } from '../src/core/base/error.ts';
 import { openaiSteering, type OpenAiSteering } from '../src/adapters/openai/index.ts';
 import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../test/support/adapter-contract/adapter-harness.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';

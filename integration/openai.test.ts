@@ -4,7 +4,7 @@ import { zodFunction } from 'openai/helpers/zod';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { createCoxswain } from '../src/run/coxswain.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { openaiSteering } from '../src/adapters/openai/index.ts';
 import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
 import {

@@ -6,17 +6,17 @@ import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import type { Json } from '../src/base/json.ts';
+import type { Json } from '../src/core/base/json.ts';
 import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
 import { OtlpEndpoint } from '../src/hosts/otlp/otlp-endpoint.ts';
 import { OtlpIntake } from '../src/hosts/otlp/otlp-intake.ts';
 import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
-import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { RunView } from '../src/run-view/run-view.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
+import { defaultDetectors } from '../src/core/detect/detectors/default-detectors.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { RunView } from '../src/core/facts/run-view.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
 import type { ModelFunction } from '../src/testing/model-script.ts';

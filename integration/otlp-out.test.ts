@@ -8,9 +8,9 @@ import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-t
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { spanSink, traceSink } from '../src/exports/index.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { spanSink, traceSink } from '../src/formats/export/index.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { FAILING, PARALLEL } from '../test/support/adapter-contract/contract-scenes.ts';
 import { jsonLines, runCli } from '../test/run-cli.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';

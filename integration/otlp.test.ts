@@ -7,15 +7,15 @@ import { generateText, isStepCount, jsonSchema, registerTelemetry, streamText, t
 import { expect, onTestFinished, test } from 'vitest';
 
 import { coxswainAgent } from '../src/adapters/ai-sdk/index.ts';
-import { systemClock } from '../src/base/clock.ts';
+import { systemClock } from '../src/core/base/clock.ts';
 import { importers } from '../src/formats/importers.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
 import { OtlpEndpoint } from '../src/hosts/otlp/otlp-endpoint.ts';
 import { OtlpIntake } from '../src/hosts/otlp/otlp-intake.ts';
 import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
 import { TURNS } from './otel/scene.ts';

@@ -9,9 +9,9 @@
  */
 import { join } from 'node:path';
 
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { AdapterHarness, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
 import { harness as aiSdk } from './ai-sdk.harness.ts';

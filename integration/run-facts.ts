@@ -1,6 +1,6 @@
-import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { RunView } from '../src/run-view/run-view.ts';
+import { defaultDetectors } from '../src/core/detect/detectors/default-detectors.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { RunView } from '../src/core/facts/run-view.ts';
 
 /** Calls with results and flags, patterns and turns of a run, for the comparison of sources. */
 export interface Facts {

@@ -1,7 +1,7 @@
 import { APICallError } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { MockLanguageModelV3 } from 'ai-6/test';
-import { isJsonObject } from '../src/base/json.ts';
+import { isJsonObject } from '../src/core/base/json.ts';
 import type { NeutralMessage, NeutralRequest } from '../test/support/adapter-contract/adapter-harness.ts';
 import {
   type CompleteTurn,

@@ -1,11 +1,11 @@
 /**
- * Measures the contribution of each detection rule. `node scripts/ablation.ts [PART…]` switches off one unit of `src/calls` and
- * `src/patterns` at a time and prints the changed figures: a detector, a regular expression, a list of words, or a function that returns
+ * Measures the contribution of each detection rule. `node scripts/ablation.ts [PART…]` switches off one unit of `src/core/detect/calls` and
+ * `src/core/detect/patterns` at a time and prints the changed figures: a detector, a regular expression, a list of words, or a function that returns
  * a boolean or an optional value. PART limits it to files whose path contains one of these. `--write` writes the table of
  * `test/truth/ablation.md`; `--count` only prints lines, expressions and words.
  *
  * Data: the recorded runs of `../shared/trajectories`, labelled stretches of the build part of `test/truth`, and the clear-cut cases of
- * `../shared/scenarios`, `../shared/windows` and `test/cases`. The runs are read once; each unit loads `src/calls` and `src/patterns`
+ * `../shared/scenarios`, `../shared/windows` and `test/cases`. The runs are read once; each unit loads `src/core/detect/calls` and `src/core/detect/patterns`
  * again, without the unit.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parseSync } from 'vite';
-import { hashText } from '../src/base/hash.ts';
+import { hashText } from '../src/core/base/hash.ts';
 import type { DetectionData, DetectionFigures, detectionFigures } from '../test/support/detection-figures.ts';
 import { readCases } from '../test/support/score-scenarios.ts';
 import { CORPORA, readMoments, recordedRuns, type RecordedRun } from '../test/support/score-truth.ts';
@@ -53,7 +53,7 @@ if (values.count === true) printCounts();
 else await ablate(unitsOf(positionals), values.write === true);
 
 function filesOf(parts: readonly string[]): readonly string[] {
-  const files = globSync(['src/calls/**/*.ts', 'src/patterns/**/*.ts'], { cwd: root }).sort();
+  const files = globSync(['src/core/detect/calls/**/*.ts', 'src/core/detect/patterns/**/*.ts'], { cwd: root }).sort();
   return files.filter(
     (file) => !file.endsWith('.test.ts') && (parts.length === 0 || parts.some((part) => file.includes(part))),
   );

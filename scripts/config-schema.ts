@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-import { configFields } from '../src/config/config-fields.ts';
-import { configShape } from '../src/config/config-shape.ts';
-import type { CoxswainConfig } from '../src/config/coxswain-config.ts';
-import type { Shape } from '../src/base/shape.ts';
-import { steeringOf } from '../src/config/steering-of.ts';
+import { configFields } from '../src/hosts/config/config-fields.ts';
+import { configShape } from '../src/hosts/config/config-shape.ts';
+import type { CoxswainConfig } from '../src/hosts/config/coxswain-config.ts';
+import type { Shape } from '../src/core/base/shape.ts';
+import { steeringOf } from '../src/hosts/config/steering-of.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 

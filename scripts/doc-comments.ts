@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
  * `LIFE.run_ended.outcome` (without `fields`). Relies on formatting: each member is on its own line, and indentation gives the
  * nesting level.
  *
- * @param file  below the checkout's root, such as `src/records/kinds.ts`
+ * @param file  below the checkout's root, such as `src/core/records/kinds.ts`
  */
 export function docComments(file: string): ReadonlyMap<string, string> {
   const comments = new Map<string, string>();

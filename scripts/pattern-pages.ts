@@ -4,10 +4,10 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-import type { Shape } from '../src/base/shape.ts';
-import { DETECTORS } from '../src/patterns/detectors/default-detectors.ts';
+import type { Shape } from '../src/core/base/shape.ts';
+import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
 
-const FOLDER = 'src/patterns/detectors';
+const FOLDER = 'src/core/detect/patterns/detectors';
 const BEGIN = '<!-- patterns: written by scripts/pattern-pages.ts -->';
 const END = '<!-- /patterns -->';
 

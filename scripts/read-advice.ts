@@ -8,12 +8,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { shareOf } from '../src/backtest/statistics.ts';
-import { canonicalJson } from '../src/base/canonical-json.ts';
-import { hashText } from '../src/base/hash.ts';
+import { shareOf } from '../src/lab/statistics.ts';
+import { canonicalJson } from '../src/core/base/canonical-json.ts';
+import { hashText } from '../src/core/base/hash.ts';
 import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
-import { SteeringReplay } from '../src/replay/steering-replay.ts';
+import { SteeringReplay } from '../src/core/replay/steering-replay.ts';
 import { CORPORA, isReadable, readMoments, type Corpus } from '../test/support/score-truth.ts';
 import { sharedPath } from '../test/support/shared-data.ts';
 

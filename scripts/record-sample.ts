@@ -9,9 +9,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json, JsonObject } from '../src/base/json.ts';
-import { encodeRecord } from '../src/records/encode-record.ts';
-import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryPayload } from '../src/records/trajectory-record.ts';
+import type { Json, JsonObject } from '../src/core/base/json.ts';
+import { encodeRecord } from '../src/core/records/encode-record.ts';
+import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 
 const RUN_ID = 'sample-stuck-run';
 const TASK =

@@ -1,8 +1,8 @@
-import { fieldsOf, isKnownKind } from '../src/records/kind-definition.ts';
-import { KINDS } from '../src/records/kinds.ts';
-import type { Fields } from '../src/records/field-types.ts';
-import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from '../src/records/shapes.ts';
-import { TRAJECTORY_SCHEMA_VERSION } from '../src/records/trajectory-record.ts';
+import { fieldsOf, isKnownKind } from '../src/core/records/kind-definition.ts';
+import { KINDS } from '../src/core/records/kinds.ts';
+import type { Fields } from '../src/core/records/field-types.ts';
+import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from '../src/core/records/shapes.ts';
+import { TRAJECTORY_SCHEMA_VERSION } from '../src/core/records/trajectory-record.ts';
 import { docComments } from './doc-comments.ts';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -22,9 +22,9 @@ const PLAIN: Readonly<Record<string, Node>> = {
 };
 
 const COMMENTS = new Map([
-  ...docComments('src/records/shapes.ts'),
+  ...docComments('src/core/records/shapes.ts'),
   // The tables of kinds have different names.
-  ...[...docComments('src/records/kinds.ts'), ...docComments('src/records/advice-kinds.ts')].map(
+  ...[...docComments('src/core/records/kinds.ts'), ...docComments('src/core/records/advice-kinds.ts')].map(
     ([path, text]) => [path.replace(/^(?!DERIVED)[A-Z]+/, 'KINDS'), text] as const,
   ),
 ]);

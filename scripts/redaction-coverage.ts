@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 import { fillRecipe, seededBelow } from '../test/support/secret-recipe.ts';
-import { redactText } from '../src/redaction/redact-text.ts';
+import { redactText } from '../src/core/redact/redact-text.ts';
 
 /** Family, variable name, and format; `~` marks a format that is recognisable only by its variable name. */
 const KINDS = `

@@ -7,7 +7,7 @@
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import { findChromium } from '../test/viewer/chromium.ts';
 import { addRun, addSampleRun, sampleRecords, viewerScene } from '../test/viewer/viewer-scene.ts';
 

@@ -5,8 +5,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
-import type { PartFigures, StopFigures } from '../src/backtest/backtest-report.ts';
-import { backtest } from '../src/backtest/backtest.ts';
+import type { PartFigures, StopFigures } from '../src/lab/backtest-report.ts';
+import { backtest } from '../src/lab/backtest.ts';
 import { sharedPath } from '../test/support/shared-data.ts';
 
 /** Corpora by the models that produced them. */

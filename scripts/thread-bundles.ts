@@ -1,6 +1,6 @@
 /**
  * Test set-up: bundles the thread programs to JavaScript and sets `COXSWAIN_THREADS` to their folder
- * (`src/base/thread-entry.ts` explains why). Watch mode bundles them again for each run.
+ * (`src/core/node/thread-entry.ts` explains why). Watch mode bundles them again for each run.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import type { TestProject } from 'vitest/node';
 
-const ENTRIES = ['src/backtest/shard-worker.ts'];
+const ENTRIES = ['src/lab/shard-worker.ts'];
 
 /** A new folder each time, because several test runs may be active. */
 export function threadFolder(): string {

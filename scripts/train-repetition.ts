@@ -1,15 +1,15 @@
 /**
- * Trains the structural score of `src/patterns/structure.ts` on recorded runs: `node scripts/train-repetition.ts [--write]`. It learns
+ * Trains the structural score of `src/core/detect/patterns/structure.ts` on recorded runs: `node scripts/train-repetition.ts [--write]`. It learns
  * from the labelled moments of the build part, and from the calls of runs that succeeded; tasks of which the judge part holds a
  * moment are left out. Prints the cross-validated figures (five folds, split by task); `--write` stores the weights with them.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { shareOf } from '../src/backtest/statistics.ts';
-import { hashNumber } from '../src/base/hash.ts';
-import type { PatternDetector } from '../src/patterns/pattern-detector.ts';
-import { isSameAgain } from '../src/patterns/detectors/repetition-chance.ts';
-import { FEATURES, Structure } from '../src/patterns/structure.ts';
+import { shareOf } from '../src/lab/statistics.ts';
+import { hashNumber } from '../src/core/base/hash.ts';
+import type { PatternDetector } from '../src/core/detect/patterns/pattern-detector.ts';
+import { isSameAgain } from '../src/core/detect/detectors/repetition-chance.ts';
+import { FEATURES, Structure } from '../src/core/detect/patterns/structure.ts';
 import { CORPORA, foldCorpus, readMoments, type FoldedRun, type Moment } from '../test/support/score-truth.ts';
 import { sharedPath } from '../test/support/shared-data.ts';
 
@@ -56,7 +56,7 @@ const weights = fit(points).map((weight) => Math.round(weight * 1_000) / 1_000);
 const named = Object.fromEntries(FEATURES.map((name, at) => [name, weights[at + 1] ?? 0]));
 console.log({ bias: weights[0], ...named });
 if (process.argv.includes('--write')) {
-  const path = fileURLToPath(new URL('../src/patterns/detectors/repetition-weights.json', import.meta.url));
+  const path = fileURLToPath(new URL('../src/core/detect/detectors/repetition-weights.json', import.meta.url));
   const content = { threshold, bias: weights[0], weights: named, crossValidated: figures };
   writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);
 }

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { WORDS } from '../src/records/words.ts';
+import { WORDS } from '../src/core/records/words.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -77,7 +77,7 @@ export function wordsPage(texts: ReadonlyMap<string, string> = commandTexts()): 
 const HEAD = `# Words in the output
 
 Commands, reports and the viewer print these words. \`--json\` prints the identifiers in the first column. The source of the words is
-\`src/records/words.ts\`; \`npx node scripts/words-page.ts\` writes this page.
+\`src/core/records/words.ts\`; \`npx node scripts/words-page.ts\` writes this page.
 
 Calls are numbered from 1. Times are local and show their zone. The title of a run is its task, followed by its id. Marks of runs: ✓ worked,
 ✗ failed or died, ● stuck at its end, · none of these.

@@ -6,8 +6,8 @@ import { observed } from '../src/adapters/claude/observed.ts';
 import { coxswainMiddleware } from '../src/adapters/langchain/coxswain-middleware.ts';
 import { coxswainAgents } from '../src/adapters/openai-agents/coxswain-agents.ts';
 import { openaiSteering } from '../src/adapters/openai/openai-steering.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 
 // Callers in plain JavaScript, which no compiler checks.
 type Untyped = (...args: readonly unknown[]) => unknown;

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 
-import { FEEDBACK } from '../src/config/feedback-providers.ts';
-import { GUIDANCE } from '../src/config/guidance-providers.ts';
+import { FEEDBACK } from '../src/hosts/config/feedback-providers.ts';
+import { GUIDANCE } from '../src/hosts/config/guidance-providers.ts';
 import { openaiSteering } from '../src/adapters/openai/openai-steering.ts';
 import { coxswainAgent } from '../src/adapters/ai-sdk/coxswain-agent.ts';
 import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';
 import { coxswainMiddleware } from '../src/adapters/langchain/coxswain-middleware.ts';
 import { coxswainAgents } from '../src/adapters/openai-agents/coxswain-agents.ts';
 import { McpWatch } from '../src/hosts/mcp/mcp-watch.ts';
-import type { DecisionPoint } from '../src/records/guidance.ts';
-import { checkCompletion } from '../src/run/completion-check.ts';
-import { createCoxswain, type CoxswainOptions, type RunOptions } from '../src/run/coxswain.ts';
-import type { Run } from '../src/run/run.ts';
-import { guidanceBank } from '../src/steering/guidance/guidance-bank.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
+import type { DecisionPoint } from '../src/core/records/guidance.ts';
+import { checkCompletion } from '../src/core/run/completion-check.ts';
+import { createCoxswain, type CoxswainOptions, type RunOptions } from '../src/core/run/coxswain.ts';
+import type { Run } from '../src/core/run/run.ts';
+import { guidanceBank } from '../src/core/steering/guidance/guidance-bank.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { HOSTS, playHost } from './support/host-scripts.ts';
 import { INJECTIONS, leakedPieces } from './support/injections.ts';

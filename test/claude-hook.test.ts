@@ -15,10 +15,10 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
-import { viewOf } from '../src/run-view/run-view.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { stateFile } from '../src/base/state-places.ts';
-import { makeRecords } from '../src/store/records-folder.ts';
+import { viewOf } from '../src/core/facts/run-view.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import { stateFile } from '../src/core/node/state-places.ts';
+import { makeRecords } from '../src/stores/records-folder.ts';
 import { loggedFaults, trustAs } from './user-state.ts';
 import { HANGS_AFTER_MS } from './support/hangs-after.ts';
 import { testFolder } from './support/test-folder.ts';

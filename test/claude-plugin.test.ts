@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
 import { buildPlugin } from '../scripts/build-plugin.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { tempFolder } from './support/temp-folder.ts';
 
 let built: Awaited<ReturnType<typeof tempFolder>>;

@@ -4,11 +4,11 @@ import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';
 import { readHookInput } from '../src/adapters/claude/read-hook-input.ts';
 import type { ClaudeHookAnswer } from '../src/adapters/claude/sdk-shapes.ts';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
-import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
-import type { SteeringOptions } from '../src/steering/steering-options.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { readAll } from '../src/testing/read-all.ts';
 
 const SESSION = 's1';

@@ -55,8 +55,8 @@ test('repeating the demo changes nothing, also after an interruption', async () 
 
   // As far as an interrupted one came.
   await writeFile(join(cwd, 'part.jsonl'), `${shown.stdout.split('\n').slice(0, 40).join('\n')}\n`);
-  const store = await import('../src/store/sqlite/sqlite-store.ts');
-  const { decodeRecord } = await import('../src/records/decode-record.ts');
+  const store = await import('../src/stores/sqlite/sqlite-store.ts');
+  const { decodeRecord } = await import('../src/core/records/decode-record.ts');
   const part = store.sqliteStore(join(cwd, 'part.db'));
   await part.append(jsonLines(await readFile(join(cwd, 'part.jsonl'), 'utf8')).map(decodeRecord));
   await part.close();
@@ -66,7 +66,7 @@ test('repeating the demo changes nothing, also after an interruption', async () 
 });
 
 test('a demo that the store does not accept reports that, and its exit code is 1', async () => {
-  const { sqliteStore } = await import('../src/store/sqlite/sqlite-store.ts');
+  const { sqliteStore } = await import('../src/stores/sqlite/sqlite-store.ts');
   const store = sqliteStore(join(cwd, 'locked.db'));
   await store.listRuns();
   await store.close();

@@ -4,13 +4,13 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
-import { logFault } from '../src/base/fault-log.ts';
+import { logFault } from '../src/core/node/fault-log.ts';
 import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
 import { hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
-import { makeRecords } from '../src/store/records-folder.ts';
+import { makeRecords } from '../src/stores/records-folder.ts';
 
 const MAIN = new URL('../src/hosts/claude-code/hook-main.ts', import.meta.url).href;
 const STDIN = new URL('../src/hosts/claude-code/read-stdin.ts', import.meta.url).href;

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
-import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
-import type { Run } from '../src/run/run.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/core/run/coxswain.ts';
+import type { Run } from '../src/core/run/run.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, sampleRun, type CliResult } from './run-cli.ts';

@@ -7,10 +7,10 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { isKnownEvent, readHookEvent } from '../src/hosts/claude-code/hook-event.ts';
-import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
-import { makeRecords } from '../src/store/records-folder.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { standardSteering } from '../src/steering/standard-steering.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
+import { makeRecords } from '../src/stores/records-folder.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { testFolder } from './support/test-folder.ts';
 
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { loadConfig } from '../src/config/load-config.ts';
-import { trustProject } from '../src/config/trust-project.ts';
+import { loadConfig } from '../src/hosts/config/load-config.ts';
+import { trustProject } from '../src/hosts/config/trust-project.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 import { testFolder } from './support/test-folder.ts';
 

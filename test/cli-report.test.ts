@@ -2,13 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord } from './damage-record.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
-import { trustProject } from '../src/config/trust-project.ts';
+import { trustProject } from '../src/hosts/config/trust-project.ts';
 
 const here = useStoresFolder();
 const HOUR_S = 3_600;

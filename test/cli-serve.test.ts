@@ -12,8 +12,8 @@ import { findServer, startServer, stopServer } from '../src/hosts/claude-code/se
 import { tempFolder } from './support/temp-folder.ts';
 import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
-import { isRunning } from '../src/base/process-identity.ts';
-import { stateFile } from '../src/base/state-places.ts';
+import { isRunning } from '../src/core/node/process-identity.ts';
+import { stateFile } from '../src/core/node/state-places.ts';
 import { loggedFaults } from './user-state.ts';
 import { HANGS_AFTER_MS } from './support/hangs-after.ts';
 

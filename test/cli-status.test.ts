@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { runCli } from './run-cli.ts';
-import { makeRecords } from '../src/store/records-folder.ts';
+import { makeRecords } from '../src/stores/records-folder.ts';
 import { trustAs } from './user-state.ts';
 
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 import { openStoreNamed } from '../src/cli/runs/open-store.ts';
-import { parseRecord } from '../src/records/decode-record.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { parseRecord } from '../src/core/records/decode-record.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord, recordLine } from './damage-record.ts';
 import { jsonLines } from './run-cli.ts';

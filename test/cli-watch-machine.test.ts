@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 
 import { ListFeed } from '../src/cli/commands/watch/list-feed.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';
-import { trustProject } from '../src/config/trust-project.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { trustProject } from '../src/hosts/config/trust-project.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { homeOnly, jsonLines, runCli } from './run-cli.ts';
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 
-import { CoxswainError } from '../src/base/error.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { CoxswainError } from '../src/core/base/error.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { listAll } from '../src/testing/read-all.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
-import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../src/store/collect-garbage.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../src/stores/collect-garbage.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW_MS = 1_800_000_000_000;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { nameOnPage } from '../scripts/config-schema.ts';
-import { STATE_FILES } from '../src/base/state-places.ts';
-import { parseBytes } from '../src/base/parse-bytes.ts';
-import { configFields, type ConfigField } from '../src/config/config-fields.ts';
-import { FIELD_TRUST } from '../src/config/field-trust.ts';
-import { decodeConfig, readConfigText } from '../src/config/decode-config.ts';
-import { resolveConfig } from '../src/config/resolve-config.ts';
-import type { Shape } from '../src/base/shape.ts';
-import { DEFAULT_MAX_STORE_BYTES } from '../src/store/collect-garbage.ts';
+import { STATE_FILES } from '../src/core/node/state-places.ts';
+import { parseBytes } from '../src/core/base/parse-bytes.ts';
+import { configFields, type ConfigField } from '../src/hosts/config/config-fields.ts';
+import { FIELD_TRUST } from '../src/hosts/config/field-trust.ts';
+import { decodeConfig, readConfigText } from '../src/hosts/config/decode-config.ts';
+import { resolveConfig } from '../src/hosts/config/resolve-config.ts';
+import type { Shape } from '../src/core/base/shape.ts';
+import { DEFAULT_MAX_STORE_BYTES } from '../src/stores/collect-garbage.ts';
 
 const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
 

@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { UNPROVEN_LIMITS } from '../src/base/bound-connections.ts';
+import { UNPROVEN_LIMITS } from '../src/core/node/bound-connections.ts';
 import { startHookServer } from '../src/hosts/claude-code/hook-server.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { openPage, openStream } from './viewer-client.ts';

@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from '../src/hosts/claude-code/hook-event.ts';
-import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
-import { standardSteering } from '../src/steering/standard-steering.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { testFolder } from './support/test-folder.ts';
 
 const SESSION = 'cc8311c1-6ce7-4148-9b39-61858f01f403';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-import { isJsonObject } from '../src/base/json.ts';
+import { isJsonObject } from '../src/core/base/json.ts';
 import { readCases, scoreScenario, totalOf, type ScoreTotal } from './support/score-scenarios.ts';
 
 /** Failures that only words report; the exit code of 0 in some forms contradicts them. */

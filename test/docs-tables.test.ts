@@ -7,27 +7,31 @@ import { HOOK_EVENTS } from '../src/adapters/claude/read-hook-input.ts';
 import { COMMANDS } from '../src/cli/commands/command-list.ts';
 import { hostTitle } from '../src/formats/find-sessions.ts';
 import { HOSTS } from '../src/hosts/dialects/hook-dialect.ts';
-import { INPUT_FAULTS } from '../src/base/input-fault.ts';
-import { VALUE_LIMITS } from '../src/base/value-budget.ts';
+import { INPUT_FAULTS } from '../src/core/base/input-fault.ts';
+import { VALUE_LIMITS } from '../src/core/base/value-budget.ts';
 import { patternPages } from '../scripts/pattern-pages.ts';
 import { aboutKind } from '../scripts/record-schema.ts';
-import { WORDS } from '../src/records/words.ts';
-import { KINDS } from '../src/records/kinds.ts';
-import { DETECTORS } from '../src/patterns/detectors/default-detectors.ts';
-import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
-import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
-import { driftFeedback, errorCascadeFeedback, stallFeedback } from '../src/steering/feedback/pattern-kind-feedback.ts';
-import { paceFeedback } from '../src/steering/feedback/pace-feedback.ts';
-import { patternFeedback } from '../src/steering/feedback/pattern-feedback.ts';
-import { CLASS_WORDS, FACT_REMEDIES, patternSentences } from '../src/steering/feedback/pattern-sentences.ts';
-import { doomLoopGuidance } from '../src/steering/guidance/doom-loop.ts';
-import { consultationPrompt, diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
-import { parallelToolReminder } from '../src/steering/guidance/sequential-when-parallel.ts';
-import type { FeedbackProvider } from '../src/steering/prompt/feedback-provider.ts';
-import type { FeedbackTrigger } from '../src/steering/prompt/feedback-trigger.ts';
-import type { GuidanceProvider } from '../src/steering/prompt/guidance-provider.ts';
-import { MAX_LATER_EVENTS } from '../src/run/later-events.ts';
-import { standardSteering } from '../src/steering/standard-steering.ts';
+import { WORDS } from '../src/core/records/words.ts';
+import { KINDS } from '../src/core/records/kinds.ts';
+import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
+import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
+import { deadlineFeedback } from '../src/core/steering/feedback/deadline-feedback.ts';
+import {
+  driftFeedback,
+  errorCascadeFeedback,
+  stallFeedback,
+} from '../src/core/steering/feedback/pattern-kind-feedback.ts';
+import { paceFeedback } from '../src/core/steering/feedback/pace-feedback.ts';
+import { patternFeedback } from '../src/core/steering/feedback/pattern-feedback.ts';
+import { CLASS_WORDS, FACT_REMEDIES, patternSentences } from '../src/core/steering/feedback/pattern-sentences.ts';
+import { doomLoopGuidance } from '../src/core/steering/guidance/doom-loop.ts';
+import { consultationPrompt, diagnosticSignal } from '../src/core/steering/guidance/failure-guidance.ts';
+import { parallelToolReminder } from '../src/core/steering/guidance/sequential-when-parallel.ts';
+import type { FeedbackProvider } from '../src/core/steering/prompt/feedback-provider.ts';
+import type { FeedbackTrigger } from '../src/core/steering/prompt/feedback-trigger.ts';
+import type { GuidanceProvider } from '../src/core/steering/prompt/guidance-provider.ts';
+import { MAX_LATER_EVENTS } from '../src/core/run/later-events.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { guidanceContext } from './support/guidance-script.ts';
 
 /** The rows of the first table of a page whose head begins so; a cell without its backticks where it is all code. */
@@ -147,7 +151,7 @@ test('the page of doctor names each check as the terminal does', () => {
     expect(cells.filter((cell) => cell.includes(`${words} (\`${check}\`)`))).toHaveLength(1);
 });
 
-test('every built-in pattern has its words in src/records/pattern-words.ts', () => {
+test('every built-in pattern has its words in src/core/records/pattern-words.ts', () => {
   const nameless = Object.keys(DETECTORS).filter((kind) => !Object.hasOwn(WORDS.pattern, kind));
   expect(nameless).toEqual([]);
 });

@@ -155,11 +155,11 @@ describe('the extractor', () => {
   });
 
   test('leads imports of the package to the sources, and refuses one that the package does not have', () => {
-    const sources = { coxswain: '../src/index.ts', 'coxswain/sqlite': '../src/store/sqlite/sqlite-store.ts' };
+    const sources = { coxswain: '../src/index.ts', 'coxswain/sqlite': '../src/stores/sqlite/sqlite-store.ts' };
     const code =
       "import { a } from 'coxswain';\nimport type { b } from \"coxswain/sqlite\";\ntype C = import('coxswain').C;\n";
     expect(moduleOf({ place: 'p.md:1', code }, sources)).toBe(
-      '\nimport { a } from "../src/index.ts";\nimport type { b } from "../src/store/sqlite/sqlite-store.ts";\ntype C = import("../src/index.ts").C;\n',
+      '\nimport { a } from "../src/index.ts";\nimport type { b } from "../src/stores/sqlite/sqlite-store.ts";\ntype C = import("../src/index.ts").C;\n',
     );
     const missing = { place: 'p.md:1', code: "import 'coxswain/none';" };
     expect(() => moduleOf(missing, sources)).toThrow('p.md:1: the package has no "coxswain/none"');

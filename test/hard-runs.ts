@@ -1,6 +1,6 @@
-import type { JsonObject } from '../src/base/json.ts';
-import type { TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
-import type { SteeringStart, TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import type { JsonObject } from '../src/core/base/json.ts';
+import type { TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
+import type { SteeringStart, TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 
 /** The figures that every reader must report for a run. */
 export interface RunFigures {

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 
-import { EffectRowFold, type EffectRow } from '../src/backtest/effect-row.ts';
-import { viewOf } from '../src/run-view/run-view.ts';
-import { resolveConfig } from '../src/config/resolve-config.ts';
-import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { holdoutArmOf } from '../src/steering/holdout.ts';
-import { isDerived } from '../src/records/derived-payload.ts';
-import { Replay } from '../src/replay/replay.ts';
-import { RunStepper } from '../src/run/run-step.ts';
-import type { Run } from '../src/run/run.ts';
-import { standardSteering } from '../src/steering/standard-steering.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import { EffectRowFold, type EffectRow } from '../src/lab/effect-row.ts';
+import { viewOf } from '../src/core/facts/run-view.ts';
+import { resolveConfig } from '../src/hosts/config/resolve-config.ts';
+import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/core/run/coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { holdoutArmOf } from '../src/core/steering/holdout.ts';
+import { isDerived } from '../src/core/records/derived-payload.ts';
+import { Replay } from '../src/core/replay/replay.ts';
+import { RunStepper } from '../src/core/run/run-step.ts';
+import type { Run } from '../src/core/run/run.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { readAll } from '../src/testing/read-all.ts';
 

@@ -16,11 +16,11 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { rounds, thorough } from './support/rounds.ts';
 import { buildHook } from '../scripts/build-hook.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { fakeSecrets } from './support/fake-secrets.ts';
 import { jsonLines, runCli } from './run-cli.ts';
-import { makeRecords } from '../src/store/records-folder.ts';
+import { makeRecords } from '../src/stores/records-folder.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storedRecords } from './support/stored-records.ts';
 import { loggedFaults } from './user-state.ts';

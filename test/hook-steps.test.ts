@@ -2,16 +2,16 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { readHookInput } from '../src/adapters/claude/read-hook-input.ts';
-import type { Clock } from '../src/base/clock.ts';
+import type { Clock } from '../src/core/base/clock.ts';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from '../src/hosts/claude-code/claude-state.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { isDerived } from '../src/records/derived-payload.ts';
-import { Replay } from '../src/replay/replay.ts';
-import { RunMemory } from '../src/run/run-memory.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
-import { standardSteering } from '../src/steering/standard-steering.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { isDerived } from '../src/core/records/derived-payload.ts';
+import { Replay } from '../src/core/replay/replay.ts';
+import { RunMemory } from '../src/core/run/run-memory.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
 
 const SESSION = 's1';
 

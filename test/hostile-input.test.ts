@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
-import { decodeRecord } from '../src/records/decode-record.ts';
-import type { AgentEvent } from '../src/records/agent-event.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
-import { TrajectoryRecorder } from '../src/recorder/trajectory-recorder.ts';
-import type { Run } from '../src/run/run.ts';
-import { defineEvent } from '../src/session/define-event.ts';
-import { ToolInvokedEvent } from '../src/session/tool-invoked.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
+import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/core/run/coxswain.ts';
+import { decodeRecord } from '../src/core/records/decode-record.ts';
+import type { AgentEvent } from '../src/core/records/agent-event.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { deadlineFeedback } from '../src/core/steering/feedback/deadline-feedback.ts';
+import { TrajectoryRecorder } from '../src/core/recorder/trajectory-recorder.ts';
+import type { Run } from '../src/core/run/run.ts';
+import { defineEvent } from '../src/core/session/define-event.ts';
+import { ToolInvokedEvent } from '../src/core/session/tool-invoked.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 
 interface Setup {

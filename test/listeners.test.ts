@@ -8,7 +8,7 @@ import {
   type ChannelItem,
 } from '../src/index.ts';
 import type { Run } from '../src/index.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 
 const begin = () => createCoxswain({ store: memoryStore(), clock: createFakeClock() });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
+import type { TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
 import type { CallEvent, LiveEvent } from '../src/cli/runs/live-event.ts';
 import { liveLines } from '../src/cli/runs/live-text.ts';
 import { PatternChanges } from '../src/cli/commands/demo/pattern-changes.ts';

@@ -17,8 +17,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
-import { openStoreReader } from '../src/store/registry/open-store.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
+import { openStoreReader } from '../src/stores/registry/open-store.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { testFolder } from './support/test-folder.ts';
 

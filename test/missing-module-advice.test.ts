@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createCoxswain } from '../src/run/coxswain.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
 
 test.each([
   ['run_tests', { suite: 'all' }, "Error: Cannot find module 'foo'", 'A module is missing'],

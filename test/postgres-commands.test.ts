@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
-import { parseRecord } from '../src/records/decode-record.ts';
+import { parseRecord } from '../src/core/records/decode-record.ts';
 import { stopServer } from '../src/hosts/claude-code/server-process.ts';
 import { readServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
-import { openStore } from '../src/store/registry/open-store.ts';
+import { openStore } from '../src/stores/registry/open-store.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { recordLine } from './damage-record.ts';
 import { jsonLines, runCli, sampleRun, type CliResult } from './run-cli.ts';

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { createPostgresDeletion } from '../src/store/postgres/postgres-delete-run.ts';
-import { clientFromPool } from '../src/store/postgres/postgres-client.ts';
-import { postgresStore } from '../src/store/postgres/postgres-store.ts';
-import type { PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
+import { createPostgresDeletion } from '../src/stores/postgres/postgres-delete-run.ts';
+import { clientFromPool } from '../src/stores/postgres/postgres-client.ts';
+import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
+import type { PostgresStore, PostgresStoreOptions } from '../src/stores/postgres/postgres-store.ts';
 import { noPostgres, rowsOf, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';

@@ -8,9 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { rounds } from './support/rounds.ts';
 import { endWithTest } from './support/end-with-test.ts';
-import type { CoxswainErrorCode } from '../src/base/error.ts';
-import { postgresStore } from '../src/store/postgres/postgres-store.ts';
-import type { PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
+import type { CoxswainErrorCode } from '../src/core/base/error.ts';
+import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
+import type { PostgresStore, PostgresStoreOptions } from '../src/stores/postgres/postgres-store.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';

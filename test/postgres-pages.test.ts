@@ -1,9 +1,9 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { isJsonObject } from '../src/base/json.ts';
-import { listSql } from '../src/store/postgres/postgres-list-sql.ts';
-import { postgresStore } from '../src/store/postgres/postgres-store.ts';
+import { isJsonObject } from '../src/core/base/json.ts';
+import { listSql } from '../src/stores/postgres/postgres-list-sql.ts';
+import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 
 const RUNS = 20_000;

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
 
-import { postgresStore } from '../src/store/postgres/postgres-store.ts';
-import type { PostgresStore } from '../src/store/postgres/postgres-store.ts';
+import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
+import type { PostgresStore } from '../src/stores/postgres/postgres-store.ts';
 import { noPostgres, runSql, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';

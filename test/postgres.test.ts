@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
 
-import { postgresStore } from '../src/store/postgres/postgres-store.ts';
+import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import type { ContractStore } from './support/store-contract/contract-store.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';

@@ -2,11 +2,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { CoxswainError } from '../src/base/error.ts';
-import { isJsonObject } from '../src/base/json.ts';
+import { CoxswainError } from '../src/core/base/error.ts';
+import { isJsonObject } from '../src/core/base/json.ts';
 import { recordSchema } from '../scripts/record-schema.ts';
-import { decodeRecord } from '../src/records/decode-record.ts';
-import { toStoredRecord } from '../src/records/encode-record.ts';
+import { decodeRecord } from '../src/core/records/decode-record.ts';
+import { toStoredRecord } from '../src/core/records/encode-record.ts';
 import { everyPayload } from './support/every-payload.ts';
 import { mutatedJson } from './support/json-mutation.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
-import type { StatePlaces } from '../src/base/state-places.ts';
+import type { StatePlaces } from '../src/core/node/state-places.ts';
 import { costGrowth, MOST_LINEAR_GROWTH } from './support/cost-growth.ts';
 import { testFolder } from './support/test-folder.ts';
 import {
@@ -25,9 +25,9 @@ import {
   makeRecords,
   openRecords,
   refuseLinks,
-} from '../src/store/records-folder.ts';
-import { commonFolder, findGit, isTracked } from '../src/store/git-index.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+} from '../src/stores/records-folder.ts';
+import { commonFolder, findGit, isTracked } from '../src/stores/git-index.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 
 let root = '';
 let project = '';

@@ -1,13 +1,13 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hashNumber } from '../src/base/hash.ts';
+import { hashNumber } from '../src/core/base/hash.ts';
 import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
-import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
-import { TrajectoryAnalysis } from '../src/patterns/trajectory-analysis.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { createRedactor } from '../src/redaction/redactor.ts';
+import { defaultDetectors } from '../src/core/detect/detectors/default-detectors.ts';
+import { TrajectoryAnalysis } from '../src/core/detect/patterns/trajectory-analysis.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { createRedactor } from '../src/core/redact/redactor.ts';
 import { fakeSecrets } from './support/fake-secrets.ts';
 import { sharedPath } from './support/shared-data.ts';
 

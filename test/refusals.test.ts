@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 
-import { CLASSIFIERS, GUIDANCE, type AnyClassifier, type AnyGuidance } from '../src/config/guidance-providers.ts';
-import { FEEDBACK, type AnyFeedback } from '../src/config/feedback-providers.ts';
+import { CLASSIFIERS, GUIDANCE, type AnyClassifier, type AnyGuidance } from '../src/hosts/config/guidance-providers.ts';
+import { FEEDBACK, type AnyFeedback } from '../src/hosts/config/feedback-providers.ts';
 import { checkCompletion, createCoxswain, type Run, type SteeringOptions } from '../src/index.ts';
-import type { ClassificationResult } from '../src/records/guidance.ts';
-import { staticFeedback } from '../src/steering/feedback/static-feedback.ts';
-import { defineGuidance } from '../src/steering/guidance/define-guidance.ts';
-import { guidanceBank } from '../src/steering/guidance/guidance-bank.ts';
-import { sensitiveContentPending } from '../src/steering/guidance/sensitive-content-pending.ts';
-import type { GuidanceContext } from '../src/steering/prompt/guidance-provider.ts';
-import { REFUSAL_ADVICE } from '../src/steering/prompt/refusal.ts';
-import { standardSteering } from '../src/steering/standard-steering.ts';
+import type { ClassificationResult } from '../src/core/records/guidance.ts';
+import { staticFeedback } from '../src/core/steering/feedback/static-feedback.ts';
+import { defineGuidance } from '../src/core/steering/guidance/define-guidance.ts';
+import { guidanceBank } from '../src/core/steering/guidance/guidance-bank.ts';
+import { sensitiveContentPending } from '../src/core/steering/guidance/sensitive-content-pending.ts';
+import type { GuidanceContext } from '../src/core/steering/prompt/guidance-provider.ts';
+import { REFUSAL_ADVICE } from '../src/core/steering/prompt/refusal.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { FAILURES, REFUSALS } from './support/refusals.ts';
 
 interface Call {

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import type { StoredUsage } from '../src/records/stored-message.ts';
-import { RunView, viewOf } from '../src/run-view/run-view.ts';
-import { standardSteering } from '../src/steering/standard-steering.ts';
-import { RunCounter, type RunSummary } from '../src/store/run-summary.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { defaultDetectors } from '../src/core/detect/detectors/default-detectors.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import type { StoredUsage } from '../src/core/records/stored-message.ts';
+import { RunView, viewOf } from '../src/core/facts/run-view.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
+import { RunCounter, type RunSummary } from '../src/stores/run-summary.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { everyPayload } from './support/every-payload.ts';
 import { readAll } from '../src/testing/read-all.ts';

@@ -14,7 +14,7 @@ import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts
 import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
 import { findServer } from '../src/hosts/claude-code/server-process.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
-import { stateFile } from '../src/base/state-places.ts';
+import { stateFile } from '../src/core/node/state-places.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storedRecords } from './support/stored-records.ts';
 import { loggedFaults, trustAs } from './user-state.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await buildHook(built);
   // As in the package, where this one lies beside the hook.
   mkdirSync(join(built, 'store', 'registry'), { recursive: true });
-  const registry = new URL('../src/store/registry/open-store.ts', import.meta.url).href;
+  const registry = new URL('../src/stores/registry/open-store.ts', import.meta.url).href;
   writeFileSync(join(built, 'store', 'registry', 'open-store.js'), `export * from ${JSON.stringify(registry)};\n`);
 });
 

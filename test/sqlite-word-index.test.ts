@@ -3,12 +3,12 @@ import { DatabaseSync } from 'node:sqlite';
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
 import { tempFolder } from './support/temp-folder.ts';
-import { memoryStore } from '../src/store/memory/memory-store.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
 
 async function openNew(): Promise<{
   readonly store: TrajectoryStore;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { present } from '../src/base/present.ts';
-import { createCoxswain } from '../src/run/coxswain.ts';
-import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
-import { renderFeedback } from '../src/steering/feedback/render-feedback.ts';
-import { FACT_REMEDIES, patternSentences } from '../src/steering/feedback/pattern-sentences.ts';
-import { DETECTORS } from '../src/patterns/detectors/default-detectors.ts';
+import { present } from '../src/core/base/present.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
+import { renderFeedback } from '../src/core/steering/feedback/render-feedback.ts';
+import { FACT_REMEDIES, patternSentences } from '../src/core/steering/feedback/pattern-sentences.ts';
+import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
 
 // The record has exactly these keys.
 const FACTS = Object.keys(FACT_REMEDIES) as (keyof typeof FACT_REMEDIES)[];

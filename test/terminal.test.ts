@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 
-import { CoxswainError } from '../src/base/error.ts';
+import { CoxswainError } from '../src/core/base/error.ts';
 import { Problems } from '../src/cli/runs/problems.ts';
 import { Progress } from '../src/cli/terminal/progress.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';

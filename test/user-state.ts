@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-import { stateFile } from '../src/base/state-places.ts';
-import { faultOwners } from '../src/base/fault-log.ts';
-import { trustProject } from '../src/config/trust-project.ts';
+import { stateFile } from '../src/core/node/state-places.ts';
+import { faultOwners } from '../src/core/node/fault-log.ts';
+import { trustProject } from '../src/hosts/config/trust-project.ts';
 
 /** A project, and the environment of the user who works in it. */
 export interface UserPlace {

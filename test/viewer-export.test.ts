@@ -5,8 +5,8 @@ import { crc32 } from 'node:zlib';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import type { RunsAnswer, SourcesAnswer } from '../src/viewer/server/api-shapes.ts';

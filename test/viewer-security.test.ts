@@ -5,10 +5,10 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { scriptedRecords, times } from './support/scripted-run.ts';
 import { tempFolder } from './support/temp-folder.ts';
-import { openSqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
+import { openSqliteReader } from '../src/stores/sqlite/sqlite-reader.ts';
 import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
 import { ask, openPage, openSession, sendRaw, tokenOf, type Page } from './viewer-client.ts';
 

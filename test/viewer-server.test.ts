@@ -7,11 +7,11 @@ import { runInNewContext } from 'node:vm';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createCoxswain } from '../src/run/coxswain.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { LAYOUT } from '../src/store/sqlite/sqlite-schema.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { TrajectorySink } from '../src/store/trajectory-store.ts';
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { LAYOUT } from '../src/stores/sqlite/sqlite-schema.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import type { TrajectorySink } from '../src/stores/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import type {

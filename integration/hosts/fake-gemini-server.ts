@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/base/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import {
   startFakeModelServer,
   type FakeModelServer,

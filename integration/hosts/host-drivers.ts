@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Json } from '../../src/base/json.ts';
+import type { Json } from '../../src/core/base/json.ts';
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-server.ts';
 import type { FakeModelServer, FakeModelServerOptions } from '../../src/testing/fake-model-server.ts';

@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import { stopServer } from '../../src/hosts/claude-code/server-process.ts';
-import { viewOf } from '../../src/run-view/run-view.ts';
-import { RunCounter } from '../../src/store/run-summary.ts';
-import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { viewOf } from '../../src/core/facts/run-view.ts';
+import { RunCounter } from '../../src/stores/run-summary.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { FakeModelServer } from '../../src/testing/fake-model-server.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { trustAs } from '../../test/user-state.ts';

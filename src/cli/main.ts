@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { CoxswainError, messageOf } from '../core/base/error.ts';
 import { printableCut } from './terminal/printable.ts';
 import { runProgram } from './program.ts';
 import { removedMessage } from './terminal/removed-commands.ts';

@@ -1,7 +1,7 @@
 import { glob, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import { codeOf } from '../base/error.ts';
+import { codeOf } from '../core/base/error.ts';
 
 /** A file to import. */
 export interface FoundSource {

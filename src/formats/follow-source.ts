@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { CoxswainError, invalidArgument } from '../base/error.ts';
+import { CoxswainError, invalidArgument } from '../core/base/error.ts';
 import type { FormatName, ImportItem } from './import-item.ts';
 import { withPath } from './import-source.ts';
 import { importers } from './importers.ts';

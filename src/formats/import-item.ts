@@ -1,5 +1,5 @@
-import { present } from '../base/present.ts';
-import type { SteeringStart, TrajectoryPayload } from '../records/trajectory-record.ts';
+import { present } from '../core/base/present.ts';
+import type { SteeringStart, TrajectoryPayload } from '../core/records/trajectory-record.ts';
 
 /** Every format that this version can read. */
 export type FormatName =

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 
-import { present } from '../base/present.ts';
-import { CoxswainError } from '../base/error.ts';
+import { present } from '../core/base/present.ts';
+import { CoxswainError } from '../core/base/error.ts';
 import {
   accepted,
   candidatesOf,

@@ -1,11 +1,11 @@
-import { present } from '../base/present.ts';
-import { assertNever } from '../base/assert-never.ts';
+import { present } from '../core/base/present.ts';
+import { assertNever } from '../core/base/assert-never.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
   type TrajectoryPayload,
   type TrajectoryRecord,
-} from '../records/trajectory-record.ts';
-import { withoutBytes } from '../records/without-bytes.ts';
+} from '../core/records/trajectory-record.ts';
+import { withoutBytes } from '../core/records/without-bytes.ts';
 import type { ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 import { RunIds } from './run-ids.ts';
 

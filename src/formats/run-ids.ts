@@ -1,4 +1,4 @@
-import { hashText } from '../base/hash.ts';
+import { hashText } from '../core/base/hash.ts';
 import { UniqueNames } from './parts/unique-names.ts';
 
 /** Longest run id in UTF-16 units. It is below the limit of the stores. */

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-import { isJsonObject, jsonOf } from '../base/json.ts';
+import { isJsonObject, jsonOf } from '../core/base/json.ts';
 
 /** Number of bytes read. Programs write the working folder in the first entries. */
 const HEAD_BYTES = 262_144;

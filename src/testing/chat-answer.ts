@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../core/base/json.ts';
 import type { FakeModelAnswer } from './fake-model-server.ts';
 import { pieces, type CompleteTurn, type ModelFinish } from './model-script.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../core/base/clock.ts';
 
 /** A clock that only moves when `advance` is called. */
 export interface FakeClock extends Clock {

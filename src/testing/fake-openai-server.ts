@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../core/base/json.ts';
 import { chatAnswer } from './chat-answer.ts';
 import {
   startFakeModelServer,

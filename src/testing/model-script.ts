@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../core/base/json.ts';
 
 export interface ModelCall {
   /** Default: `call_TURN_CALL` with both numbers from 1, so that a script always produces the same ids. */

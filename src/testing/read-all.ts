@@ -1,7 +1,7 @@
-import { allRuns } from '../store/all-runs.ts';
-import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import type { RunSummary } from '../store/run-summary.ts';
-import type { ReadQuery, StoreReader } from '../store/trajectory-store.ts';
+import { allRuns } from '../stores/all-runs.ts';
+import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
+import type { RunSummary } from '../stores/run-summary.ts';
+import type { ReadQuery, StoreReader } from '../stores/trajectory-store.ts';
 
 /** Returns all records of a query as a list. */
 export async function readAll(

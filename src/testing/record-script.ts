@@ -2,7 +2,7 @@ import {
   TRAJECTORY_SCHEMA_VERSION,
   type TrajectoryPayload,
   type TrajectoryRecord,
-} from '../records/trajectory-record.ts';
+} from '../core/records/trajectory-record.ts';
 
 /** The input of `scriptRecord`. Other fields of the record are filled in. */
 interface RecordScript {

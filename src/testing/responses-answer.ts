@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../core/base/json.ts';
 import type { FakeModelAnswer } from './fake-model-server.ts';
 import { pieces, type CompleteTurn } from './model-script.ts';
 

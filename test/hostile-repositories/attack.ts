@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { stateFile } from '../../src/base/state-places.ts';
+import { stateFile } from '../../src/core/node/state-places.ts';
 import { readServeSettings } from '../../src/hosts/claude-code/serve-settings.ts';
 import { countSpills } from '../../src/hosts/claude-code/spilled-events.ts';
-import { openSqliteReader } from '../../src/store/sqlite/sqlite-reader.ts';
+import { openSqliteReader } from '../../src/stores/sqlite/sqlite-reader.ts';
 import { loggedFaults } from '../user-state.ts';
 import { changes, SECRET, type Sandbox } from './sandbox.ts';
 import type { Step, Trick } from './trick.ts';

@@ -3,8 +3,8 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, w
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 
-import { adoptRecords } from '../../src/store/records-folder.ts';
-import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { adoptRecords } from '../../src/stores/records-folder.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Step, Trick } from './trick.ts';
 

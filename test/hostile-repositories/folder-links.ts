@@ -1,7 +1,7 @@
 import { linkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { makeRecords } from '../../src/store/records-folder.ts';
+import { makeRecords } from '../../src/stores/records-folder.ts';
 import type { Trick } from './trick.ts';
 
 /** Where a link in the place of each leads. */

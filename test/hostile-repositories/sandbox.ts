@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { findServer } from '../../src/hosts/claude-code/server-process.ts';
-import { makeRecords } from '../../src/store/records-folder.ts';
-import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { makeRecords } from '../../src/stores/records-folder.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 
 /** Stands in the user's private files: nothing that coxswain prints or writes may hold it. */
 export const SECRET = 'private-key-of-the-user';

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { STATE_FILES, folderOfProject, stateRoot } from '../../src/base/state-places.ts';
-import { thisProcess } from '../../src/base/process-identity.ts';
+import { STATE_FILES, folderOfProject, stateRoot } from '../../src/core/node/state-places.ts';
+import { thisProcess } from '../../src/core/node/process-identity.ts';
 import { spillEvent } from '../../src/hosts/claude-code/spilled-events.ts';
 import type { Trick } from './trick.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
-import type { AdviceHandle } from '../../src/run/advice-handle.ts';
-import type { AdapterOptions } from '../../src/host/adapter-options.ts';
-import type { Run } from '../../src/run/run.ts';
+import type { AdviceHandle } from '../../src/core/run/advice-handle.ts';
+import type { AdapterOptions } from '../../src/adapters/host/adapter-options.ts';
+import type { Run } from '../../src/core/run/run.ts';
 import type { AdapterHarness } from './adapter-contract/adapter-harness.ts';
 import { adapterContract } from './adapter-contract/adapter-contract.ts';
 import type { PlainAgentHooks } from './plain-agent.ts';

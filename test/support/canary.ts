@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Run } from '../../src/run/run.ts';
-import { defineEvent } from '../../src/session/define-event.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import { defineEvent } from '../../src/core/session/define-event.ts';
 import { fakeSecrets, type FakeSecret } from './fake-secrets.ts';
 
 const note = defineEvent<{ readonly text: string }>('note');

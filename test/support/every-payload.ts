@@ -1,9 +1,9 @@
-import type { Json } from '../../src/base/json.ts';
-import type { Fields } from '../../src/records/field-types.ts';
-import { fieldsOf, isKnownKind } from '../../src/records/kind-definition.ts';
-import { KINDS } from '../../src/records/kinds.ts';
-import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from '../../src/records/shapes.ts';
-import type { TrajectoryPayload } from '../../src/records/trajectory-record.ts';
+import type { Json } from '../../src/core/base/json.ts';
+import type { Fields } from '../../src/core/records/field-types.ts';
+import { fieldsOf, isKnownKind } from '../../src/core/records/kind-definition.ts';
+import { KINDS } from '../../src/core/records/kinds.ts';
+import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from '../../src/core/records/shapes.ts';
+import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 
 /** A payload of every kind with every field set, and `text` in each field that holds text of others. */
 export function everyPayload(text: string): readonly TrajectoryPayload[] {

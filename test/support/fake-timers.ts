@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Timers } from '../../src/recorder/timers.ts';
+import type { Timers } from '../../src/core/recorder/timers.ts';
 
 /** Timers that fire when they are told to. */
 export interface FakeTimers extends Timers {

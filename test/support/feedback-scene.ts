@@ -1,7 +1,7 @@
-import { createSession } from '../../src/session/create-session.ts';
-import type { Slice } from '../../src/session/define-slice.ts';
-import type { Session } from '../../src/session/session.ts';
-import { toolInvoked } from '../../src/session/tool-invoked.ts';
+import { createSession } from '../../src/core/session/create-session.ts';
+import type { Slice } from '../../src/core/session/define-slice.ts';
+import type { Session } from '../../src/core/session/session.ts';
+import { toolInvoked } from '../../src/core/session/tool-invoked.ts';
 import { createFakeClock } from '../../src/testing/fake-clock.ts';
 import type { FakeClock } from '../../src/testing/fake-clock.ts';
 

@@ -1,15 +1,15 @@
-import type { Json } from '../../src/base/json.ts';
-import { defaultDetectors } from '../../src/patterns/detectors/default-detectors.ts';
-import type { TrajectoryPayload } from '../../src/records/trajectory-record.ts';
-import { definePrompt } from '../../src/steering/prompt/define-prompt.ts';
+import type { Json } from '../../src/core/base/json.ts';
+import { defaultDetectors } from '../../src/core/detect/detectors/default-detectors.ts';
+import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
+import { definePrompt } from '../../src/core/steering/prompt/define-prompt.ts';
 import type {
   GuidanceContext,
   GuidanceProvider,
   GuidanceProviderConfig,
-} from '../../src/steering/prompt/guidance-provider.ts';
-import { createSession } from '../../src/session/create-session.ts';
-import type { PatternDetector } from '../../src/patterns/pattern-detector.ts';
-import { TrajectoryAnalysis } from '../../src/patterns/trajectory-analysis.ts';
+} from '../../src/core/steering/prompt/guidance-provider.ts';
+import { createSession } from '../../src/core/session/create-session.ts';
+import type { PatternDetector } from '../../src/core/detect/patterns/pattern-detector.ts';
+import { TrajectoryAnalysis } from '../../src/core/detect/patterns/trajectory-analysis.ts';
 import { createFakeClock } from '../../src/testing/fake-clock.ts';
 import { scriptRun } from '../../src/testing/record-script.ts';
 

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { isJsonObject } from '../../src/base/json.ts';
+import { isJsonObject } from '../../src/core/base/json.ts';
 import { ClaudeSessions } from '../../src/hosts/claude-code/claude-sessions.ts';
 import { EventIntake } from '../../src/hosts/claude-code/event-intake.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from '../../src/hosts/claude-code/hook-event.ts';
-import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
-import { memoryStore } from '../../src/store/memory/memory-store.ts';
-import { standardSteering } from '../../src/steering/standard-steering.ts';
+import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
+import { memoryStore } from '../../src/stores/memory/memory-store.ts';
+import { standardSteering } from '../../src/core/steering/standard-steering.ts';
 import { testFolder } from './test-folder.ts';
 
 export const SESSION = '01a20731-32fa-7283-8738-4fb01b1c0efd';

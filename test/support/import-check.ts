@@ -1,6 +1,6 @@
 import type { DocumentImporter, LineImporter } from '../../src/formats/importer.ts';
 import type { ImportDiagnostic, ImportedRun, ImportItem } from '../../src/formats/import-item.ts';
-import type { ToolEnded, ToolStarted, TrajectoryPayload } from '../../src/records/trajectory-record.ts';
+import type { ToolEnded, ToolStarted, TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 
 /** One run of an import, taken apart for a test. */
 interface CheckedRun {

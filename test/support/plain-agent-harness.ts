@@ -1,6 +1,6 @@
-import { messageOf } from '../../src/base/error.ts';
+import { messageOf } from '../../src/core/base/error.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from './adapter-contract/adapter-harness.ts';
-import type { Run } from '../../src/run/run.ts';
+import type { Run } from '../../src/core/run/run.ts';
 import { HANDOVER, withBelow } from './with-below.ts';
 import { startSceneServer } from './scene-server.ts';
 import { neutralChatRequest } from './adapter-contract/neutral-request.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts';
-import { messageOf } from '../../src/base/error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/core/base/json.ts';
+import { messageOf } from '../../src/core/base/error.ts';
 import type { ScriptedToolbox } from './adapter-contract/scripted-toolbox.ts';
 
 /** A tool call as chat completions write it. */

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isJsonObject } from '../../src/base/json.ts';
-import { defaultDetectors } from '../../src/patterns/detectors/default-detectors.ts';
-import type { TrajectoryPattern } from '../../src/records/trajectory-pattern.ts';
-import type { TrajectoryPayload } from '../../src/records/trajectory-record.ts';
+import { isJsonObject } from '../../src/core/base/json.ts';
+import { defaultDetectors } from '../../src/core/detect/detectors/default-detectors.ts';
+import type { TrajectoryPattern } from '../../src/core/records/trajectory-pattern.ts';
+import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 import { callsImporter } from '../../src/formats/neutral/calls.ts';
-import { TrajectoryAnalysis } from '../../src/patterns/trajectory-analysis.ts';
+import { TrajectoryAnalysis } from '../../src/core/detect/patterns/trajectory-analysis.ts';
 
 /** How one scenario went. `late` counts as found. */
 export type Verdict = 'right' | 'late' | 'missed' | 'premature' | 'false';

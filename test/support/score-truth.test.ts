@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TrajectoryPattern } from '../../src/records/trajectory-pattern.ts';
+import type { TrajectoryPattern } from '../../src/core/records/trajectory-pattern.ts';
 import { delayOf, isFlaggedAt, scoreTruth, truthCells, type FoldedRun, type Moment } from './score-truth.ts';
 
 function flag(flaggedAt: number, clearedAt?: number): TrajectoryPattern {

@@ -1,15 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { shareOf } from '../../src/backtest/statistics.ts';
-import { CoxswainError } from '../../src/base/error.ts';
-import { present } from '../../src/base/present.ts';
+import { shareOf } from '../../src/lab/statistics.ts';
+import { CoxswainError } from '../../src/core/base/error.ts';
+import { present } from '../../src/core/base/present.ts';
 import { importSource } from '../../src/formats/import-source.ts';
 import { readRuns } from '../../src/formats/read-runs.ts';
-import { defaultDetectors } from '../../src/patterns/detectors/default-detectors.ts';
-import type { PatternDetector } from '../../src/patterns/pattern-detector.ts';
-import { TrajectoryAnalysis } from '../../src/patterns/trajectory-analysis.ts';
-import type { TrajectoryPattern } from '../../src/records/trajectory-pattern.ts';
-import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import { defaultDetectors } from '../../src/core/detect/detectors/default-detectors.ts';
+import type { PatternDetector } from '../../src/core/detect/patterns/pattern-detector.ts';
+import { TrajectoryAnalysis } from '../../src/core/detect/patterns/trajectory-analysis.ts';
+import type { TrajectoryPattern } from '../../src/core/records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
 
 /** Recorded runs of one harness, and when their models came out. */
 export interface Corpus {

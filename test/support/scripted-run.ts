@@ -2,14 +2,14 @@ import {
   TRAJECTORY_SCHEMA_VERSION,
   type TrajectoryPayload,
   type TrajectoryRecord,
-} from '../../src/records/trajectory-record.ts';
-import type { Json } from '../../src/base/json.ts';
-import { present } from '../../src/base/present.ts';
-import { defaultDetectors } from '../../src/patterns/detectors/default-detectors.ts';
-import type { PatternChange } from '../../src/patterns/pattern-book.ts';
-import type { PatternDetector } from '../../src/patterns/pattern-detector.ts';
-import type { ToolAnnotations, ToolDeclarations } from '../../src/calls/tool-semantics.ts';
-import { TrajectoryAnalysis } from '../../src/patterns/trajectory-analysis.ts';
+} from '../../src/core/records/trajectory-record.ts';
+import type { Json } from '../../src/core/base/json.ts';
+import { present } from '../../src/core/base/present.ts';
+import { defaultDetectors } from '../../src/core/detect/detectors/default-detectors.ts';
+import type { PatternChange } from '../../src/core/detect/patterns/pattern-book.ts';
+import type { PatternDetector } from '../../src/core/detect/patterns/pattern-detector.ts';
+import type { ToolAnnotations, ToolDeclarations } from '../../src/core/detect/calls/tool-semantics.ts';
+import { TrajectoryAnalysis } from '../../src/core/detect/patterns/trajectory-analysis.ts';
 
 /** One call of a scripted run and what it answered. */
 export interface ScriptedCall {

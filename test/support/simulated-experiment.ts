@@ -1,11 +1,11 @@
-import { present } from '../../src/base/present.ts';
-import { EffectRowFold, type EffectRow } from '../../src/backtest/effect-row.ts';
-import type { EffectExperiment } from '../../src/backtest/effect-report.ts';
-import { measureEffect } from '../../src/backtest/measure-effect.ts';
-import type { TrajectoryPattern } from '../../src/records/trajectory-pattern.ts';
-import type { TrajectoryPayload } from '../../src/records/trajectory-record.ts';
-import { holdoutArmOf, silenceReason, unitOf, type HoldoutArm } from '../../src/steering/holdout.ts';
-import { stretchAfter, type StuckStretch } from '../../src/steering/stuck-stretch.ts';
+import { present } from '../../src/core/base/present.ts';
+import { EffectRowFold, type EffectRow } from '../../src/lab/effect-row.ts';
+import type { EffectExperiment } from '../../src/lab/effect-report.ts';
+import { measureEffect } from '../../src/lab/measure-effect.ts';
+import type { TrajectoryPattern } from '../../src/core/records/trajectory-pattern.ts';
+import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
+import { holdoutArmOf, silenceReason, unitOf, type HoldoutArm } from '../../src/core/steering/holdout.ts';
+import { stretchAfter, type StuckStretch } from '../../src/core/steering/stuck-stretch.ts';
 import { scriptRun } from '../../src/testing/record-script.ts';
 import { seededRandom } from './seeded-random.ts';
 

@@ -1,8 +1,8 @@
-import { deliverAdvice } from '../../src/run/advice-handle.ts';
-import type { AdapterCapabilities } from '../../src/host/adapter-capabilities.ts';
-import type { AdapterOptions } from '../../src/host/adapter-options.ts';
-import { guarded } from '../../src/host/guarded.ts';
-import type { Run } from '../../src/run/run.ts';
+import { deliverAdvice } from '../../src/core/run/advice-handle.ts';
+import type { AdapterCapabilities } from '../../src/adapters/host/adapter-capabilities.ts';
+import type { AdapterOptions } from '../../src/adapters/host/adapter-options.ts';
+import { guarded } from '../../src/adapters/host/guarded.ts';
+import type { Run } from '../../src/core/run/run.ts';
 import type { PlainAgentHooks } from './plain-agent.ts';
 
 /** Delivery of advice to a plain agent. */

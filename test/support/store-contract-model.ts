@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { canonicalJson } from '../../src/base/canonical-json.ts';
-import { CoxswainError } from '../../src/base/error.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import { canonicalJson } from '../../src/core/base/canonical-json.ts';
+import { CoxswainError } from '../../src/core/base/error.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
 import { listAll, readAll } from '../../src/testing/read-all.ts';
 import { scriptRecord } from '../../src/testing/record-script.ts';
 import type { ContractStore } from './store-contract/contract-store.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
-import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
-import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { readAll } from '../../src/testing/read-all.ts';
 
 /** The records of a run in the store of a project. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../src/base/json.ts';
+import { isJsonObject } from '../../src/core/base/json.ts';
 
 /** The data of every event of a server-sent stream, decoded; a closing `[DONE]` is left out. */
 export async function streamEvents(response: Response): Promise<readonly Readonly<Record<string, unknown>>[]> {

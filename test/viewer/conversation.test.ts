@@ -1,7 +1,7 @@
 import type { Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
 import type { RunAnswer } from '../../src/viewer/server/api-shapes.ts';
 import { findChromium } from './chromium.ts';
 import { addRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { runPage } from '../../src/exports/run-page.ts';
-import { memoryStore } from '../../src/store/memory/memory-store.ts';
+import { runPage } from '../../src/formats/export/run-page.ts';
+import { memoryStore } from '../../src/stores/memory/memory-store.ts';
 import { everyPayload } from '../support/every-payload.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { TrajectoryPayload } from '../../src/records/trajectory-record.ts';
+import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 import { findChromium } from './chromium.ts';
 import { addRun, faultsOf, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { writeRedirectFile } from '../../src/viewer/server/redirect-file.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { WITHHELD_REASON } from '../../src/records/delivery-reason.ts';
-import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
-import type { TrajectoryStore } from '../../src/store/trajectory-store.ts';
+import { WITHHELD_REASON } from '../../src/core/records/delivery-reason.ts';
+import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
+import type { TrajectoryStore } from '../../src/stores/trajectory-store.ts';
 import type { RunAnswer } from '../../src/viewer/server/api-shapes.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { findChromium } from './chromium.ts';

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 import { playSample } from '../../src/cli/commands/demo/sample-run.ts';
-import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
-import { decodeRecord } from '../../src/records/decode-record.ts';
-import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../../src/store/trajectory-store.ts';
+import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
+import { decodeRecord } from '../../src/core/records/decode-record.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import type { TrajectoryStore } from '../../src/stores/trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { startViewer, type RunningViewer, type ViewerOptions } from '../../src/viewer/server/start-viewer.ts';

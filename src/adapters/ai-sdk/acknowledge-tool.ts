@@ -1,7 +1,7 @@
-import { acknowledgeToolDefinition } from '../../steering/feedback/acknowledge-tool.ts';
-import { readAdviceAnswer, type AdviceAnswer } from '../../steering/feedback/acknowledge.ts';
-import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
-import type { Run } from '../../run/run.ts';
+import { acknowledgeToolDefinition } from '../../core/steering/feedback/acknowledge-tool.ts';
+import { readAdviceAnswer, type AdviceAnswer } from '../../core/steering/feedback/acknowledge.ts';
+import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
+import type { Run } from '../../core/run/run.ts';
 
 /** A schema in the Standard Schema format, which the SDK accepts as `inputSchema`. */
 export interface AnswerSchema {

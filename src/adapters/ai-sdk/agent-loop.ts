@@ -1,12 +1,12 @@
-import { messageOf } from '../../base/error.ts';
-import type { JsonObject } from '../../base/json.ts';
-import { identityOf } from '../../host/adapter-options.ts';
-import type { Guard } from '../../host/guarded.ts';
-import type { Run } from '../../run/run.ts';
+import { messageOf } from '../../core/base/error.ts';
+import type { JsonObject } from '../../core/base/json.ts';
+import { identityOf } from '../host/adapter-options.ts';
+import type { Guard } from '../host/guarded.ts';
+import type { Run } from '../../core/run/run.ts';
 import { CallBook } from './call-book.ts';
 import type { GeneratedAnswer } from './model-answer.ts';
 import { NextAdvice } from './next-advice.ts';
-import type { PlacedAdvice } from '../../run/advice-handle.ts';
+import type { PlacedAdvice } from '../../core/run/advice-handle.ts';
 import { PromptNews } from './prompt-news.ts';
 import { abortSignalOf, isAbort, modelRequestOf, type ModelRequest } from './sdk-shapes.ts';
 import { assistantMessage, brokenMessage, requestPrepared } from './to-events.ts';

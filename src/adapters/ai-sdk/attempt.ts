@@ -1,6 +1,6 @@
-import { membersOf } from '../../base/json-member.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { Guard } from '../../host/guarded.ts';
+import { membersOf } from '../../core/base/json-member.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { Guard } from '../host/guarded.ts';
 import type { AgentLoop, PreparedRequest } from './agent-loop.ts';
 import { readModelAnswer } from './read-answer.ts';
 import { isRefusal } from './sdk-shapes.ts';

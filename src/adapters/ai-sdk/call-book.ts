@@ -1,9 +1,9 @@
-import { isJsonObject } from '../../base/json.ts';
-import { placeAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
-import { present } from '../../base/present.ts';
-import type { CallOutcome } from '../../records/call-outcome.ts';
-import { CallIds } from '../../host/call-ids.ts';
-import type { Run } from '../../run/run.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
+import { present } from '../../core/base/present.ts';
+import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import { CallIds } from '../host/call-ids.ts';
+import type { Run } from '../../core/run/run.ts';
 import { aiSdkCapabilities } from './capabilities.ts';
 import type { AnsweredCall } from './model-answer.ts';
 import type { PromptMessage } from './sdk-shapes.ts';

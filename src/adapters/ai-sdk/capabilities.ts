@@ -1,4 +1,4 @@
-import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
+import type { AdapterCapabilities } from '../host/adapter-capabilities.ts';
 
 /** Advice capabilities of the AI SDK. They are the same for `generateText`, `streamText` and `ToolLoopAgent`, in ai 7 and 6. */
 export const aiSdkCapabilities: AdapterCapabilities = {

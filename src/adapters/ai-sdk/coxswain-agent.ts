@@ -1,10 +1,10 @@
-import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
-import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
-import { guarded } from '../../host/guarded.ts';
-import type { Run } from '../../run/run.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { reportUnseen } from '../../host/report-unseen.ts';
-import { RunScope } from '../../host/run-scope.ts';
+import { MAX_ADVICE_CHARS } from '../../core/steering/advice/join-advice.ts';
+import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
+import { guarded } from '../host/guarded.ts';
+import type { Run } from '../../core/run/run.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { reportUnseen } from '../host/report-unseen.ts';
+import { RunScope } from '../host/run-scope.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { AgentLoop } from './agent-loop.ts';
 import type { ModelWatch } from './attempt.ts';

@@ -1,5 +1,5 @@
-import type { Json } from '../../base/json.ts';
-import type { Usage } from '../../records/agent-message.ts';
+import type { Json } from '../../core/base/json.ts';
+import type { Usage } from '../../core/records/agent-message.ts';
 import type { SdkFields } from './sdk-shapes.ts';
 
 /** One answer of the model, streamed or not. */

@@ -1,5 +1,5 @@
-import { invalidArgument } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { invalidArgument } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { LanguageModelShape } from './sdk-shapes.ts';
 
 /**

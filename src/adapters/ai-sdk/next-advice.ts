@@ -1,4 +1,4 @@
-import { placeAdvice, type AdviceHandle, type PlacedAdvice } from '../../run/advice-handle.ts';
+import { placeAdvice, type AdviceHandle, type PlacedAdvice } from '../../core/run/advice-handle.ts';
 import { aiSdkCapabilities } from './capabilities.ts';
 
 const { channel = '' } = aiSdkCapabilities.pre_tool_selection;

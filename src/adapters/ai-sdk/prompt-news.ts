@@ -1,4 +1,4 @@
-import type { AgentMessage } from '../../records/agent-message.ts';
+import type { AgentMessage } from '../../core/records/agent-message.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 import { systemTextOf, unansweredMessages } from './to-events.ts';
 

@@ -1,8 +1,8 @@
-import { membersOf, objectsIn } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
-import { toJson } from '../../base/to-json.ts';
-import type { Usage } from '../../records/agent-message.ts';
+import { membersOf, objectsIn } from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import type { Usage } from '../../core/records/agent-message.ts';
 import type { AnsweredCall, GeneratedAnswer, ProviderResult } from './model-answer.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 

@@ -3,7 +3,7 @@
  * Each call of `generateText` or `streamText` is a run. Loops within tools are child runs. No advice is given.
  * `COXSWAIN_STORE` is the address of the store; default `.coxswain/runs.db`.
  */
-import { messageOf } from '../../base/error.ts';
+import { messageOf } from '../../core/base/error.ts';
 import type { RecordingTelemetry } from './record-telemetry.ts';
 import { telemetryOnDemand } from './telemetry-on-demand.ts';
 
@@ -15,8 +15,8 @@ declare global {
 
 /** Opens the store and loads the library, which takes longer than the start of Node. A process without a model call needs neither. */
 async function openTelemetry(): Promise<RecordingTelemetry> {
-  const { openStore } = await import('../../store/registry/open-store.ts');
-  const { createCoxswain } = await import('../../run/coxswain.ts');
+  const { openStore } = await import('../../stores/registry/open-store.ts');
+  const { createCoxswain } = await import('../../core/run/coxswain.ts');
   const { recordingTelemetry } = await import('./record-telemetry.ts');
   const store = await openStore(process.env['COXSWAIN_STORE'] ?? '.coxswain/runs.db');
   const cox = createCoxswain({ store, mode: 'shadow' });

@@ -1,4 +1,4 @@
-import type { Run } from '../../run/run.ts';
+import type { Run } from '../../core/run/run.ts';
 import type { AgentLoop } from './agent-loop.ts';
 import { sdkLoop, type SdkLoop } from './sdk-loop.ts';
 

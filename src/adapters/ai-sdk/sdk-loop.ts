@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import { textField } from './sdk-shapes.ts';
 
 /** One call of `generateText` or `streamText`. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 
 /** A language model of the SDK: specification v2 (ai 5), v3 (ai 6) or v4 (ai 7). Contains only the members that coxswain uses. */
 export interface LanguageModelShape {

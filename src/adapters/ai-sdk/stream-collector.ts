@@ -1,4 +1,4 @@
-import { present } from '../../base/present.ts';
+import { present } from '../../core/base/present.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
 /** Types of stream parts that contain no content of the answer. */

@@ -1,10 +1,10 @@
-import { objectsIn } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { CallResult } from '../../host/issued-call.ts';
-import { toJson } from '../../base/to-json.ts';
-import type { AgentEvent } from '../../records/agent-event.ts';
-import type { AgentMessage, ContentBlock } from '../../records/agent-message.ts';
+import { objectsIn } from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { CallResult } from '../host/issued-call.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import type { AgentEvent } from '../../core/records/agent-event.ts';
+import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
 import type { GeneratedAnswer } from './model-answer.ts';
 import { readArgs } from './read-answer.ts';
 import { textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';

@@ -1,5 +1,5 @@
-import { invalidArgument } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { invalidArgument } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import { standsIn, takeAnswer, withUsage, type AskModel, type Attempt, type ModelWatch } from './attempt.ts';
 import { readModelAnswer } from './read-answer.ts';
 import { StreamCollector } from './stream-collector.ts';

@@ -1,7 +1,7 @@
-import { messageOf } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { Guard } from '../../host/guarded.ts';
-import type { RunScope, ScopedTool } from '../../host/run-scope.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { Guard } from '../host/guarded.ts';
+import type { RunScope, ScopedTool } from '../host/run-scope.ts';
 import type { AgentLoop } from './agent-loop.ts';
 import type { CallBook } from './call-book.ts';
 import { textField } from './sdk-shapes.ts';

@@ -1,6 +1,6 @@
-import { present } from '../../base/present.ts';
-import { interpretEvent, stopAt, settleAll, type HostThread } from '../../host/interpret-event.ts';
-import type { HostEvent } from '../../host/host-event.ts';
+import { present } from '../../core/base/present.ts';
+import { interpretEvent, stopAt, settleAll, type HostThread } from '../host/interpret-event.ts';
+import type { HostEvent } from '../host/host-event.ts';
 import type { ClaudeSession } from './claude-session.ts';
 import type { ClaudeThread } from './claude-thread.ts';
 import type { ClaudeHookAnswer } from './sdk-shapes.ts';

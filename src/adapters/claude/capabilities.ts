@@ -1,4 +1,4 @@
-import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
+import type { AdapterCapabilities } from '../host/adapter-capabilities.ts';
 import { channelOf } from './to-output.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { invalidArgument } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
-import { guarded } from '../../host/guarded.ts';
-import { reportUnseen } from '../../host/report-unseen.ts';
-import type { Run } from '../../run/run.ts';
-import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
+import { invalidArgument } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
+import { guarded } from '../host/guarded.ts';
+import { reportUnseen } from '../host/report-unseen.ts';
+import type { Run } from '../../core/run/run.ts';
+import { MAX_ADVICE_CHARS } from '../../core/steering/advice/join-advice.ts';
 import { answerHook } from './answer-hook.ts';
 import { claudeSessionOf } from './claude-session.ts';
 import { HOOK_EVENTS, readHookInput } from './read-hook-input.ts';

@@ -1,8 +1,8 @@
-import type { Mutable } from '../../base/mutable.ts';
-import { present } from '../../base/present.ts';
-import { identityOf, type KnownIdentity } from '../../host/adapter-options.ts';
-import type { AdviseContext } from '../../run/evaluation-payload.ts';
-import type { Run } from '../../run/run.ts';
+import type { Mutable } from '../../core/base/mutable.ts';
+import { present } from '../../core/base/present.ts';
+import { identityOf, type KnownIdentity } from '../host/adapter-options.ts';
+import type { AdviseContext } from '../../core/run/evaluation-payload.ts';
+import type { Run } from '../../core/run/run.ts';
 import { ClaudeThread } from './claude-thread.ts';
 import type { MessagePlace } from './read-message.ts';
 import type { QueryResult } from './read-result.ts';

@@ -1,10 +1,10 @@
-import { present } from '../../base/present.ts';
-import { placeAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
-import type { EndedCall, HostCall } from '../../host/host-event.ts';
-import { unrunOutcome } from '../../calls/host-refusals.ts';
-import { LruMap } from '../../base/lru-map.ts';
-import type { AgentEvent } from '../../records/agent-event.ts';
-import type { Run } from '../../run/run.ts';
+import { present } from '../../core/base/present.ts';
+import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
+import type { EndedCall, HostCall } from '../host/host-event.ts';
+import { unrunOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
+import type { AgentEvent } from '../../core/records/agent-event.ts';
+import type { Run } from '../../core/run/run.ts';
 import { PendingAnswer } from './pending-answer.ts';
 import type { StreamedPart, ShownResult } from './read-message.ts';
 import { answerEvent, callCutOff, callEnded, callStarted } from './to-events.ts';

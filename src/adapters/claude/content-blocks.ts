@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../base/json.ts';
-import { toJson } from '../../base/to-json.ts';
-import type { ContentBlock } from '../../records/agent-message.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import type { ContentBlock } from '../../core/records/agent-message.ts';
 
 /**
  * Converts parts of a message of the Messages API to content blocks. A string becomes one text block. Unknown parts are kept

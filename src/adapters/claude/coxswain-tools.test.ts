@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCoxswain } from '../../run/coxswain.ts';
+import { createCoxswain } from '../../core/run/coxswain.ts';
 import { claudeHooks } from './claude-hooks.ts';
 import { coxswainTools, type ClaudeTool, type ClaudeToolHandles, type ZodText } from './coxswain-tools.ts';
 

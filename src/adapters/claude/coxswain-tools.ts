@@ -1,13 +1,13 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import {
   ACKNOWLEDGEMENT_RESPONSES,
   acknowledgeToolDefinition,
   MAX_NOTE_CHARS,
-} from '../../steering/feedback/acknowledge-tool.ts';
-import type { AdapterOptions } from '../../host/adapter-options.ts';
-import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
-import { guarded } from '../../host/guarded.ts';
-import type { Run } from '../../run/run.ts';
+} from '../../core/steering/feedback/acknowledge-tool.ts';
+import type { AdapterOptions } from '../host/adapter-options.ts';
+import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
+import { guarded } from '../host/guarded.ts';
+import type { Run } from '../../core/run/run.ts';
 import { claudeSessionOf } from './claude-session.ts';
 
 /** Functions of the SDK and of zod. Pass the imported `createSdkMcpServer` and `z`. */

@@ -17,4 +17,4 @@ export type {
   ClaudeHookMatcher,
   ClaudeHooks,
 } from './sdk-shapes.ts';
-export type { AdapterOptions } from '../../host/adapter-options.ts';
+export type { AdapterOptions } from '../host/adapter-options.ts';

@@ -1,6 +1,6 @@
-import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { plainContent } from '../../host/content-blocks.ts';
+import { present } from '../../core/base/present.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { plainContent } from '../host/content-blocks.ts';
 import type { ClaudeSession } from './claude-session.ts';
 import { readMessage, type SessionMessage } from './read-message.ts';
 

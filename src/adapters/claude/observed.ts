@@ -1,6 +1,6 @@
-import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
-import { guarded, type Guard } from '../../host/guarded.ts';
-import type { Run } from '../../run/run.ts';
+import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
+import { guarded, type Guard } from '../host/guarded.ts';
+import type { Run } from '../../core/run/run.ts';
 import { claudeSessionOf, type ClaudeSession } from './claude-session.ts';
 import { observeMessage } from './observe-message.ts';
 import { resultOfError, type QueryResult } from './read-result.ts';

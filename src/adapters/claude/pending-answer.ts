@@ -1,7 +1,7 @@
-import { present } from '../../base/present.ts';
-import type { AgentEvent } from '../../records/agent-event.ts';
-import type { ContentBlock, Usage } from '../../records/agent-message.ts';
-import { plainContent } from '../../host/content-blocks.ts';
+import { present } from '../../core/base/present.ts';
+import type { AgentEvent } from '../../core/records/agent-event.ts';
+import type { ContentBlock, Usage } from '../../core/records/agent-message.ts';
+import { plainContent } from '../host/content-blocks.ts';
 import { textOfBlocks } from './content-blocks.ts';
 import type { StreamedPart } from './read-message.ts';
 

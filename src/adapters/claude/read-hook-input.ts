@@ -1,10 +1,10 @@
-import { assertNever } from '../../base/assert-never.ts';
-import { textOrUndefined } from '../../base/json-member.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { assertNever } from '../../core/base/assert-never.ts';
+import { textOrUndefined } from '../../core/base/json-member.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
 import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
-import type { CallOutcome } from '../../records/call-outcome.ts';
-import type { EndedCall, HostCall, HostEvent } from '../../host/host-event.ts';
+import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import type { EndedCall, HostCall, HostEvent } from '../host/host-event.ts';
 import { toolResultOf } from './tool-response.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { isJsonObject, type Json } from '../../base/json.ts';
-import type { ContentBlock, Usage } from '../../records/agent-message.ts';
-import { usageOf } from '../../host/content-blocks.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
+import type { ContentBlock, Usage } from '../../core/records/agent-message.ts';
+import { usageOf } from '../host/content-blocks.ts';
 import { claudeContentBlocks, textOfBlocks } from './content-blocks.ts';
 import { readQueryResult, type QueryResult } from './read-result.ts';
 import { toolResultOf } from './tool-response.ts';

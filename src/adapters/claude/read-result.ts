@@ -1,6 +1,6 @@
-import { present } from '../../base/present.ts';
-import { messageOf } from '../../base/error.ts';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { present } from '../../core/base/present.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { isJsonObject, type JsonObject } from '../../core/base/json.ts';
 
 /** How a query ended and what it cost, from the SDK's `result` message. */
 export interface QueryResult {

@@ -1,8 +1,8 @@
-import { toJson } from '../../base/to-json.ts';
-import type { EndedCall, HostCall } from '../../host/host-event.ts';
-import { present } from '../../base/present.ts';
-import type { AgentEvent } from '../../records/agent-event.ts';
-import type { Usage } from '../../records/agent-message.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import type { EndedCall, HostCall } from '../host/host-event.ts';
+import { present } from '../../core/base/present.ts';
+import type { AgentEvent } from '../../core/records/agent-event.ts';
+import type { Usage } from '../../core/records/agent-message.ts';
 
 /** The event for a call that the model requested. */
 export function callStarted({ id, name, args }: HostCall): AgentEvent {

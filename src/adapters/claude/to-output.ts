@@ -1,4 +1,4 @@
-import type { StopRequest } from '../../steering/stop-policy.ts';
+import type { StopRequest } from '../../core/steering/stop-policy.ts';
 import type { ClaudeContextEvent, ClaudeHookAnswer } from './sdk-shapes.ts';
 
 /** Creates a hook answer. It contains `text` for the model, or is empty. With `stop`, it stops the agent. */

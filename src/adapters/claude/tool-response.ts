@@ -1,6 +1,6 @@
-import { textOrEmpty } from '../../base/json-member.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
-import { toJson } from '../../base/to-json.ts';
+import { textOrEmpty } from '../../core/base/json-member.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
+import { toJson } from '../../core/base/to-json.ts';
 
 /**
  * Reads a tool's result from the SDK's object, as close as possible to the text that the model reads. If no known field

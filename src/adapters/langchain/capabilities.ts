@@ -1,5 +1,5 @@
-import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
-import { requestCapabilities } from '../../host/request-capabilities.ts';
+import type { AdapterCapabilities } from '../host/adapter-capabilities.ts';
+import { requestCapabilities } from '../host/request-capabilities.ts';
 
 /** Advice capabilities of LangChain.js agents, including agents created with `createDeepAgent`. */
 export const langchainCapabilities: AdapterCapabilities = requestCapabilities({

@@ -1,10 +1,10 @@
-import { isJsonObject } from '../../base/json.ts';
-import { present } from '../../base/present.ts';
-import type { AgentMessage } from '../../records/agent-message.ts';
-import { contentBlocks, plainContent, resultOf, usageOf } from '../../host/content-blocks.ts';
-import type { ConversationAnswer, RequestNews, SentRequest } from '../../host/conversation.ts';
-import type { CallResult, IssuedCall } from '../../host/issued-call.ts';
-import { unseenItems } from '../../host/unseen-items.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { present } from '../../core/base/present.ts';
+import type { AgentMessage } from '../../core/records/agent-message.ts';
+import { contentBlocks, plainContent, resultOf, usageOf } from '../host/content-blocks.ts';
+import type { ConversationAnswer, RequestNews, SentRequest } from '../host/conversation.ts';
+import type { CallResult, IssuedCall } from '../host/issued-call.ts';
+import { unseenItems } from '../host/unseen-items.ts';
 
 /** A LangChain object whose fields are not validated. */
 type Members = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
-import { acknowledgeToolDefinition } from '../../steering/feedback/acknowledge-tool.ts';
-import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
-import { decodedArgs } from '../../host/content-blocks.ts';
-import type { Run } from '../../run/run.ts';
+import { acknowledgeToolDefinition } from '../../core/steering/feedback/acknowledge-tool.ts';
+import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
+import { decodedArgs } from '../host/content-blocks.ts';
+import type { Run } from '../../core/run/run.ts';
 
 /** The acknowledge tool in the format that the SDK's `tool()` returns. */
 export interface AcknowledgeTool {

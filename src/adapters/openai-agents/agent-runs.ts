@@ -1,10 +1,10 @@
-import { identityOf } from '../../host/adapter-options.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { Conversation } from '../../host/conversation.ts';
-import { conversations } from '../../host/conversations.ts';
-import type { Trouble } from '../../host/run-outcome.ts';
-import { RunScope } from '../../host/run-scope.ts';
-import type { Run } from '../../run/run.ts';
+import { identityOf } from '../host/adapter-options.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { Conversation } from '../host/conversation.ts';
+import { conversations } from '../host/conversations.ts';
+import type { Trouble } from '../host/run-outcome.ts';
+import { RunScope } from '../host/run-scope.ts';
+import type { Run } from '../../core/run/run.ts';
 
 /** The conversation of a run, with data about its last request. */
 export interface Followed {

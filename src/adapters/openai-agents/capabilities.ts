@@ -1,5 +1,5 @@
-import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
-import { requestCapabilities } from '../../host/request-capabilities.ts';
+import type { AdapterCapabilities } from '../host/adapter-capabilities.ts';
+import { requestCapabilities } from '../host/request-capabilities.ts';
 
 /** Advice capabilities of the @openai/agents package, with and without a session. */
 export const openaiAgentsCapabilities: AdapterCapabilities = requestCapabilities({

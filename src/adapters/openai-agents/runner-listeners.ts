@@ -1,10 +1,10 @@
-import { isJsonObject } from '../../base/json.ts';
-import type { Guard } from '../../host/guarded.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { Guard } from '../host/guarded.ts';
 import type { AgentRuns } from './agent-runs.ts';
 import type { AgentShape, RunnerShape } from './sdk-shapes.ts';
-import { decodedArgs } from '../../host/content-blocks.ts';
-import type { CallResult } from '../../host/issued-call.ts';
-import { callOfItem, itemOutcome } from '../../host/response-items.ts';
+import { decodedArgs } from '../host/content-blocks.ts';
+import type { CallResult } from '../host/issued-call.ts';
+import { callOfItem, itemOutcome } from '../host/response-items.ts';
 import { mcpServersOf, watchMcpServer } from './watch-mcp-server.ts';
 import { refusedBySdk, saysThatItFailed } from './to-events.ts';
 

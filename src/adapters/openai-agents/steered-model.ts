@@ -1,7 +1,7 @@
-import type { OutgoingRequest } from '../../host/advice-under-way.ts';
-import type { Conversation } from '../../host/conversation.ts';
-import type { Guard } from '../../host/guarded.ts';
-import { troubleOf } from '../../host/run-outcome.ts';
+import type { OutgoingRequest } from '../host/advice-under-way.ts';
+import type { Conversation } from '../host/conversation.ts';
+import type { Guard } from '../host/guarded.ts';
+import { troubleOf } from '../host/run-outcome.ts';
 import type { Model, ModelProvider, ModelRequest } from './sdk-shapes.ts';
 import { answerOf, deltaOf, doneResponseOf, unrecognisedEvent } from './to-events.ts';
 

@@ -1,13 +1,13 @@
-import { type JsonMembers, membersOf, objectsIn, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { hostOutcome } from '../../calls/host-refusals.ts';
-import type { CallOutcome } from '../../records/call-outcome.ts';
-import { toJson } from '../../base/to-json.ts';
-import type { AgentEvent } from '../../records/agent-event.ts';
-import { plainContent, usageOf } from '../../host/content-blocks.ts';
-import type { ConversationAnswer, RequestNews, SentRequest } from '../../host/conversation.ts';
-import { answerParts, newsOfItems } from '../../host/response-items.ts';
+import { type JsonMembers, membersOf, objectsIn, textOrUndefined } from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import type { AgentEvent } from '../../core/records/agent-event.ts';
+import { plainContent, usageOf } from '../host/content-blocks.ts';
+import type { ConversationAnswer, RequestNews, SentRequest } from '../host/conversation.ts';
+import { answerParts, newsOfItems } from '../host/response-items.ts';
 import type { ModelRequest } from './sdk-shapes.ts';
 
 /** Returns the items of a request's input. Undefined if the input is neither text nor a list. */

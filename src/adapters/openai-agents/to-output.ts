@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { AgentShape, FunctionTool, ModelRequest } from './sdk-shapes.ts';
 import { isChained } from './to-events.ts';
 

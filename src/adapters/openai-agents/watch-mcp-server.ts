@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { AgentShape } from './sdk-shapes.ts';
 
 /** Called during a tool call that the server reports as failed. */

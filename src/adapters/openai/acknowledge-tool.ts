@@ -1,6 +1,6 @@
-import { acknowledgeToolDefinition } from '../../steering/feedback/acknowledge-tool.ts';
-import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
-import type { Run } from '../../run/run.ts';
+import { acknowledgeToolDefinition } from '../../core/steering/feedback/acknowledge-tool.ts';
+import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
+import type { Run } from '../../core/run/run.ts';
 
 /** The acknowledge tool for `chat.completions.runTools`. */
 export interface AcknowledgeTool {

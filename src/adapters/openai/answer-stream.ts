@@ -1,5 +1,5 @@
-import { type JsonMembers, membersOf, objectsIn, textOrEmpty } from '../../base/json-member.ts';
-import { isJsonObject, jsonOf } from '../../base/json.ts';
+import { type JsonMembers, membersOf, objectsIn, textOrEmpty } from '../../core/base/json-member.ts';
+import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 
 export interface AnswerStream {
   /**

@@ -1,5 +1,5 @@
-import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
-import { requestCapabilities } from '../../host/request-capabilities.ts';
+import type { AdapterCapabilities } from '../host/adapter-capabilities.ts';
+import { requestCapabilities } from '../host/request-capabilities.ts';
 
 /** Advice capabilities of the openai package. They are the same for `runTools`, for loops over chat completions, and for Responses. */
 export const openaiCapabilities: AdapterCapabilities = requestCapabilities({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newsOfItems } from '../../host/response-items.ts';
+import { newsOfItems } from '../host/response-items.ts';
 import { requestOf, type ModelRequest } from './model-request.ts';
 
 function request(body: unknown): ModelRequest {

@@ -1,8 +1,8 @@
-import { objectsIn, textOrUndefined } from '../../base/json-member.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { SentRequest } from '../../host/conversation.ts';
-import { isModels, newsOfItems } from '../../host/response-items.ts';
-import type { AgentMessage } from '../../records/agent-message.ts';
+import { objectsIn, textOrUndefined } from '../../core/base/json-member.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { SentRequest } from '../host/conversation.ts';
+import { isModels, newsOfItems } from '../host/response-items.ts';
+import type { AgentMessage } from '../../core/records/agent-message.ts';
 
 /** The body of a request with the fields that coxswain uses. */
 export interface ModelRequest {

@@ -1,13 +1,13 @@
-import { isJsonObject } from '../../base/json.ts';
-import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
-import { conversations } from '../../host/conversations.ts';
-import { guarded } from '../../host/guarded.ts';
-import { newsOfItems } from '../../host/response-items.ts';
-import { reportUnseen } from '../../host/report-unseen.ts';
-import { followed } from '../../host/run-outcome.ts';
-import { RunScope } from '../../host/run-scope.ts';
-import { runTool } from '../../host/run-tool.ts';
-import type { Run } from '../../run/run.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
+import { conversations } from '../host/conversations.ts';
+import { guarded } from '../host/guarded.ts';
+import { newsOfItems } from '../host/response-items.ts';
+import { reportUnseen } from '../host/report-unseen.ts';
+import { followed } from '../host/run-outcome.ts';
+import { RunScope } from '../host/run-scope.ts';
+import { runTool } from '../host/run-tool.ts';
+import type { Run } from '../../core/run/run.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { requestOf, sentRequest } from './model-request.ts';
 import type {

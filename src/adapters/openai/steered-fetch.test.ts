@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Conversation } from '../../host/conversation.ts';
-import { guarded } from '../../host/guarded.ts';
+import { Conversation } from '../host/conversation.ts';
+import { guarded } from '../host/guarded.ts';
 import { recordedRun, type RecordedRun } from '../../../test/support/recorded-run.ts';
 import type { Fetch } from './sdk-shapes.ts';
 import { steeredFetch, type SteeredFetchParts } from './steered-fetch.ts';

@@ -1,8 +1,8 @@
-import { messageOf } from '../../base/error.ts';
-import type { OutgoingRequest } from '../../host/advice-under-way.ts';
-import type { Conversation } from '../../host/conversation.ts';
-import type { Guard } from '../../host/guarded.ts';
-import { troubleOf } from '../../host/run-outcome.ts';
+import { messageOf } from '../../core/base/error.ts';
+import type { OutgoingRequest } from '../host/advice-under-way.ts';
+import type { Conversation } from '../host/conversation.ts';
+import type { Guard } from '../host/guarded.ts';
+import { troubleOf } from '../host/run-outcome.ts';
 import { answerStream, type AnswerStream } from './answer-stream.ts';
 import type { Fetch } from './sdk-shapes.ts';
 import { answerOf, isUnfinished, unrecognisedEvent } from './to-events.ts';

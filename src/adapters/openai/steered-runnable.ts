@@ -1,9 +1,9 @@
-import { messageOf } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { toJson } from '../../base/to-json.ts';
-import { decodedArgs } from '../../host/content-blocks.ts';
-import type { IssuedCall } from '../../host/issued-call.ts';
-import { refusedArgs, runTool, type ToolParts } from '../../host/run-tool.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import { decodedArgs } from '../host/content-blocks.ts';
+import type { IssuedCall } from '../host/issued-call.ts';
+import { refusedArgs, runTool, type ToolParts } from '../host/run-tool.ts';
 import type { RunnableFunction, RunnableTool } from './sdk-shapes.ts';
 import { callsOfRunner } from './to-events.ts';
 import { runnerText, withFeedback } from './to-output.ts';

@@ -1,13 +1,13 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { toJson } from '../../base/to-json.ts';
-import type { AgentEvent } from '../../records/agent-event.ts';
-import type { ContentBlock } from '../../records/agent-message.ts';
-import { contentBlocks, decodedArgs, plainContent, usageOf } from '../../host/content-blocks.ts';
-import { answerParts, callPart, type ItemPart } from '../../host/response-items.ts';
-import type { ConversationAnswer } from '../../host/conversation.ts';
-import type { IssuedCall } from '../../host/issued-call.ts';
+import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import type { AgentEvent } from '../../core/records/agent-event.ts';
+import type { ContentBlock } from '../../core/records/agent-message.ts';
+import { contentBlocks, decodedArgs, plainContent, usageOf } from '../host/content-blocks.ts';
+import { answerParts, callPart, type ItemPart } from '../host/response-items.ts';
+import type { ConversationAnswer } from '../host/conversation.ts';
+import type { IssuedCall } from '../host/issued-call.ts';
 import type { ToolCall } from './sdk-shapes.ts';
 
 /** Reads an answer of chat completions or Responses from JSON. Undefined for any other shape. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { ModelRequest } from './model-request.ts';
 import type { ChatToolMessage, CustomToolCallOutput, FunctionCallOutput, ToolCall } from './sdk-shapes.ts';
 

@@ -1,5 +1,5 @@
-import { html, type Html } from '../../html/html.ts';
-import { pageText, section, table } from '../../html/page.ts';
+import { html, type Html } from '../../formats/html/html.ts';
+import { pageText, section, table } from '../../formats/html/page.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import {

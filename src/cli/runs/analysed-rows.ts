@@ -1,8 +1,8 @@
-import { csvField } from '../../base/csv-field.ts';
+import { csvField } from '../../core/base/csv-field.ts';
 import { dirname } from 'node:path';
 
-import { callNumber } from '../../base/call-number.ts';
-import { isFlagged } from '../../run-view/seen-pattern.ts';
+import { callNumber } from '../../core/base/call-number.ts';
+import { isFlagged } from '../../core/facts/seen-pattern.ts';
 import type { RunReport } from './run-report.ts';
 
 /** A run as one flat row for CSV. Null means unknown. */

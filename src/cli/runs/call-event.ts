@@ -1,8 +1,8 @@
-import { present } from '../../base/present.ts';
-import type { Json } from '../../base/json.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import type { RunCall } from '../../run-view/run-call.ts';
-import { errorLineOf } from '../../run-view/run-call.ts';
+import { present } from '../../core/base/present.ts';
+import type { Json } from '../../core/base/json.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { RunCall } from '../../core/facts/run-call.ts';
+import { errorLineOf } from '../../core/facts/run-call.ts';
 import { callText } from './call-previews.ts';
 import type { CallEvent } from './live-event.ts';
 

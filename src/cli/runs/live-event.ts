@@ -1,9 +1,9 @@
-import { changeOf } from '../../run-view/seen-pattern.ts';
-import { severityOfLevel } from '../../steering/advice/advice.ts';
-import type { Severity } from '../../records/feedback.ts';
-import type { DecisionPoint } from '../../records/guidance.ts';
-import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { changeOf } from '../../core/facts/seen-pattern.ts';
+import { severityOfLevel } from '../../core/steering/advice/advice.ts';
+import type { Severity } from '../../core/records/feedback.ts';
+import type { DecisionPoint } from '../../core/records/guidance.ts';
+import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
+import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 
 /** A call ended, or its result was lost. Contains untrusted text: pass it through `printable` before showing it. */
 export interface CallEvent {

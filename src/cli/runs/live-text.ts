@@ -1,8 +1,8 @@
-import { callNumber } from '../../base/call-number.ts';
-import { inWords } from '../../records/words.ts';
-import type { Severity } from '../../records/feedback.ts';
+import { callNumber } from '../../core/base/call-number.ts';
+import { inWords } from '../../core/records/words.ts';
+import type { Severity } from '../../core/records/feedback.ts';
 import type { AdviceEvent, CallEvent, LiveEvent, PatternEvent } from './live-event.ts';
-import { countOf } from '../../base/number-text.ts';
+import { countOf } from '../../core/base/number-text.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 

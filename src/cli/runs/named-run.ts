@@ -1,7 +1,7 @@
-import { allRuns } from '../../store/all-runs.ts';
-import { CoxswainError, invalidArgument } from '../../base/error.ts';
-import type { RunSummary } from '../../store/run-summary.ts';
-import type { StoreReader } from '../../store/trajectory-store.ts';
+import { allRuns } from '../../stores/all-runs.ts';
+import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
+import type { StoreReader } from '../../stores/trajectory-store.ts';
 import { shownStore, storeFlag } from './open-store.ts';
 import { printableCut } from '../terminal/printable.ts';
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-import { CoxswainError } from '../../base/error.ts';
-import { openStore as openStoreAt, openStoreReader } from '../../store/registry/open-store.ts';
-import { examineRecords, refusalError, refuseLinks } from '../../store/records-folder.ts';
-import { shownAddress, storePath } from '../../store/store-address.ts';
-import type { LiveReader, TrajectoryStore } from '../../store/trajectory-store.ts';
+import { CoxswainError } from '../../core/base/error.ts';
+import { openStore as openStoreAt, openStoreReader } from '../../stores/registry/open-store.ts';
+import { examineRecords, refusalError, refuseLinks } from '../../stores/records-folder.ts';
+import { shownAddress, storePath } from '../../stores/store-address.ts';
+import type { LiveReader, TrajectoryStore } from '../../stores/trajectory-store.ts';
 import { printable } from '../terminal/printable.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 

@@ -1,5 +1,5 @@
-import { loadConfigSync } from '../../config/load-config.ts';
-import type { ModelPrices } from '../../records/answer-cost.ts';
+import { loadConfigSync } from '../../hosts/config/load-config.ts';
+import type { ModelPrices } from '../../core/records/answer-cost.ts';
 
 let loadedPrices: { readonly prices: ModelPrices | undefined } | undefined;
 

@@ -1,5 +1,5 @@
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import { countOf, countText } from '../../base/number-text.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -1,6 +1,6 @@
-import { loadConfigSync } from '../../config/load-config.ts';
-import type { LoadedConfig } from '../../config/loaded-config.ts';
-import { projectFolderOf } from '../../base/project-folder.ts';
+import { loadConfigSync } from '../../hosts/config/load-config.ts';
+import type { LoadedConfig } from '../../hosts/config/loaded-config.ts';
+import { projectFolderOf } from '../../core/node/project-folder.ts';
 
 /**
  * Returns the project folder and its configuration, using the same rules as the hook. @throws CoxswainError the errors of

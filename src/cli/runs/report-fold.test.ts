@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { ReportFold } from './report-fold.ts';
 import type { RunReport } from './run-report.ts';
 

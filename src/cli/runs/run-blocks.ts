@@ -1,12 +1,12 @@
-import { callNumber } from '../../base/call-number.ts';
-import { countOf, countText, durationText, rangeText, usdText } from '../../base/number-text.ts';
-import { shareOf } from '../../backtest/statistics.ts';
-import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import { inWords } from '../../records/words.ts';
-import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
-import type { RunUsage } from '../../run-view/run-view.ts';
-import { seriousness, timesSeen } from '../../run-view/seen-pattern.ts';
-import { tokenFacts } from '../../run-view/usage-text.ts';
+import { callNumber } from '../../core/base/call-number.ts';
+import { countOf, countText, durationText, rangeText, usdText } from '../../core/base/number-text.ts';
+import { shareOf } from '../../lab/statistics.ts';
+import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
+import { inWords } from '../../core/records/words.ts';
+import type { RunOutcome, RunVerdict } from '../../core/facts/run-verdict.ts';
+import type { RunUsage } from '../../core/facts/run-view.ts';
+import { seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
+import { tokenFacts } from '../../core/facts/usage-text.ts';
 import {
   heading,
   linesOf,

@@ -1,10 +1,10 @@
-import { canonicalJson } from '../../base/canonical-json.ts';
-import { CoxswainError } from '../../base/error.ts';
-import { toStoredRecord } from '../../records/encode-record.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { createFingerprint } from '../../redaction/fingerprint.ts';
-import { createRedactor, type Redactor } from '../../redaction/redactor.ts';
-import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../../store/trajectory-store.ts';
+import { canonicalJson } from '../../core/base/canonical-json.ts';
+import { CoxswainError } from '../../core/base/error.ts';
+import { toStoredRecord } from '../../core/records/encode-record.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { createFingerprint } from '../../core/redact/fingerprint.ts';
+import { createRedactor, type Redactor } from '../../core/redact/redactor.ts';
+import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../../stores/trajectory-store.ts';
 
 /** Approximate number of characters held in memory before they are written. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;

@@ -1,10 +1,10 @@
-import { present } from '../../base/present.ts';
-import type { JsonObject } from '../../base/json.ts';
-import type { StretchCounts } from '../../base/stretch-counts.ts';
-import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
-import type { RunUsage } from '../../run-view/run-view.ts';
-import type { RunPatterns } from '../../run-view/seen-pattern.ts';
+import { present } from '../../core/base/present.ts';
+import type { JsonObject } from '../../core/base/json.ts';
+import type { StretchCounts } from '../../core/base/stretch-counts.ts';
+import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
+import type { RunOutcome, RunVerdict } from '../../core/facts/run-verdict.ts';
+import type { RunUsage } from '../../core/facts/run-view.ts';
+import type { RunPatterns } from '../../core/facts/seen-pattern.ts';
 import type { CallPreview } from './call-previews.ts';
 
 /** A part of a run that could not be read or was repaired. */

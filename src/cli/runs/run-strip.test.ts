@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { StretchCounts } from '../../base/stretch-counts.ts';
+import { StretchCounts } from '../../core/base/stretch-counts.ts';
 import { spanLine } from './run-blocks.ts';
 import { stripOf, type StripText } from './run-report.ts';
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../base/json.ts';
-import { saysStuck } from '../../run-view/seen-pattern.ts';
+import type { JsonObject } from '../../core/base/json.ts';
+import { saysStuck } from '../../core/facts/seen-pattern.ts';
 import type { RunReport } from './run-report.ts';
 
 /** Maximum number of names counted separately. Further names are counted together. */

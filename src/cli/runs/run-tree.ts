@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../store/run-summary.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
 
 /** A run and its depth in the displayed tree. */
 export interface RunBranch {

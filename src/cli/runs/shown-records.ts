@@ -1,6 +1,6 @@
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { lettersOf } from '../../redaction/fingerprint.ts';
-import { createRedactor } from '../../redaction/redactor.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { lettersOf } from '../../core/redact/fingerprint.ts';
+import { createRedactor } from '../../core/redact/redactor.ts';
 
 /**
  * Returns a function that removes the secrets from the records of a file, so that a command can print parts of them. Whole records

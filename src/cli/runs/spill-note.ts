@@ -1,5 +1,5 @@
 import { countSpills } from '../../hosts/claude-code/spilled-events.ts';
-import { countOf } from '../../base/number-text.ts';
+import { countOf } from '../../core/base/number-text.ts';
 import { shownStore } from './open-store.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 

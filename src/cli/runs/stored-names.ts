@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 
-import { present } from '../../base/present.ts';
-import { projectFolderOf } from '../../base/project-folder.ts';
-import type { RunSummary } from '../../store/run-summary.ts';
+import { present } from '../../core/base/present.ts';
+import { projectFolderOf } from '../../core/node/project-folder.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
 
 const MAX_LEVELS = 100;
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import { checkOutput } from '../../base/guarded-file.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { checkOutput } from '../../core/node/guarded-file.ts';
 import { printable } from '../terminal/printable.ts';
 
 /** Writes a file that only the user can read. @throws CoxswainError `input-io`, `unsafe-path` */

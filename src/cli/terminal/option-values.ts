@@ -1,5 +1,5 @@
-import { invalidArgument } from '../../base/error.ts';
-import { parseDuration } from '../../base/parse-duration.ts';
+import { invalidArgument } from '../../core/base/error.ts';
+import { parseDuration } from '../../core/base/parse-duration.ts';
 import { removedOptionText } from './removed-commands.ts';
 import { printableCut } from './printable.ts';
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 
-import { systemClock, type Clock } from '../../base/clock.ts';
-import { countOf, countText, durationText, bytesText } from '../../base/number-text.ts';
+import { systemClock, type Clock } from '../../core/base/clock.ts';
+import { countOf, countText, durationText, bytesText } from '../../core/base/number-text.ts';
 import { printableCut } from './printable.ts';
 import type { Terminal } from './terminal.ts';
 

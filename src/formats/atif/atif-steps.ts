@@ -1,5 +1,5 @@
-import { textOrUndefined, type JsonMembers, listOf, membersOf } from '../../base/json-member.ts';
-import { type Json, isJsonObject } from '../../base/json.ts';
+import { textOrUndefined, type JsonMembers, listOf, membersOf } from '../../core/base/json-member.ts';
+import { type Json, isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';

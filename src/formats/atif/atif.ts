@@ -1,14 +1,14 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import type { RunEnded } from '../../records/trajectory-record.ts';
+import { isJsonObject, type JsonObject } from '../../core/base/json.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
 import { atifStepItems } from './atif-steps.ts';
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { sourceContent } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
-import { textOfContent } from '../../records/stored-message.ts';
+import { textOfContent } from '../../core/records/stored-message.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { type JsonMembers, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { LruMap } from '../../base/lru-map.ts';
+import { type JsonMembers, textOrUndefined } from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
 import { ClaudeCodeRun, isDenial } from './claude-code-run.ts';
 import { endingAfter, isTurnEnd } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';

@@ -1,8 +1,8 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { LruMap } from '../../base/lru-map.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
-import type { RunEnding } from '../../records/trajectory-record.ts';
+import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { type StoredContentBlock, textOfContent } from '../../core/records/stored-message.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { blocksOf, isCall, isTaskText, providerResultOf, resultInBlock } from './claude-code-entry.ts';
 import { endingAfter, failureReason, isTurnEnd } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import { ClaudeCodeImport } from './claude-code-import.ts';
 import type { LineImporter } from '../importer.ts';
 

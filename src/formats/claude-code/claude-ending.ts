@@ -1,8 +1,8 @@
-import { type JsonMembers, textOrUndefined } from '../../base/json-member.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { EndReason } from '../../records/words.ts';
-import type { RunEnding } from '../../records/trajectory-record.ts';
-import { textOfContent } from '../../records/stored-message.ts';
+import { type JsonMembers, textOrUndefined } from '../../core/base/json-member.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { EndReason } from '../../core/records/words.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import { textOfContent } from '../../core/records/stored-message.ts';
 import { sourceBlock } from '../parts/source-content.ts';
 import { blocksOf, isCall } from './claude-code-entry.ts';
 

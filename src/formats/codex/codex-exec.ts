@@ -1,5 +1,5 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
 import type { CallShape } from '../parts/call-ids.ts';

@@ -1,9 +1,9 @@
-import { type JsonMembers, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import { type Json, isJsonObject } from '../../base/json.ts';
-import { LruMap } from '../../base/lru-map.ts';
-import { hostOutcome } from '../../calls/host-refusals.ts';
-import type { CallOutcome } from '../../records/call-outcome.ts';
-import { shellAnswer } from '../../calls/shell-answer.ts';
+import { type JsonMembers, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json-member.ts';
+import { type Json, isJsonObject } from '../../core/base/json.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
+import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { sourceResult } from '../parts/source-content.ts';
 
 /** Maximum number of remembered calls that have an event but no result yet. */

@@ -1,8 +1,8 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
-import type { RunEnding } from '../../records/trajectory-record.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { type StoredContentBlock, textOfContent } from '../../core/records/stored-message.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
 import { plainText } from '../parts/plain-text.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { importLines } from '../../../test/support/import-check.ts';
-import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { codexExecImporter, codexRolloutImporter } from './codex.ts';
 
 const at = '2026-11-23T04:00:00.000Z';

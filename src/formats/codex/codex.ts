@@ -1,5 +1,5 @@
 import { confidence } from '../parts/confidence.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { LineImporter } from '../importer.ts';
 import { CodexExec } from './codex-exec.ts';
 import { CodexRollout } from './codex-rollout.ts';

@@ -1,9 +1,15 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { LruMap } from '../../base/lru-map.ts';
-import { hostOutcome } from '../../calls/host-refusals.ts';
-import { shellAnswer } from '../../calls/shell-answer.ts';
-import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../records/stored-message.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+} from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
+import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
+import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../core/records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import { plainText } from '../parts/plain-text.ts';
 import type { AnswerPart } from '../parts/run-items.ts';

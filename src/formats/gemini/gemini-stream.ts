@@ -1,5 +1,5 @@
-import { type JsonMembers, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import type { StoredUsage } from '../../records/stored-message.ts';
+import { type JsonMembers, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json-member.ts';
+import type { StoredUsage } from '../../core/records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
 import { plainText } from '../parts/plain-text.ts';

@@ -1,8 +1,8 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { basename, dirname } from 'node:path';
 
-import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { present } from '../../core/base/present.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines } from '../parts/object-lines.ts';

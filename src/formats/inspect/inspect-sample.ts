@@ -1,13 +1,13 @@
-import type { StoredContent, StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
+import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { callArguments } from '../parts/source-call.ts';
 import { asJson, plainest, sourceBlock, sourceBlocks, sourceResult } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import type { UniqueNames } from '../parts/unique-names.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
-import type { RunEnded } from '../../records/trajectory-record.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
 /** Data that applies to all samples of a log. */

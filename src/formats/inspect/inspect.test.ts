@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openPromise } from 'yauzl';
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError } from '../../core/base/error.ts';
 import { importDocument } from '../../../test/support/import-check.ts';
 import { mutatedJson } from '../../../test/support/json-mutation.ts';
 import { sharedPath } from '../../../test/support/shared-data.ts';

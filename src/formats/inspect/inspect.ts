@@ -1,10 +1,10 @@
-import { CoxswainError } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { CoxswainError } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { ArchiveImporter, ArchiveReader, DocumentImporter } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { inspectSampleItems } from './inspect-sample.ts';
-import { type JsonMembers, listOf, membersOf } from '../../base/json-member.ts';
+import { type JsonMembers, listOf, membersOf } from '../../core/base/json-member.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';

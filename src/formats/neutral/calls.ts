@@ -1,11 +1,11 @@
-import { isJsonObject } from '../../base/json.ts';
-import type { ToolEnded } from '../../records/trajectory-record.ts';
-import { inferIsError } from '../../calls/answer-rules.ts';
-import { resultText } from '../../calls/result-text.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { ToolEnded } from '../../core/records/trajectory-record.ts';
+import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
+import { resultText } from '../../core/detect/calls/result-text.ts';
 import type { SourceCallIds } from '../parts/call-ids.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, LineImporter } from '../importer.ts';
-import { type JsonMembers, listOf, textOrUndefined } from '../../base/json-member.ts';
+import { type JsonMembers, listOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { asJson } from '../parts/source-content.ts';
 import { neutralImporters, type NeutralPlace } from './neutral-form.ts';

@@ -1,8 +1,8 @@
-import { present } from '../../base/present.ts';
-import { messageOf } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { decodeParsed, decodeRecord } from '../../records/decode-record.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { present } from '../../core/base/present.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { decodeParsed, decodeRecord } from '../../core/records/decode-record.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportedRun, type ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';

@@ -1,6 +1,6 @@
-import type { JsonMembers } from '../../base/json-member.ts';
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
+import type { JsonMembers } from '../../core/base/json-member.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { opencodeSession } from './opencode-run.ts';

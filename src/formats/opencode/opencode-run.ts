@@ -1,6 +1,12 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { type StoredUsage, textOfContent } from '../../records/stored-message.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+} from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import { type StoredUsage, textOfContent } from '../../core/records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { plainText } from '../parts/plain-text.ts';

@@ -1,6 +1,6 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
+import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { confidence } from '../parts/confidence.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines } from '../parts/object-lines.ts';

@@ -1,5 +1,11 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+} from '../../core/base/json-member.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import { isSdkEvent, isStreamEvent } from './openhands-event.ts';
 import { OpenHandsTurns } from './openhands-turns.ts';

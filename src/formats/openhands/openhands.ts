@@ -1,5 +1,11 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+} from '../../core/base/json-member.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { eventsLikeness, isSdkEvent, isStreamEvent } from './openhands-event.ts';
@@ -8,7 +14,7 @@ import { runEnded, RunItems } from '../parts/run-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
-import type { RunEnded } from '../../records/trajectory-record.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
 import { plainText } from '../parts/plain-text.ts';
 
 const LOOKED_AT = 8;

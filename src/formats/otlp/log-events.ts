@@ -1,5 +1,5 @@
-import { textOrUndefined } from '../../base/json-member.ts';
-import type { Json, JsonObject } from '../../base/json.ts';
+import { textOrUndefined } from '../../core/base/json-member.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 
 /** Identity of a log record. */
 interface LogFacts {

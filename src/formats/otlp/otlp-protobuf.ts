@@ -1,6 +1,6 @@
 import { PbfReader, PbfWriter } from 'pbf';
 
-import { CoxswainError, messageOf } from '../../base/error.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
 
 /** A scalar type, or the message type of a field. `[]` marks a repeated field. */
 type FieldType =

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../core/base/json.ts';
 import { importDocument, importLines } from '../../../test/support/import-check.ts';
 import { mutatedJson } from '../../../test/support/json-mutation.ts';
 import { surest } from '../reading/choose-importer.ts';

@@ -1,7 +1,7 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
-import type { Mutable } from '../../base/mutable.ts';
-import type { StoredUsage } from '../../records/stored-message.ts';
+import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/base/json.ts';
+import type { Mutable } from '../../core/base/mutable.ts';
+import type { StoredUsage } from '../../core/records/stored-message.ts';
 import { CONVENTIONS, type Convention, type SpanField, type SpanRole } from './conventions.ts';
 import { asJson, sourceResult } from '../parts/source-content.ts';
 import { GENAI_EVENTS, GENAI_OPERATIONS } from './genai-names.ts';

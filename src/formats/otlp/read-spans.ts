@@ -1,7 +1,13 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import { hashText } from '../../base/hash.ts';
-import { type Json, isJsonObject, type JsonObject } from '../../base/json.ts';
-import { present } from '../../base/present.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+} from '../../core/base/json-member.ts';
+import { hashText } from '../../core/base/hash.ts';
+import { type Json, isJsonObject, type JsonObject } from '../../core/base/json.ts';
+import { present } from '../../core/base/present.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { asJson } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';

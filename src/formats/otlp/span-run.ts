@@ -1,7 +1,7 @@
-import { canonicalJson } from '../../base/canonical-json.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
-import { textOfContent } from '../../records/stored-message.ts';
-import type { RunEnded, ToolEnded } from '../../records/trajectory-record.ts';
+import { canonicalJson } from '../../core/base/canonical-json.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
+import { textOfContent } from '../../core/records/stored-message.ts';
+import type { RunEnded, ToolEnded } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { type AnswerPart, runEnded, RunItems } from '../parts/run-items.ts';

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../base/canonical-json.ts';
-import type { Json } from '../../base/json.ts';
+import { canonicalJson } from '../../core/base/canonical-json.ts';
+import type { Json } from '../../core/base/json.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { readMessages, type TracedMessage, type TracedResult } from './read-messages.ts';

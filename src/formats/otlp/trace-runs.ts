@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import { GENAI_MESSAGE_EVENTS } from './genai-names.ts';
 import { decodedValue } from './read-messages.ts';

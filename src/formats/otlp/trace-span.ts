@@ -1,5 +1,5 @@
-import { hashText } from '../../base/hash.ts';
-import { type Json, jsonOf, type JsonObject } from '../../base/json.ts';
+import { hashText } from '../../core/base/hash.ts';
+import { type Json, jsonOf, type JsonObject } from '../../core/base/json.ts';
 
 /** First characters of the id of every run that was read from OpenTelemetry. A run of another source does not get such an id. */
 export const OTEL_RUN_PREFIX = 'otel-';

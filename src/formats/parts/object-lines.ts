@@ -1,5 +1,5 @@
-import type { JsonMembers } from '../../base/json-member.ts';
-import { isJsonObject } from '../../base/json.ts';
+import type { JsonMembers } from '../../core/base/json-member.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { LineImport } from '../importer.ts';
 import { SkipCounts } from './skip-counts.ts';

@@ -1,10 +1,10 @@
-import { present } from '../../base/present.ts';
-import type { Json, JsonObject } from '../../base/json.ts';
-import type { CallOutcome } from '../../records/call-outcome.ts';
-import type { StoredContent, StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
-import type { RunEnded, ToolEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
-import { inferIsError } from '../../calls/answer-rules.ts';
-import { resultText } from '../../calls/result-text.ts';
+import { present } from '../../core/base/present.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
+import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/stored-message.ts';
+import type { RunEnded, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
+import { resultText } from '../../core/detect/calls/result-text.ts';
 import { type CallShape, SourceCallIds } from './call-ids.ts';
 import type { FormatName, ImportedRun, ImportItem } from '../import-item.ts';
 import { SkipCounts } from './skip-counts.ts';

@@ -1,7 +1,7 @@
-import { present } from '../../base/present.ts';
-import type { StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
-import type { EndReason } from '../../records/words.ts';
-import type { RunEnded, RunEnding } from '../../records/trajectory-record.ts';
+import { present } from '../../core/base/present.ts';
+import type { StoredContentBlock, StoredUsage } from '../../core/records/stored-message.ts';
+import type { EndReason } from '../../core/records/words.ts';
+import type { RunEnded, RunEnding } from '../../core/records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import { runEnded, RunItems, type AnswerPart, type ToolAnswerShape } from './run-items.ts';
 import { plainest, sourceBlock } from './source-content.ts';

@@ -1,4 +1,4 @@
-import { unixMsOf } from '../../base/unix-time.ts';
+import { unixMsOf } from '../../core/base/unix-time.ts';
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/;

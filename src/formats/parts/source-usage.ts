@@ -1,6 +1,6 @@
-import type { Mutable } from '../../base/mutable.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { StoredUsage } from '../../records/stored-message.ts';
+import type { Mutable } from '../../core/base/mutable.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { StoredUsage } from '../../core/records/stored-message.ts';
 
 /** Names that sources use for each stored field. Numbers are stored as the source counts them. */
 const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] = [

@@ -1,5 +1,11 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import { type StoredUsage, textOfContent } from '../../records/stored-message.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+} from '../../core/base/json-member.ts';
+import { type StoredUsage, textOfContent } from '../../core/records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';
 import { plainText } from '../parts/plain-text.ts';

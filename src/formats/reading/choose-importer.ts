@@ -1,5 +1,5 @@
-import { CoxswainError, invalidArgument } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import type { FormatName } from '../import-item.ts';
 import type { ArchiveImporter, DocumentImporter, Importer, LineImporter } from '../importer.ts';
 

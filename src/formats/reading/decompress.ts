@@ -1,5 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
-import { CoxswainError, messageOf } from '../../base/error.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
 
 /** Compression of a file, detected by its first bytes; the name is ignored. */
 export type Packing = 'gzip' | 'zstd' | 'zip' | 'none';

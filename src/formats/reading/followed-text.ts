@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError } from '../../core/base/error.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';
 import { accepted, describeJson, SURE_ENOUGH, surest, type Candidates, type Recognition } from './choose-importer.ts';

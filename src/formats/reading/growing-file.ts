@@ -1,6 +1,6 @@
 import { open, stat, type FileHandle } from 'node:fs/promises';
 
-import { CoxswainError, hasCode } from '../../base/error.ts';
+import { CoxswainError, hasCode } from '../../core/base/error.ts';
 import { ioError } from './open-bytes.ts';
 
 /** Number of bytes per read. */

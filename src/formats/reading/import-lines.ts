@@ -1,4 +1,4 @@
-import { CoxswainError, messageOf } from '../../base/error.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { LineImport } from '../importer.ts';
 import type { TextLine } from './line-reader.ts';

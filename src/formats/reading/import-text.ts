@@ -1,4 +1,4 @@
-import { CoxswainError, messageOf } from '../../base/error.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { accepted, describeJson, type Recognition, surest } from './choose-importer.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import { importLines } from './import-lines.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/error.ts';
+import { messageOf } from '../../core/base/error.ts';
 
 /**
  * Deepest nesting that is read. Runs have far less nesting. Code that walks or writes a value overflows the stack at far

@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 
-import { CoxswainError, messageOf } from '../../base/error.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
 
 /** Number of bytes per read. */
 const CHUNK_BYTES = 256 * 1024;

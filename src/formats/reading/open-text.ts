@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError } from '../../core/base/error.ts';
 
 /** A text is binary if its beginning contains this byte. */
 const NUL = 0;

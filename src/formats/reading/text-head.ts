@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError } from '../../core/base/error.ts';
 import type { ImportSource } from '../importer.ts';
 import type { Candidates } from './choose-importer.ts';
 import { decodeJson, type JsonText } from './json-text.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import type { CoxswainError } from '../../base/error.ts';
+import type { CoxswainError } from '../../core/base/error.ts';
 
 /**
  * Collects UTF-8 bytes into one string without a byte order mark. Errors of `chunks` are passed on unchanged. Bytes that are not

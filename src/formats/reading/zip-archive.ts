@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 import type { Entry, ZipFile } from 'yauzl';
 
-import { CoxswainError, messageOf, invalidArgument } from '../../base/error.ts';
+import { CoxswainError, messageOf, invalidArgument } from '../../core/base/error.ts';
 import { decompress } from './decompress.ts';
 import type { ArchiveReader } from '../importer.ts';
 import { wholeText } from './whole-text.ts';

@@ -1,6 +1,6 @@
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';

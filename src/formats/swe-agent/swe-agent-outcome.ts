@@ -1,6 +1,6 @@
-import { present } from '../../base/present.ts';
-import type { RunEnded } from '../../records/trajectory-record.ts';
-import { membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
+import { membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json-member.ts';
 import { runEnded } from '../parts/run-items.ts';
 
 const MAX_OUTCOME_CHARS = 80;

@@ -1,12 +1,18 @@
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+} from '../../core/base/json-member.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
 import { sweAgentOutcome } from './swe-agent-outcome.ts';
-import { jsonOf, type Json } from '../../base/json.ts';
-import { inferIsError } from '../../calls/answer-rules.ts';
+import { jsonOf, type Json } from '../../core/base/json.ts';
+import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
 
 /** Number of history entries that are searched for the answer of a step. Needed because some answers became no step. */
 const SEARCHED_AHEAD = 32;

@@ -1,6 +1,6 @@
-import { type JsonMembers, membersOf, listOf, textOrUndefined } from '../../base/json-member.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { RunEnded } from '../../records/trajectory-record.ts';
+import { type JsonMembers, membersOf, listOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText } from '../openai-chat/openai-chat-messages.ts';

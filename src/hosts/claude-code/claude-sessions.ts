@@ -1,20 +1,20 @@
-import { present } from '../../base/present.ts';
-import type { BudgetUsage } from '../../base/budget.ts';
-import { canonicalJson } from '../../base/canonical-json.ts';
-import type { Clock } from '../../base/clock.ts';
-import { hashText } from '../../base/hash.ts';
-import { toJson } from '../../base/to-json.ts';
-import { messageOf } from '../../base/error.ts';
-import type { ResolvedConfig } from '../../config/resolved-config.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
-import type { HostCall, HostEvent } from '../../host/host-event.ts';
-import { completionText, missingForCompletion } from '../../run/completion-check.ts';
+import { present } from '../../core/base/present.ts';
+import type { BudgetUsage } from '../../core/base/budget.ts';
+import { canonicalJson } from '../../core/base/canonical-json.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { hashText } from '../../core/base/hash.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import { messageOf } from '../../core/base/error.ts';
+import type { ResolvedConfig } from '../config/resolved-config.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { HostCall, HostEvent } from '../../adapters/host/host-event.ts';
+import { completionText, missingForCompletion } from '../../core/run/completion-check.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
-import { interpretEvent, stopAt } from '../../host/interpret-event.ts';
-import { inherit, type Heritage } from '../../run/inherit.ts';
-import type { Run } from '../../run/run.ts';
-import type { RunMemory } from '../../run/run-memory.ts';
-import type { ChildOptions } from '../../run/run-options.ts';
+import { interpretEvent, stopAt } from '../../adapters/host/interpret-event.ts';
+import { inherit, type Heritage } from '../../core/run/inherit.ts';
+import type { Run } from '../../core/run/run.ts';
+import type { RunMemory } from '../../core/run/run-memory.ts';
+import type { ChildOptions } from '../../core/run/run-options.ts';
 import {
   RunStepper,
   UnusableSnapshot,
@@ -22,9 +22,9 @@ import {
   type RebuiltRun,
   type RunStepResult,
   type RunStepWork,
-} from '../../run/run-step.ts';
-import type { TrajectoryStore } from '../../store/trajectory-store.ts';
-import type { StopRequest } from '../../steering/stop-policy.ts';
+} from '../../core/run/run-step.ts';
+import type { TrajectoryStore } from '../../stores/trajectory-store.ts';
+import type { StopRequest } from '../../core/steering/stop-policy.ts';
 import type { HookAnswer } from '../dialects/hook-dialect.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-state.ts';
 import { RecordedThread } from './recorded-thread.ts';

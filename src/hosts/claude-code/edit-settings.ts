@@ -1,8 +1,8 @@
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 
-import { CoxswainError } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { readJson } from '../../config/read-json.ts';
+import { CoxswainError } from '../../core/base/error.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { readJson } from '../config/read-json.ts';
 import { markOf } from './init-hooks.ts';
 
 const BOM = '\uFEFF';

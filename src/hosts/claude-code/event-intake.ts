@@ -1,13 +1,13 @@
 import { outcomeIn } from '../../adapters/claude/read-hook-input.ts';
 import { toolResultOf } from '../../adapters/claude/tool-response.ts';
-import type { Clock } from '../../base/clock.ts';
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
-import { steadyMs } from '../../base/steady-ms.ts';
-import { hostOutcome } from '../../calls/host-refusals.ts';
-import { toJson } from '../../base/to-json.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
+import { steadyMs } from '../../core/base/steady-ms.ts';
+import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { toJson } from '../../core/base/to-json.ts';
 import type { ClaudeSessions, ClaudeSessionsOptions } from './claude-sessions.ts';
-import type { HookFault } from '../../base/fault-log.ts';
+import type { HookFault } from '../../core/node/fault-log.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from './hook-event.ts';
 import {
   isStillSpilled,

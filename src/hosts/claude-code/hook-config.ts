@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 
-import { factsOf, findProject, userFolders } from '../../config/find-config.ts';
-import type { LoadedConfig, LoadConfigOptions } from '../../config/loaded-config.ts';
-import type { ResolvedConfig } from '../../config/resolved-config.ts';
-import { standardSteering } from '../../steering/standard-steering.ts';
-import { RECORDS_FOLDER } from '../../store/records-folder.ts';
+import { factsOf, findProject, userFolders } from '../config/find-config.ts';
+import type { LoadedConfig, LoadConfigOptions } from '../config/loaded-config.ts';
+import type { ResolvedConfig } from '../config/resolved-config.ts';
+import { standardSteering } from '../../core/steering/standard-steering.ts';
+import { RECORDS_FOLDER } from '../../stores/records-folder.ts';
 
 /** The part of a configuration that a hook uses. */
 export type HookConfig = Pick<LoadedConfig, 'problems' | 'refusal'> & {
@@ -18,7 +18,7 @@ export type HookConfig = Pick<LoadedConfig, 'problems' | 'refusal'> & {
 export async function hookConfig(options: LoadConfigOptions & { readonly homeFolder: string }): Promise<HookConfig> {
   const { projectFolder } = options;
   if (hasFiles(options)) {
-    const { loadConfigSync } = await import('../../config/load-config.ts');
+    const { loadConfigSync } = await import('../config/load-config.ts');
     return loadConfigSync(options);
   }
   return {

@@ -1,7 +1,7 @@
-import { isJsonObject, jsonOf } from '../../base/json.ts';
-import { textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import type { HostEvent } from '../../host/host-event.ts';
+import { isJsonObject, jsonOf } from '../../core/base/json.ts';
+import { textOrUndefined } from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import type { HostEvent } from '../../adapters/host/host-event.ts';
 import { dialectOf } from '../dialects/dialects.ts';
 import type { HookAnswer, HookPayload, HostName } from '../dialects/hook-dialect.ts';
 import { readPayload } from '../dialects/read-payload.ts';

@@ -16,9 +16,9 @@ import {
 import { isAbsolute, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 
-import { present } from '../../base/present.ts';
+import { present } from '../../core/base/present.ts';
 import type * as HookMain from './hook-main.ts';
-import { logFault } from '../../base/fault-log.ts';
+import { logFault } from '../../core/node/fault-log.ts';
 import { endProcess, readStdin } from './read-stdin.ts';
 
 /** Type of the compiled `hook-main.cjs`: a function that fills in `exports`. */

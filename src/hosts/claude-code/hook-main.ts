@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-import { systemClock } from '../../base/clock.ts';
-import { messageOf } from '../../base/error.ts';
-import { faultText } from '../../recorder/fault-text.ts';
-import { refusalError } from '../../store/records-folder.ts';
-import type { OneShotStore } from '../../store/sqlite/sqlite-one-shot.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { faultText } from '../../core/recorder/fault-text.ts';
+import { refusalError } from '../../stores/records-folder.ts';
+import type { OneShotStore } from '../../stores/sqlite/sqlite-one-shot.ts';
 import type { ClaudeSessions } from './claude-sessions.ts';
 import { EventIntake } from './event-intake.ts';
-import { logFault, MAX_CONFIG_FAULTS, type HookFault } from '../../base/fault-log.ts';
+import { logFault, MAX_CONFIG_FAULTS, type HookFault } from '../../core/node/fault-log.ts';
 import { hookConfig } from './hook-config.ts';
 import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
 import { openHookStore, usableStore, type UsableStore } from './open-hook-store.ts';
-import { projectFolderOf } from '../../base/project-folder.ts';
+import { projectFolderOf } from '../../core/node/project-folder.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 import { wakeServer } from './wake-server.ts';
 import { writeStdout } from './write-stdout.ts';

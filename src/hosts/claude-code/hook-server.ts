@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { boundConnections, UNPROVEN_LIMITS } from '../../base/bound-connections.ts';
-import { messageOf } from '../../base/error.ts';
-import { allowedHosts, guardRequest } from '../../base/guard-request.ts';
-import type { Json } from '../../base/json.ts';
-import { bodyOf, type BufferedBodies } from '../../base/request-body.ts';
-import { tokenCheck } from '../../base/token-check.ts';
+import { boundConnections, UNPROVEN_LIMITS } from '../../core/node/bound-connections.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { allowedHosts, guardRequest } from '../../core/node/guard-request.ts';
+import type { Json } from '../../core/base/json.ts';
+import { bodyOf, type BufferedBodies } from '../../core/node/request-body.ts';
+import { tokenCheck } from '../../core/node/token-check.ts';
 import { isOtlp, type OtlpEndpoint } from '../otlp/otlp-endpoint.ts';
 import { closeServer, listenOn, REFUSALS } from '../otlp/otlp-server.ts';
-import type { HookFault } from '../../base/fault-log.ts';
+import type { HookFault } from '../../core/node/fault-log.ts';
 import { readHookEvent, type HookEvent } from './hook-event.ts';
 import { DISABLE_HEADER, HOOK_MARK } from './init-hooks.ts';
 

@@ -3,11 +3,11 @@ import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { present } from '../../base/present.ts';
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import { requireInside, readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
+import { present } from '../../core/base/present.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { requireInside, readGuarded, replaceGuarded } from '../../core/node/guarded-file.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/state-places.ts';
 import { removeHooks } from './edit-settings.ts';
 import type { IgnoreFile } from './keep-settings-out.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';

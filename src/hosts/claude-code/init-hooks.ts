@@ -1,5 +1,5 @@
 import { HOOK_EVENTS } from '../../adapters/claude/read-hook-input.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 
 /**
  * Events that still run a command if a server is configured. The command starts the server. Claude Code sends no

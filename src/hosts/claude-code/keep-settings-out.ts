@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 
-import { CoxswainError, hasCode } from '../../base/error.ts';
-import { requireInside } from '../../base/guarded-file.ts';
-import { realProject } from '../../base/state-places.ts';
-import { commonFolder, findGit, isTracked } from '../../store/git-index.ts';
+import { CoxswainError, hasCode } from '../../core/base/error.ts';
+import { requireInside } from '../../core/node/guarded-file.ts';
+import { realProject } from '../../core/node/state-places.ts';
+import { commonFolder, findGit, isTracked } from '../../stores/git-index.ts';
 
 /** An ignore file to write, with its complete text. */
 export interface IgnoreFile {

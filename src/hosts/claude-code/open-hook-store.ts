@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 
-import { stateFile, stateRoot, type StatePlaces } from '../../base/state-places.ts';
-import type { ResolvedStore } from '../../config/resolved-config.ts';
-import { isInRecordsFolder, makeRecords, type RecordsRefusal } from '../../store/records-folder.ts';
-import { sqliteOneShot, type OneShotStore } from '../../store/sqlite/sqlite-one-shot.ts';
+import { stateFile, stateRoot, type StatePlaces } from '../../core/node/state-places.ts';
+import type { ResolvedStore } from '../config/resolved-config.ts';
+import { isInRecordsFolder, makeRecords, type RecordsRefusal } from '../../stores/records-folder.ts';
+import { sqliteOneShot, type OneShotStore } from '../../stores/sqlite/sqlite-one-shot.ts';
 
 /** The store that a hook writes to. */
 export interface UsableStore {
@@ -22,7 +22,7 @@ export async function openHookStore(
   { timeoutMs }: { readonly timeoutMs: number },
 ): Promise<OneShotStore> {
   if (kind === 'sqlite') return sqliteOneShot(address, { timeoutMs });
-  const { openStore } = await import('../../store/registry/open-store.ts');
+  const { openStore } = await import('../../stores/registry/open-store.ts');
   return openStore(address, { waitMs: timeoutMs });
 }
 

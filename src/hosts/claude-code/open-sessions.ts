@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { hasCode } from '../../base/error.ts';
-import { isJsonObject, jsonOf } from '../../base/json.ts';
+import { hasCode } from '../../core/base/error.ts';
+import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 
 /** A Claude Code session whose process is running. */
 export interface OpenSession {

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { logFault } from '../../base/fault-log.ts';
+import { logFault } from '../../core/node/fault-log.ts';
 import { LEAST_NODE } from './least-node.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -1,11 +1,11 @@
-import { systemClock } from '../../base/clock.ts';
-import { steadyMs } from '../../base/steady-ms.ts';
-import { readResult } from '../../steering/read-result.ts';
-import { createFingerprint } from '../../redaction/fingerprint.ts';
-import { createRedactor } from '../../redaction/redactor.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import { steadyMs } from '../../core/base/steady-ms.ts';
+import { readResult } from '../../core/steering/read-result.ts';
+import { createFingerprint } from '../../core/redact/fingerprint.ts';
+import { createRedactor } from '../../core/redact/redactor.ts';
 import { BUILD } from './build.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
-import type { HookFault } from '../../base/fault-log.ts';
+import type { HookFault } from '../../core/node/fault-log.ts';
 import type { HookConfig } from './hook-config.ts';
 
 /**

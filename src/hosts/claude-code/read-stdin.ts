@@ -1,7 +1,7 @@
 import { read } from 'node:fs';
 
-import { CoxswainError } from '../../base/error.ts';
-import { jsonOf } from '../../base/json.ts';
+import { CoxswainError } from '../../core/base/error.ts';
+import { jsonOf } from '../../core/base/json.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;

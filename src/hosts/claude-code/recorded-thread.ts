@@ -1,13 +1,13 @@
 import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
-import type { TimeSpan } from '../../base/deadline.ts';
-import { unrunOutcome } from '../../calls/host-refusals.ts';
-import type { AnswerUsage, EndedCall, HostCall, PromptEvent, TranscriptCall } from '../../host/host-event.ts';
-import type { RunEnding } from '../../records/trajectory-record.ts';
-import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
-import { settleAll, type HostThread } from '../../host/interpret-event.ts';
-import { deliverAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
-import type { Run } from '../../run/run.ts';
+import type { TimeSpan } from '../../core/base/deadline.ts';
+import { unrunOutcome } from '../../core/detect/calls/host-refusals.ts';
+import type { AnswerUsage, EndedCall, HostCall, PromptEvent, TranscriptCall } from '../../adapters/host/host-event.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import { answerAcknowledgement } from '../../adapters/host/answer-acknowledgement.ts';
+import { settleAll, type HostThread } from '../../adapters/host/interpret-event.ts';
+import { deliverAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
+import type { Run } from '../../core/run/run.ts';
 import type { ClaudeState } from './claude-state.ts';
 
 export interface RecordedThreadOptions {

@@ -1,11 +1,11 @@
-import { systemClock } from '../../base/clock.ts';
-import { messageOf } from '../../base/error.ts';
-import { faultText } from '../../recorder/fault-text.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { faultText } from '../../core/recorder/fault-text.ts';
 import { OtlpEndpoint } from '../otlp/otlp-endpoint.ts';
 import { OtlpIntake } from '../otlp/otlp-intake.ts';
 import { otlpToken } from '../otlp/otlp-token.ts';
 import { BUILD } from './build.ts';
-import { logFault, type HookFault } from '../../base/fault-log.ts';
+import { logFault, type HookFault } from '../../core/node/fault-log.ts';
 import type { HookEvent } from './hook-event.ts';
 import { startHookServer } from './hook-server.ts';
 import { removeServerRecord, writeServerRecord } from './server-process.ts';

@@ -1,9 +1,9 @@
 import { rmSync, statSync } from 'node:fs';
 
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import { readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { makeStateFolder, stateFile, type Environment } from '../../base/state-places.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { readGuarded, replaceGuarded } from '../../core/node/guarded-file.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { makeStateFolder, stateFile, type Environment } from '../../core/node/state-places.ts';
 
 /** Port and token of a project's server, and the command of the CLI. */
 export interface ServeSettings {

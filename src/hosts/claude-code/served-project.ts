@@ -1,25 +1,25 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { systemClock } from '../../base/clock.ts';
-import { messageOf } from '../../base/error.ts';
-import { stateFile } from '../../base/state-places.ts';
-import { factsOf, findProject, userFolders } from '../../config/find-config.ts';
-import { loadConfigSync } from '../../config/load-config.ts';
-import type { NotifySection } from '../../config/coxswain-config.ts';
-import type { ResolvedStore } from '../../config/resolved-config.ts';
-import { notifySink, type NotifySink } from '../../notify/notify-sink.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { RunMemory } from '../../run/run-memory.ts';
-import { RECORDS_FOLDER } from '../../store/records-folder.ts';
-import { collectGarbage } from '../../store/collect-garbage.ts';
-import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../../store/trajectory-store.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { stateFile } from '../../core/node/state-places.ts';
+import { factsOf, findProject, userFolders } from '../config/find-config.ts';
+import { loadConfigSync } from '../config/load-config.ts';
+import type { NotifySection } from '../config/coxswain-config.ts';
+import type { ResolvedStore } from '../config/resolved-config.ts';
+import { notifySink, type NotifySink } from '../notify/notify-sink.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { RunMemory } from '../../core/run/run-memory.ts';
+import { RECORDS_FOLDER } from '../../stores/records-folder.ts';
+import { collectGarbage } from '../../stores/collect-garbage.ts';
+import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
+import type { TrajectoryStore } from '../../stores/trajectory-store.ts';
 import type { TraceTarget } from '../otlp/record-trace.ts';
 import type { ClaudeSessions } from './claude-sessions.ts';
 import type { ClaudeState } from './claude-state.ts';
 import { EventIntake, type FoldedEvents } from './event-intake.ts';
-import { MAX_CONFIG_FAULTS, type HookFault } from '../../base/fault-log.ts';
+import { MAX_CONFIG_FAULTS, type HookFault } from '../../core/node/fault-log.ts';
 import { isKnownEvent, type HookEvent } from './hook-event.ts';
 import { isDefaultPlace, usableStore } from './open-hook-store.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
@@ -234,7 +234,7 @@ export class ServedProject {
   /** Opens or creates the file before the first await, so that `keyOf` finds it. */
   async #openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
     if (kind === 'sqlite') return sqliteStore(address, { timeoutMs: STORE_TIMEOUT_MS });
-    const { openStore } = await import('../../store/registry/open-store.ts');
+    const { openStore } = await import('../../stores/registry/open-store.ts');
     return openStore(address, { waitMs: STORE_TIMEOUT_MS });
   }
 

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 
-import { isJsonObject, jsonOf } from '../../base/json.ts';
+import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 import type { OtlpFacts } from '../otlp/otlp-intake.ts';
 import type { ServeSettings } from './serve-settings.ts';
 

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { messageOf } from '../../base/error.ts';
-import { readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { makeStateFolder, stateFile, type Environment } from '../../base/state-places.ts';
-import { mayBeAlive, thisProcess, type ProcessIdentity } from '../../base/process-identity.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { readGuarded, replaceGuarded } from '../../core/node/guarded-file.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { makeStateFolder, stateFile, type Environment } from '../../core/node/state-places.ts';
+import { mayBeAlive, thisProcess, type ProcessIdentity } from '../../core/node/process-identity.ts';
 import { BUILD } from './build.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
 import { readServeSettings, type ServeSettings } from './serve-settings.ts';

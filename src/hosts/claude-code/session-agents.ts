@@ -1,5 +1,5 @@
-import type { RunSummary } from '../../store/run-summary.ts';
-import type { TrajectoryStore } from '../../store/trajectory-store.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
+import type { TrajectoryStore } from '../../stores/trajectory-store.ts';
 
 type Store = Pick<TrajectoryStore, 'transact'>;
 

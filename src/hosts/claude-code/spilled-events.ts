@@ -14,11 +14,11 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { hashText } from '../../base/hash.ts';
-import { stateRoot } from '../../base/state-places.ts';
-import { hasCode } from '../../base/error.ts';
-import { makeFolderSync, syncFolder } from '../../store/make-folder-sync.ts';
-import { shownAddress, storePath } from '../../store/store-address.ts';
+import { hashText } from '../../core/base/hash.ts';
+import { stateRoot } from '../../core/node/state-places.ts';
+import { hasCode } from '../../core/base/error.ts';
+import { makeFolderSync, syncFolder } from '../../stores/make-folder-sync.ts';
+import { shownAddress, storePath } from '../../stores/store-address.ts';
 
 /*
  * Hook events that the store did not take in time, one file each, in a folder next to the store: `runs.db-spills`.

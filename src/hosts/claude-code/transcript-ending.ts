@@ -1,5 +1,5 @@
 import { endingAfter } from '../../formats/claude-code/claude-ending.ts';
-import type { RunEnding } from '../../records/trajectory-record.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { transcriptTail } from '../dialects/transcript-tail.ts';
 
 /** Number of bytes that are read at the end of a transcript. */

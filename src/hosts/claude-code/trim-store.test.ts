@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-import { createCoxswain } from '../../run/coxswain.ts';
-import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { createCoxswain } from '../../core/run/coxswain.ts';
+import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { trimMarkOf } from './open-hook-store.ts';
 import { trimStore } from './trim-store.ts';

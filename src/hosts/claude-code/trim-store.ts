@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { makeOwnFolder, replaceGuarded } from '../../base/guarded-file.ts';
-import { stateRoot } from '../../base/state-places.ts';
-import type { ResolvedStore } from '../../config/resolved-config.ts';
-import { DEFAULT_MAX_STORE_BYTES } from '../../store/collect-garbage.ts';
+import { makeOwnFolder, replaceGuarded } from '../../core/node/guarded-file.ts';
+import { stateRoot } from '../../core/node/state-places.ts';
+import type { ResolvedStore } from '../config/resolved-config.ts';
+import { DEFAULT_MAX_STORE_BYTES } from '../../stores/collect-garbage.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
 import { isDefaultPlace, trimMarkOf } from './open-hook-store.ts';
 

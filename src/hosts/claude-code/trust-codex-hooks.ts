@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-import { messageOf } from '../../base/error.ts';
-import { isJsonObject, jsonOf } from '../../base/json.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 
 /** The coxswain hook as Codex lists it. */
 export interface CodexHook {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import type { HostEvent } from '../../host/host-event.ts';
+import type { HostEvent } from '../../adapters/host/host-event.ts';
 import { serveFileOf } from './serve-settings.ts';
 
 /**

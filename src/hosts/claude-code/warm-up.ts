@@ -1,12 +1,12 @@
-import { present } from '../../base/present.ts';
+import { present } from '../../core/base/present.ts';
 import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
-import { readResult } from '../../steering/read-result.ts';
-import { createRedactor } from '../../redaction/redactor.ts';
-import { standardSteering } from '../../steering/standard-steering.ts';
-import { checkChange } from '../../store/check-change.ts';
-import { planAppend } from '../../store/plan-append.ts';
-import type { RunSummary } from '../../store/run-summary.ts';
-import { createStoredRun, type SavedSnapshot } from '../../store/stored-run.ts';
+import { readResult } from '../../core/steering/read-result.ts';
+import { createRedactor } from '../../core/redact/redactor.ts';
+import { standardSteering } from '../../core/steering/standard-steering.ts';
+import { checkChange } from '../../stores/check-change.ts';
+import { planAppend } from '../../stores/plan-append.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
+import { createStoredRun, type SavedSnapshot } from '../../stores/stored-run.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
 
 const SESSION_ID = 'warm-up';

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-import { hasCode } from '../../base/error.ts';
+import { hasCode } from '../../core/base/error.ts';
 
 /** Maximum number of waits for a slow reader. Each wait takes one millisecond. */
 const MAX_WAITS = 1_000;

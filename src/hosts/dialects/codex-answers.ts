@@ -1,7 +1,7 @@
-import { textOrUndefined } from '../../base/json-member.ts';
-import type { CallOutcome } from '../../records/call-outcome.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
-import { present } from '../../base/present.ts';
+import { textOrUndefined } from '../../core/base/json-member.ts';
+import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
+import { present } from '../../core/base/present.ts';
 import { CodexCallFacts, codexResult } from '../../formats/codex/codex-result.ts';
 import { codexCall } from '../../formats/codex/codex-rollout.ts';
 

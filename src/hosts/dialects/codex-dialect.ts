@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-import { present } from '../../base/present.ts';
+import { present } from '../../core/base/present.ts';
 import { codexAnswers } from './codex-answers.ts';
 import { stopReason, type HookDialect } from './hook-dialect.ts';
 import { transcriptTail } from './transcript-tail.ts';

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../base/json.ts';
-import { present } from '../../base/present.ts';
-import { shellAnswer } from '../../calls/shell-answer.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { present } from '../../core/base/present.ts';
+import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.ts';
 import { copilotTail, lastCopilotAnswer } from './transcript-tail.ts';
 import { copilotUsages } from './transcript-usage.ts';

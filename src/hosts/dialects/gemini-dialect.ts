@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../base/json.ts';
-import { shellAnswer } from '../../calls/shell-answer.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { stopReason, type HookDialect } from './hook-dialect.ts';
 import { transcriptTail } from './transcript-tail.ts';
 import { geminiUsages } from './transcript-usage.ts';

@@ -1,4 +1,4 @@
-import type { HostEvent } from '../../host/host-event.ts';
+import type { HostEvent } from '../../adapters/host/host-event.ts';
 
 /** The supported agent programs. `find-sessions.ts` contains their titles and folders. */
 export const HOSTS = ['claude-code', 'codex', 'copilot', 'gemini', 'opencode', 'pi'] as const;

@@ -1,9 +1,9 @@
 import { outcomeIn, readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { toolResultOf } from '../../adapters/claude/tool-response.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { present } from '../../base/present.ts';
-import { usageOf } from '../../host/content-blocks.ts';
-import type { AnswerUsage, HostEvent, TranscriptCall } from '../../host/host-event.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { present } from '../../core/base/present.ts';
+import { usageOf } from '../../adapters/host/content-blocks.ts';
+import type { AnswerUsage, HostEvent, TranscriptCall } from '../../adapters/host/host-event.ts';
 import type { HookPayload } from './hook-dialect.ts';
 
 /**

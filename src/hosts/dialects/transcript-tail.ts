@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-import { isJsonObject, jsonOf } from '../../base/json.ts';
+import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 
 /** Number of bytes that are read at the end of a transcript. If an entry is longer, the entries before it are not found. */
 const TAIL_BYTES = 256 * 1024;

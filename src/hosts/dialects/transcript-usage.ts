@@ -1,11 +1,11 @@
-import { isJsonObject } from '../../base/json.ts';
-import { present } from '../../base/present.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { present } from '../../core/base/present.ts';
 import { copilotUsage } from '../../formats/copilot/copilot-run.ts';
 import { geminiUsage } from '../../formats/gemini/gemini-run.ts';
-import { membersOf, textOrUndefined } from '../../base/json-member.ts';
+import { membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { sourceTimeMs } from '../../formats/parts/source-time.ts';
 import { sourceUsage } from '../../formats/parts/source-usage.ts';
-import type { StoredUsage } from '../../records/stored-message.ts';
+import type { StoredUsage } from '../../core/records/stored-message.ts';
 
 /** Tokens of one answer in a transcript, in the format of a hook payload. */
 export interface TranscriptUsage {

@@ -1,11 +1,11 @@
-import { isJsonObject, jsonOf } from '../../base/json.ts';
-import { textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { resultOf } from '../../host/content-blocks.ts';
-import type { AgentEvent } from '../../records/agent-event.ts';
-import { deliverAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
-import type { Coxswain, RunOptions } from '../../run/coxswain.ts';
-import type { Run } from '../../run/run.ts';
+import { isJsonObject, jsonOf } from '../../core/base/json.ts';
+import { textOrUndefined } from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
+import { resultOf } from '../../adapters/host/content-blocks.ts';
+import type { AgentEvent } from '../../core/records/agent-event.ts';
+import { deliverAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
+import type { Coxswain, RunOptions } from '../../core/run/coxswain.ts';
+import type { Run } from '../../core/run/run.ts';
 import { appendTextPart } from './append-text-part.ts';
 import type { TappedLines } from './line-tap.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { readFaults } from '../../base/fault-log.ts';
+import { readFaults } from '../../core/node/fault-log.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { openWatch } from './open-watch.ts';
 

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError } from '../../core/base/error.ts';
 import { LineTap } from './line-tap.ts';
 import type { OpenWatch } from './open-watch.ts';
 

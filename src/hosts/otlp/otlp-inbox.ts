@@ -2,10 +2,10 @@ import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import { messageOf, CoxswainError } from '../../base/error.ts';
-import { hashText } from '../../base/hash.ts';
-import { sqliteModule } from '../../base/sqlite-module.ts';
-import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
+import { messageOf, CoxswainError } from '../../core/base/error.ts';
+import { hashText } from '../../core/base/hash.ts';
+import { sqliteModule } from '../../core/node/sqlite-module.ts';
+import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/state-places.ts';
 import { isOfAgent } from '../../formats/otlp/read-span.ts';
 import { endsTrace, type TraceSpan } from '../../formats/otlp/trace-span.ts';
 

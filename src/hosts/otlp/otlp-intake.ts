@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 
-import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/error.ts';
-import { stateFile, type StateOwner } from '../../base/state-places.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { stateFile, type StateOwner } from '../../core/node/state-places.ts';
 import type { FoundSpans } from '../../formats/otlp/read-spans.ts';
 import { OtlpInbox, type InboxLimits } from './otlp-inbox.ts';
 import { recordTrace, type RecordedRun, type TraceTarget } from './record-trace.ts';

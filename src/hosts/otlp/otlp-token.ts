@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import { readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
-import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { readGuarded, replaceGuarded } from '../../core/node/guarded-file.ts';
+import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/state-places.ts';
 
 const TOKEN_BYTES = 32;
 

@@ -1,11 +1,11 @@
-import { CoxswainError } from '../../base/error.ts';
-import { present } from '../../base/present.ts';
+import { CoxswainError } from '../../core/base/error.ts';
+import { present } from '../../core/base/present.ts';
 import type { ImportItem } from '../../formats/import-item.ts';
 import { traceRuns } from '../../formats/otlp/trace-runs.ts';
 import type { TraceSpan } from '../../formats/otlp/trace-span.ts';
 import { readRuns } from '../../formats/read-runs.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { MAX_BATCH_RECORDS, type StoredRun, type TrajectoryStore } from '../../store/trajectory-store.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { MAX_BATCH_RECORDS, type StoredRun, type TrajectoryStore } from '../../stores/trajectory-store.ts';
 import type { WaitingTrace } from './otlp-inbox.ts';
 
 /** The store that traces are recorded in. */

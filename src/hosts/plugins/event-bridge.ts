@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import { DISABLE_HEADER, HOOK_MARK } from '../claude-code/init-hooks.ts';
-import { projectFolderOf } from '../../base/project-folder.ts';
+import { projectFolderOf } from '../../core/node/project-folder.ts';
 import { readServeSettings } from '../claude-code/serve-settings.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../../core/base/json.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
 import { WaitingText } from './waiting-text.ts';
 

@@ -1,7 +1,7 @@
 import type { HTMLAttributes, ReactElement } from 'react';
 
-import { countOf, countText } from '../../base/number-text.ts';
-import { safeText } from '../../base/shown-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
+import { safeText } from '../../core/base/shown-text.ts';
 import type { AdviceMark, CallMark, EvidenceCall, RunAnswer } from '../server/api-shapes.ts';
 import { deliveryOf, pointText } from './advice-words.ts';
 import { Link } from './link.tsx';

@@ -1,12 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState, useSyncExternalStore, type ReactElement } from 'react';
 
-import { timesSeen } from '../../run-view/seen-pattern.ts';
+import { timesSeen } from '../../core/facts/seen-pattern.ts';
 import type { PatternSpan, RunAnswer } from '../server/api-shapes.ts';
 import { AdviceCard, Evidence, markHandlers, type CardProps } from './advice-card.tsx';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
-import { countOf, countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { runKey } from './route.ts';
 import { StatePanel } from './state-panel.tsx';

@@ -17,8 +17,8 @@ import type {
   SourcesAnswer,
   TasksAnswer,
 } from '../server/api-shapes.ts';
-import type { LabelTarget } from '../../backtest/labels.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { LabelTarget } from '../../lab/labels.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { WRITE_HEADER } from './session.ts';
 
 const REQUEST_TIMEOUT = 408;

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState, type ReactElement, type ReactNode } from 'react';
 
-import { assertNever } from '../../base/assert-never.ts';
+import { assertNever } from '../../core/base/assert-never.ts';
 import { ApiError, getSources, type RunFilters } from './api.ts';
 import { ComparePage } from './compare-page.tsx';
 import { HelpDialog } from './help-dialog.tsx';

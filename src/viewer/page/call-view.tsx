@@ -1,10 +1,10 @@
 import { useContext, type ReactElement } from 'react';
 
-import { outcomeOf } from '../../records/call-outcome.ts';
-import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../records/trajectory-record.ts';
-import type { ToolKind } from '../../calls/tool-kind.ts';
-import { countOf } from '../../base/number-text.ts';
-import { safeText } from '../../base/shown-text.ts';
+import { outcomeOf } from '../../core/records/call-outcome.ts';
+import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
+import { countOf } from '../../core/base/number-text.ts';
+import { safeText } from '../../core/base/shown-text.ts';
 import { childOf, ChildRunsContext } from './child-runs.ts';
 import { editOf, type EditDiff } from './edit-diff.ts';
 import type { ChangedRange } from './equal-call.ts';

@@ -1,6 +1,6 @@
 import { createContext } from 'react';
 
-import type { ToolStarted } from '../../records/trajectory-record.ts';
+import type { ToolStarted } from '../../core/records/trajectory-record.ts';
 import type { ListedRow } from '../server/api-shapes.ts';
 import { isObject } from './text-of.ts';
 

@@ -5,7 +5,7 @@ import type { TaskGroup } from '../server/api-shapes.ts';
 import { getRun, getRuns } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
-import { countOf } from '../../base/number-text.ts';
+import { countOf } from '../../core/base/number-text.ts';
 import { dayText } from './number-text.ts';
 import { addressOf, runKey } from './route.ts';
 import { stateOf } from './run-list-row.tsx';

@@ -7,7 +7,7 @@ import { ChooseRun } from './choose-run.tsx';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
-import { countOf, countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { addressOf, type Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { kindColour } from './tool-kinds.ts';

@@ -10,7 +10,7 @@ import {
   type ReactElement,
 } from 'react';
 
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { AdviceMark, PatternSpan } from '../server/api-shapes.ts';
 import { equalCallBefore, nearCallBefore } from './equal-call.ts';
 import { FoldedTextContext } from './folded-text.tsx';

@@ -1,4 +1,4 @@
-import type { ToolEnded, TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { ToolEnded, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RecordPages } from './record-pages.ts';
 import { headlineOf } from './text-of.ts';
 

@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
 
-import { rowOf } from '../../records/kind-definition.ts';
-import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { rowOf } from '../../core/records/kind-definition.ts';
+import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
+import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { FoldedText } from './folded-text.tsx';
-import { countOf } from '../../base/number-text.ts';
+import { countOf } from '../../core/base/number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { safeLine } from './safe-text.ts';
 import { sentenceOf, type ToldPayload } from './sentences.ts';

@@ -1,6 +1,6 @@
 import { createContext, useContext, useState, type ReactElement } from 'react';
 
-import { countText } from '../../base/number-text.ts';
+import { countText } from '../../core/base/number-text.ts';
 import { AnsiText } from './ansi-text.tsx';
 import { CodeText } from './code-text.tsx';
 import { Markdown } from './markdown.tsx';

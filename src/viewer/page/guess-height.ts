@@ -1,5 +1,5 @@
-import type { StoredContent } from '../../records/stored-message.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { StoredContent } from '../../core/records/stored-message.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { FOLDED_CHARS, FOLDED_LINES } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
 import { headlineOf, isCut, isObject } from './text-of.ts';

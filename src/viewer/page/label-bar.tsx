@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-import type { LabelTarget } from '../../backtest/labels.ts';
+import type { LabelTarget } from '../../lab/labels.ts';
 import { LABEL_WORDS, type Labels } from './use-labels.ts';
 
 const BUTTONS: readonly (readonly [LabelTarget, string])[] = [

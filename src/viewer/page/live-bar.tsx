@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-import { countText } from '../../base/number-text.ts';
+import { countText } from '../../core/base/number-text.ts';
 import type { Following } from './use-following.ts';
 
 /** A bar at the end of a live run's conversation. It shows whether the page follows the run, and the number of new records. */

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-import type { StoredContentBlock, StoredMessage } from '../../records/stored-message.ts';
+import type { StoredContentBlock, StoredMessage } from '../../core/records/stored-message.ts';
 import { FoldedText } from './folded-text.tsx';
 import { Picture } from './picture.tsx';
 import { safeLine } from './safe-text.ts';

@@ -1,6 +1,6 @@
 import { useState, type ReactElement, type ReactNode } from 'react';
 
-import { safeText } from '../../base/shown-text.ts';
+import { safeText } from '../../core/base/shown-text.ts';
 import type { SourceRow } from '../server/api-shapes.ts';
 import { ApiError } from './api.ts';
 

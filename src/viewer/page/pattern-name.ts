@@ -1,4 +1,4 @@
-import { inWords } from '../../records/words.ts';
+import { inWords } from '../../core/records/words.ts';
 
 /** Returns the display name of a pattern's kind. */
 export function patternName(kind: string): string {

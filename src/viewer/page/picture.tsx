@@ -1,6 +1,6 @@
 import { useContext, type ReactElement } from 'react';
 
-import { countText } from '../../base/number-text.ts';
+import { countText } from '../../core/base/number-text.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import { safeImage } from './safe-image.ts';
 import { safeLine } from './safe-text.ts';

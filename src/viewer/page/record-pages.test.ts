@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { RecordsAnswer } from '../server/api-shapes.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { MAX_PAGES, PAGE_RECORDS, RecordPages } from './record-pages.ts';
 import { endOfRow, nextRow, rowKindOf, recordRowOf } from './record-row.ts';
 

@@ -1,5 +1,5 @@
 import type { Problem, RecordsAnswer } from '../server/api-shapes.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 
 /** Number of records per page. One page is one request. */
 export const PAGE_RECORDS = 200;

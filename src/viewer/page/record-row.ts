@@ -1,7 +1,7 @@
-import type { Row } from '../../records/field-types.ts';
-import { rowOf as definedRow } from '../../records/kind-definition.ts';
-import type { StoredContent } from '../../records/stored-message.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { Row } from '../../core/records/field-types.ts';
+import { rowOf as definedRow } from '../../core/records/kind-definition.ts';
+import type { StoredContent } from '../../core/records/stored-message.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { PAGE_RECORDS, type RecordPages } from './record-pages.ts';
 
 /** How a record is displayed. `none` means that another row shows the record, or that it is not shown. */

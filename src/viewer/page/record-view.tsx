@@ -1,8 +1,8 @@
 import { memo, type ReactElement } from 'react';
 
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { AdviceMark, NumberedCall } from '../server/api-shapes.ts';
-import { nextText } from '../../run-view/fate-text.ts';
+import { nextText } from '../../core/facts/fate-text.ts';
 import { deliveryOf, fateClass } from './advice-words.ts';
 import { CallView, ChangedText, ResultView } from './call-view.tsx';
 import { differingParts } from './common-start.ts';
@@ -10,7 +10,7 @@ import { differenceBetween } from './equal-call.ts';
 import { DetailView, EventView, PatternView, RawView } from './event-view.tsx';
 import { FoldedText } from './folded-text.tsx';
 import { MessageView } from './message-view.tsx';
-import { countOf, countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { clockText, fullTimeText } from './number-text.ts';
 import type { RowKind } from './record-row.ts';
 import type { RepeatStretch } from './repeat-stretches.ts';

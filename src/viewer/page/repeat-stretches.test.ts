@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { scriptRun } from '../../testing/record-script.ts';
 import { RecordPages } from './record-pages.ts';
 import { repeatStretches, type RepeatStretch } from './repeat-stretches.ts';

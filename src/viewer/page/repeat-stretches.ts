@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useState } from 'react';
 
-import { present } from '../../base/present.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { present } from '../../core/base/present.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { callKey } from './equal-call.ts';
 import type { RecordPages } from './record-pages.ts';
 import { rowKindOf } from './record-row.ts';

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-import { countOf, countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import type { SourceRow } from '../server/api-shapes.ts';
 import type { ReviewBy } from '../server/api-shapes.ts';
 import { getLabels, getReview } from './api.ts';

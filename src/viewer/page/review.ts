@@ -1,6 +1,6 @@
 import type { ReviewMoment } from '../server/api-shapes.ts';
 import type { LabelRow } from '../server/api-shapes.ts';
-import { countOf, countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { getCall, getLabels, getReview } from './api.ts';
 import type { ReviewQueue } from './route.ts';
 import { goTo } from './use-route.ts';

@@ -1,5 +1,5 @@
-import { assertNever } from '../../base/assert-never.ts';
-import { present } from '../../base/present.ts';
+import { assertNever } from '../../core/base/assert-never.ts';
+import { present } from '../../core/base/present.ts';
 import { REVIEW_KINDS, type ReviewBy } from '../server/api-shapes.ts';
 import { RUN_FILTER_NAMES, type RunAddress, type RunFilters } from './api.ts';
 

@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { guessHeight } from './guess-height.ts';
 import { rowKindOf, type RowKind } from './record-row.ts';
 import type { RecordPages } from './record-pages.ts';

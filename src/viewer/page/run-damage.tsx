@@ -1,6 +1,6 @@
 import { useSyncExternalStore, type ReactElement } from 'react';
 
-import { countOf, countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import type { ListedRow } from '../server/api-shapes.ts';
 import { DamageNotice } from './notice.tsx';
 import type { RecordPages } from './record-pages.ts';

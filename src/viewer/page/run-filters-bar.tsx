@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
 
-import { countText } from '../../base/number-text.ts';
-import { inWords } from '../../records/words.ts';
+import { countText } from '../../core/base/number-text.ts';
+import { inWords } from '../../core/records/words.ts';
 import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
 import { patternName } from './pattern-name.ts';

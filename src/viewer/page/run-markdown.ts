@@ -1,6 +1,6 @@
-import { countOf } from '../../base/number-text.ts';
-import { outcomeOf } from '../../records/call-outcome.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { countOf } from '../../core/base/number-text.ts';
+import { outcomeOf } from '../../core/records/call-outcome.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import type { RecordPages } from './record-pages.ts';
 import { storyOf } from './run-story.tsx';

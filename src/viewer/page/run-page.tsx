@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
-import { present } from '../../base/present.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { present } from '../../core/base/present.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { findWords } from '../server/find-words.ts';
 import { AdviceLane } from './advice-lane.tsx';
@@ -14,7 +14,7 @@ import { FoldedTextContext } from './folded-text.tsx';
 import { LabelBar } from './label-bar.tsx';
 import { LiveBar } from './live-bar.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
-import { countText } from '../../base/number-text.ts';
+import { countText } from '../../core/base/number-text.ts';
 import type { RecordPages } from './record-pages.ts';
 import { goToNext, progressText } from './review.ts';
 import { endOfRow, isSaidAt, nextRow, recordRowOf } from './record-row.ts';

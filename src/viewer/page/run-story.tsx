@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 
-import { present } from '../../base/present.ts';
-import { runStory, type StoryPiece } from '../../run-view/run-story.ts';
+import { present } from '../../core/base/present.ts';
+import { runStory, type StoryPiece } from '../../core/facts/run-story.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { safeLine } from './safe-text.ts';
 

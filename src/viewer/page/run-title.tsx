@@ -1,11 +1,11 @@
 import type { ReactElement, ReactNode } from 'react';
 
 import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
-import { tokenFacts } from '../../run-view/usage-text.ts';
+import { tokenFacts } from '../../core/facts/usage-text.ts';
 import { runPath } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
-import { countOf, countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { runKey } from './route.ts';
 import { runRouteOf, stateOf } from './run-list-row.tsx';

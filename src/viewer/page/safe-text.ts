@@ -1,4 +1,4 @@
-import { safeText } from '../../base/shown-text.ts';
+import { safeText } from '../../core/base/shown-text.ts';
 
 /** Applies `safeText` and puts the result on one line. */
 export function safeLine(text: string): string {

@@ -1,7 +1,7 @@
-import type { KindsThat, PayloadOf } from '../../records/field-types.ts';
-import { rowOf } from '../../records/kind-definition.ts';
-import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
-import { countOf, countText } from '../../base/number-text.ts';
+import type { KindsThat, PayloadOf } from '../../core/records/field-types.ts';
+import { rowOf } from '../../core/records/kind-definition.ts';
+import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { textOf } from './text-of.ts';
 import { fullTimeText, spanText } from './number-text.ts';
 

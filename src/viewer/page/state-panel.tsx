@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
 
-import { countOf, countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import type { FilesRow, SeenRequest } from '../server/api-shapes.ts';
 import { getCall, getState, type RunAddress } from './api.ts';
-import { tokenFacts } from '../../run-view/usage-text.ts';
+import { tokenFacts } from '../../core/facts/usage-text.ts';
 import { costText, spanText } from './number-text.ts';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';

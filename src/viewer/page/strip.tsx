@@ -1,6 +1,6 @@
 import { useMemo, useState, type MouseEvent, type ReactElement } from 'react';
 
-import { countOf, countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import type { Overview } from '../server/api-shapes.ts';
 import { clockText, costText } from './number-text.ts';
 

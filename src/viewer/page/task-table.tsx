@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 
-import { countText } from '../../base/number-text.ts';
-import { present } from '../../base/present.ts';
+import { countText } from '../../core/base/number-text.ts';
+import { present } from '../../core/base/present.ts';
 import type { TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
 import { getTasks, type RunFilters } from './api.ts';
 import { Link } from './link.tsx';

@@ -1,4 +1,4 @@
-import { safeText } from '../../base/shown-text.ts';
+import { safeText } from '../../core/base/shown-text.ts';
 import type { CutText } from '../server/api-shapes.ts';
 import { hasColours } from './ansi-text.tsx';
 

@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useState } from 'react';
 
-import { countOf } from '../../base/number-text.ts';
-import type { LabelTarget } from '../../backtest/labels.ts';
+import { countOf } from '../../core/base/number-text.ts';
+import type { LabelTarget } from '../../lab/labels.ts';
 import type { LabelRow } from '../server/api-shapes.ts';
 import { getCall, getLabels, putLabel, type RunAddress } from './api.ts';
 import { asError, useLoaded } from './use-loaded.ts';

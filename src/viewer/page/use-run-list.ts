@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import type { Facets, ListedRow, SourceRow } from '../server/api-shapes.ts';
-import { LruMap } from '../../base/lru-map.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
 import { getRows, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
 import { asError } from './use-loaded.ts';

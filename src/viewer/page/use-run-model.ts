@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import type { Problem, RecordsAnswer, RunAnswer } from '../server/api-shapes.ts';
-import { present } from '../../base/present.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { present } from '../../core/base/present.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { ApiError, getOverview, getRecord, getRecords, getRun, runPath, type RunAddress } from './api.ts';
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
 import { asError } from './use-loaded.ts';

@@ -1,16 +1,16 @@
-import type { RunVerdict } from '../../run-view/run-verdict.ts';
-import type { AdviceArm, NextCall } from '../../run-view/advice-outcome.ts';
-import type { Label } from '../../backtest/labels.ts';
-import type { Severity } from '../../records/feedback.ts';
-import type { DecisionPoint } from '../../records/guidance.ts';
-import type { PatternLevel } from '../../records/trajectory-pattern.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import type { RunPatterns } from '../../run-view/seen-pattern.ts';
-import type { RunUsage } from '../../run-view/run-view.ts';
-import type { Wasted } from '../../run-view/story-fold.ts';
-import type { RunSummary } from '../../store/run-summary.ts';
-import type { StoreKind } from '../../store/store-address.ts';
-import type { ToolKind } from '../../calls/tool-kind.ts';
+import type { RunVerdict } from '../../core/facts/run-verdict.ts';
+import type { AdviceArm, NextCall } from '../../core/facts/advice-outcome.ts';
+import type { Label } from '../../lab/labels.ts';
+import type { Severity } from '../../core/records/feedback.ts';
+import type { DecisionPoint } from '../../core/records/guidance.ts';
+import type { PatternLevel } from '../../core/records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { RunPatterns } from '../../core/facts/seen-pattern.ts';
+import type { RunUsage } from '../../core/facts/run-view.ts';
+import type { Wasted } from '../../core/facts/story-fold.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
+import type { StoreKind } from '../../stores/store-address.ts';
+import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
 
 export interface Problem {
   /** A code of `CoxswainError`, or a code of the viewer such as `store-gone`. */

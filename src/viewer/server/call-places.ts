@@ -1,5 +1,5 @@
-import { present } from '../../base/present.ts';
-import { TOOL_KINDS, type ToolKind } from '../../calls/tool-kind.ts';
+import { present } from '../../core/base/present.ts';
+import { TOOL_KINDS, type ToolKind } from '../../core/detect/calls/tool-kind.ts';
 import type { CallMark, CallsAround, EvidenceCall, NumberedCall } from './api-shapes.ts';
 
 const HEADER_BYTES = 4;

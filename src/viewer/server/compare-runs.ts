@@ -1,10 +1,10 @@
-import { canonicalJson } from '../../base/canonical-json.ts';
-import { hashText } from '../../base/hash.ts';
-import type { RunCall } from '../../run-view/run-call.ts';
-import { errorLineOf } from '../../run-view/run-call.ts';
-import { RunView } from '../../run-view/run-view.ts';
-import type { RunSummary } from '../../store/run-summary.ts';
-import { readCall } from '../../calls/tool-semantics.ts';
+import { canonicalJson } from '../../core/base/canonical-json.ts';
+import { hashText } from '../../core/base/hash.ts';
+import type { RunCall } from '../../core/facts/run-call.ts';
+import { errorLineOf } from '../../core/facts/run-call.ts';
+import { RunView } from '../../core/facts/run-view.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
+import { readCall } from '../../core/detect/calls/tool-semantics.ts';
 import { alignKeys, type AlignedPair } from './align-calls.ts';
 import type { CallRow, CompareAnswer, CompareRow } from './api-shapes.ts';
 import { undamagedRecords } from './read-records.ts';

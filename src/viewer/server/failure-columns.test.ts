@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { StretchCounts } from '../../base/stretch-counts.ts';
+import { StretchCounts } from '../../core/base/stretch-counts.ts';
 import { failureColumns, type StripMarks } from './failure-columns.ts';
 
 function columnsOf(calls: number, failed: (call: number) => boolean, marks: Partial<StripMarks> = {}): string {

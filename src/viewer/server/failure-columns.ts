@@ -1,4 +1,4 @@
-import type { StretchCounts } from '../../base/stretch-counts.ts';
+import type { StretchCounts } from '../../core/base/stretch-counts.ts';
 
 export interface StripMarks {
   /** Ranges of calls, both ends inclusive. */

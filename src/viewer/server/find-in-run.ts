@@ -1,10 +1,10 @@
-import { steadyMs } from '../../base/steady-ms.ts';
-import { outcomeOf } from '../../records/call-outcome.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { recordText } from '../../store/record-text.ts';
-import type { RunSummary } from '../../store/run-summary.ts';
+import { steadyMs } from '../../core/base/steady-ms.ts';
+import { outcomeOf } from '../../core/records/call-outcome.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { recordText } from '../../stores/record-text.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
 import type { FindAnswer, FindKind, Overview } from './api-shapes.ts';
-import { createBreather } from '../../base/breather.ts';
+import { createBreather } from '../../core/node/breather.ts';
 import { isDamage } from './read-records.ts';
 import { findWords } from './find-words.ts';
 import type { RunReader } from './run-reader.ts';

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 
-import { present } from '../../base/present.ts';
-import { formatLabels, LABEL_TARGETS, readLabels, type Label } from '../../backtest/labels.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { present } from '../../core/base/present.ts';
+import { formatLabels, LABEL_TARGETS, readLabels, type Label } from '../../lab/labels.ts';
+import { CoxswainError } from '../../core/base/error.ts';
 import { replaceFile } from '../../hosts/claude-code/written-file.ts';
 import type { LabelsAnswer } from './api-shapes.ts';
 import { viewerFault } from './viewer-fault.ts';

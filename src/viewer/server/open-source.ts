@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import { openStoreReader, storeKindAt } from '../../store/registry/open-store.ts';
-import { shownAddress } from '../../store/store-address.ts';
-import type { LiveReader } from '../../store/trajectory-store.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { openStoreReader, storeKindAt } from '../../stores/registry/open-store.ts';
+import { shownAddress } from '../../stores/store-address.ts';
+import type { LiveReader } from '../../stores/trajectory-store.ts';
 import { readFiles } from './read-files.ts';
 import { ViewerSource } from './viewer-source.ts';
 

@@ -2,18 +2,18 @@ import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { findSources, type FoundSource } from '../../formats/find-sources.ts';
 import { followSource, type FollowState } from '../../formats/follow-source.ts';
 import type { ImportItem } from '../../formats/import-item.ts';
 import { importSource } from '../../formats/import-source.ts';
 import { readRuns } from '../../formats/read-runs.ts';
 import { RunIds } from '../../formats/run-ids.ts';
-import { createRedactor } from '../../redaction/redactor.ts';
-import { openSqliteReader } from '../../store/sqlite/sqlite-reader.ts';
-import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
-import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../store/trajectory-store.ts';
+import { createRedactor } from '../../core/redact/redactor.ts';
+import { openSqliteReader } from '../../stores/sqlite/sqlite-reader.ts';
+import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
+import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../stores/trajectory-store.ts';
 import type { RunReader } from './run-reader.ts';
 
 /** With more files than this, no file is followed and each is read once. */

@@ -1,9 +1,9 @@
-import { CoxswainError, type CoxswainErrorCode } from '../../base/error.ts';
-import { toStoredRecord } from '../../records/encode-record.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { lastSeqOf, type RunSummary } from '../../store/run-summary.ts';
+import { CoxswainError, type CoxswainErrorCode } from '../../core/base/error.ts';
+import { toStoredRecord } from '../../core/records/encode-record.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { lastSeqOf, type RunSummary } from '../../stores/run-summary.ts';
 import type { RecordsAnswer, RunState } from './api-shapes.ts';
-import { createBreather } from '../../base/breather.ts';
+import { createBreather } from '../../core/node/breather.ts';
 import { cutValues } from './cut-values.ts';
 import type { RunReader } from './run-reader.ts';
 import { RunStateFold } from './run-state.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { Label } from '../../backtest/labels.ts';
+import type { Label } from '../../lab/labels.ts';
 import type { MatchedRun } from './match-runs.ts';
 import { disagreements, reviewQueue } from './review-queue.ts';
 

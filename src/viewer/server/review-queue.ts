@@ -1,5 +1,5 @@
-import type { Label } from '../../backtest/labels.ts';
-import { hashText } from '../../base/hash.ts';
+import type { Label } from '../../lab/labels.ts';
+import { hashText } from '../../core/base/hash.ts';
 import type { ReviewBy, ReviewMoment } from './api-shapes.ts';
 import type { MatchedRun } from './match-runs.ts';
 

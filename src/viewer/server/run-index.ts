@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { hashText } from '../../base/hash.ts';
-import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
-import type { RunSummary } from '../../store/run-summary.ts';
+import { hashText } from '../../core/base/hash.ts';
+import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
 import { CallPlaces } from './call-places.ts';
 import type { KnownTimeline } from './run-overview-fold.ts';

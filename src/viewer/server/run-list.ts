@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { present } from '../../base/present.ts';
-import { allTokens } from '../../run-view/usage-text.ts';
-import { assertNever } from '../../base/assert-never.ts';
-import { systemClock } from '../../base/clock.ts';
-import { steadyMs } from '../../base/steady-ms.ts';
-import { readPageCursor, writePageCursor } from '../../store/page-cursor.ts';
-import type { RunSummary } from '../../store/run-summary.ts';
+import { present } from '../../core/base/present.ts';
+import { allTokens } from '../../core/facts/usage-text.ts';
+import { assertNever } from '../../core/base/assert-never.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import { steadyMs } from '../../core/base/steady-ms.ts';
+import { readPageCursor, writePageCursor } from '../../stores/page-cursor.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
 import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { scriptedRecords, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
-import { WITHHELD_REASON } from '../../records/delivery-reason.ts';
-import type { FeedbackProduced } from '../../records/trajectory-record.ts';
+import { WITHHELD_REASON } from '../../core/records/delivery-reason.ts';
+import type { FeedbackProduced } from '../../core/records/trajectory-record.ts';
 import type { RunExtras } from './api-shapes.ts';
 import { RunOverviewFold } from './run-overview-fold.ts';
 

@@ -1,7 +1,7 @@
-import { LruMap } from '../../base/lru-map.ts';
-import type { RunSummary } from '../../store/run-summary.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
+import type { RunSummary } from '../../stores/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
-import { createBreather } from '../../base/breather.ts';
+import { createBreather } from '../../core/node/breather.ts';
 import { isDamage } from './read-records.ts';
 import { RunOverviewFold, type KnownTimeline } from './run-overview-fold.ts';
 import { fingerprintOf, RunIndex, type IndexedRun } from './run-index.ts';

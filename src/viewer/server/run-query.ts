@@ -1,5 +1,5 @@
-import { present } from '../../base/present.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { present } from '../../core/base/present.ts';
+import { CoxswainError } from '../../core/base/error.ts';
 
 export type RunSort = (typeof SORTS)[number];
 

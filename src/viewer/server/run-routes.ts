@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 
-import { CoxswainError } from '../../base/error.ts';
-import { pageName, runPage } from '../../exports/run-page.ts';
+import { CoxswainError } from '../../core/base/error.ts';
+import { pageName, runPage } from '../../formats/export/run-page.ts';
 import type { CallAnswer, CallsAnswer, FindKind, RunAnswer } from './api-shapes.ts';
 import { findMark, findRecord } from './find-in-run.ts';
 import { readRecords, readState, readWholeRecord } from './read-records.ts';

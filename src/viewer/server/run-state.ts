@@ -1,10 +1,10 @@
-import { canonicalJson } from '../../base/canonical-json.ts';
-import { present } from '../../base/present.ts';
-import { readCall } from '../../calls/tool-semantics.ts';
-import type { PayloadOf } from '../../records/field-types.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { errorLineOf, type RunCall } from '../../run-view/run-call.ts';
-import { RunView } from '../../run-view/run-view.ts';
+import { canonicalJson } from '../../core/base/canonical-json.ts';
+import { present } from '../../core/base/present.ts';
+import { readCall } from '../../core/detect/calls/tool-semantics.ts';
+import type { PayloadOf } from '../../core/records/field-types.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
+import { RunView } from '../../core/facts/run-view.ts';
 import { contextTokensOf } from './context-tokens.ts';
 import type { FailureRow, FilesRow, RunState, SeenRequest } from './api-shapes.ts';
 

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 
 import { getRequestListener } from '@hono/node-server';
 
-import { boundConnections, UNPROVEN_LIMITS } from '../../base/bound-connections.ts';
-import { systemClock } from '../../base/clock.ts';
-import { CoxswainError } from '../../base/error.ts';
-import { allowedHosts, guardRequest } from '../../base/guard-request.ts';
-import { LruMap } from '../../base/lru-map.ts';
+import { boundConnections, UNPROVEN_LIMITS } from '../../core/node/bound-connections.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import { CoxswainError } from '../../core/base/error.ts';
+import { allowedHosts, guardRequest } from '../../core/node/guard-request.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
 import { LabelsFile } from './labels-file.ts';
 import { openSource } from './open-source.ts';
 import { listedSource } from './listed-source.ts';

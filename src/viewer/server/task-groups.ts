@@ -1,4 +1,4 @@
-import { present } from '../../base/present.ts';
+import { present } from '../../core/base/present.ts';
 import type { MatchedRun } from './match-runs.ts';
 import type { TaskGroup } from './api-shapes.ts';
 

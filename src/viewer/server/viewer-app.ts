@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError } from '../../core/base/error.ts';
 import { REVIEW_KINDS, type ErrorAnswer, type ReviewAnswer, type TasksAnswer } from './api-shapes.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { readLabelChange } from './labels-file.ts';

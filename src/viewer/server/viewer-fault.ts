@@ -1,6 +1,6 @@
-import { present } from '../../base/present.ts';
-import { CoxswainError, messageOf } from '../../base/error.ts';
-import { isLocked } from '../../store/sqlite/sqlite-reader.ts';
+import { present } from '../../core/base/present.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { isLocked } from '../../stores/sqlite/sqlite-reader.ts';
 import type { Problem } from './api-shapes.ts';
 
 /** Error reasons of the viewer, in addition to the codes of `CoxswainError`. */

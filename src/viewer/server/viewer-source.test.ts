@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { testFolder } from '../../../test/support/test-folder.ts';
-import { openSqliteReader } from '../../store/sqlite/sqlite-reader.ts';
-import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { openSqliteReader } from '../../stores/sqlite/sqlite-reader.ts';
+import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
 import { ViewerSource } from './viewer-source.ts';
 
 async function makeStore(file: string, tasks: readonly string[]): Promise<void> {

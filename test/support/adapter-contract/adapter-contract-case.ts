@@ -1,5 +1,5 @@
-import type { CoxswainOptions, RunOptions } from '../../../src/run/coxswain.ts';
-import type { TrajectoryRecord } from '../../../src/records/trajectory-record.ts';
+import type { CoxswainOptions, RunOptions } from '../../../src/core/run/coxswain.ts';
+import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { AdapterHarness, AdapterOutcome, NeutralRequest } from './adapter-harness.ts';
 import { payloadsOf, playScene, type Played, type Scene } from './adapter-player.ts';
 import type { ContractTools } from './contract-tools.ts';

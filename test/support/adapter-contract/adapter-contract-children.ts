@@ -1,7 +1,7 @@
-import { isDerived } from '../../../src/records/derived-payload.ts';
-import type { TrajectoryRecord } from '../../../src/records/trajectory-record.ts';
-import type { RunOptions } from '../../../src/run/coxswain.ts';
-import { definePrompt } from '../../../src/steering/prompt/define-prompt.ts';
+import { isDerived } from '../../../src/core/records/derived-payload.ts';
+import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
+import type { RunOptions } from '../../../src/core/run/coxswain.ts';
+import { definePrompt } from '../../../src/core/steering/prompt/define-prompt.ts';
 import { endingOf, type AdapterContractCase } from './adapter-contract-case.ts';
 import { payloadsOf, SCENE_STEERING, type Played } from './adapter-player.ts';
 import { feedbackAfterEachCall } from './contract-advice.ts';
@@ -69,7 +69,7 @@ export function childrenContract(contract: AdapterContractCase): void {
 
   check('each run of a tree, replayed alone, derives the same records as live', async () => {
     const { child, records } = await playTreeOnce();
-    const { Replay } = await import('../../../src/replay/replay.ts');
+    const { Replay } = await import('../../../src/core/replay/replay.ts');
     for (const run of [records, child]) {
       const replay = new Replay({ steering: SCENE_STEERING, prompts: [PROMPT] });
       const derived = run.map(({ payload }) => payload).filter(isDerived);

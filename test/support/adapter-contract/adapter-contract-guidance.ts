@@ -1,5 +1,5 @@
-import { DECISION_POINTS, type DecisionPoint } from '../../../src/records/guidance.ts';
-import type { GuidanceContext } from '../../../src/steering/prompt/guidance-provider.ts';
+import { DECISION_POINTS, type DecisionPoint } from '../../../src/core/records/guidance.ts';
+import type { GuidanceContext } from '../../../src/core/steering/prompt/guidance-provider.ts';
 import { endingOf, timesInRequests, type AdapterContractCase } from './adapter-contract-case.ts';
 import type { AdapterOutcome } from './adapter-harness.ts';
 import { changedMessages, isSameText } from './changed-messages.ts';

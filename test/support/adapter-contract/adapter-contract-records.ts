@@ -1,12 +1,12 @@
-import { type StoredMessage, textOfContent } from '../../../src/records/stored-message.ts';
-import type { TrajectoryRecord } from '../../../src/records/trajectory-record.ts';
+import { type StoredMessage, textOfContent } from '../../../src/core/records/stored-message.ts';
+import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import { endingOf, type AdapterContractCase } from './adapter-contract-case.ts';
 import { payloadsOf, type Scene } from './adapter-player.ts';
 import { feedbackAfterEachCall, guidanceAlwaysAt } from './contract-advice.ts';
 import { FAILING_BESIDE, FINAL_TEXT, PARALLEL, RESULTS, SEQUENTIAL } from './contract-scenes.ts';
-import { DECISION_POINTS } from '../../../src/records/guidance.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../../../src/records/delivery-reason.ts';
-import type { SteeringOptions } from '../../../src/steering/steering-options.ts';
+import { DECISION_POINTS } from '../../../src/core/records/guidance.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../../../src/core/records/delivery-reason.ts';
+import type { SteeringOptions } from '../../../src/core/steering/steering-options.ts';
 
 /** Tests that the records match the actions of the agent, and that coxswain changes nothing if there is no advice. */
 export function recordsContract(contract: AdapterContractCase): void {

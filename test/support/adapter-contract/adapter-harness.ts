@@ -1,6 +1,6 @@
-import type { AdapterCapabilities } from '../../../src/host/adapter-capabilities.ts';
-import type { AdapterOptions } from '../../../src/host/adapter-options.ts';
-import type { Run } from '../../../src/run/run.ts';
+import type { AdapterCapabilities } from '../../../src/adapters/host/adapter-capabilities.ts';
+import type { AdapterOptions } from '../../../src/adapters/host/adapter-options.ts';
+import type { Run } from '../../../src/core/run/run.ts';
 import type { ModelFunction, ModelScript } from '../../../src/testing/model-script.ts';
 import type { ScriptedTools, ToolRun } from './scripted-toolbox.ts';
 

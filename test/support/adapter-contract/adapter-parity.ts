@@ -1,5 +1,5 @@
-import { DECISION_POINTS, type DecisionPoint } from '../../../src/records/guidance.ts';
-import type { TrajectoryRecord } from '../../../src/records/trajectory-record.ts';
+import { DECISION_POINTS, type DecisionPoint } from '../../../src/core/records/guidance.ts';
+import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { AdapterHarness } from './adapter-harness.ts';
 import { playScene, type Scene } from './adapter-player.ts';
 import type { ContractTools } from './contract-tools.ts';
@@ -96,9 +96,9 @@ async function playAlike(
     return scriptedAnswer(script, request, index);
   };
   const scene: Scene = { prompt: 'Look until you see something.', script: slowModel, tools };
-  const { doomLoopGuidance } = await import('../../../src/steering/guidance/doom-loop.ts');
-  const { diagnosticSignal } = await import('../../../src/steering/guidance/failure-guidance.ts');
-  const { standardSteering } = await import('../../../src/steering/standard-steering.ts');
+  const { doomLoopGuidance } = await import('../../../src/core/steering/guidance/doom-loop.ts');
+  const { diagnosticSignal } = await import('../../../src/core/steering/guidance/failure-guidance.ts');
+  const { standardSteering } = await import('../../../src/core/steering/standard-steering.ts');
   const guidance = [diagnosticSignal(), doomLoopGuidance()].map((provider) => ({ provider, maxPerTurn: 1 }));
   const steering = { ...standardSteering(), guidance, noise: {}, clock };
   const { ended, records } = await playScene(harness, scene, steering, { deadline: { minutes: 2 } });

@@ -1,10 +1,10 @@
-import type { BudgetUsage } from '../../../src/base/budget.ts';
-import type { Coxswain, CoxswainOptions, RunOptions } from '../../../src/run/coxswain.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/records/trajectory-record.ts';
-import type { Run } from '../../../src/run/run.ts';
-import { memoryStore } from '../../../src/store/memory/memory-store.ts';
+import type { BudgetUsage } from '../../../src/core/base/budget.ts';
+import type { Coxswain, CoxswainOptions, RunOptions } from '../../../src/core/run/coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
+import type { Run } from '../../../src/core/run/run.ts';
+import { memoryStore } from '../../../src/stores/memory/memory-store.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from './adapter-harness.ts';
-import type { SteeringOptions } from '../../../src/steering/steering-options.ts';
+import type { SteeringOptions } from '../../../src/core/steering/steering-options.ts';
 import { createFakeClock } from '../../../src/testing/fake-clock.ts';
 import { listAll, readAll } from '../../../src/testing/read-all.ts';
 
@@ -46,7 +46,7 @@ export async function playScene(
   started: RunOptions = {},
 ): Promise<Played> {
   // Most tests of a host need no run, and the library takes longer to load than Node.
-  const { createCoxswain } = await import('../../../src/run/coxswain.ts');
+  const { createCoxswain } = await import('../../../src/core/run/coxswain.ts');
   const store = memoryStore();
   const cox = createCoxswain({
     store,

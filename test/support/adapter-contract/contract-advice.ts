@@ -1,6 +1,6 @@
-import type { DecisionPoint } from '../../../src/records/guidance.ts';
-import type { FeedbackProviderConfig } from '../../../src/steering/prompt/feedback-provider.ts';
-import type { GuidanceContext, GuidanceProviderConfig } from '../../../src/steering/prompt/guidance-provider.ts';
+import type { DecisionPoint } from '../../../src/core/records/guidance.ts';
+import type { FeedbackProviderConfig } from '../../../src/core/steering/prompt/feedback-provider.ts';
+import type { GuidanceContext, GuidanceProviderConfig } from '../../../src/core/steering/prompt/guidance-provider.ts';
 
 /** Returns the text that identifies the feedback after a call in a request. Calls are counted from 1. */
 export function feedbackMark(call: number): string {

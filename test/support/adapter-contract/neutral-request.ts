@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../src/base/json.ts';
+import { isJsonObject } from '../../../src/core/base/json.ts';
 import type { NeutralMessage, NeutralRequest } from './adapter-harness.ts';
 
 /** Converts a request to Anthropic's Messages API, part by part. */

@@ -1,5 +1,5 @@
-import type { Json } from '../../../src/base/json.ts';
-import { toJson } from '../../../src/base/to-json.ts';
+import type { Json } from '../../../src/core/base/json.ts';
+import { toJson } from '../../../src/core/base/to-json.ts';
 
 /**
  * Functions of scripted tools by name. A function that throws behaves like a failing tool of the SDK.

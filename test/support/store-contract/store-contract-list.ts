@@ -1,5 +1,5 @@
-import { present } from '../../../src/base/present.ts';
-import type { TrajectoryPayload } from '../../../src/records/trajectory-record.ts';
+import { present } from '../../../src/core/base/present.ts';
+import type { TrajectoryPayload } from '../../../src/core/records/trajectory-record.ts';
 import { listAll } from '../../../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 
-import { messageOf } from '../../../base/error.ts';
+import { messageOf } from '../../../core/base/error.ts';
 import { findSessions } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { importers } from '../../../formats/importers.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
-import { present } from '../../../base/present.ts';
-import { CoxswainError } from '../../../base/error.ts';
+import { present } from '../../../core/base/present.ts';
+import { CoxswainError } from '../../../core/base/error.ts';
 import type { FoundSource } from '../../../formats/find-sources.ts';
 import type { FormatName } from '../../../formats/import-item.ts';
 import { importSource } from '../../../formats/import-source.ts';

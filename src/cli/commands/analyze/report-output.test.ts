@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import { PrintedOutput, type ReportOutput, type ReportOutputOptions } from './report-output.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import { Terminal } from '../../terminal/terminal.ts';

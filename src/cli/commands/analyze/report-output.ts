@@ -1,5 +1,5 @@
-import { saysStuck } from '../../../run-view/seen-pattern.ts';
-import { countText } from '../../../base/number-text.ts';
+import { saysStuck } from '../../../core/facts/seen-pattern.ts';
+import { countText } from '../../../core/base/number-text.ts';
 import { jsonLine } from '../../terminal/printable.ts';
 import { reportJson, type RunReport } from '../../runs/run-report.ts';
 import { runBlocks, totalsBlocks } from '../../runs/run-blocks.ts';

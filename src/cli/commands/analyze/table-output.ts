@@ -1,12 +1,12 @@
 import { writeOutput } from '../../runs/write-output.ts';
-import { countText, rangeText, usdText } from '../../../base/number-text.ts';
-import { inWords } from '../../../records/words.ts';
+import { countText, rangeText, usdText } from '../../../core/base/number-text.ts';
+import { inWords } from '../../../core/records/words.ts';
 import { csvText, analysedRow, type AnalysedRow } from '../../runs/analysed-rows.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
-import type { SavedReport } from '../../../backtest/backtest-report.ts';
-import { ratioOf } from '../../../backtest/statistics.ts';
+import type { SavedReport } from '../../../lab/backtest-report.ts';
+import { ratioOf } from '../../../lab/statistics.ts';
 import { intervalText } from '../../runs/run-blocks.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

@@ -1,12 +1,12 @@
 import { wholeOption } from '../../terminal/option-values.ts';
 import { availableParallelism } from 'node:os';
 
-import { present } from '../../../base/present.ts';
-import { invalidArgument } from '../../../base/error.ts';
-import { backtest } from '../../../backtest/backtest.ts';
-import { readLabels } from '../../../backtest/labels.ts';
-import { parseSplit } from '../../../backtest/split-runs.ts';
-import { parseSweep } from '../../../backtest/sweep-report.ts';
+import { present } from '../../../core/base/present.ts';
+import { invalidArgument } from '../../../core/base/error.ts';
+import { backtest } from '../../../lab/backtest.ts';
+import { readLabels } from '../../../lab/labels.ts';
+import { parseSplit } from '../../../lab/split-runs.ts';
+import { parseSweep } from '../../../lab/sweep-report.ts';
 import { BacktestProgressBar } from './backtest-progress.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { backtestDocument } from './backtest-document.ts';

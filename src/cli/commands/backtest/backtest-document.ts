@@ -1,5 +1,5 @@
-import { callNumber } from '../../../base/call-number.ts';
-import { countOf, countText, rangeText, shareText } from '../../../base/number-text.ts';
+import { callNumber } from '../../../core/base/call-number.ts';
+import { countOf, countText, rangeText, shareText } from '../../../core/base/number-text.ts';
 import type {
   BacktestReport,
   ComparisonReport,
@@ -9,7 +9,7 @@ import type {
   StopPolicyReport,
   SweepPointReport,
   SweepReport,
-} from '../../../backtest/backtest-report.ts';
+} from '../../../lab/backtest-report.ts';
 import { heading, linesOf, sectionOf, styled, type Block, type Document, type Text } from '../../document/document.ts';
 import { printableCut } from '../../terminal/printable.ts';
 

@@ -1,7 +1,7 @@
-import type { BacktestProgress } from '../../../backtest/backtest-options.ts';
-import { systemClock, type Clock } from '../../../base/clock.ts';
+import type { BacktestProgress } from '../../../lab/backtest-options.ts';
+import { systemClock, type Clock } from '../../../core/base/clock.ts';
 import { barText } from '../../terminal/bar-text.ts';
-import { countOf } from '../../../base/number-text.ts';
+import { countOf } from '../../../core/base/number-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 const REDRAW_EVERY_MS = 100;

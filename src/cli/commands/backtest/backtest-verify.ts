@@ -1,9 +1,9 @@
-import { present } from '../../../base/present.ts';
-import { verifyRuns, type RunVerification } from '../../../backtest/verify-runs.ts';
-import { makeConfiguration } from '../../../backtest/configuration.ts';
-import { assertNever } from '../../../base/assert-never.ts';
-import { CoxswainError } from '../../../base/error.ts';
-import { countOf, countText } from '../../../base/number-text.ts';
+import { present } from '../../../core/base/present.ts';
+import { verifyRuns, type RunVerification } from '../../../lab/verify-runs.ts';
+import { makeConfiguration } from '../../../lab/configuration.ts';
+import { assertNever } from '../../../core/base/assert-never.ts';
+import { CoxswainError } from '../../../core/base/error.ts';
+import { countOf, countText } from '../../../core/base/number-text.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

@@ -1,11 +1,11 @@
 import { relative } from 'node:path';
 
-import { countOf } from '../../../base/number-text.ts';
-import { present } from '../../../base/present.ts';
-import { problemText, type ConfigProblem } from '../../../config/config-problem.ts';
-import { loadConfig } from '../../../config/load-config.ts';
-import type { IgnoredField, LoadedConfig } from '../../../config/loaded-config.ts';
-import { refusalError } from '../../../store/records-folder.ts';
+import { countOf } from '../../../core/base/number-text.ts';
+import { present } from '../../../core/base/present.ts';
+import { problemText, type ConfigProblem } from '../../../hosts/config/config-problem.ts';
+import { loadConfig } from '../../../hosts/config/load-config.ts';
+import type { IgnoredField, LoadedConfig } from '../../../hosts/config/loaded-config.ts';
+import { refusalError } from '../../../stores/records-folder.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { steeringRows, steeringText } from './steering-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

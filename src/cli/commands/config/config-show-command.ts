@@ -1,10 +1,10 @@
-import { isJsonObject, memberAt } from '../../../base/json.ts';
-import { countOf } from '../../../base/number-text.ts';
-import { configFields } from '../../../config/config-fields.ts';
-import type { CoxswainConfig } from '../../../config/coxswain-config.ts';
-import { loadConfig } from '../../../config/load-config.ts';
-import { shownAddress } from '../../../store/store-address.ts';
-import type { Shape } from '../../../base/shape.ts';
+import { isJsonObject, memberAt } from '../../../core/base/json.ts';
+import { countOf } from '../../../core/base/number-text.ts';
+import { configFields } from '../../../hosts/config/config-fields.ts';
+import type { CoxswainConfig } from '../../../hosts/config/coxswain-config.ts';
+import { loadConfig } from '../../../hosts/config/load-config.ts';
+import { shownAddress } from '../../../stores/store-address.ts';
+import type { Shape } from '../../../core/base/shape.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

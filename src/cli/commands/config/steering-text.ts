@@ -1,9 +1,9 @@
-import type { LoadedConfig } from '../../../config/loaded-config.ts';
-import type { ResolvedConfig } from '../../../config/resolved-config.ts';
-import { defaultDetectors } from '../../../patterns/detectors/default-detectors.ts';
-import type { FeedbackTrigger } from '../../../steering/prompt/feedback-trigger.ts';
-import type { GuidanceProviderConfig } from '../../../steering/prompt/guidance-provider.ts';
-import { durationText, bytesText, shareText } from '../../../base/number-text.ts';
+import type { LoadedConfig } from '../../../hosts/config/loaded-config.ts';
+import type { ResolvedConfig } from '../../../hosts/config/resolved-config.ts';
+import { defaultDetectors } from '../../../core/detect/detectors/default-detectors.ts';
+import type { FeedbackTrigger } from '../../../core/steering/prompt/feedback-trigger.ts';
+import type { GuidanceProviderConfig } from '../../../core/steering/prompt/guidance-provider.ts';
+import { durationText, bytesText, shareText } from '../../../core/base/number-text.ts';
 import { shownStore } from '../../runs/open-store.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

@@ -1,6 +1,6 @@
-import type { Health } from '../../../run/coxswain.ts';
-import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { countOf, countText } from '../../../base/number-text.ts';
+import type { Health } from '../../../core/run/coxswain.ts';
+import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import { countOf, countText } from '../../../core/base/number-text.ts';
 import { shownStore, storeFlag } from '../../runs/open-store.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';

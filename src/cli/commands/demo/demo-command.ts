@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { demoClosing, healthLine } from './demo-closing.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
 import { liveLines } from '../../runs/live-text.ts';
-import { countOf } from '../../../base/number-text.ts';
+import { countOf } from '../../../core/base/number-text.ts';
 import { openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { freeRunId, playSample } from './sample-run.ts';

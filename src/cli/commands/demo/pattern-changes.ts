@@ -1,4 +1,4 @@
-import type { PatternLevel, TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import type { PatternLevel, TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import type { PatternEvent } from '../../runs/live-event.ts';
 
 interface Seen {

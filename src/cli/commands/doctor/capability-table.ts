@@ -3,8 +3,8 @@ import { claudeAgentSdkCapabilities } from '../../../adapters/claude/capabilitie
 import { langchainCapabilities } from '../../../adapters/langchain/capabilities.ts';
 import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
-import { DECISION_POINTS } from '../../../records/guidance.ts';
-import type { AdapterCapabilities, PointCapability } from '../../../host/adapter-capabilities.ts';
+import { DECISION_POINTS } from '../../../core/records/guidance.ts';
+import type { AdapterCapabilities, PointCapability } from '../../../adapters/host/adapter-capabilities.ts';
 import { heading, type Block } from '../../document/document.ts';
 
 /** The capabilities of each adapter. Claude Code and its SDK have the same hooks. */

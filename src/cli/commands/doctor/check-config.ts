@@ -1,6 +1,6 @@
-import { problemText } from '../../../config/config-problem.ts';
-import type { LoadedConfig } from '../../../config/loaded-config.ts';
-import { shownAddress } from '../../../store/store-address.ts';
+import { problemText } from '../../../hosts/config/config-problem.ts';
+import type { LoadedConfig } from '../../../hosts/config/loaded-config.ts';
+import { shownAddress } from '../../../stores/store-address.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 /** Reports errors in the configuration, and fields that are ignored because they require trust. */

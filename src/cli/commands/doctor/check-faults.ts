@@ -1,6 +1,6 @@
-import type { StateOwner } from '../../../base/state-places.ts';
-import { faultOwners, readFaults, type FaultLine, type LoggedFault } from '../../../base/fault-log.ts';
-import { countOf, durationText } from '../../../base/number-text.ts';
+import type { StateOwner } from '../../../core/node/state-places.ts';
+import { faultOwners, readFaults, type FaultLine, type LoggedFault } from '../../../core/node/fault-log.ts';
+import { countOf, durationText } from '../../../core/base/number-text.ts';
 import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 const RECENT_MS = 24 * 3_600_000;

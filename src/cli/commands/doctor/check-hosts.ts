@@ -1,4 +1,4 @@
-import { messageOf } from '../../../base/error.ts';
+import { messageOf } from '../../../core/base/error.ts';
 import { hostTitle } from '../../../formats/find-sessions.ts';
 import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';

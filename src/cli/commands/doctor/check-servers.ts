@@ -1,4 +1,4 @@
-import { messageOf } from '../../../base/error.ts';
+import { messageOf } from '../../../core/base/error.ts';
 import { readServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
 import { findServer } from '../../../hosts/claude-code/server-process.ts';
 import { failed, HOST_LIMIT_MS, passed, unknown, type DoctorLine } from './doctor-line.ts';

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
 import { hookCommand, hookGroups } from '../../../hosts/claude-code/init-hooks.ts';
-import { countOf } from '../../../base/number-text.ts';
+import { countOf } from '../../../core/base/number-text.ts';
 import { commandWords } from './command-words.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { FoundSettings } from './find-settings.ts';

@@ -1,18 +1,18 @@
-import { bytesText } from '../../../base/number-text.ts';
+import { bytesText } from '../../../core/base/number-text.ts';
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { messageOf } from '../../../base/error.ts';
-import type { ResolvedStore } from '../../../config/resolved-config.ts';
-import { DEFAULT_MAX_STORE_BYTES } from '../../../store/collect-garbage.ts';
-import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
-import { openStore } from '../../../store/registry/open-store.ts';
-import { storePath } from '../../../store/store-address.ts';
+import { messageOf } from '../../../core/base/error.ts';
+import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
+import { DEFAULT_MAX_STORE_BYTES } from '../../../stores/collect-garbage.ts';
+import { RECORDS_FOLDER } from '../../../stores/records-folder.ts';
+import { openStore } from '../../../stores/registry/open-store.ts';
+import { storePath } from '../../../stores/store-address.ts';
 import { shownStore } from '../../runs/open-store.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
-import { runLimited } from '../../../base/run-limited.ts';
+import { runLimited } from '../../../core/node/run-limited.ts';
 
 const MIN_FREE_BYTES = 100_000_000;
 const VERIFY_LIMIT_MS = 10_000;

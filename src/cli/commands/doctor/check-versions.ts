@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-import { messageOf } from '../../../base/error.ts';
-import { requireSqlite } from '../../../store/sqlite/sqlite-database.ts';
+import { messageOf } from '../../../core/base/error.ts';
+import { requireSqlite } from '../../../stores/sqlite/sqlite-database.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
-import { runLimited } from '../../../base/run-limited.ts';
+import { runLimited } from '../../../core/node/run-limited.ts';
 
 const CLAUDE_LIMIT_MS = 10_000;
 

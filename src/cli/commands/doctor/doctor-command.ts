@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 
-import { messageOf } from '../../../base/error.ts';
-import { countOf } from '../../../base/number-text.ts';
+import { messageOf } from '../../../core/base/error.ts';
+import { countOf } from '../../../core/base/number-text.ts';
 import type { FoundSession } from '../../../formats/find-sessions.ts';
-import { inWords } from '../../../records/words.ts';
+import { inWords } from '../../../core/records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
-import { storePath } from '../../../store/store-address.ts';
-import type { ResolvedStore } from '../../../config/resolved-config.ts';
+import { storePath } from '../../../stores/store-address.ts';
+import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
 import { CAPABILITIES, capabilityBlocks } from './capability-table.ts';
 import { checkClock, readClocks } from './check-clock.ts';
 import { checkConfig, checkRecords } from './check-config.ts';

@@ -1,10 +1,10 @@
-import { listOf, membersOf } from '../../../base/json-member.ts';
+import { listOf, membersOf } from '../../../core/base/json-member.ts';
 import { join } from 'node:path';
 
 import { parse } from 'jsonc-parser';
 
-import { messageOf } from '../../../base/error.ts';
-import { isJsonObject } from '../../../base/json.ts';
+import { messageOf } from '../../../core/base/error.ts';
+import { isJsonObject } from '../../../core/base/json.ts';
 import { ourHooks } from '../../../hosts/claude-code/edit-settings.ts';
 import { isOurCommand, markOf } from '../../../hosts/claude-code/init-hooks.ts';
 import { findFile } from '../../../hosts/claude-code/written-file.ts';

@@ -1,10 +1,10 @@
 import { findSessions, type FoundSession, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { transcriptTail } from '../../../hosts/dialects/transcript-tail.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import type { RunSummary } from '../../../store/run-summary.ts';
-import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { durationText } from '../../../base/number-text.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import type { RunSummary } from '../../../stores/run-summary.ts';
+import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import { durationText } from '../../../core/base/number-text.ts';
 import { projectAt } from '../../runs/stored-names.ts';
 import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-import { messageOf } from '../../../base/error.ts';
-import { faultOwners, readFaults } from '../../../base/fault-log.ts';
-import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
+import { messageOf } from '../../../core/base/error.ts';
+import { faultOwners, readFaults } from '../../../core/node/fault-log.ts';
+import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
 import { CANARY_PREFIX, failed, HOST_LIMIT_MS, passed, unknown, type DoctorLine } from './doctor-line.ts';
-import { runLimited } from '../../../base/run-limited.ts';
+import { runLimited } from '../../../core/node/run-limited.ts';
 import { resolveWithin } from './resolve-within.ts';
 
 const SHOWN_CHARS = 300;

@@ -1,5 +1,5 @@
-import { present } from '../../../base/present.ts';
-import { effect } from '../../../backtest/effect.ts';
+import { present } from '../../../core/base/present.ts';
+import { effect } from '../../../lab/effect.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { effectDocument } from './effect-document.ts';
 import { requireStore, storeNamed } from '../../runs/open-store.ts';

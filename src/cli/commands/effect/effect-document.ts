@@ -1,7 +1,7 @@
-import type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport } from '../../../backtest/effect-report.ts';
-import { MIN_RUNS_AN_ARM } from '../../../backtest/effect-report.ts';
-import { countOf, countText, shareText, usdText } from '../../../base/number-text.ts';
-import { inWords } from '../../../records/words.ts';
+import type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport } from '../../../lab/effect-report.ts';
+import { MIN_RUNS_AN_ARM } from '../../../lab/effect-report.ts';
+import { countOf, countText, shareText, usdText } from '../../../core/base/number-text.ts';
+import { inWords } from '../../../core/records/words.ts';
 import { heading, linesOf, sectionOf, styled, type Block, type Document, type Text } from '../../document/document.ts';
 import { printableCut } from '../../terminal/printable.ts';
 

@@ -1,12 +1,12 @@
-import { allRuns } from '../../../store/all-runs.ts';
+import { allRuns } from '../../../stores/all-runs.ts';
 import { resolve } from 'node:path';
 
-import { CoxswainError, invalidArgument, messageOf } from '../../../base/error.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import { lastSeqOf, type RunSummary } from '../../../store/run-summary.ts';
-import type { StoreReader } from '../../../store/trajectory-store.ts';
-import { countOf } from '../../../base/number-text.ts';
-import type { ExportedRun } from '../../../exports/exported-run.ts';
+import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import { lastSeqOf, type RunSummary } from '../../../stores/run-summary.ts';
+import type { StoreReader } from '../../../stores/trajectory-store.ts';
+import { countOf } from '../../../core/base/number-text.ts';
+import type { ExportedRun } from '../../../formats/export/exported-run.ts';
 import { openReadableStore, openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';

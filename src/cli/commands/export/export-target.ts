@@ -1,7 +1,7 @@
 import { link, open, rm } from 'node:fs/promises';
 
-import { CoxswainError, messageOf, hasCode } from '../../../base/error.ts';
-import { checkOutput, lookAt } from '../../../base/guarded-file.ts';
+import { CoxswainError, messageOf, hasCode } from '../../../core/base/error.ts';
+import { checkOutput, lookAt } from '../../../core/node/guarded-file.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

@@ -1,16 +1,16 @@
 import { spanOption } from '../../terminal/option-values.ts';
-import { invalidArgument } from '../../../base/error.ts';
-import { parseBytes } from '../../../base/parse-bytes.ts';
-import { present } from '../../../base/present.ts';
+import { invalidArgument } from '../../../core/base/error.ts';
+import { parseBytes } from '../../../core/base/parse-bytes.ts';
+import { present } from '../../../core/base/present.ts';
 import {
   type CollectableStore,
   type CollectedRun,
   collectGarbage,
   DEFAULT_MAX_STORE_BYTES,
   type GcOptions,
-} from '../../../store/collect-garbage.ts';
-import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { countOf, bytesText } from '../../../base/number-text.ts';
+} from '../../../stores/collect-garbage.ts';
+import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import { countOf, bytesText } from '../../../core/base/number-text.ts';
 import { openExistingStore, openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';

@@ -1,8 +1,8 @@
-import { CoxswainError, messageOf } from '../../../base/error.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import { lastSeqOf } from '../../../store/run-summary.ts';
-import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { countOf } from '../../../base/number-text.ts';
+import { CoxswainError, messageOf } from '../../../core/base/error.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import { lastSeqOf } from '../../../stores/run-summary.ts';
+import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import { countOf } from '../../../core/base/number-text.ts';
 import { openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';

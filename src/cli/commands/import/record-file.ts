@@ -1,7 +1,7 @@
-import { CoxswainError, messageOf } from '../../../base/error.ts';
-import { isJsonObject } from '../../../base/json.ts';
-import { decodeParsed } from '../../../records/decode-record.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { CoxswainError, messageOf } from '../../../core/base/error.ts';
+import { isJsonObject } from '../../../core/base/json.ts';
+import { decodeParsed } from '../../../core/records/decode-record.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { decompress, packingOf } from '../../../formats/reading/decompress.ts';
 import { LineReader, type TextLine } from '../../../formats/reading/line-reader.ts';
 import { openBytes } from '../../../formats/reading/open-bytes.ts';

@@ -2,8 +2,8 @@ import { spanOption } from '../../terminal/option-values.ts';
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-import { present } from '../../../base/present.ts';
-import { CoxswainError, invalidArgument } from '../../../base/error.ts';
+import { present } from '../../../core/base/present.ts';
+import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { hostFolder, hostTitle } from '../../../formats/find-sessions.ts';
 import { HOST_PLACES, installedHosts } from '../../../hosts/claude-code/host-places.ts';
 import {
@@ -21,9 +21,9 @@ import type { ServeSettings } from '../../../hosts/claude-code/serve-settings.ts
 import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
 import { findFile } from '../../../hosts/claude-code/written-file.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
-import type { StateOwner } from '../../../base/state-places.ts';
-import { findProject, userFolders } from '../../../config/find-config.ts';
-import { trustProject } from '../../../config/trust-project.ts';
+import type { StateOwner } from '../../../core/node/state-places.ts';
+import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
+import { trustProject } from '../../../hosts/config/trust-project.ts';
 import { askYesNo } from '../../terminal/ask.ts';
 import { putServer, serverFor, takeServerAway } from './init-server.ts';
 import { lineDiff } from '../../terminal/line-diff.ts';

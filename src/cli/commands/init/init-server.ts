@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { CoxswainError } from '../../../base/error.ts';
+import { CoxswainError } from '../../../core/base/error.ts';
 import {
   readServeSettings,
   removeServeSettings,

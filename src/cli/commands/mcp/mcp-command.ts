@@ -1,4 +1,4 @@
-import { invalidArgument } from '../../../base/error.ts';
+import { invalidArgument } from '../../../core/base/error.ts';
 import { openWatch } from '../../../hosts/mcp/open-watch.ts';
 import { proxyStdio } from '../../../hosts/mcp/proxy-stdio.ts';
 

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 
-import { messageOf } from '../../../base/error.ts';
-import { isJsonObject, jsonOf } from '../../../base/json.ts';
+import { messageOf } from '../../../core/base/error.ts';
+import { isJsonObject, jsonOf } from '../../../core/base/json.ts';
 import { LineTap } from '../../../hosts/mcp/line-tap.ts';
 import type { OpenWatch } from '../../../hosts/mcp/open-watch.ts';
 import type { ClientStreams } from '../../../hosts/mcp/proxy-stdio.ts';

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../../base/canonical-json.ts';
-import { isJsonObject, jsonOf } from '../../../base/json.ts';
+import { canonicalJson } from '../../../core/base/canonical-json.ts';
+import { isJsonObject, jsonOf } from '../../../core/base/json.ts';
 
 const NEWLINE = 10;
 const DATA = /^data: ?/;

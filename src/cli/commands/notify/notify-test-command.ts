@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { systemClock } from '../../../base/clock.ts';
-import { invalidArgument } from '../../../base/error.ts';
-import { loadConfig } from '../../../config/load-config.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { invalidArgument } from '../../../core/base/error.ts';
+import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { Problems } from '../../runs/problems.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { Notifier } from '../../../notify/notifier.ts';
-import { targetsOf } from '../../../notify/targets-of.ts';
+import { Notifier } from '../../../hosts/notify/notifier.ts';
+import { targetsOf } from '../../../hosts/notify/targets-of.ts';
 
 /** Runs `coxswain notify test`. @returns the exit code: 1 if a target could not be reached */
 export async function notifyTestCommand(_options: object, terminal: Terminal): Promise<number> {

@@ -1,10 +1,10 @@
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../core/base/clock.ts';
 import { EventIntake } from '../../../hosts/claude-code/event-intake.ts';
 
 import { projectRedaction, projectSessions } from '../../../hosts/claude-code/project-sessions.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 
-import { countOf } from '../../../base/number-text.ts';
+import { countOf } from '../../../core/base/number-text.ts';
 import { openStoreNamed, requireStore, shownStore } from '../../runs/open-store.ts';
 import { loadProject } from '../../runs/project-store.ts';
 import { jsonLine } from '../../terminal/printable.ts';

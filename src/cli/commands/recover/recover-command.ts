@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
-import { invalidArgument, messageOf } from '../../../base/error.ts';
-import { countOf, countText } from '../../../base/number-text.ts';
+import { invalidArgument, messageOf } from '../../../core/base/error.ts';
+import { countOf, countText } from '../../../core/base/number-text.ts';
 import { openStoreNamed, requireStore, shownStore } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
@@ -10,7 +10,7 @@ import { foldSpills } from './fold-spills.ts';
 import { openRecoverSource } from './recover-source.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { storePath } from '../../../store/store-address.ts';
+import { storePath } from '../../../stores/store-address.ts';
 import { storeProblemText } from '../verify/verify-command.ts';
 
 export interface RecoverOptions {

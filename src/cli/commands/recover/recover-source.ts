@@ -1,9 +1,9 @@
-import { allRuns } from '../../../store/all-runs.ts';
-import { CoxswainError } from '../../../base/error.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import { lastSeqOf } from '../../../store/run-summary.ts';
-import { isDamaged, damageText, toStoreError } from '../../../store/store-error.ts';
-import type { LiveReader } from '../../../store/trajectory-store.ts';
+import { allRuns } from '../../../stores/all-runs.ts';
+import { CoxswainError } from '../../../core/base/error.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import { lastSeqOf } from '../../../stores/run-summary.ts';
+import { isDamaged, damageText, toStoreError } from '../../../stores/store-error.ts';
+import type { LiveReader } from '../../../stores/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 
 /** A readable record or a damaged position. */

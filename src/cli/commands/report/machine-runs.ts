@@ -1,19 +1,19 @@
-import { allRuns } from '../../../store/all-runs.ts';
+import { allRuns } from '../../../stores/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-import { countOf } from '../../../base/number-text.ts';
-import { present } from '../../../base/present.ts';
+import { countOf } from '../../../core/base/number-text.ts';
+import { present } from '../../../core/base/present.ts';
 import type { FoundSession } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
-import { PERMISSION_REQUESTED } from '../../../records/host-notes.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
+import { PERMISSION_REQUESTED } from '../../../core/records/host-notes.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { projectAt, type StoredNames } from '../../runs/stored-names.ts';
-import type { RunUsage } from '../../../run-view/run-view.ts';
+import type { RunUsage } from '../../../core/facts/run-view.ts';
 import type { FoundRun, NightRun } from './night-run.ts';
 import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source.ts';
 

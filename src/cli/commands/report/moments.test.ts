@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { BestMoments } from './moments.ts';
 import { NightFold } from './night-fold.ts';
 import type { FoundRun } from './night-run.ts';

@@ -1,10 +1,10 @@
-import { callNumber } from '../../../base/call-number.ts';
-import { inWords } from '../../../records/words.ts';
-import type { AdviceOutcome } from '../../../run-view/advice-outcome.ts';
-import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
-import { countOf, durationText } from '../../../base/number-text.ts';
-import { isCutOff } from '../../../run-view/run-verdict.ts';
-import { timesSeen } from '../../../run-view/seen-pattern.ts';
+import { callNumber } from '../../../core/base/call-number.ts';
+import { inWords } from '../../../core/records/words.ts';
+import type { AdviceOutcome } from '../../../core/facts/advice-outcome.ts';
+import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
+import { countOf, durationText } from '../../../core/base/number-text.ts';
+import { isCutOff } from '../../../core/facts/run-verdict.ts';
+import { timesSeen } from '../../../core/facts/seen-pattern.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import type { Moment } from './night-run.ts';
 

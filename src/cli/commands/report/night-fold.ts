@@ -1,12 +1,12 @@
-import { systemClock } from '../../../base/clock.ts';
-import { present } from '../../../base/present.ts';
-import type { RunCall } from '../../../run-view/run-call.ts';
-import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import { saysStuck } from '../../../run-view/seen-pattern.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { present } from '../../../core/base/present.ts';
+import type { RunCall } from '../../../core/facts/run-call.ts';
+import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import { saysStuck } from '../../../core/facts/seen-pattern.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
 import { momentsOf, type Stretch } from './moments.ts';
-import type { RunOutcome } from '../../../run-view/run-verdict.ts';
+import type { RunOutcome } from '../../../core/facts/run-verdict.ts';
 import { WorkFold } from './night-work.ts';
 import { NO_ADVICE, tallied, type FoundRun, type NightPattern } from './night-run.ts';
 

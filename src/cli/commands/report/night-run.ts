@@ -1,8 +1,8 @@
-import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from '../../../run-view/advice-outcome.ts';
-import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
-import type { LastCheck, RunOutcome, RunVerdict } from '../../../run-view/run-verdict.ts';
+import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from '../../../core/facts/advice-outcome.ts';
+import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
+import type { LastCheck, RunOutcome, RunVerdict } from '../../../core/facts/run-verdict.ts';
 import type { RunWork } from './night-work.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 
 /** The effect of all advice in a run, or of the advice of one provider. Plain JSON. */

@@ -1,17 +1,17 @@
-import { allRuns } from '../../../store/all-runs.ts';
+import { allRuns } from '../../../stores/all-runs.ts';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 
-import { callNumber } from '../../../base/call-number.ts';
-import { CoxswainError, invalidArgument } from '../../../base/error.ts';
-import { countOf, durationText } from '../../../base/number-text.ts';
-import { present } from '../../../base/present.ts';
+import { callNumber } from '../../../core/base/call-number.ts';
+import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
+import { countOf, durationText } from '../../../core/base/number-text.ts';
+import { present } from '../../../core/base/present.ts';
 import { findSessions, hostFolder, type HostSessions } from '../../../formats/find-sessions.ts';
 import { findSources } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
-import { storeKindAt } from '../../../store/registry/open-store.ts';
-import type { LiveReader } from '../../../store/trajectory-store.ts';
+import { storeKindAt } from '../../../stores/registry/open-store.ts';
+import type { LiveReader } from '../../../stores/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { projectStore } from '../../runs/project-store.ts';

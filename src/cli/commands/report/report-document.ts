@@ -1,8 +1,8 @@
-import { callNumber } from '../../../base/call-number.ts';
-import { countOf, countText, durationText, periodText, usdText } from '../../../base/number-text.ts';
-import { present } from '../../../base/present.ts';
-import { inWords } from '../../../records/words.ts';
-import { tokenFacts } from '../../../run-view/usage-text.ts';
+import { callNumber } from '../../../core/base/call-number.ts';
+import { countOf, countText, durationText, periodText, usdText } from '../../../core/base/number-text.ts';
+import { present } from '../../../core/base/present.ts';
+import { inWords } from '../../../core/records/words.ts';
+import { tokenFacts } from '../../../core/facts/usage-text.ts';
 import {
   linesOf,
   listBlock,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { invalidArgument } from '../../../base/error.ts';
-import type { NotifyFailure } from '../../../notify/notification.ts';
-import { sendWithRetries } from '../../../notify/notifier.ts';
-import { postJson } from '../../../notify/webhook-target.ts';
+import { invalidArgument } from '../../../core/base/error.ts';
+import type { NotifyFailure } from '../../../hosts/notify/notification.ts';
+import { sendWithRetries } from '../../../hosts/notify/notifier.ts';
+import { postJson } from '../../../hosts/notify/webhook-target.ts';
 import { removedOptionText } from '../../terminal/removed-commands.ts';
 
 /** Maximum text length in Slack. */

@@ -1,5 +1,5 @@
 import { writeOutput } from '../../runs/write-output.ts';
-import { withoutSecrets } from '../../../notify/notifier.ts';
+import { withoutSecrets } from '../../../hosts/notify/notifier.ts';
 import { htmlPage, markdownText, terminalText } from '../../document/write-document.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

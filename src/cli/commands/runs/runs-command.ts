@@ -1,8 +1,8 @@
-import { present } from '../../../base/present.ts';
-import type { RunSummary } from '../../../store/run-summary.ts';
-import type { StoreReader } from '../../../store/trajectory-store.ts';
+import { present } from '../../../core/base/present.ts';
+import type { RunSummary } from '../../../stores/run-summary.ts';
+import type { StoreReader } from '../../../stores/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
-import { durationText } from '../../../base/number-text.ts';
+import { durationText } from '../../../core/base/number-text.ts';
 import { lostAtEnd } from '../../runs/lost-records.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { listBlock, styled, type ListItem } from '../../document/document.ts';
@@ -12,7 +12,7 @@ import { titlesOf } from '../../runs/run-titles.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
 import { countFacts, outcomeText, usageFacts } from '../../runs/run-blocks.ts';
-import { RunView, type RunUsage } from '../../../run-view/run-view.ts';
+import { RunView, type RunUsage } from '../../../core/facts/run-view.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

@@ -1,9 +1,9 @@
-import { CoxswainError } from '../../../base/error.ts';
-import { present } from '../../../base/present.ts';
-import { RunView } from '../../../run-view/run-view.ts';
-import type { SearchHit, StoreReader } from '../../../store/trajectory-store.ts';
+import { CoxswainError } from '../../../core/base/error.ts';
+import { present } from '../../../core/base/present.ts';
+import { RunView } from '../../../core/facts/run-view.ts';
+import type { SearchHit, StoreReader } from '../../../stores/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
-import { countOf, countText } from '../../../base/number-text.ts';
+import { countOf, countText } from '../../../core/base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { namedRun } from '../../runs/named-run.ts';

@@ -1,14 +1,14 @@
 import { spanOption } from '../../terminal/option-values.ts';
 import { resolve } from 'node:path';
 
-import { invalidArgument } from '../../../base/error.ts';
-import { stateFile } from '../../../base/state-places.ts';
-import { projectFolderOf } from '../../../base/project-folder.ts';
+import { invalidArgument } from '../../../core/base/error.ts';
+import { stateFile } from '../../../core/node/state-places.ts';
+import { projectFolderOf } from '../../../core/node/project-folder.ts';
 import { DEFAULT_IDLE_LIMIT_MS, runServer, type RunningServer } from '../../../hosts/claude-code/run-server.ts';
 import { readServeSettings, type ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
 import { serverHealth, type ServerFacts, type ServerHealth } from '../../../hosts/claude-code/server-health.ts';
 import { findServer, startServer, stopServer } from '../../../hosts/claude-code/server-process.ts';
-import { countOf, durationText } from '../../../base/number-text.ts';
+import { countOf, durationText } from '../../../core/base/number-text.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { serveOtlp, type ServeOtlpOptions } from './serve-otlp.ts';

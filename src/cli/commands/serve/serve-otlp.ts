@@ -1,16 +1,16 @@
 import { spanOption } from '../../terminal/option-values.ts';
 import { readFileSync } from 'node:fs';
 
-import { systemClock } from '../../../base/clock.ts';
-import { CoxswainError, invalidArgument, messageOf } from '../../../base/error.ts';
-import { countOf } from '../../../base/number-text.ts';
-import { logFault } from '../../../base/fault-log.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';
+import { countOf } from '../../../core/base/number-text.ts';
+import { logFault } from '../../../core/node/fault-log.ts';
 import { ServedProject } from '../../../hosts/claude-code/served-project.ts';
 import { OtlpEndpoint } from '../../../hosts/otlp/otlp-endpoint.ts';
 import { DEFAULT_PAUSE_MS, OtlpIntake } from '../../../hosts/otlp/otlp-intake.ts';
 import { isLoopback, startOtlpServer, type OtlpServerOptions } from '../../../hosts/otlp/otlp-server.ts';
 import { otlpToken } from '../../../hosts/otlp/otlp-token.ts';
-import type { StateOwner } from '../../../base/state-places.ts';
+import type { StateOwner } from '../../../core/node/state-places.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

@@ -1,16 +1,16 @@
-import { membersOf } from '../../../base/json-member.ts';
+import { membersOf } from '../../../core/base/json-member.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { present } from '../../../base/present.ts';
-import { jsonOf } from '../../../base/json.ts';
-import { projectFolderOf } from '../../../base/project-folder.ts';
+import { present } from '../../../core/base/present.ts';
+import { jsonOf } from '../../../core/base/json.ts';
+import { projectFolderOf } from '../../../core/node/project-folder.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
-import { findProject, userFolders } from '../../../config/find-config.ts';
-import { storePath } from '../../../store/store-address.ts';
-import type { ResolvedStore } from '../../../config/resolved-config.ts';
-import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } from '../../../store/records-folder.ts';
-import { glanceSqlite, HEAD_RECORDS, TAIL_RECORDS } from '../../../store/sqlite/sqlite-glance.ts';
+import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
+import { storePath } from '../../../stores/store-address.ts';
+import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
+import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } from '../../../stores/records-folder.ts';
+import { glanceSqlite, HEAD_RECORDS, TAIL_RECORDS } from '../../../stores/sqlite/sqlite-glance.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 
 /** Maximum wait for a locked store in milliseconds, because a status line must be fast. */
@@ -60,7 +60,7 @@ async function storedStatus(
     const glance = glanceSqlite(address, session.id);
     return glance && runStatus(glance.summary, glance.records, nowMs);
   }
-  const { openStoreReader } = await import('../../../store/registry/open-store.ts');
+  const { openStoreReader } = await import('../../../stores/registry/open-store.ts');
   const store = await openStoreReader(address, { waitMs: STORE_WAIT_MS });
   try {
     const { runs } = session.id === undefined ? await store.listRuns() : { runs: [await store.findRun(session.id)] };
@@ -90,7 +90,7 @@ async function storeOf(
     ['config.json', 'config.ts'].some((name) => existsSync(join(userFolder, name)));
   if (!isConfigured)
     return guardStore({ kind: 'sqlite', address: join(projectFolder, RECORDS_FOLDER, 'runs.db') }, { env });
-  const { loadConfigSync } = await import('../../../config/load-config.ts');
+  const { loadConfigSync } = await import('../../../hosts/config/load-config.ts');
   const { resolved, refusal } = loadConfigSync({ projectFolder, env });
   return { store: resolved.store, ...present({ refusal }) };
 }

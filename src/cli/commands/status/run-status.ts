@@ -1,10 +1,10 @@
-import { answerCost } from '../../../records/answer-cost.ts';
-import { MODEL_PRICES } from '../../../records/model-prices.ts';
-import { seriousness } from '../../../run-view/seen-pattern.ts';
-import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import type { RunSummary } from '../../../store/run-summary.ts';
-import { HEAD_RECORDS, TAIL_RECORDS } from '../../../store/sqlite/sqlite-glance.ts';
+import { answerCost } from '../../../core/records/answer-cost.ts';
+import { MODEL_PRICES } from '../../../core/records/model-prices.ts';
+import { seriousness } from '../../../core/facts/seen-pattern.ts';
+import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import type { RunSummary } from '../../../stores/run-summary.ts';
+import { HEAD_RECORDS, TAIL_RECORDS } from '../../../stores/sqlite/sqlite-glance.ts';
 
 /** The status of a run, as `coxswain status --json` prints it. */
 export interface RunStatus {

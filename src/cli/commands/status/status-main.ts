@@ -1,8 +1,8 @@
 import { resolveWithin } from '../doctor/resolve-within.ts';
-import { messageOf } from '../../../base/error.ts';
+import { messageOf } from '../../../core/base/error.ts';
 import { endProcess, readStdin } from '../../../hosts/claude-code/read-stdin.ts';
 import { writeStdout } from '../../../hosts/claude-code/write-stdout.ts';
-import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
+import { RECORDS_FOLDER } from '../../../stores/records-folder.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import { findStatus } from './find-status.ts';
 import { formattedStatus, statusText } from './status-text.ts';

@@ -1,5 +1,5 @@
-import { inWords } from '../../../records/words.ts';
-import { countOf, durationText, usdText } from '../../../base/number-text.ts';
+import { inWords } from '../../../core/records/words.ts';
+import { countOf, durationText, usdText } from '../../../core/base/number-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { RunStatus } from './run-status.ts';
 

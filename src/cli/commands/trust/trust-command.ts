@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 
-import { CoxswainError, invalidArgument } from '../../../base/error.ts';
-import { listTrust, revokeTrust, trustProject, type TrustState } from '../../../config/trust-project.ts';
-import { adoptRecords, RECORDS_FOLDER } from '../../../store/records-folder.ts';
+import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
+import { listTrust, revokeTrust, trustProject, type TrustState } from '../../../hosts/config/trust-project.ts';
+import { adoptRecords, RECORDS_FOLDER } from '../../../stores/records-folder.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

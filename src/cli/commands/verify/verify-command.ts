@@ -1,7 +1,7 @@
-import { allRuns } from '../../../store/all-runs.ts';
+import { allRuns } from '../../../stores/all-runs.ts';
 import { spillFolderOf } from '../../../hosts/claude-code/spilled-events.ts';
-import type { StoreProblem } from '../../../store/trajectory-store.ts';
-import { countOf } from '../../../base/number-text.ts';
+import type { StoreProblem } from '../../../stores/trajectory-store.ts';
+import { countOf } from '../../../core/base/number-text.ts';
 import { lostAtEnd } from '../../runs/lost-records.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';

@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
 
-import { cacheRoot } from '../../../base/state-places.ts';
-import { present } from '../../../base/present.ts';
-import { invalidArgument } from '../../../base/error.ts';
+import { cacheRoot } from '../../../core/node/state-places.ts';
+import { present } from '../../../core/base/present.ts';
+import { invalidArgument } from '../../../core/base/error.ts';
 import { openBrowser } from '../../../viewer/server/open-browser.ts';
 import { writeRedirectFile, type RedirectFile } from '../../../viewer/server/redirect-file.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';

@@ -1,6 +1,6 @@
-import { countOf } from '../../../base/number-text.ts';
+import { countOf } from '../../../core/base/number-text.ts';
 import { hostTitle } from '../../../formats/find-sessions.ts';
-import { inWords } from '../../../records/words.ts';
+import { inWords } from '../../../core/records/words.ts';
 import { outcomeText } from '../../runs/run-blocks.ts';
 import { columnsText } from '../../terminal/columns-text.ts';
 import { printableCut } from '../../terminal/printable.ts';

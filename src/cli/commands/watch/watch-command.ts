@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { systemClock } from '../../../base/clock.ts';
-import { present } from '../../../base/present.ts';
-import { loadConfig } from '../../../config/load-config.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { present } from '../../../core/base/present.ts';
+import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { followSource, type FollowState } from '../../../formats/follow-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { commandTarget } from '../../../notify/command-target.ts';
-import type { NotifyEvent } from '../../../notify/notification.ts';
-import { Notifier } from '../../../notify/notifier.ts';
-import { targetsOf } from '../../../notify/targets-of.ts';
+import { commandTarget } from '../../../hosts/notify/command-target.ts';
+import type { NotifyEvent } from '../../../hosts/notify/notification.ts';
+import { Notifier } from '../../../hosts/notify/notifier.ts';
+import { targetsOf } from '../../../hosts/notify/targets-of.ts';
 import { WatchFeed } from './watch-feed.ts';
 import { checkOptions, intervalOf, spanOf, type WatchOptions } from './watch-options.ts';
 import { JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-output.ts';

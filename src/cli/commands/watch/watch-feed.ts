@@ -1,4 +1,4 @@
-import { RingBuffer } from '../../../base/ring-buffer.ts';
+import { RingBuffer } from '../../../core/base/ring-buffer.ts';
 import type { WatchOutput } from './watch-output.ts';
 import { countEvent, NO_COUNTS, type WatchCounts, type WatchedEvent } from './watched-item.ts';
 

@@ -1,5 +1,5 @@
-import type { TimeSpan } from '../../../base/deadline.ts';
-import { invalidArgument } from '../../../base/error.ts';
+import type { TimeSpan } from '../../../core/base/deadline.ts';
+import { invalidArgument } from '../../../core/base/error.ts';
 import { spanOption, wholeOption } from '../../terminal/option-values.ts';
 
 export interface WatchOptions {

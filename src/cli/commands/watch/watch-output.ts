@@ -1,6 +1,6 @@
-import { present } from '../../../base/present.ts';
+import { present } from '../../../core/base/present.ts';
 import { liveLines, type LiveTextOptions } from '../../runs/live-text.ts';
-import { countOf, countText } from '../../../base/number-text.ts';
+import { countOf, countText } from '../../../core/base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { outcomeText } from '../../runs/run-blocks.ts';

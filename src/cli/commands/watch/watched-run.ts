@@ -1,11 +1,11 @@
-import { present } from '../../../base/present.ts';
-import type { TimeSpan } from '../../../base/deadline.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { present } from '../../../core/base/present.ts';
+import type { TimeSpan } from '../../../core/base/deadline.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { ReadRun } from '../../../formats/read-runs.ts';
-import type { RunCall } from '../../../run-view/run-call.ts';
-import { RunView } from '../../../run-view/run-view.ts';
-import { standardSteering } from '../../../steering/standard-steering.ts';
-import { SteeringReplay } from '../../../replay/steering-replay.ts';
+import type { RunCall } from '../../../core/facts/run-call.ts';
+import { RunView } from '../../../core/facts/run-view.ts';
+import { standardSteering } from '../../../core/steering/standard-steering.ts';
+import { SteeringReplay } from '../../../core/replay/steering-replay.ts';
 import { callEventOf } from '../../runs/call-event.ts';
 import { liveEventOf } from '../../runs/live-event.ts';
 import type { WatchedEvent, WatchPlace } from './watched-item.ts';

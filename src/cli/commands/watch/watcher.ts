@@ -1,8 +1,8 @@
-import type { TimeSpan } from '../../../base/deadline.ts';
-import { LruMap } from '../../../base/lru-map.ts';
+import type { TimeSpan } from '../../../core/base/deadline.ts';
+import { LruMap } from '../../../core/base/lru-map.ts';
 import type { ReadRun, ReadRunsItem } from '../../../formats/read-runs.ts';
-import type { Notifier } from '../../../notify/notifier.ts';
-import { RunNotifications } from '../../../notify/run-notifications.ts';
+import type { Notifier } from '../../../hosts/notify/notifier.ts';
+import { RunNotifications } from '../../../hosts/notify/run-notifications.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { secretRemover } from '../../runs/shown-records.ts';
 import { RunLabels } from './run-labels.ts';

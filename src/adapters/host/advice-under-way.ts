@@ -1,0 +1,115 @@
+import { placeAdvice, type AdviceHandle, type PlacedAdvice } from '../../core/run/advice-handle.ts';
+import type { Trouble } from './run-outcome.ts';
+
+/** A request to the model and the advice in it. */
+export interface OutgoingRequest {
+  /** Text to add to this request only. Undefined if there is no advice. */
+  readonly text: string | undefined;
+  /**
+   * Called when the model has received the request.
+   *
+   * @param channel  how the advice reached the model
+   */
+  accepted(channel: string): void;
+  /** Called when the model did not receive the request. A retry contains the same text. */
+  failed(trouble: Trouble): void;
+}
+
+/** A request that failed and may be retried. */
+interface FailedRequest {
+  readonly key: unknown;
+  readonly request: OutgoingRequest;
+  /** Records its advice as undelivered, because there is no retry. */
+  settle(): void;
+}
+
+/** Tracks advice that the model has not received yet. The advice is in a request, in a tool result, or queued for the next request. */
+export class AdviceUnderWay {
+  readonly #maxChars: number | undefined;
+  #waitingAdvice: AdviceHandle[] = [];
+  /** Advice in tool results, with its channel. */
+  #placedAdvice: (readonly [PlacedAdvice, channel: string])[] = [];
+  #failedRequest: FailedRequest | undefined;
+  #trouble: Trouble | undefined;
+
+  constructor(maxChars?: number) {
+    this.#maxChars = maxChars;
+  }
+
+  /** The last error that may have stopped the agent; cleared when a request succeeds. */
+  get trouble(): Trouble | undefined {
+    return this.#trouble;
+  }
+
+  /** Stores an error. The error ends the agent unless the agent continues. */
+  troubled(trouble: Trouble): void {
+    this.#trouble = trouble;
+  }
+
+  /**
+   * Returns the failed request with this key, which is now retried. The advice of any other failed request is recorded as
+   * undelivered.
+   */
+  again(key: unknown): OutgoingRequest | undefined {
+    const failedRequest = this.#failedRequest;
+    this.#failedRequest = undefined;
+    if (failedRequest !== undefined && failedRequest.key === key) return failedRequest.request;
+    failedRequest?.settle();
+    return undefined;
+  }
+
+  /** Adds advice to a request. Queued advice precedes it. */
+  send(key: unknown, handles: readonly AdviceHandle[]): OutgoingRequest {
+    const newAdvice = placeAdvice([...this.#waitingAdvice.splice(0), ...handles], this.#maxChars);
+    const placedAdvice = this.#placedAdvice.splice(0);
+    const request: OutgoingRequest = {
+      text: newAdvice?.text,
+      accepted: (channel) => {
+        this.#trouble = undefined;
+        for (const [advice, at] of placedAdvice.splice(0)) advice.delivered(at);
+        newAdvice?.delivered(channel);
+      },
+      failed: (trouble) => {
+        this.#failedRequest?.settle();
+        this.#trouble = trouble;
+        const settleFailed = (): void => {
+          // The retry sends these results again.
+          this.#placedAdvice.push(...placedAdvice.splice(0));
+          newAdvice?.undelivered(trouble.reason);
+        };
+        this.#failedRequest = { key, request, settle: settleFailed };
+      },
+    };
+    return request;
+  }
+
+  /**
+   * Joins advice into one text, which the host adds to a tool result.
+   *
+   * @param atOnce  if true, the advice counts as delivered now; otherwise with the next request
+   */
+  place(handles: readonly AdviceHandle[], channel: string, atOnce: boolean): string | undefined {
+    const advice = placeAdvice(handles, this.#maxChars);
+    if (advice !== undefined && atOnce) advice.delivered(channel);
+    else if (advice !== undefined) this.#placedAdvice.push([advice, channel]);
+    return advice?.text;
+  }
+
+  /** Queues advice for the next request. */
+  wait(handles: readonly AdviceHandle[]): void {
+    this.#waitingAdvice.push(...handles);
+  }
+
+  /** Takes over advice in tool results from another conversation that has the same history. */
+  inherit(previous: AdviceUnderWay): void {
+    this.#placedAdvice.push(...previous.#placedAdvice.splice(0));
+  }
+
+  /** Records all remaining advice as undelivered. */
+  close(reason: string): void {
+    this.#failedRequest?.settle();
+    this.#failedRequest = undefined;
+    for (const [advice] of this.#placedAdvice.splice(0)) advice.undelivered(reason);
+    for (const handle of this.#waitingAdvice.splice(0)) handle.undelivered(reason);
+  }
+}

@@ -1,0 +1,25 @@
+import type { Run } from '../../core/run/run.ts';
+import type { AdapterOptions } from './adapter-options.ts';
+
+/** Runs part of an adapter's work so that an internal error cannot reach the agent. */
+export interface Guard {
+  <Result>(where: string, work: () => Result, otherwise: Result): Result;
+  /** Returns undefined after an internal error. */
+  <Result>(where: string, work: () => Result): Result | undefined;
+}
+
+/**
+ * Creates the guard of an adapter. Under `onError: 'record'`, the guard records an internal error in `run` and returns
+ * `otherwise`. Under `throw`, it rethrows the error.
+ */
+export function guarded(run: Run, options: Pick<AdapterOptions, 'onError'> = {}): Guard {
+  return <Result>(where: string, work: () => Result, otherwise?: Result) => {
+    try {
+      return work();
+    } catch (error) {
+      run.reportFault(where, error);
+      if (options.onError === 'throw') throw error;
+      return otherwise;
+    }
+  };
+}

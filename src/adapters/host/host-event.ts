@@ -1,0 +1,111 @@
+import type { Json } from '../../core/base/json.ts';
+import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import type { Usage } from '../../core/records/agent-message.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
+
+/** A tool call as the host reports it. */
+export interface HostCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+  /**
+   * True if the host has no call ids. `id` is then a time. The end of a call is matched with the oldest open call that has the
+   * same tool and arguments.
+   */
+  readonly isPairedByArguments?: true;
+}
+
+/** A call with the result that the model sees. */
+export interface EndedCall extends HostCall {
+  readonly result: Json;
+  readonly isError: boolean;
+  /** Set if the host states that the call was refused or cancelled. Default: from `isError` and the host's text. */
+  readonly outcome?: CallOutcome | undefined;
+  readonly durationMs?: number;
+}
+
+export interface TranscriptCall extends HostCall {
+  /** The result of the call. Absent while the call runs. */
+  readonly ended?: EndedCall;
+}
+
+/** Tokens of an answer in a transcript. */
+export interface AnswerUsage {
+  readonly atMs: number;
+  readonly modelId?: string;
+  readonly usage: Usage;
+}
+
+/** The session and thread of an event. */
+interface HostEventPlace {
+  /** The host's name for the event. The answer repeats this name. */
+  readonly name: string;
+  /** The agent program. Set if the transport serves several programs. */
+  readonly host?: string;
+  /** Id of the session. Absent only if the host does not send it. */
+  readonly sessionId?: string;
+  /** Id of the subagent. Absent on the main thread. */
+  readonly agentId?: string;
+  readonly agentType?: string;
+  /** Calls of the current prompt in order, as one list per answer of the model. Set for hosts that do not report every end of a call. */
+  readonly answers?: readonly (readonly TranscriptCall[])[];
+  /** Tokens of the latest answers in order, also of recorded ones. Set for hosts whose events contain no tokens. */
+  readonly usages?: readonly AnswerUsage[];
+}
+
+/** One step of an agent, in a format independent of the host. The dialect of each host converts payloads to this format. */
+export type HostEvent = HostEventPlace &
+  (
+    | {
+        readonly kind: 'session_started';
+        readonly source: string;
+        /** True if the session starts after a compaction: the model no longer has earlier advice, and no prompt follows. */
+        readonly isAfterCompaction: boolean;
+        readonly modelId?: string;
+      }
+    | {
+        readonly kind: 'session_ended';
+        /** Reason in the host's terms. */
+        readonly reason: string;
+        readonly ending?: RunEnding;
+      }
+    /** The agent cannot continue because the model did not answer. */
+    | { readonly kind: 'failed'; readonly ending: RunEnding }
+    | {
+        readonly kind: 'prompted';
+        readonly text: string;
+        /** `system` if the host, not the user, submitted the prompt. */
+        readonly role: 'user' | 'system';
+        /** True if the prompt is a request of the user. False for command echoes and reminders of the host. */
+        readonly isTask: boolean;
+        /** True if the host starts a forced turn with a prompt event. */
+        readonly mayBeForced?: true;
+      }
+    | { readonly kind: 'agent_started'; readonly agentId: string }
+    | { readonly kind: 'call_issued'; readonly call: HostCall }
+    | {
+        readonly kind: 'call_ended';
+        readonly call: EndedCall;
+        /**
+         * Set if the host reports no `batch_ended`. The batch ends when no call is open (`open-calls`), or when the calls with
+         * these ids have ended.
+         */
+        readonly batch?: 'open-calls' | readonly string[];
+        /** True if the host ignores the answer to this event. Advice then waits for `batch_ended`. */
+        readonly isMute?: true;
+      }
+    /** All calls of one answer have ended, including refused calls. `isError` is used only if no event reported the end of the call. */
+    | { readonly kind: 'batch_ended'; readonly calls: readonly EndedCall[] }
+    | {
+        readonly kind: 'stopped';
+        readonly isSubagent: boolean;
+        /** True if an earlier answer to this event made the agent continue. */
+        readonly isForced: boolean;
+        readonly lastMessage?: string;
+      }
+    | { readonly kind: 'compacted'; readonly trigger: string }
+    /** The host asks its user for permission, or it refused a call. The request is settled when the call continues. */
+    | { readonly kind: 'permission'; readonly isDenied: boolean; readonly toolName?: string }
+  );
+
+export type PromptEvent = Extract<HostEvent, { readonly kind: 'prompted' }>;

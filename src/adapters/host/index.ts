@@ -1,0 +1,26 @@
+/** `coxswain/host`: the parts that all adapters share. */
+export { isJsonObject } from '../../core/base/json.ts';
+export { present } from '../../core/base/present.ts';
+export type { AgentMessage, ContentBlock, MessageContent, Usage } from '../../core/records/agent-message.ts';
+export type { EndReason } from '../../core/records/words.ts';
+export type { AdapterCapabilities, PointCapability } from './adapter-capabilities.ts';
+export { checkAdapter, type AdapterOptions } from './adapter-options.ts';
+export type { OutgoingRequest } from './advice-under-way.ts';
+export { contentBlocks, plainContent, resultOf, usageOf } from './content-blocks.ts';
+export {
+  Conversation,
+  type ConversationAnswer,
+  type ConversationOptions,
+  type RequestNews,
+  type SentRequest,
+} from './conversation.ts';
+export { conversations } from './conversations.ts';
+export { guarded, type Guard } from './guarded.ts';
+export type { CallResult, IssuedCall } from './issued-call.ts';
+export type { OpenCall } from './open-calls.ts';
+export { troubleOf, type EndedWith, type Trouble } from './run-outcome.ts';
+export { reportUnseen } from './report-unseen.ts';
+export { requestCapabilities, type RequestNotes } from './request-capabilities.ts';
+export { RunScope, type ScopedTool } from './run-scope.ts';
+export { runTool, type ToolParts, type ToolReturn, type ToolWork } from './run-tool.ts';
+export { unseenItems } from './unseen-items.ts';

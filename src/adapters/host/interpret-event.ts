@@ -1,0 +1,208 @@
+import { PERMISSION_DENIED, PERMISSION_REQUESTED } from '../../core/records/host-notes.ts';
+import { present } from '../../core/base/present.ts';
+import { assertNever } from '../../core/base/assert-never.ts';
+import type { DecisionPoint } from '../../core/records/guidance.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import type { AdviceHandle } from '../../core/run/advice-handle.ts';
+import type { AdviseContext } from '../../core/run/evaluation-payload.ts';
+import type { Run } from '../../core/run/run.ts';
+import type { StopRequest } from '../../core/steering/stop-policy.ts';
+import type { AnswerUsage, EndedCall, HostCall, HostEvent, PromptEvent, TranscriptCall } from './host-event.ts';
+
+/**
+ * The main thread of an agent, or one of its subagents. The transport keeps the thread's state between events. It keeps the
+ * state in records if each event is handled by a separate process, otherwise in memory. A thread tracks open calls, so a call
+ * that is reported twice is recorded once.
+ */
+export interface HostThread {
+  readonly run: Run;
+  /** True if advice has already made the agent continue at a stop. */
+  readonly hasForcedTurn: boolean;
+  /** Facts for an evaluation that the records do not contain. */
+  readonly known: AdviseContext;
+  /** True if the last prompt or answer from coxswain made the agent continue, and no event has arrived since. */
+  readonly isForcing?: boolean;
+  /** True if a turn is open. Default: true. */
+  readonly isTurnOpen?: boolean;
+  /** True if a call ended without an evaluation of advice, because the host ignores the answer to that event. */
+  readonly hasUnheardCall?: boolean;
+  /** Returns true if calls of a batch are open, for hosts that do not report the end of a batch. Default: false. */
+  hasUnfinished?(batch: 'open-calls' | readonly string[]): boolean;
+  /** Returns the ended calls among `answers` whose end no event reported, as one list per answer. Default: none. */
+  missed?(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[];
+  /** Called before a prompt is recorded. */
+  beginPrompt(prompt: PromptEvent): void;
+  compact(trigger: string): void;
+  /**
+   * A call is about to run. Opens the turn of the call.
+   *
+   * @returns false if the call has already started
+   */
+  expectCall(call: HostCall): boolean;
+  startCall(call: HostCall): void;
+  /**
+   * Records the end of a call, and its start if that is not recorded.
+   *
+   * @returns false if the end was already reported
+   */
+  endCall(call: EndedCall): boolean;
+  /** Returns the calls whose end no event reported, with the results to record. */
+  unreported(calls: readonly EndedCall[]): readonly EndedCall[];
+  /** Ends the turn, and records the tokens of answers that are not recorded. */
+  endBatch(usages?: readonly AnswerUsage[]): void;
+  /** Records the agent's last answer before it stops. */
+  stop(text: string | undefined, usages?: readonly AnswerUsage[]): void;
+  /** Called when an answer has made the agent continue. */
+  forced(): void;
+  end(ending?: RunEnding, usages?: readonly AnswerUsage[]): void;
+  /** Joins advice into one text for the answer to the event `name`. Undefined if there is no advice, or if it cannot be delivered. */
+  say(advice: readonly AdviceHandle[], name: string): string | undefined;
+}
+
+/**
+ * Records an event and requests advice at its decision points. Used for every host and transport.
+ *
+ * @returns text for the model
+ */
+export function interpretEvent(
+  event: HostEvent,
+  thread: HostThread,
+  { forceTurnAtStop }: { readonly forceTurnAtStop: boolean },
+): string | undefined {
+  const { run } = thread;
+  const missedEvents = takeMissed(event, thread);
+  const sayText = (advice: readonly AdviceHandle[]): string | undefined => {
+    if (stopAt(event, run) === undefined) return thread.say([...missedEvents, ...advice], event.name);
+    settleAll([...missedEvents, ...advice], 'the agent is stopped');
+    return undefined;
+  };
+  switch (event.kind) {
+    case 'session_started':
+      resumeIfEnded(run, event.source);
+      return event.isAfterCompaction ? sayText(atStart(thread)) : undefined;
+    case 'session_ended':
+      if (!run.isEnded) {
+        const { ending = { outcome: 'ended' }, reason } = event;
+        thread.end({ ...ending, labels: { ...ending.labels, reason } }, event.usages);
+      }
+      return undefined;
+    case 'failed':
+      if (!run.isEnded) thread.end(event.ending);
+      return undefined;
+    case 'permission': {
+      const type = event.isDenied ? PERMISSION_DENIED : PERMISSION_REQUESTED;
+      if (!run.isEnded) run.dispatch({ type, data: { ...present({ tool: event.toolName }) } });
+      return undefined;
+    }
+    case 'compacted':
+      resumeIfEnded(run, 'compaction');
+      thread.compact(event.trigger);
+      return undefined;
+    case 'prompted':
+      resumeIfEnded(run, 'prompt');
+      if (event.mayBeForced === true && thread.isForcing === true) {
+        run.emit({ type: 'message_end', message: { role: 'system', content: event.text } });
+        return undefined;
+      }
+      thread.beginPrompt(event);
+      run.emit({ type: 'message_end', message: { role: event.role, content: event.text } });
+      return sayText(atStart(thread));
+    case 'agent_started':
+      resumeIfEnded(run, 'subagent');
+      return sayText(atStart(thread));
+    case 'call_issued': {
+      resumeIfEnded(run, event.name);
+      // A call is reported twice if the same hook is configured twice.
+      if (!thread.expectCall(event.call)) return sayText([]);
+      const { id, name, args } = event.call;
+      const pendingToolCalls = [{ toolCallId: id, toolName: name, args }];
+      const advice = askAt(thread, 'pre_tool_execution', { pendingToolCalls });
+      thread.startCall(event.call);
+      return sayText(advice);
+    }
+    case 'call_ended': {
+      resumeIfEnded(run, event.name);
+      if (!thread.endCall(event.call)) return sayText([]);
+      if (event.isMute === true) return undefined;
+      const advice = askAt(thread, 'post_tool_result');
+      if (event.batch === undefined || thread.hasUnfinished?.(event.batch) === true) return sayText(advice);
+      thread.endBatch(event.usages);
+      return sayText([...advice, ...askAt(thread, 'pre_tool_selection')]);
+    }
+    case 'batch_ended': {
+      // A request without preceding calls.
+      if (thread.isTurnOpen === false) return undefined;
+      resumeIfEnded(run, event.name);
+      const unheardAdvice = thread.hasUnheardCall === true ? askAt(thread, 'post_tool_result') : [];
+      const afterRefusals = endCalls(thread, thread.unreported(event.calls));
+      thread.endBatch(event.usages);
+      return sayText([...unheardAdvice, ...afterRefusals, ...askAt(thread, 'pre_tool_selection')]);
+    }
+    case 'stopped': {
+      const { isSubagent, isForced, lastMessage } = event;
+      resumeIfEnded(run, isSubagent ? 'subagent' : 'stop');
+      thread.stop(lastMessage, event.usages);
+      const advice = askAt(thread, 'pre_response', lastMessage === undefined ? {} : { lastResponse: lastMessage });
+      const mayForce = forceTurnAtStop && !isForced && !thread.hasForcedTurn;
+      if (!mayForce)
+        settleAll(
+          [...missedEvents, ...advice],
+          forceTurnAtStop ? 'a turn was already forced' : 'forceTurnAtStop is not set',
+        );
+      const text = mayForce ? sayText(advice) : undefined;
+      if (text !== undefined) thread.forced();
+      else if (isSubagent) thread.end();
+      return text;
+    }
+    default:
+      return assertNever(event);
+  }
+}
+
+/**
+ * Records the ends of calls that no event reported. Each answer of the model is one turn.
+ *
+ * @returns advice on these calls
+ */
+function takeMissed(event: HostEvent, thread: HostThread): readonly AdviceHandle[] {
+  if (event.answers === undefined || thread.missed === undefined) return [];
+  return thread.missed(event.answers).flatMap((calls) => {
+    resumeIfEnded(thread.run, event.name);
+    const advice = endCalls(thread, calls);
+    thread.endBatch();
+    return advice.concat(askAt(thread, 'pre_tool_selection'));
+  });
+}
+
+function endCalls(thread: HostThread, calls: readonly EndedCall[]): AdviceHandle[] {
+  return calls.flatMap((call) => {
+    thread.endCall(call);
+    return askAt(thread, 'post_tool_result');
+  });
+}
+
+/**
+ * Returns the stop request that answers this event. Undefined if the agent continues. A prompt of the user may continue a
+ * stopped run.
+ */
+export function stopAt({ kind }: HostEvent, run: Run): StopRequest | undefined {
+  return kind === 'prompted' ? undefined : run.shouldStop;
+}
+
+export function settleAll(advice: readonly AdviceHandle[], reason: string): void {
+  for (const piece of advice) piece.undelivered(reason);
+}
+
+/** Continues the run if it has already ended. */
+function resumeIfEnded(run: Run, trigger: string): void {
+  if (run.isEnded) run.emit({ type: 'run_resumed', trigger });
+}
+
+/** Requests advice for both decision points that precede the first request of a prompt or a subagent. */
+function atStart(thread: HostThread): readonly AdviceHandle[] {
+  return [...askAt(thread, 'pre_render'), ...askAt(thread, 'pre_tool_selection')];
+}
+
+function askAt(thread: HostThread, point: DecisionPoint, adviseContext: AdviseContext = {}): readonly AdviceHandle[] {
+  return thread.run.advise(point, { ...thread.known, ...adviseContext });
+}

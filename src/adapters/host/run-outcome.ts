@@ -1,0 +1,69 @@
+import type { EndReason } from '../../core/records/words.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { present } from '../../core/base/present.ts';
+
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import type { Run } from '../../core/run/run.ts';
+
+/** Names of the errors that the platform and the SDKs throw when the user aborts. */
+const ABORTS: ReadonlySet<string> = new Set(['AbortError', 'APIUserAbortError']);
+
+/** Message of the openai package's abort error. Needed because a bundler may have renamed the class. */
+const ABORT_MESSAGE = 'Request was aborted.';
+
+/** Names of the errors that are thrown at a limit of turns or tokens. */
+const LIMITS: Readonly<Record<string, EndReason>> = {
+  MaxTurnsExceededError: 'turn_limit',
+  GraphRecursionError: 'turn_limit',
+  LengthFinishReasonError: 'output_limit',
+};
+
+const ERROR_CHARS = 300;
+
+/** The outcome of a run that ended with an error. */
+export type EndedWith = 'aborted' | 'limit' | 'error';
+
+/** An error. It ends the agent unless the agent continues. */
+export interface Trouble {
+  readonly outcome: EndedWith;
+  /** Reason of the end. Set if the kind of error implies one. */
+  readonly why?: EndReason;
+  /** The error's message. */
+  readonly reason: string;
+}
+
+/** Classifies an error by the names that the platform and the SDKs use. */
+export function troubleOf(error: unknown): Trouble {
+  const names = namesOf(error);
+  const reason = messageOf(error).slice(0, ERROR_CHARS);
+  if (names.some((name) => ABORTS.has(name)) || reason === ABORT_MESSAGE) {
+    return { outcome: 'aborted', why: 'interrupted', reason };
+  }
+  const limit = names.find((name) => Object.hasOwn(LIMITS, name));
+  const limitReason = limit === undefined ? undefined : LIMITS[limit];
+  return { outcome: limitReason === undefined ? 'error' : 'limit', reason, ...present({ why: limitReason }) };
+}
+
+/** The ending of a run that stopped with this error. */
+export function endingAfterTrouble({ outcome, why, reason }: Trouble): RunEnding {
+  return { outcome, ...present({ reason: why }), ...(outcome === 'aborted' ? {} : { labels: { error: reason } }) };
+}
+
+/** Names of the error and its classes. All errors of the openai package have the name `Error` and differ only by class. */
+function namesOf(error: unknown): readonly string[] {
+  return error instanceof Error ? [error.name, error.constructor.name] : [];
+}
+
+/**
+ * Waits for the work of an agent, and ends the run if the work fails. On success, the host must end the run.
+ *
+ * @throws the error of the work
+ */
+export async function followed<Result>(run: Run, work: PromiseLike<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    run.emit({ type: 'agent_end', ...endingAfterTrouble(troubleOf(error)) });
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+import type { AdviceHandle } from '../../core/run/advice-handle.ts';
+import { messageOf } from '../../core/base/error.ts';
+import type { Conversation } from './conversation.ts';
+import type { CallResult, IssuedCall } from './issued-call.ts';
+import type { OpenCall } from './open-calls.ts';
+import type { Guard } from './guarded.ts';
+import { troubleOf } from './run-outcome.ts';
+import type { RunScope } from './run-scope.ts';
+
+/** Dependencies of `runTool`. */
+export interface ToolParts {
+  readonly scope: RunScope;
+  readonly guard: Guard;
+  /** The conversation of the run that calls the tool. */
+  readonly conversation: () => Conversation;
+  /** `throw`: an error of a tool is rethrown. `result`: the error becomes the tool's result. */
+  readonly onToolError: 'throw' | 'result';
+  /** Returns true if a returned result reports a failure. */
+  readonly isError: (result: unknown, toolName: string) => boolean;
+  /** Returns true if a returned result says that a person or a policy did not let the call run. Default: never. */
+  readonly isRefused?: ((result: unknown) => boolean) | undefined;
+}
+
+/** A tool that is about to run. */
+export interface ToolWork {
+  readonly call: IssuedCall;
+  /** The other calls in the model's message, if known. */
+  readonly beside?: readonly IssuedCall[];
+  readonly run: () => unknown;
+  /** Returns true if the user aborted. The error is then rethrown. Default: never. */
+  readonly isAborted?: () => boolean;
+  /** Returns true if feedback can be added to this result. Otherwise the feedback is sent with the next request. Default: always. */
+  readonly carries?: (result: unknown) => boolean;
+}
+
+/** The result of a tool and the feedback on it. */
+export interface ToolReturn {
+  readonly result: unknown;
+  readonly feedback: string | undefined;
+}
+
+const CHANNEL = 'tool-result';
+const WHERE = 'tool';
+
+/**
+ * Runs a tool and records the call. Model requests from the tool belong to a child run.
+ *
+ * @throws the error of the tool, under `onToolError: 'throw'` or after an abort
+ */
+export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolReturn> {
+  const { guard, scope } = parts;
+  const { call, carries = () => true, isAborted = () => false } = work;
+  const conversation = parts.conversation();
+  const open = guard<OpenCall | undefined>(WHERE, () => beginCall(conversation, work));
+  const adviceText = (handles: readonly AdviceHandle[], result: unknown): string | undefined =>
+    guard(WHERE, () => {
+      if (carries(result)) return conversation.said(handles, CHANNEL);
+      conversation.later(handles);
+      return undefined;
+    });
+  let result: unknown;
+  try {
+    result = await scope.within(conversation.run, call.name, work.run);
+  } catch (error) {
+    const handles = guard(WHERE, () => endCall(conversation, open, { result: messageOf(error), isError: true }), []);
+    if (parts.onToolError === 'result' && !isAborted()) {
+      const text = errorText(error);
+      return { result: text, feedback: adviceText(handles, text) };
+    }
+    guard(WHERE, () => endThrown(conversation, handles, error));
+    throw error;
+  }
+  await conversation.run.ready();
+  const hasFailed = guard('isError', () => parts.isError(result, call.name), false);
+  const isRefused = guard('isRefused', () => parts.isRefused?.(result) === true, false);
+  const outcome = isRefused ? 'refused' : undefined;
+  const handles = guard(WHERE, () => endCall(conversation, open, { result, isError: hasFailed, outcome }), []);
+  return { result, feedback: adviceText(handles, result) };
+}
+
+/**
+ * Records a call that did not run because the tool's parser rejected the arguments.
+ *
+ * @returns feedback on the call
+ */
+export function refusedArgs(parts: ToolParts, call: IssuedCall, error: unknown): string | undefined {
+  return parts.guard(WHERE, () => {
+    const conversation = parts.conversation();
+    const open = beginCall(conversation, { call });
+    return conversation.said(endCall(conversation, open, { result: messageOf(error), isError: true }), CHANNEL);
+  });
+}
+
+function beginCall(conversation: Conversation, { call, beside = [] }: Pick<ToolWork, 'call' | 'beside'>): OpenCall {
+  conversation.issued(beside);
+  const open = conversation.callOf(call);
+  conversation.started(open);
+  return open;
+}
+
+function endCall(conversation: Conversation, open: OpenCall | undefined, result: CallResult): readonly AdviceHandle[] {
+  return open === undefined ? [] : conversation.ended(open, result);
+}
+
+function endThrown(conversation: Conversation, handles: readonly AdviceHandle[], error: unknown): void {
+  conversation.later(handles);
+  conversation.troubled(troubleOf(error));
+}
+
+/** Formats an error as JavaScript does, such as `Error: no such file`. */
+function errorText(error: unknown): string {
+  return error instanceof Error ? String(error) : messageOf(error);
+}

@@ -1,0 +1,123 @@
+import { hashText } from '../../base/hash.ts';
+import { RecentTexts } from '../../base/recent-texts.ts';
+import {
+  answerMatches,
+  inferIsError,
+  reportsFailure,
+  reportsFailureAsJson,
+  rulesOf,
+  type AnswerProperty,
+} from './answer-rules.ts';
+import { classifyError, type ErrorClass } from './error-class.ts';
+import { lightMask, masksOf } from './mask.ts';
+
+/** Hash seed for results that are flagged as failures. It keeps their keys different from the keys of successful results. */
+export const FLAGGED_SEED = 1;
+
+const SOFT_REFUSAL_CHARS = 200;
+/** Maximum length of a sentence that is an acknowledgement, and of a text that begins with an acknowledgement. */
+const SENTENCE_CHARS = 80;
+const ACKNOWLEDGEMENT_CHARS = 240;
+
+/** The interpretation of a result, independent of its call. Each property is computed on first use. */
+export class AnswerReading {
+  readonly text: string;
+  readonly #statements: Partial<Record<AnswerProperty, boolean>> = {};
+  #masked: string | undefined;
+  #keys: readonly [success: string | undefined, failure: string | undefined] = [undefined, undefined];
+  #refuses: boolean | undefined;
+  #reportsAnywhere: boolean | undefined;
+  #failure: ErrorClass | undefined;
+  #acknowledges: boolean | undefined;
+
+  /** Prefer `readAnswer`, which caches short texts. */
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** The text after `lightMask`. */
+  get masked(): string {
+    return (this.#masked ??= lightMask(this.text));
+  }
+  /** Returns the key of the masked text. */
+  keyOf(isFlagged: boolean): string {
+    const cachedKey = this.#keys[isFlagged ? 1 : 0];
+    if (cachedKey !== undefined) return cachedKey;
+    const key = hashText(this.masked, isFlagged ? FLAGGED_SEED : 0);
+    this.#keys = isFlagged ? [this.#keys[0], key] : [key, this.#keys[1]];
+    return key;
+  }
+  get isPending(): boolean {
+    return this.#says('pending');
+  }
+  /** True if the beginning or the end of the text reads like a failure, or if the text refuses the call (rule `refuses-softly`). */
+  get refuses(): boolean {
+    return (this.#refuses ??=
+      inferIsError(this.text) || answerMatches('refuses', this.text.slice(0, SOFT_REFUSAL_CHARS)));
+  }
+  /** True if any line reports a failure and the last line does not report success. */
+  get reportsFailureAnywhere(): boolean {
+    return (this.#reportsAnywhere ??= reportsFailure(this.text, true));
+  }
+  /** True if the last lines report a failure. */
+  get reportsFailureAtEnd(): boolean {
+    return reportsFailure(this.text, false);
+  }
+  /** The failure class. Meaningful only if the call failed. */
+  get failure(): ErrorClass {
+    return (this.#failure ??= classifyError(this.text));
+  }
+  /** True if a JSON field says that the call failed. This is as reliable as an error flag. */
+  get declaresFailure(): boolean {
+    return reportsFailureAsJson(this.text);
+  }
+  get isUnchanged(): boolean {
+    return this.#says('noChange');
+  }
+  /** True if the result says "none", "zero", "no" or "no change": a valid result for one item of a list. */
+  get saysNone(): boolean {
+    return this.text.length < 10 || this.#says('none') || this.#says('noChange');
+  }
+  /** True if the host skipped the call. */
+  get wasNotRun(): boolean {
+    return this.#says('notRun');
+  }
+  /** True if the result is an empty text, an empty list or an empty object. */
+  get isEmpty(): boolean {
+    return /^\s*(?:\[\s*\]|\{\s*\})?\s*$/.test(this.text);
+  }
+  /** True if the result only says "done" (`ok`, `written`, or nothing). */
+  get acknowledges(): boolean {
+    return (this.#acknowledges ??= this.#isAcknowledgement());
+  }
+  /** Returns the ids of the matching reading rules and of the rules that mask a part of the result. */
+  rules(): readonly string[] {
+    return [...rulesOf(this.text), ...masksOf(this.text).map((id) => `mask-${id}`)];
+  }
+
+  #says(property: AnswerProperty): boolean {
+    return (this.#statements[property] ??= answerMatches(property, this.text));
+  }
+  #isAcknowledgement(): boolean {
+    const text = this.text.trim();
+    if (text === '') return true;
+    if (text.length > ACKNOWLEDGEMENT_CHARS || this.isUnchanged) return false;
+    // Matches a sentence that says "done", optionally followed by fixed advice. Digits or a second line would be data.
+    const [sentence = ''] = text.length <= SENTENCE_CHARS ? [text] : text.split(/[.!] /, 1);
+    if (sentence !== text && /[\d\n]/.test(text)) return false;
+    return sentence.length <= SENTENCE_CHARS && answerMatches('done', sentence);
+  }
+}
+
+/** Results with more characters rarely repeat. */
+const REMEMBERED_CHARS = 1_000;
+const REMEMBERED_ANSWERS = 512;
+const recentReadings = new RecentTexts(REMEMBERED_ANSWERS, (text) => new AnswerReading(text));
+
+/**
+ * Interprets a result and caches the reading. In recorded runs, 25 to 90 percent of the short results are identical to one of the
+ * last hundred. Memory: at most 512 results of 1,000 characters per process.
+ */
+export function readAnswer(text: string): AnswerReading {
+  return text.length > REMEMBERED_CHARS ? new AnswerReading(text) : recentReadings.get(text);
+}

@@ -1,0 +1,133 @@
+import type { Json } from '../../base/json.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { openAnswer } from './open-answer.ts';
+import { resultText } from './result-text.ts';
+
+interface HostForm {
+  readonly outcome: Extract<CallOutcome, 'refused' | 'cancelled'>;
+  /** Matches the whole text, or its fixed beginning or end. */
+  readonly form: RegExp;
+}
+
+/**
+ * The texts by which hosts tell the model that a call did not run, from their sources and recorded sessions. A host writes them
+ * in place of a result, with its error flag. `docs/recording.md` lists the hosts.
+ */
+const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
+  'claude-code': [
+    refused(/^The user doesn't want to (?:proceed with this tool use|take this action right now)\./),
+    refused(/^Permission to (?:use|read|edit|write to) [^]{1,4000}? (?:has been (?:auto-)?denied|denied by plugin)\b/),
+    refused(/^Permission for this (?:action|tool use|command) (?:has been|was) denied\b/),
+    refused(/^Claude requested permissions to (?:use|read from|write to|edit|glob) /),
+    refused(/^(?:PreToolUse|PermissionRequest):[^\n]{1,200} hook error: /),
+    refused(/^Hook (?:'[^'\n]{1,200}' blocked this action: |PreToolUse:[^\n]{1,200} denied this tool)/),
+    refused(/^(?:Permission denied by (?:PermissionRequest )?hook|Execution stopped by (?:PreToolUse )?hook)\b/),
+    refused(/^PreToolUse hook did not respond before its timeout\b/),
+    refused(/^MCP tool [^\n]{1,200} has been denied$/),
+    refused(/^This command (?:uses shell operators that require|requires) approval\b/),
+    refused(/^This Bash command contains multiple operations\. The following parts? requires? approval: /),
+    refused(/^[^\n]{1,2000} was blocked\. For security, Claude Code may only /),
+    refused(/^File is in a directory that is denied by your permission settings\.$/),
+    refused(/^The agent proposed a plan that was rejected by the user\./),
+    // The sandbox of the shell adds this element to the output of a command that it stopped.
+    refused(/<sandbox_violations>[^]*<\/sandbox_violations>\s*$/),
+    cancelled(/^\[Request interrupted by user(?: for tool use)?\]$/),
+    cancelled(/^Sibling tool call errored$/),
+    cancelled(/^Cancelled: parallel tool call\b/),
+    cancelled(/^Streaming fallback - tool execution discarded$/),
+  ],
+  codex: [
+    refused(/^(?:exec command|patch) rejected by user$/),
+    refused(/^user (?:rejected|cancelled) MCP tool call$/),
+    refused(/^`[^]{1,8000}` rejected: [^\n]+$/),
+    refused(/^(?:rejected by user|rejected: blocked by policy)$/),
+    refused(/^patch rejected: writing outside of the project\b/),
+    refused(/^This action was rejected due to unacceptable risk\./),
+    refused(
+      /^exec_command failed[^]{1,8000}Rejected\(\\*"(?:(?:exec command )?rejected by user|This action was rejected)/,
+    ),
+    refused(/^approval policy is \w+; reject command\b/),
+    refused(/^(?:Command|Tool call) blocked by PreToolUse hook: /),
+    refused(/^(?:failed in sandbox|sandbox denied exec error)\b/),
+    cancelled(/^(?:Wall time: [\d.]+ seconds\n)?aborted(?: by user)?(?: after [\d.]+s)?$/),
+  ],
+  gemini: [
+    refused(/^\[Operation Cancelled\] Reason: (?:User (?:denied|did not allow|declined)|Denied)\b/),
+    refused(/^Tool execution denied by policy\./),
+    refused(/^(?:Tool execution blocked|Agent execution stopped by hook): /),
+    refused(/^Tool execution for "[^"\n]{1,200}" requires user confirmation, which is not supported\b/),
+    refused(/^User rejected this operation\./),
+    refused(/^User cancelled sandbox expansion\./),
+    cancelled(/^\[Operation Cancelled\] /),
+    cancelled(/^Operation cancelled by user\.?$/),
+  ],
+  'qwen-code': [refused(/^Tool "[^"\n]{1,200}" is denied(?:\.$|:)/)],
+  copilot: [
+    refused(/^Permission denied and could not request permission from user\b/),
+    refused(/^The user rejected this tool call\./),
+    refused(/^Denied by preToolUse hook\b/i),
+  ],
+  opencode: [
+    refused(/^(?:Error: )?The user rejected permission to use this specific tool call\b/),
+    refused(/^(?:Error: )?The user has specified a rule which prevents you from using this specific tool call\./),
+    refused(/^(?:Error: )?The user dismissed this question$/),
+    cancelled(/^Tool execution aborted$/),
+  ],
+  pi: [refused(/^Tool execution was blocked$/), cancelled(/^(?:[^]*\n\n)?(?:Operation|Command) aborted$/)],
+  goose: [refused(/^The user has declined to run this tool\./)],
+  cline: [refused(/^The user denied this operation\b/)],
+  openhands: [refused(/^(?:Action rejected: )?User rejected the action$/)],
+  'openai-agents': [refused(/^Tool execution was not approved\.$/)],
+  langchain: [refused(/^User rejected the tool call for [`"][^`"\n]{1,200}[`"]/)],
+  'ai-sdk': [refused(/^Tool call execution denied\.$/)],
+};
+
+const ALL_FORMS = Object.values(FORMS).flat();
+
+/**
+ * Returns the outcome of a call whose result is the text of a host for a refused or cancelled call. Undefined for any other
+ * result.
+ *
+ * @param result  the result of a call that the source flags as an error. Without a flag, call this function only for a host
+ *   that flags no refusals, and name the host
+ * @param host  a key of the table; default: the texts of all hosts
+ */
+export function hostOutcome(result: Json, host?: keyof typeof FORMS): HostForm['outcome'] | undefined {
+  const opened = openAnswer(result).result;
+  const text = typeof opened === 'string' ? opened : resultText(opened);
+  const forms = host === undefined ? ALL_FORMS : (FORMS[host] ?? []);
+  return forms.find(({ form }) => form.test(text))?.outcome;
+}
+
+/**
+ * Returns the outcome of a call that a host announced and then did not run: something between the model and the tool refused it,
+ * whatever its words. Undefined if the result says that the call was invalid.
+ */
+export function unrunOutcome(result: Json): HostForm['outcome'] | undefined {
+  if (typeof result === 'string' && result.startsWith('<tool_use_error>')) return hostOutcome(result);
+  return hostOutcome(result) ?? 'refused';
+}
+
+/**
+ * Adds the outcome to the end of a call: that of the source, else that of the host's text. A refused or cancelled call has the
+ * error flag. Any other payload is unchanged.
+ */
+export function withHostOutcome<Payload extends TrajectoryPayload>(payload: Payload): Payload {
+  if (payload.kind !== 'tool_ended') return payload;
+  const { outcome: stated, ...rest } = payload;
+  const outcome =
+    stated ?? (payload.is_error && payload.error_inferred !== true ? hostOutcome(payload.result) : undefined);
+  if (outcome === 'refused' || outcome === 'cancelled') return { ...payload, outcome, is_error: true };
+  if (stated === undefined) return payload;
+  // The error flag says the same.
+  return { ...rest, is_error: outcome === 'failed' } as Payload;
+}
+
+function refused(form: RegExp): HostForm {
+  return { outcome: 'refused', form };
+}
+
+function cancelled(form: RegExp): HostForm {
+  return { outcome: 'cancelled', form };
+}

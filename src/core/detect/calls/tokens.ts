@@ -1,0 +1,65 @@
+import { isDigit, isWordUnit } from '../../base/unit-kinds.ts';
+
+const MAX_TOKENS = 64;
+const MAX_SOURCE_CHARS = 4_000;
+const START = 0x811c9dc5;
+const SPACE = 0x20;
+
+/** Hashes of the words in a text. */
+export interface Tokens {
+  /** 32-bit hashes of the first 64 different words, in ascending order. */
+  readonly tokens: readonly number[];
+  /** Equal for texts that differ only in numbers. The order of words is ignored. A number within a sentence counts as a word. */
+  readonly frameKey: number;
+}
+
+/**
+ * Hashes the words of a text. A word is a sequence of letters, digits and `_` in the first 4,000 characters. ASCII letters are
+ * compared case-insensitively. Characters outside ASCII count as letters.
+ *
+ * Cost: one pass.
+ */
+export function tokensOf(source: string): Tokens {
+  const length = Math.min(source.length, MAX_SOURCE_CHARS);
+  const tokens: number[] = [];
+  let frameKey = 0;
+  let hash = START;
+  for (let at = 0, start = 0; at <= length && tokens.length < MAX_TOKENS; at += 1) {
+    const unit = at < length ? source.charCodeAt(at) : SPACE;
+    if (isWordPart(unit)) {
+      hash = mixUnit(hash, unit);
+      continue;
+    }
+    if (at > start) {
+      const token = finalizeHash(hash);
+      if (!tokens.includes(token)) tokens.push(token);
+      // True for a number that is the whole argument, or a part of such a number.
+      const isValue = isDigit(source.charCodeAt(start)) && source.charCodeAt(start - 1) !== SPACE;
+      if (!isValue) frameKey = (frameKey + token) >>> 0;
+    }
+    start = at + 1;
+    hash = START;
+  }
+  return { tokens: tokens.sort((left, right) => left - right), frameKey };
+}
+
+/** Returns the hash of a single word. */
+export function wordToken(word: string): number {
+  let hash = START;
+  for (let at = 0; at < word.length; at += 1) hash = mixUnit(hash, word.charCodeAt(at));
+  return finalizeHash(hash);
+}
+
+function isWordPart(unit: number): boolean {
+  return unit > 127 || isWordUnit(unit);
+}
+
+/** Adds a UTF-16 code unit to the hash. ASCII letters are converted to lower case. */
+function mixUnit(hash: number, unit: number): number {
+  return Math.imul(hash ^ (unit >= 0x41 && unit <= 0x5a ? unit | 32 : unit), 0x01000193);
+}
+
+function finalizeHash(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+  return (mixed ^ (mixed >>> 13)) >>> 0;
+}

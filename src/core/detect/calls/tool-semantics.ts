@@ -1,0 +1,269 @@
+import { isJsonObject, type Json } from '../../base/json.ts';
+import { LruMap } from '../../base/lru-map.ts';
+import { present } from '../../base/present.ts';
+import { patchedFile } from './patch-text.ts';
+import { readShellCommand } from './shell-command.ts';
+import { isProgram } from './shell-program.ts';
+import type { ToolKind } from './tool-kind.ts';
+import { wordSet } from './word-set.ts';
+
+/** Annotations of a tool from an MCP server. An absent annotation implies nothing. */
+export interface ToolAnnotations {
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+}
+
+/** A declaration of a tool by an adapter or in the configuration. It takes precedence over inferred properties. */
+export interface ToolDeclaration {
+  readonly kind?: ToolKind;
+  /** Arguments used to compare calls, as names or paths (`filter.id`). Default: all arguments. */
+  readonly loopKey?: readonly string[];
+  /** Fields of a JSON result used to compare results, as names or paths. Default: the whole masked result. */
+  readonly progressKey?: readonly string[];
+  /** Annotations of the tool from its MCP server. `kind` takes precedence. */
+  readonly annotations?: ToolAnnotations;
+}
+
+/** Declarations by tool name. */
+export type ToolDeclarations = Readonly<Record<string, ToolDeclaration>>;
+
+/** The properties of a call that do not depend on its result. */
+export interface CallSemantics {
+  readonly kind: ToolKind;
+  /** The tool name. For a shell call, the program that the command runs. */
+  readonly program: string;
+  /** The file, page or folder that the call reads or changes. */
+  readonly target?: string;
+  /** For a write of a whole file: the content. */
+  readonly content?: string;
+  /** For a replacement: the old text and the new text. */
+  readonly replaces?: { readonly before: string; readonly after: string };
+  /** True for a shell call. */
+  readonly shell: boolean;
+  /** True for a shell call that changes a file and then runs a program. */
+  readonly editsAndRuns?: true;
+  /** True for a shell call whose exit code is only that of the last program of a pipeline. */
+  readonly piped?: true;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Names of shells as a whole tool name, or after a separator. */
+const SHELL_NAME =
+  /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|(?:run|execute|exec)(?:_shell)?_command|run_terminal_cmd)$/i;
+const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands', 'argv'];
+const PATH_KEYS = [
+  'path',
+  'file_path',
+  'filePath',
+  'filename',
+  'file',
+  'notebook_path',
+  'target_file',
+  'uri',
+  'url',
+  'dir',
+];
+const PATCH_KEYS = ['patch', 'input', 'patchText'];
+const FOLDER_KEYS = ['cwd', 'workdir', 'working_directory'];
+const CONTENT_KEYS = ['content', 'contents', 'file_text', 'text', 'new_content', 'code_edit', 'body', 'new_source'];
+/** Arguments that specify a position within a file. */
+const PLACE_KEYS = ['cell_id', 'cell_number', 'line_number', 'start_line', 'range'];
+const BEFORE_KEYS = ['old_string', 'old_str', 'oldString', 'oldText', 'old_text', 'old', 'search'];
+const AFTER_KEYS = ['new_string', 'new_str', 'newString', 'newText', 'new_text', 'new', 'replace', 'replacement'];
+
+/** Words in tool names, by kind. The first match determines the kind. */
+const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
+  ['note', wordSet('think thought thinking todo todos plan')],
+  ['wait', wordSet('wait sleep pause')],
+  ['ui', wordSet('click tap key keypress press type scroll swipe drag hover screenshot mouse move navigate step')],
+  [
+    'write',
+    wordSet(
+      `write edit create delete remove update apply insert append patch set put post send submit rename copy upload save replace
+       commit push deploy install add cancel undo revert`,
+    ),
+  ],
+  ['poll', wordSet('poll status output progress monitor stdin task tasks process')],
+  [
+    'read',
+    wordSet(
+      'read get list ls search find grep glob view open cat show fetch query lookup describe inspect browse job jobs sql',
+    ),
+  ],
+  ['execute', wordSet('run execute exec python bash shell test build compile code')],
+];
+
+/**
+ * Determines what a call does. Uses declarations first, then the syntax tree of a shell command, the names and types of the
+ * arguments, and the words in the tool name. Returns `unknown` if none of them determines the kind.
+ */
+export function readCall(tool: string, args: Json, declarations: ToolDeclarations = {}): CallSemantics {
+  const object = isJsonObject(args) ? args : {};
+  const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
+  const command = commandOf(tool, args, object);
+  if (command !== undefined) return shellSemantics(tool, command, declaration?.kind);
+  const path = findString(object, PATH_KEYS);
+  const before = findString(object, BEFORE_KEYS);
+  const after = before === undefined ? undefined : findString(object, AFTER_KEYS);
+  const patch = patchedFile(findString(object, PATCH_KEYS) ?? '');
+  const replaces = patch?.replaces ?? (before === undefined || after === undefined ? undefined : { before, after });
+  const text = path === undefined ? undefined : findString(object, CONTENT_KEYS);
+  // An inserted text is not the whole content of the file.
+  const isWholeContent = object['insert_line'] === undefined && !/append|insert/i.test(tool);
+  const position = PLACE_KEYS.map((key) => object[key]).find((at) => typeof at === 'string' || typeof at === 'number');
+  const kind = kindOf(tool, object, replaces !== undefined || text !== undefined);
+  return {
+    kind: declaration?.kind ?? correctByAnnotations(kind, declaration?.annotations),
+    program: tool,
+    shell: false,
+    ...present({
+      target:
+        patch?.target ??
+        (text === undefined || position === undefined ? path : `${path}:${position}`) ??
+        findString(object, FOLDER_KEYS),
+      content: replaces === undefined && isWholeContent ? text : undefined,
+      replaces,
+    }),
+  };
+}
+
+/** Corrects the inferred kind by the annotations, which only distinguish reads from changes. */
+function correctByAnnotations(inferredKind: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
+  if (annotations?.readOnlyHint === true) {
+    return inferredKind === 'write' || inferredKind === 'execute' || inferredKind === 'unknown' ? 'read' : inferredKind;
+  }
+  const isChange = annotations?.readOnlyHint === false || annotations?.destructiveHint === true;
+  return isChange && (inferredKind === 'read' || inferredKind === 'unknown') ? 'write' : inferredKind;
+}
+
+function shellSemantics(tool: string, command: string, declaredKind: ToolKind | undefined): CallSemantics {
+  const { kind, program, state, writes, reads, editsAndRuns, piped } = readShellCommand(command);
+  return {
+    // An empty line sent to a terminal polls for new output.
+    kind: declaredKind ?? (command.trim() === '' ? 'poll' : kind),
+    program: program === '' ? tool : program,
+    shell: true,
+    ...present({
+      target: state?.target ?? writes[0] ?? (kind === 'write' ? undefined : reads),
+      content: state?.content,
+      replaces: state?.replaces,
+      editsAndRuns,
+      piped,
+    }),
+  };
+}
+
+/** Returns the command line if the tool name or the arguments look like a shell call. */
+function commandOf(tool: string, args: Json, object: Arguments): string | undefined {
+  if (!SHELL_NAME.test(tool)) return findCommandLine(object);
+  if (typeof args === 'string') return args;
+  for (const key of COMMAND_KEYS) {
+    const value = object[key];
+    if (typeof value === 'string') return value;
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return commandLineOf(value);
+  }
+  return undefined;
+}
+
+/** Returns the command line of `['bash', '-lc', LINE]`, or of a program and its arguments. */
+function commandLineOf(words: readonly string[]): string {
+  return words.length === 1 || isShellCall(words) ? (words.at(-1) ?? '') : words.join(' ');
+}
+
+function isShellCall([program = '', option = '']: readonly string[]): boolean {
+  return /^(?:\S*\/)?(?:ba|z|da)?sh$|^(?:powershell|pwsh|cmd)(?:\.exe)?$/i.test(program) && /^[-/]\w/.test(option);
+}
+
+const SHELL_SYNTAX = /[|;&<>$`\\\n]|(?:^|\s)-{1,2}[a-z]|(?:^|\s)\.{0,2}\/\S|\w=\S|\w\.\w{1,5}(?:\s|$)|^sleep \d/i;
+
+/**
+ * Returns the command line if the tool name does not identify a shell. Editors and games also have an argument `command` (`view`,
+ * `go north`).
+ */
+function findCommandLine(object: Arguments): string | undefined {
+  const { command } = object;
+  if (typeof command === 'string') {
+    return command.trim() === '' || opensWithProgram(command) || SHELL_SYNTAX.test(command) ? command : undefined;
+  }
+  const candidate = object['cmd'] ?? object['input'] ?? object['script'] ?? object['argv'] ?? command;
+  if (typeof candidate === 'string') return opensWithProgram(candidate) ? candidate : undefined;
+  if (!Array.isArray(candidate) || !candidate.every((item) => typeof item === 'string')) return undefined;
+  const line = commandLineOf(candidate);
+  return isShellCall(candidate) || opensWithProgram(line) ? line : undefined;
+}
+
+function opensWithProgram(command: string): boolean {
+  return isProgram(command.trimStart().split(/\s/, 1)[0] ?? '');
+}
+
+/** Matches an SQL statement that changes data. A single word is not enough, because searches also have queries. */
+const SQL_CHANGE =
+  /^\s*(?:insert\s+into|update\s+\S+\s+set|delete\s+from|truncate\s+table|(?:create|alter|drop)\s+(?:table|index|view))\b/i;
+
+function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
+  const action = actionOf(args);
+  if (/^(?:poll|status|wait)$/i.test(action) || args['chars'] === '' || args['input'] === '') return 'poll';
+  if (writes || SQL_CHANGE.test(findString(args, ['query', 'sql', 'statement']) ?? '')) return 'write';
+  // A subagent call has an unknown effect.
+  if (typeof args['prompt'] === 'string' && /^(?:task|agent)$/i.test(tool)) return 'execute';
+  // An editor call with a range displays that range.
+  if (action === '' && args['view_range'] !== undefined && typeof args['old_str'] !== 'string') return 'read';
+  // If a tool has several actions, the action determines the kind.
+  const actionKind = kindOfWords(action.trimStart().split(/\s/, 1)[0] ?? '');
+  const nameKind = actionKind === 'unknown' ? kindOfName(tool) : actionKind;
+  return nameKind === 'unknown' ? kindOfArguments(args) : nameKind;
+}
+
+/** Returns the action of a tool with several actions: `{action: 'view'}`, `{action: {type: 'click'}}`, `{command: 'view'}`. */
+function actionOf({ action, command }: Arguments): string {
+  const type = isJsonObject(action) ? action['type'] : action;
+  if (typeof type === 'string') return type;
+  return typeof command === 'string' ? command : '';
+}
+
+/** The kind of a call with a single argument, by the name and type of that argument. */
+const LONE_ARGUMENTS: readonly (readonly [RegExp, 'string' | 'number', ToolKind])[] = [
+  [/^(?:thoughts?|thinking|reasoning)$/, 'string', 'note'],
+  [/^(?:code|script)$/, 'string', 'execute'],
+  [/^(?:seconds|ms|duration(?:_\w+)?)$/, 'number', 'wait'],
+  [/^keys?$/, 'string', 'ui'],
+];
+
+function kindOfArguments(args: Arguments): ToolKind {
+  if (typeof args['x'] === 'number' && typeof args['y'] === 'number') return 'ui';
+  if (Array.isArray(args['coordinate'])) return 'ui';
+  const [name = '', ...others] = Object.keys(args);
+  if (others.length > 0) return 'unknown';
+  return LONE_ARGUMENTS.find(([names, type]) => names.test(name) && typeof args[name] === type)?.[2] ?? 'unknown';
+}
+
+function kindOfWords(name: string): ToolKind {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return NAME_KINDS.find(([, kindWords]) => words.some((word) => kindWords.has(word)))?.[0] ?? 'unknown';
+}
+
+const recentKinds = new LruMap<ToolKind>(512);
+
+/** Returns the kind from the tool name. In MCP names (`mcp__server__tool`) the server name is ignored. */
+function kindOfName(tool: string): ToolKind {
+  const cachedKind = recentKinds.get(tool);
+  if (cachedKind !== undefined) return cachedKind;
+  const name = tool.slice(tool.lastIndexOf('__') + 1);
+  // Coxswain provides this tool for responses to advice. Hosts put the server name before it in different ways.
+  const kind = /(?:^|[-_])acknowledge_advice$/.test(name) ? 'note' : kindOfWords(name);
+  recentKinds.set(tool, kind);
+  return kind;
+}
+
+/** Returns the first string argument with one of these names. */
+function findString(args: Arguments, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const value = args[key];
+    if (typeof value === 'string') return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,60 @@
+import type { PatternDetector } from '../patterns/pattern-detector.ts';
+import { cycleDetector } from './cycle.ts';
+import { driftDetector } from './drift.ts';
+import { errorCascadeDetector } from './error-cascade.ts';
+import { identicalCallDetector } from './identical-call.ts';
+import { pollingDetector } from './polling.ts';
+import { repeatedErrorDetector } from './repeated-error.ts';
+import { repetitionDetector } from './repetition.ts';
+import { sameFailureDetector } from './same-failure.ts';
+import { sequentialCallsDetector } from './sequential-calls.ts';
+import { stagnationDetector } from './stagnation.ts';
+import { stallDetector } from './stall.ts';
+import { thrashDetector } from './thrash.ts';
+
+export * from './cycle.ts';
+export * from './drift.ts';
+export * from './error-cascade.ts';
+export * from './identical-call.ts';
+export * from './polling.ts';
+export * from './repeated-error.ts';
+export * from './repetition.ts';
+export * from './same-failure.ts';
+export * from './sequential-calls.ts';
+export * from './stagnation.ts';
+export * from './stall.ts';
+export * from './thrash.ts';
+
+/** The built-in detectors by the kind of their patterns, in the order in which they observe a step. */
+export const DETECTORS: {
+  readonly identical_call: typeof identicalCallDetector;
+  readonly cycle: typeof cycleDetector;
+  readonly repeated_error: typeof repeatedErrorDetector;
+  readonly error_cascade: typeof errorCascadeDetector;
+  readonly polling_no_progress: typeof pollingDetector;
+  readonly stagnation: typeof stagnationDetector;
+  readonly repetition: typeof repetitionDetector;
+  readonly thrash: typeof thrashDetector;
+  readonly same_failure_after_edits: typeof sameFailureDetector;
+  readonly stall: typeof stallDetector;
+  readonly drift: typeof driftDetector;
+  readonly sequential_when_parallel: typeof sequentialCallsDetector;
+} = {
+  identical_call: identicalCallDetector,
+  cycle: cycleDetector,
+  repeated_error: repeatedErrorDetector,
+  error_cascade: errorCascadeDetector,
+  polling_no_progress: pollingDetector,
+  stagnation: stagnationDetector,
+  repetition: repetitionDetector,
+  thrash: thrashDetector,
+  same_failure_after_edits: sameFailureDetector,
+  stall: stallDetector,
+  drift: driftDetector,
+  sequential_when_parallel: sequentialCallsDetector,
+};
+
+/** Every built-in detector with its default thresholds: what `coxswain analyze` runs. */
+export function defaultDetectors(): readonly PatternDetector[] {
+  return Object.values(DETECTORS).map((create) => create());
+}

@@ -1,0 +1,99 @@
+import { OUTSIDE_CAUSES, type ErrorCategory } from '../calls/error-class.ts';
+import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, appendEvidence } from './level.ts';
+
+/** Options of `errorCascadeDetector`. */
+export interface ErrorCascadeOptions {
+  /** Failing turns in a row at which it warns; default 6. One fewer if all name one cause that other arguments do not cure. */
+  readonly warnAt?: number;
+}
+
+interface State {
+  readonly count: number;
+  /** Index of the first failure, which identifies the row. */
+  readonly first: number;
+  readonly turn: number;
+  readonly programs: readonly string[];
+  /** Keys of messages, and of causes that other arguments do not cure; at most 16. */
+  readonly causes: readonly string[];
+  /** The only kind of cause, if other arguments do not cure it. */
+  readonly outside: ErrorCategory | null;
+  /** A cause came up again. */
+  readonly repeated: boolean;
+  readonly lastArgsKey: string;
+  readonly lastMessageKey: string;
+  readonly evidence: readonly number[];
+}
+
+const EMPTY: State = {
+  count: 0,
+  first: -1,
+  turn: -1,
+  programs: [],
+  causes: [],
+  outside: null,
+  repeated: false,
+  lastArgsKey: '',
+  lastMessageKey: '',
+  evidence: [],
+};
+
+/**
+ * Calls of two or more tools fail in a row, or calls fail with a recurring cause. A row of different errors of one tool does not
+ * count: the agent may be developing a script.
+ *
+ * Warns at:
+ * - 6 failing turns in a row (`warnAt`), over two or more programs, or with a recurring cause: the same message, or a
+ *   cause that other arguments do not fix.
+ * - One fewer if all failures name one such cause.
+ *
+ * Resets on:
+ * - A success.
+ * - The same call failing with another message.
+ *
+ * Ignores:
+ * - Failures without a message.
+ * - Command lines that edit a file and then run a program.
+ */
+export const errorCascadeDetector: DetectorFactory<ErrorCascadeOptions> = defineDetector<ErrorCascadeOptions, State>(
+  'error_cascade',
+  { warnAt: countShape(6) },
+  ({ warnAt }, snapshot = EMPTY) => {
+    let state = snapshot;
+    return {
+      observe(step) {
+        const { failure, program, turn } = step;
+        if (step.transparent || step.resultMissing || failure?.category === 'silent') return undefined;
+        if (failure === undefined) {
+          state = EMPTY;
+          return undefined;
+        }
+        if (step.editsAndRuns) return undefined;
+        if (state.lastArgsKey === step.argsKey && state.lastMessageKey !== failure.messageKey) state = EMPTY;
+        const isOutside = OUTSIDE_CAUSES.has(failure.category);
+        const cause = isOutside ? failure.groupKey : failure.messageKey;
+        const isOnlyCause = isOutside && (state.count === 0 || state.outside === failure.category);
+        const isSameTurn = state.turn === turn;
+        state = {
+          count: state.count + (isSameTurn ? 0 : 1),
+          first: state.count === 0 ? step.index : state.first,
+          turn,
+          programs: state.programs.includes(program) ? state.programs : [...state.programs.slice(-7), program],
+          causes: state.causes.includes(cause) ? state.causes : [...state.causes.slice(-15), cause],
+          outside: isOnlyCause ? failure.category : null,
+          repeated: state.repeated || (!isSameTurn && state.causes.includes(cause)),
+          lastArgsKey: step.argsKey,
+          lastMessageKey: failure.messageKey,
+          evidence: appendEvidence(state.evidence, step.index),
+        };
+        const { count, evidence } = state;
+        if (state.programs.length < 2 && !state.repeated) return undefined;
+        const grade = gradeCount(count, state.outside === null ? warnAt : warnAt - 1);
+        if (grade === undefined) return undefined;
+        const key = `from-${state.first}`;
+        return [{ kind: 'error_cascade', key, stuck: true, ...grade, occurrences: count, evidence }];
+      },
+      snapshot: () => state,
+    };
+  },
+);

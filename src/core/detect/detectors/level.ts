@@ -1,0 +1,38 @@
+import type { PatternLevel } from '../../records/trajectory-pattern.ts';
+import type { Sighting } from '../patterns/pattern-detector.ts';
+
+/** A count compared with its threshold. */
+export interface Grade {
+  readonly level: PatternLevel;
+  readonly confidence: number;
+}
+
+/**
+ * Grades a count: `hint` one below the threshold, `warn` at it, `strong` at twice the threshold, else undefined.
+ * Confidence rises from 0.5 over 0.75 to at most 0.99.
+ */
+export function gradeCount(count: number, warnAt: number): Grade | undefined {
+  if (count < warnAt - 1) return undefined;
+  if (count < warnAt) return { level: 'hint', confidence: 0.5 };
+  const level = count >= 2 * warnAt ? 'strong' : 'warn';
+  const confidence = Math.min(0.99, 1 - 0.25 * (warnAt / count));
+  return { level, confidence: Math.round(confidence * 100) / 100 };
+}
+
+/** The view with the higher confidence; the first one if they are equal. */
+export function moreConfident<View extends { readonly confidence: number }>(
+  left: View | undefined,
+  right: View | undefined,
+): View | undefined {
+  return left === undefined || (right !== undefined && right.confidence > left.confidence) ? right : left;
+}
+
+/** Says that a pattern has ended: see `Sighting.over`. */
+export function endSighting(kind: string, key: string): Sighting {
+  return { kind, key, stuck: true, level: 'hint', confidence: 0, occurrences: 0, evidence: [], over: true };
+}
+
+/** Appends a call to the evidence; keeps the last 32. */
+export function appendEvidence(evidence: readonly number[], index: number): readonly number[] {
+  return [...evidence.slice(-31), index];
+}

@@ -1,0 +1,130 @@
+import { LruMap } from '../../base/lru-map.ts';
+import { whole } from '../../base/shape.ts';
+import type { Sighting, StepContext } from '../patterns/pattern-detector.ts';
+import type { Step } from '../patterns/step.ts';
+import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, endSighting, moreConfident, appendEvidence } from './level.ts';
+
+/** Options of `sameFailureDetector`. */
+export interface SameFailureOptions {
+  /** Changes of the world after which one check still fails alike, at which it warns; default 4. */
+  readonly warnAt?: number;
+}
+
+interface Entry {
+  readonly failureKey: string;
+  readonly epoch: number;
+  readonly changes: number;
+  readonly evidence: readonly number[];
+  /** Keys and calls of the last failures, oldest first; at most 6. */
+  readonly history: readonly (readonly [failureKey: string, index: number])[];
+}
+
+type State = readonly (readonly [string, Entry])[];
+
+/** Six alternating failures are three rounds of fixing one thing and breaking another. */
+const OSCILLATION = 6;
+/** An answer with a larger share of new lines reports something else. */
+const MAX_FRESH = 0.34;
+
+/**
+ * A check fails in the same way after each edit. Running a check again after an edit is normal, but four edits without any change of
+ * the message are not. Also detects two failures of one check that alternate through six runs (`thrash`): each fix breaks what the
+ * last one fixed.
+ *
+ * Warns at:
+ * - 4 changes (`warnAt`), each followed by the same failure of one check.
+ * - A check is a call with equal arguments and the same message, line numbers aside; or a program with any arguments, with the
+ *   same error line and the same count of failures. Command lines that edit a file and then run a program count together.
+ * - 6 runs for two failures of one check that alternate: the kind is then `thrash`, always at `warn`, with confidence 0.75.
+ *
+ * Resets on:
+ * - A success of that check.
+ * - For a program with different arguments: a result of which more than a third of the lines are new.
+ */
+export const sameFailureDetector: DetectorFactory<SameFailureOptions> = defineDetector<SameFailureOptions, State>(
+  'same_failure_after_edits',
+  { warnAt: whole(1, MAX_COUNT, 4) },
+  ({ warnAt }, state = []) => {
+    const checks = new LruMap<Entry>(64, state);
+    /** Adds a failure of a check. */
+    const addFailure = (
+      key: string,
+      failureKey: string,
+      { index, tool }: Step,
+      { epoch }: StepContext,
+    ): Sighting | undefined => {
+      const previous = checks.get(key);
+      if (previous?.epoch === epoch) return undefined;
+      const isSame = previous?.failureKey === failureKey;
+      const entry: Entry = {
+        failureKey,
+        epoch,
+        changes: isSame ? previous.changes + 1 : 0,
+        evidence: appendEvidence(isSame ? previous.evidence : [], index),
+        history: [...(previous?.history ?? []).slice(1 - OSCILLATION), [failureKey, index]],
+      };
+      checks.set(key, entry);
+      const { changes, evidence, history } = entry;
+      if (isAlternating(history)) {
+        const calls = history.map(([, call]) => call);
+        return {
+          key,
+          stuck: true,
+          tool,
+          kind: 'thrash',
+          level: 'warn',
+          confidence: 0.75,
+          occurrences: 3,
+          evidence: calls,
+        };
+      }
+      const grade = gradeCount(changes, warnAt);
+      return (
+        grade && {
+          key,
+          stuck: true,
+          tool,
+          kind: 'same_failure_after_edits',
+          ...grade,
+          occurrences: changes + 1,
+          evidence,
+        }
+      );
+    };
+    return {
+      observe(step, context) {
+        if (step.resultMissing) return undefined;
+        // A line that edits and then runs differs each time.
+        const ownKey = step.editsAndRuns ? `edited:${step.tool}` : step.argsKey;
+        const programKey = `line:${step.tool}:${step.program}`;
+        const { failure } = step;
+        if (failure === undefined) {
+          const passedChecks = step.kind === 'execute' ? [ownKey, programKey] : [ownKey];
+          return passedChecks
+            .filter((check) => checks.delete(check))
+            .map((check) => endSighting('same_failure_after_edits', check));
+        }
+        if (failure.category === 'silent') return undefined;
+        const previous = checks.get(ownKey);
+        const hasMoved = previous !== undefined && previous.failureKey !== failure.messageKey;
+        if (hasMoved || context.freshLines > MAX_FRESH) checks.delete(programKey);
+        const ownSighting = addFailure(ownKey, failure.messageKey, step, context);
+        const programSighting =
+          step.kind === 'execute' ? addFailure(programKey, failure.lineKey, step, context) : undefined;
+        const sighting = moreConfident(ownSighting, programSighting);
+        return sighting && [sighting];
+      },
+      snapshot: () => checks.entries(),
+    };
+  },
+);
+
+function isAlternating(history: Entry['history']): boolean {
+  const keys = history.map(([key]) => key);
+  return (
+    keys.length === OSCILLATION &&
+    keys[0] !== keys[1] &&
+    keys.every((key, index) => index < 2 || key === keys[index - 2])
+  );
+}

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import { firstFlag, times, type ScriptedCall } from '../../../../test/support/scripted-run.ts';
+import { stagnationDetector } from './stagnation.ts';
+
+const ask = (at: number): ScriptedCall => ({ tool: 'search', args: { q: `words ${at}` }, result: 'No results found' });
+
+test('a very short answer is flagged at the tenth, an empty one at the sixth, and one to questions that differ only in a number at the twentieth', () => {
+  const words = 'lag delay wait stall queue slow stuck late behind drift pause hang'.split(' ');
+  const other = (at: number): ScriptedCall => ({ tool: 'search', args: { q: words[at] ?? '' }, result: '42' });
+  expect(firstFlag(stagnationDetector(), times(12, other))).toBe(9);
+  const nothing = times(12, (at) => ({ ...other(at), result: '[]' }));
+  expect(firstFlag(stagnationDetector(), nothing)).toBe(5);
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(22, (at) => ({ tool: 'search', args: { id: at }, result: '[]' })),
+    ),
+  ).toBe(19);
+});
+
+test('legitimate runs that look similar are not flagged', () => {
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(12, (at) => ({ ...ask(at), result: `${at} results` })),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(12, (at) => ({ tool: 'delete', args: { at }, result: 'true' })),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(12, (at) => ({ ...ask(at), turn: 0 })),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(12, (at) => (at % 5 === 4 ? { ...ask(at), result: 'one' } : ask(at))),
+    ),
+  ).toBeNull();
+});
+
+test('questions about different items of a list without a result are work, and rewordings of one question are not', () => {
+  const column = (at: number): ScriptedCall => ({
+    tool: 'duckdb',
+    args: { q: `SELECT count(*) AS nulls FROM trips WHERE c${at} IS NULL` },
+    result: 'nulls\n-----\n0',
+  });
+  expect(firstFlag(stagnationDetector(), times(19, column))).toBeNull();
+  const words = [
+    'kafka lag alert',
+    'alert kafka lag',
+    'kafka lag',
+    'lag of kafka',
+    'kafka alerts',
+    'consumer lag kafka',
+  ];
+  const search = (at: number): ScriptedCall => ({
+    tool: 'search',
+    args: { q: words[at] ?? '' },
+    result: 'No pages found.',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, search))).toBe(5);
+});
+
+test('one question that grows is flagged at the sixth, however short the answer is', () => {
+  const more = ['cabin', 'passengers', 'stops', 'sort', 'limit', 'fare'];
+  const search = (at: number): ScriptedCall => ({
+    tool: 'search_flight',
+    args: { from: 'JFK', to: 'SEA', ...(at === 0 ? {} : { [more[at - 1] ?? '']: at }) },
+    result: '[]',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, search))).toBe(5);
+});
+
+test('a short fact about one address or day after the other is work', () => {
+  const page = (at: number): ScriptedCall => ({
+    tool: 'mem_read',
+    args: { addr: `0x0007${at}000`, len: 16 },
+    result: 'FF FF FF FF FF FF FF FF',
+  });
+  expect(firstFlag(stagnationDetector(), times(9, page))).toBeNull();
+});
+
+test('names with common parts are a list too', () => {
+  const names = [
+    'Alfa sp. z o.o.',
+    'Bis S.A.',
+    'Drewpol sp.j.',
+    'Eko-Rol sp. z o.o.',
+    'Nova S.A.',
+    'Metal sp. z o.o.',
+    'Orion',
+  ];
+  const check = (at: number): ScriptedCall => ({
+    tool: 'check_sanctions',
+    args: { name: names[at] ?? '', lists: ['EU', 'UN', 'US'] },
+    result: 'No hits.',
+  });
+  expect(firstFlag(stagnationDetector(), times(7, check))).toBeNull();
+});
+
+test('pages that only state their number of items are not flagged', () => {
+  const page = (at: number): ScriptedCall => ({ tool: 'list_art', args: { page: at, size: 20 }, result: '20 records' });
+  expect(firstFlag(stagnationDetector(), times(12, page))).toBeNull();
+});
+
+test('one text that stays the same although another tone is requested each time is flagged', () => {
+  const tones = ['warm', 'warmer', 'friendly', 'casual', 'human', 'soft'];
+  const rewrite = (at: number): ScriptedCall => ({
+    tool: 'rewrite',
+    args: { text: 'We are sorry for the delay.', tone: tones[at] ?? '' },
+    result: 'We apologise for the delay.',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, rewrite))).toBe(5);
+});

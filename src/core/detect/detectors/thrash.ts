@@ -1,0 +1,128 @@
+import { LruMap } from '../../base/lru-map.ts';
+import { whole } from '../../base/shape.ts';
+import type { Step } from '../patterns/step.ts';
+import { defineDetector, MAX_COUNT, countShape, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, appendEvidence } from './level.ts';
+
+/** Options of `thrashDetector`. */
+export interface ThrashOptions {
+  /** Returns between two states of one file at which it warns; default 2. */
+  readonly revertsWarnAt?: number;
+  /** Whole rewrites of one file in a row at which it warns; default 10. */
+  readonly rewritesWarnAt?: number;
+}
+
+/** Two states of a file, or two texts that replaced each other. */
+interface Pair {
+  readonly key: string;
+  /** The state in which the file was left. */
+  readonly last: string;
+  readonly returns: number;
+  /** A program ran well in one of the two states. */
+  readonly passed: boolean;
+  readonly evidence: readonly number[];
+}
+
+interface Entry {
+  /** The last states, oldest first; at most 8. */
+  readonly states: readonly string[];
+  /** The last pairs, oldest first; at most 16. */
+  readonly pairs: readonly Pair[];
+  readonly rewrites: number;
+  readonly rewriteEvidence: readonly number[];
+  /** Ordinal, programs that ran well, and messages of the user at the last write. */
+  readonly ordinal: number;
+  readonly passes: number;
+  readonly userMessages: number;
+}
+
+interface State {
+  readonly files: readonly (readonly [string, Entry])[];
+  readonly passes: number;
+}
+
+const MAX_FILES = 64;
+const MAX_STATES = 8;
+const MAX_PAIRS = 16;
+/** To remove a fix, test and restore it is method. */
+const METHOD_PATIENCE = 2;
+
+/**
+ * A file changes back and forth between two states, because a write restores earlier content or an edit undoes an earlier edit. Or a
+ * file is completely rewritten many times in a row.
+ *
+ * Warns at:
+ * - 2 returns between the same two states (`revertsWarnAt`).
+ * - 4 returns if a program succeeded in one of the states: the agent may remove a fix on purpose, test, and restore it.
+ * - 10 complete rewrites of a file in a row (`rewritesWarnAt`).
+ * - `same_failure_after_edits` also reports this kind: two failures of one check that alternate through six runs.
+ *
+ * Resets on:
+ * - A message of the user.
+ *
+ * Ignores:
+ * - Writes whose content is not in the arguments.
+ */
+export const thrashDetector: DetectorFactory<ThrashOptions> = defineDetector<ThrashOptions, State>(
+  'thrash',
+  { revertsWarnAt: whole(1, MAX_COUNT, 2), rewritesWarnAt: countShape(10) },
+  ({ revertsWarnAt, rewritesWarnAt }, state = { files: [], passes: 0 }) => {
+    const files = new LruMap<Entry>(MAX_FILES, state.files);
+    let { passes } = state;
+    return {
+      observe(step, { ordinal, userMessages }) {
+        const { target, leavesKey, tool, index } = step;
+        if (step.failure !== undefined || step.resultMissing) return undefined;
+        if (step.kind === 'execute' || step.editsAndRuns) passes += 1;
+        if (target === undefined || step.kind !== 'write' || leavesKey === undefined) return undefined;
+        const entry = files.get(target);
+        const previous = entry?.userMessages === userMessages ? entry : undefined;
+        const isRewrite = step.fromKey === undefined;
+        const isConsecutive = isRewrite && previous?.ordinal === ordinal - 1 && previous.states.at(-1) !== leavesKey;
+        const states = previous?.states ?? [];
+        const rewrites = isConsecutive ? previous.rewrites + 1 : 1;
+        const rewriteEvidence = appendEvidence(isConsecutive ? previous.rewriteEvidence : [], index);
+        const pairs = updatePairs(previous, step, leavesKey, passes);
+        const newStates = isRewrite ? [...states.slice(1 - MAX_STATES), leavesKey] : states;
+        files.set(target, { states: newStates, pairs, rewrites, rewriteEvidence, ordinal, passes, userMessages });
+        // Only the last pair can have moved.
+        const pair = pairs.at(-1);
+        const returnedPair = pair?.evidence.at(-1) === index ? pair : undefined;
+        const returnGrade =
+          returnedPair && gradeCount(returnedPair.returns, revertsWarnAt + (returnedPair.passed ? METHOD_PATIENCE : 0));
+        const grade = returnGrade ?? gradeCount(rewrites, rewritesWarnAt);
+        if (grade === undefined) return undefined;
+        const [occurrences, evidence] =
+          returnedPair === undefined || returnGrade === undefined
+            ? [rewrites, rewriteEvidence]
+            : [returnedPair.returns, returnedPair.evidence];
+        return [{ kind: 'thrash', key: target, stuck: true, ...grade, occurrences, tool, evidence }];
+      },
+      snapshot: () => ({ files: files.entries(), passes }),
+    };
+  },
+);
+
+/** The pairs with the one of this write at the end. */
+function updatePairs(
+  previous: Entry | undefined,
+  { fromKey, index }: Step,
+  leftKey: string,
+  passes: number,
+): readonly Pair[] {
+  const pairs = previous?.pairs ?? [];
+  const previousKey = fromKey ?? previous?.states.at(-1);
+  if (previousKey === undefined || previousKey === leftKey) return pairs;
+  const key = previousKey < leftKey ? `${previousKey}:${leftKey}` : `${leftKey}:${previousKey}`;
+  const knownPair = pairs.find((pair) => pair.key === key);
+  const isKnownState = fromKey !== undefined || previous?.states.includes(leftKey) === true;
+  const isReturn = knownPair !== undefined && knownPair.last !== leftKey && isKnownState;
+  const pair: Pair = {
+    key,
+    last: leftKey,
+    returns: (knownPair?.returns ?? 0) + (isReturn ? 1 : 0),
+    passed: knownPair?.passed === true || (previous !== undefined && passes > previous.passes),
+    evidence: isReturn ? appendEvidence(knownPair.evidence, index) : (knownPair?.evidence ?? []),
+  };
+  return [...pairs.filter((other) => other.key !== key).slice(1 - MAX_PAIRS), pair];
+}

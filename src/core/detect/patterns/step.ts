@@ -1,0 +1,181 @@
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { hashText } from '../../base/hash.ts';
+import type { Json } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import { TERMINAL_SEQUENCES } from '../../base/shown-text.ts';
+import { answerLines } from '../calls/answer-lines.ts';
+import { FLAGGED_SEED, readAnswer, type AnswerReading } from '../calls/answer-reading.ts';
+import { readArguments } from '../calls/argument-reading.ts';
+import { progressOf } from '../calls/declared-keys.ts';
+import { openAnswer, withoutReminders } from '../calls/open-answer.ts';
+import type { RawCall } from '../calls/raw-call.ts';
+import { resultText } from '../calls/result-text.ts';
+import { shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
+import { failureOf, withExitFlag, type StepFailure } from '../calls/step-failure.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
+import type { ToolKind } from '../calls/tool-kind.ts';
+import type { CallSemantics, ToolDeclarations } from '../calls/tool-semantics.ts';
+
+/** A call and its result, reduced to the keys, kinds and properties that detectors need. Contains no content. */
+export interface Step {
+  /** Index of the call in its run, from 0. */
+  readonly index: number;
+  /** Number of the turn that issued the call. The calls of a turn were issued together. */
+  readonly turn: number;
+  /** Time of the result in Unix milliseconds; 0 if unknown. */
+  readonly atMs: number;
+  readonly tool: string;
+  /** The tool name. For a shell call, the program that the command runs. */
+  readonly program: string;
+  readonly kind: ToolKind;
+  /** True for a thought or a pause, which is neither progress nor repetition. */
+  readonly transparent: boolean;
+  /** Equal for calls of the same tool with the same arguments. The order of keys is ignored. */
+  readonly argsKey: string;
+  /** Equal for results that differ only in times and ids. */
+  readonly resultKey: string;
+  /** Equal for results that differ only in digits and blanks. */
+  readonly shapeKey: number;
+  /** Hashes of result lines without digits, at most 16. */
+  readonly lines: readonly number[];
+  /** Key of the tool, the arguments and the result together. */
+  readonly callKey: string;
+  /** Hashes of the words in the arguments, in ascending order, at most 64. See `similarity`. */
+  readonly tokens: readonly number[];
+  /** Equal for calls of the same tool that differ only in numbers. */
+  readonly frameKey: number;
+  /**
+   * Present if the call failed: it was flagged, a JSON result declares the failure, or only the text of the result reports it
+   * (`soft`).
+   */
+  readonly failure?: StepFailure;
+  /** `refused` calls also have a `failure`, so that a row of refusals is found. */
+  readonly outcome: CallOutcome;
+  /** True if the result only confirms the call, for example "done". */
+  readonly acknowledged: boolean;
+  /** For a write: true if the result says that nothing changed. */
+  readonly unchanged: boolean;
+  /** True for a very short result, or a short result that says "none", "zero" or "no". */
+  readonly negative: boolean;
+  /** True if the result is an empty text, an empty list or an empty object. */
+  readonly empty: boolean;
+  readonly resultChars: number;
+  /** The file or page that the call reads or changes. */
+  readonly target?: string;
+  /** For a write: a key of the content of the target after the call. */
+  readonly leavesKey?: string;
+  /** For a replacement: a key of the content before the call. */
+  readonly fromKey?: string;
+  /** True if the source contains no result for this call. */
+  readonly resultMissing: boolean;
+  /** True for a shell call that changes a file and then runs a program. */
+  readonly editsAndRuns: boolean;
+}
+
+/** A result without its envelope. */
+export interface ResultReading {
+  readonly result: Json;
+  /** True if the envelope says that the call failed. */
+  readonly envelopeFailed: boolean;
+  /** The output of a program with its exit code; undefined for other results. */
+  readonly printed: ShellAnswer | undefined;
+  readonly answer: AnswerReading;
+}
+
+/** Removes the envelope of a result and reads the content. Accounts for most of the cost of `makeStep`. */
+export function unwrapResult(rawResult: Json): ResultReading {
+  const cleanedResult = cleanResult(rawResult);
+  const openedAnswer = openAnswer(cleanedResult);
+  const result = openedAnswer.result === cleanedResult ? cleanedResult : cleanResult(openedAnswer.result);
+  const printed = shellAnswer(result);
+  const answer = readAnswer(removeColours(printed?.text ?? resultText(result)));
+  return { result, envelopeFailed: openedAnswer.failed, printed, answer };
+}
+
+/**
+ * Converts a call and its result into a step.
+ *
+ * Cost: a few linear passes over arguments and result. The readings of recent short results are cached (`readAnswer`).
+ */
+export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step {
+  const { result, envelopeFailed, printed, answer } = unwrapResult(rawCall.result);
+  const { tool, annotations } = rawCall;
+  const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
+  const tools = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
+  const { semantics, argsKey, tokens, frameKey, leavesKey, fromKey } = readArguments(tool, rawCall.args, tools);
+  const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, semantics);
+  const wasCancelled = rawCall.outcome === 'cancelled';
+  const resultMissing = call.resultMissing || answer.wasNotRun || wasCancelled;
+  // `gh pr checks` exits with an error code while checks are pending.
+  const isWaiting = semantics.kind === 'poll' && answer.isPending;
+  const hasZeroExit = printed?.exitCode === 0 && semantics.piped !== true;
+  const failure = isWaiting || resultMissing ? undefined : failureOf(call, answer, { semantics, hasZeroExit });
+  const isEmptyFinding = answer.isEmpty && answer.text.trim() !== '' && semantics.kind !== 'write';
+  const acknowledged = failure === undefined && !isEmptyFinding && answer.acknowledges;
+  const kind = correctKind(semantics, answer, { failed: failure !== undefined, acknowledged });
+  const progress = progressOf(result, declaration);
+  const resultKey =
+    progress === undefined
+      ? answer.keyOf(call.isError)
+      : hashText(canonicalJson(progress), call.isError ? FLAGGED_SEED : 0);
+  const { shapeKey, lines } = answerLines(answer.masked);
+  return {
+    index: call.index,
+    turn: call.turn,
+    atMs: call.atMs,
+    tool: call.tool,
+    program: semantics.program,
+    kind,
+    transparent: kind === 'note' || kind === 'wait',
+    argsKey,
+    resultKey,
+    shapeKey,
+    lines,
+    callKey: hashText(argsKey + resultKey),
+    tokens,
+    frameKey,
+    acknowledged,
+    unchanged: kind === 'write' && answer.isUnchanged,
+    negative: answer.saysNone,
+    empty: answer.isEmpty,
+    resultChars: answer.text.length,
+    resultMissing,
+    editsAndRuns: semantics.editsAndRuns === true,
+    outcome: rawCall.outcome ?? (failure === undefined ? 'ok' : 'failed'),
+    ...present({ failure, target: semantics.target, leavesKey, fromKey }),
+  };
+}
+
+/** Returns the same step with a failure that has no cause. */
+export function withoutCause(step: Step): Step {
+  return step.failure === undefined ? step : { ...step, failure: { ...step.failure, category: 'silent' } };
+}
+
+function cleanResult(result: Json): Json {
+  return typeof result === 'string' ? withoutReminders(removeColours(result)) : result;
+}
+
+function removeColours(text: string): string {
+  return text.includes(ESCAPE) ? text.replaceAll(TERMINAL_SEQUENCES, '') : text;
+}
+
+const ESCAPE = '\u001b';
+
+/** Programs that contact another machine. The output of a local program may contain any word. */
+const REMOTE_PROGRAMS = new Set(['curl', 'wget', 'ssh', 'gh', 'glab', 'kubectl', 'docker', 'podman', 'helm']);
+/** If the result of a pause is longer than this many characters, it contains information. */
+const PAUSE_CHARS = 120;
+
+/** Returns the kind of the call, corrected by its result. */
+function correctKind(
+  { kind, shell, program }: CallSemantics,
+  answer: AnswerReading,
+  { failed, acknowledged }: { readonly failed: boolean; readonly acknowledged: boolean },
+): ToolKind {
+  if (kind === 'wait' && !failed && answer.text.length >= PAUSE_CHARS) return 'poll';
+  const isQuestion = !failed && kind !== 'write' && (!shell || REMOTE_PROGRAMS.has(program));
+  if (isQuestion && answer.isPending) return 'poll';
+  // A failed operation is finished, so the agent is not polling.
+  if (kind === 'poll' && !answer.isPending && answer.reportsFailureAnywhere) return 'read';
+  return kind === 'unknown' && acknowledged && answer.text.trim() !== '' ? 'write' : kind;
+}

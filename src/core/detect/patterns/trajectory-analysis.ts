@@ -1,0 +1,322 @@
+import { CoxswainError, messageOf } from '../../base/error.ts';
+import type { Json } from '../../base/json.ts';
+import { OpenCalls } from '../../base/open-calls.ts';
+import { RingBuffer } from '../../base/ring-buffer.ts';
+import { outcomeOf, type CallOutcome } from '../../records/call-outcome.ts';
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-retention.ts';
+import type { DetectorFault, PendingCall, TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
+import { askedAfterPause, isLongRest } from './asked-after-pause.ts';
+import { newCounters, type OwnCounters } from './counters.ts';
+import { PatternBook, type PatternChange } from './pattern-book.ts';
+import type { PatternDetector, PatternFold, Sighting, StepContext } from './pattern-detector.ts';
+import {
+  COMPARED_CALLS,
+  packCall,
+  recentCallOf,
+  unpackCall,
+  withoutComparison,
+  type RecentCall,
+} from './recent-call.ts';
+import { makeStep, withoutCause, type Step } from './step.ts';
+import type { ToolDeclarations } from '../calls/tool-semantics.ts';
+import { World } from './world.ts';
+
+/** Options of an analysis. */
+export interface TrajectoryAnalysisOptions {
+  readonly detectors: readonly PatternDetector[];
+  /** Declarations of the tools that the host offers. */
+  readonly tools?: ToolDeclarations;
+  /** Limits on the kept history. Default: `FULL_ANALYSIS_RETENTION`. */
+  readonly retain?: AnalysisRetention;
+  /** Continues from this state. Default: starts a new run. */
+  readonly snapshot?: TrajectoryAnalysisSnapshot;
+  /** True if the caller no longer uses the snapshot, so that it need not be copied. Default: false. */
+  readonly adopt?: boolean;
+  /** Redacts the error message of a detector before the message is stored. Must not throw. Default: no redaction. */
+  readonly redact?: (text: string) => string;
+}
+
+const TASK_CHARS = 4_000;
+const NO_CHANGES: readonly PatternChange[] = [];
+
+/**
+ * Analyses a run: maintains counters, recent calls and detected patterns. Depends only on the records: times come from the
+ * records, so a replay gives the same result.
+ *
+ * Cost: O(1) per record. Memory is bounded for runs of any length.
+ */
+export class TrajectoryAnalysis {
+  readonly #counters: OwnCounters;
+  readonly #pending: OpenCalls<PendingCall>;
+  readonly #recentCalls: RingBuffer<RecentCall>;
+  readonly #recentErrors: RingBuffer<RecentCall>;
+  readonly #world: World;
+  readonly #book: PatternBook;
+  readonly #declarations: ToolDeclarations;
+  readonly #folds: Map<string, PatternFold>;
+  readonly #faults: DetectorFault[];
+  readonly #redact: (text: string) => string;
+
+  /**
+   * @throws CoxswainError `invalid-definition` if two detectors have the same name
+   * @throws CoxswainError `snapshot-version` if the snapshot was written by an incompatible version
+   */
+  constructor(options: TrajectoryAnalysisOptions) {
+    // The analysis changes its state in place, so a snapshot that the caller still uses is copied.
+    const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
+    // A stored snapshot may have any version, regardless of its type.
+    const version: number | undefined = snapshot?.schema_version;
+    if (version !== undefined && version !== 6) {
+      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 6`);
+    }
+    this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
+    this.#pending = new OpenCalls(snapshot?.pending);
+    const { recentCalls, recentErrors, closedPatterns } = options.retain ?? FULL_ANALYSIS_RETENTION;
+    const [calls, failedCalls] = [snapshot?.recentCalls ?? [], snapshot?.recentErrors ?? []];
+    this.#recentCalls = RingBuffer.restore(recentCalls, calls.map(unpackCall), this.#counters.finished);
+    this.#recentErrors = RingBuffer.restore(recentErrors, failedCalls.map(unpackCall), this.#counters.errors);
+    this.#world = new World(snapshot?.world);
+    this.#book = new PatternBook(snapshot?.book, closedPatterns);
+    this.#declarations = options.tools ?? {};
+    this.#faults = [...(snapshot?.faults ?? [])];
+    this.#redact = options.redact ?? ((text) => text);
+    this.#folds = startFolds(options.detectors, snapshot, this.#faults);
+  }
+
+  /** Processes the next record. Never throws for a record with a known shape. */
+  fold(record: TrajectoryRecord): readonly PatternChange[] {
+    const atMs = record.recorded_at_unix_ms;
+    const counters = this.#counters;
+    if (atMs > 0) {
+      if (counters.firstAtMs === 0) counters.firstAtMs = atMs;
+      counters.lastAtMs = atMs;
+    }
+    const payload = record.payload;
+    switch (payload.kind) {
+      case 'run_started':
+        if (payload.task !== undefined) counters.task = payload.task.slice(0, TASK_CHARS);
+        return NO_CHANGES;
+      case 'turn_started':
+        counters.turns += 1;
+        return NO_CHANGES;
+      case 'message_appended':
+        if (payload.message.role === 'user') this.#noteUserMessage();
+        return NO_CHANGES;
+      case 'compaction':
+        counters.compactions += 1;
+        return NO_CHANGES;
+      case 'tool_started':
+        this.#pending.begin(payload.tool_call_id, this.#begin(payload, atMs));
+        return NO_CHANGES;
+      case 'tool_ended':
+        return this.#finish(payload, atMs);
+      default:
+        return NO_CHANGES;
+    }
+  }
+
+  /** Number of model responses. */
+  get turns(): number {
+    return this.#counters.turns;
+  }
+  /** Number of issued calls, including calls without a result. */
+  get calls(): number {
+    return this.#counters.calls;
+  }
+  /**
+   * Number of failed calls. A call counts as failed if the source flags it, or by inference if the source has no flag. A refused
+   * or cancelled call has not failed.
+   */
+  get errors(): number {
+    return this.#counters.errors;
+  }
+  /** Number of refused calls. */
+  get refusals(): number {
+    return this.#counters.refused;
+  }
+  /** True if a call was refused since the last message of the user. */
+  get refusalStands(): boolean {
+    return this.#counters.refusalStands;
+  }
+  /** Number of failed calls since the last successful call. */
+  get consecutiveErrors(): number {
+    return this.#counters.consecutiveErrors;
+  }
+  /** Time from the first to the last record with a time; undefined if no record has a time. */
+  get durationMs(): number | undefined {
+    return this.#counters.firstAtMs === 0 ? undefined : this.#counters.lastAtMs - this.#counters.firstAtMs;
+  }
+  get userMessages(): number {
+    return this.#counters.userMessages;
+  }
+  get compactions(): number {
+    return this.#counters.compactions;
+  }
+  /** The first 4,000 characters of the task, if known. */
+  get task(): string | undefined {
+    return this.#counters.task ?? undefined;
+  }
+  /** Detectors that threw an error and were disabled. */
+  get faults(): readonly DetectorFault[] {
+    return this.#faults;
+  }
+
+  /** The declarations of tools. */
+  get tools(): ToolDeclarations {
+    return this.#declarations;
+  }
+
+  /** Returns the most recent finished calls, oldest first. The limit is 224 or `retain.recentCalls`. */
+  recentCalls(count: number = this.#recentCalls.capacity): readonly RecentCall[] {
+    return this.#recentCalls.last(count);
+  }
+  /** Returns the most recent failed calls, oldest first. The limit is 64 or `retain.recentErrors`. */
+  recentErrors(count: number = this.#recentErrors.capacity): readonly RecentCall[] {
+    return this.#recentErrors.last(count);
+  }
+  /** Returns all open patterns and the last 200 cleared patterns, ordered by their first call. */
+  patterns(): readonly TrajectoryPattern[] {
+    return this.#book.all();
+  }
+  openPatterns(): readonly TrajectoryPattern[] {
+    return this.#book.open();
+  }
+
+  /**
+   * Returns the complete state as JSON. An analysis created from the snapshot continues from the same state.
+   *
+   * @param shared  true: the snapshot shares objects with this analysis, so it must be stored immediately; default: false
+   */
+  snapshot(shared = false): TrajectoryAnalysisSnapshot {
+    const detectors: Record<string, Json> = {};
+    for (const [name, fold] of this.#folds) detectors[name] = fold.snapshot();
+    const snapshot: TrajectoryAnalysisSnapshot = {
+      schema_version: 6,
+      counters: this.#counters,
+      pending: this.#pending.entries(),
+      recentCalls: this.#recentCalls.toArray().map(packCall),
+      recentErrors: this.#recentErrors.toArray().map(packCall),
+      world: this.#world.snapshot(),
+      book: this.#book.snapshot(),
+      detectors,
+      faults: this.#faults,
+    };
+    return shared ? snapshot : structuredClone(snapshot);
+  }
+
+  #noteUserMessage(): void {
+    this.#counters.userMessages += 1;
+    this.#counters.refusalStands = false;
+    this.#world.noteUserMessage();
+  }
+
+  #begin(toolStarted: Pick<ToolStarted, 'tool_name' | 'args' | 'annotations'>, atMs = 0): PendingCall {
+    const counters = this.#counters;
+    const index = counters.calls;
+    counters.calls += 1;
+    if (!counters.batchOpen) counters.batches += 1;
+    counters.batchOpen = true;
+    // If the host reports no turns: a call that starts after another call finished belongs to a later turn.
+    const turn = counters.turns > 0 ? counters.turns : counters.batches;
+    const { args, annotations } = toolStarted;
+    const pending = annotations === undefined ? { index, turn, args } : { index, turn, args, annotations };
+    const isRested = isLongRest(counters.lastEndMs, atMs);
+    return isRested ? { ...pending, rested: isRested } : pending;
+  }
+
+  #finish(toolEnded: ToolEnded, atMs: number): readonly PatternChange[] {
+    // A result without a recorded start also counts as a call.
+    const call =
+      this.#pending.end(toolEnded.tool_call_id) ?? this.#begin({ tool_name: toolEnded.tool_name, args: null });
+    this.#counters.batchOpen = false;
+    if (atMs > 0) this.#counters.lastEndMs = atMs;
+    const step = makeStep(
+      {
+        index: call.index,
+        turn: call.turn,
+        atMs,
+        tool: toolEnded.tool_name,
+        args: call.args,
+        annotations: call.annotations,
+        result: toolEnded.result,
+        isError: toolEnded.is_error,
+        outcome: toolEnded.outcome,
+        resultMissing: toolEnded.result_missing === true,
+      },
+      this.#declarations,
+    );
+    return this.#observe(step, outcomeOf(toolEnded), call.rested === true);
+  }
+
+  #observe(original: Step, outcome: CallOutcome, rested: boolean): readonly PatternChange[] {
+    const view = this.#world.observe(original);
+    const counters = this.#counters;
+    // If only the end is timed, the program itself may have run that long.
+    const hasPaused = counters.waited || (rested && original.kind !== 'execute');
+    const correctedStep = hasPaused && !view.novel ? askedAfterPause(original) : original;
+    const step = view.background ? withoutCause(correctedStep) : correctedStep;
+    // A note between a pause and the following read does not end the pause.
+    if (step.kind !== 'note') counters.waited = step.kind === 'wait';
+    counters.finished += 1;
+    if (!step.transparent) counters.ordinal += 1;
+    if (outcome === 'failed') counters.consecutiveErrors += 1;
+    else if (outcome === 'ok') counters.consecutiveErrors = 0;
+    if (outcome === 'failed') counters.errors += 1;
+    if (outcome === 'refused') [counters.refused, counters.refusalStands] = [counters.refused + 1, true];
+    this.#remember(original.failure === undefined ? step : original, view.novel, outcome === 'failed');
+    const { epoch, advanced, novel, freshLines } = view;
+    const context: StepContext = {
+      epoch,
+      advanced,
+      novel,
+      freshLines,
+      ordinal: counters.ordinal,
+      task: this.task,
+      userMessages: counters.userMessages,
+    };
+    const sightings: Sighting[] = [];
+    for (const [name, fold] of this.#folds) {
+      try {
+        const newSightings = fold.observe(step, context);
+        if (newSightings !== undefined) sightings.push(...newSightings);
+      } catch (error) {
+        this.#folds.delete(name);
+        this.#faults.push({ detector: name, callIndex: step.index, message: this.#redact(messageOf(error)) });
+      }
+    }
+    return this.#book.observe(step, context, sightings);
+  }
+
+  #remember(step: Step, novel: boolean, flagged: boolean): void {
+    const call = recentCallOf(step, novel, flagged);
+    this.#recentCalls.push(call);
+    const lastComparedIndex = -1 - COMPARED_CALLS;
+    const expiredCall = this.#recentCalls.at(lastComparedIndex);
+    if (expiredCall !== undefined) this.#recentCalls.replaceAt(lastComparedIndex, withoutComparison(expiredCall));
+    if (!flagged) return;
+    this.#recentErrors.push(withoutComparison(call));
+  }
+}
+
+function startFolds(
+  detectors: readonly PatternDetector[],
+  snapshot: TrajectoryAnalysisSnapshot | undefined,
+  faults: readonly DetectorFault[],
+): Map<string, PatternFold> {
+  const folds = new Map<string, PatternFold>();
+  const names = new Set<string>();
+  for (const detector of detectors) {
+    if (names.has(detector.name)) {
+      throw new CoxswainError(
+        'invalid-definition',
+        `two detectors are named "${detector.name}"; give each its own name`,
+      );
+    }
+    names.add(detector.name);
+    if (faults.some((fault) => fault.detector === detector.name)) continue;
+    folds.set(detector.name, detector.start(snapshot?.detectors[detector.name]));
+  }
+  return folds;
+}

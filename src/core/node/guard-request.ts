@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http';
+
+import { CoxswainError } from '../base/error.ts';
+import { present } from '../base/present.ts';
+
+/** The values of the `Host` header that a loopback server accepts. */
+export function allowedHosts(port: number): readonly string[] {
+  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST']);
+/** A request path in ASCII, without control characters, backslashes and invalid escapes. */
+const TARGET = /^\/(?!\/)(?:[!"$&-;=?-[\]^-~]|%[0-9A-Fa-f]{2})*$/;
+const MAX_TARGET_CHARS = 16_384;
+/** Accepted values of `Sec-Fetch-Site`. Browsers send `none` for an address typed by the user. */
+const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
+
+/**
+ * Refuses browser requests that come neither from a page of this server nor from its user. It refuses another host name
+ * (DNS rebinding), another origin, another site (except for the bare page), and unusual addresses. It checks the raw
+ * request before any normalisation.
+ *
+ * @throws CoxswainError with the reason `forbidden`
+ */
+export function guardRequest(request: IncomingMessage, hosts: readonly string[]): void {
+  const { method = '', url = '' } = request;
+  if (!METHODS.has(method)) throw forbiddenReply(`the method ${method} is not supported`);
+  if (url.length > MAX_TARGET_CHARS || !TARGET.test(url) || /%00/.test(url)) {
+    throw forbiddenReply('the address has unusual characters');
+  }
+  const host = singleHeader(request, 'host');
+  if (host === undefined || !hosts.includes(host)) {
+    throw forbiddenReply('the Host header names another server', `Open the address that coxswain view printed.`);
+  }
+  const origin = singleHeader(request, 'origin');
+  if (origin === undefined || (origin !== '' && origin !== `http://${host}`)) {
+    throw forbiddenReply('the Origin header names another server');
+  }
+  const site = singleHeader(request, 'sec-fetch-site');
+  if (site === undefined || (site !== '' && !ALLOWED_SITES.has(site) && !opensPage(request))) {
+    throw forbiddenReply('requests from other sites are refused');
+  }
+  // A page of this server always sends its origin with a POST request.
+  if (method === 'POST' && site === 'none') throw forbiddenReply('only a page of this server may write');
+}
+
+/**
+ * Returns true if the request opens the bare page in a new window. A local file that opens the page has another origin. The
+ * page contains no data of a run, and its later requests have the viewer's origin.
+ */
+function opensPage(request: IncomingMessage): boolean {
+  const { method, url } = request;
+  const isNavigation =
+    singleHeader(request, 'sec-fetch-mode') === 'navigate' && singleHeader(request, 'sec-fetch-dest') === 'document';
+  return isNavigation && method === 'GET' && url === '/';
+}
+
+/** Returns the value of a header. Returns `''` if the header is absent, and undefined if it is repeated. */
+function singleHeader(request: IncomingMessage, name: string): string | undefined {
+  const { rawHeaders } = request;
+  const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
+  return values.length > 1 ? undefined : (values[0] ?? '');
+}
+
+function forbiddenReply(message: string, fix?: string): CoxswainError {
+  return new CoxswainError('invalid-argument', message, { details: { reason: 'forbidden', ...present({ fix }) } });
+}

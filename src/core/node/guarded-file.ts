@@ -1,0 +1,225 @@
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+
+import { CoxswainError, messageOf } from '../base/error.ts';
+
+// Windows has neither flag. On Windows, creating a link needs rights that cloning a repository does not have.
+const NO_FOLLOW = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Maximum size of a control file. Control files are small, so coxswain did not write a larger one. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Returns the reason not to read or write a file: it is a link, is not a regular file, has a second name (a hard link), or
+ * belongs to another user. Returns undefined if the file is safe.
+ */
+export function faultOfFile(facts: Stats): string | undefined {
+  if (facts.isSymbolicLink()) return 'it is a link';
+  if (!facts.isFile()) return 'it is not a regular file';
+  if (facts.nlink > 1) return 'it has a second name (a hard link)';
+  return isOwn(facts) ? undefined : 'it belongs to another user';
+}
+
+/**
+ * Returns the reason not to use a folder: it is a link, is not a folder, or belongs to another user. Returns undefined if
+ * the folder is safe.
+ */
+export function faultOfFolder(facts: Stats): string | undefined {
+  if (facts.isSymbolicLink()) return 'it is a link';
+  if (!facts.isDirectory()) return 'it is not a folder';
+  return isOwn(facts) ? undefined : 'it belongs to another user';
+}
+
+/** Returns true if this user owns the file. Always true on Windows, where Node reports no owner. */
+function isOwn({ uid }: Stats): boolean {
+  return process.getuid === undefined || uid === process.getuid();
+}
+
+/** Calls `lstat`. Returns undefined if the path is missing. */
+export function lookAt(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** @throws CoxswainError "unsafe-path" */
+export function unsafePath(path: string, why: string): CoxswainError {
+  return new CoxswainError('unsafe-path', `${path} is neither read nor written: ${why}`, { details: { path, why } });
+}
+
+export interface ReadOptions {
+  /** Maximum size of the file; default 16 MB. */
+  readonly maxBytes?: number;
+  /** Accepts a file that other users may write, such as a file in a shared project; default false. */
+  readonly mayBeShared?: boolean;
+}
+
+/**
+ * Reads a whole file without following a link. Returns undefined if the file is missing.
+ *
+ * @throws CoxswainError "unsafe-path" for a link, a hard link, a file of another user, a file that other users may write,
+ *   or a file that is too large; also throws errors of the file system
+ *
+ * Cost: open, fstat, read, close.
+ */
+export function readGuarded(path: string, options: ReadOptions = {}): Buffer | undefined {
+  const { maxBytes = MAX_BYTES, mayBeShared = false } = options;
+  const fd = openNoFollow(path, constants.O_RDONLY);
+  if (fd === undefined) return undefined;
+  try {
+    const facts = fstatSync(fd);
+    const fault =
+      faultOfFile(facts) ??
+      (facts.size > maxBytes ? `it has ${facts.size} bytes` : mayBeShared ? undefined : writableByOthers(facts));
+    if (fault !== undefined) throw unsafePath(path, fault);
+    // `readFileSync` would call fstat again, and a hook reads several files per event.
+    const bytes = Buffer.alloc(facts.size);
+    const count = readSync(fd, bytes, 0, facts.size, 0);
+    return count === facts.size ? bytes : bytes.subarray(0, count);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writableByOthers({ mode }: Stats): string | undefined {
+  return process.platform !== 'win32' && (mode & 0o022) !== 0 ? 'other users can write to it' : undefined;
+}
+
+/**
+ * Appends to a file without following a link. Creates a missing file with mode 0600.
+ *
+ * @throws CoxswainError "unsafe-path" as `readGuarded`; also throws errors of the file system
+ */
+export function appendGuarded(path: string, text: string): void {
+  const fd = openNoFollow(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+  if (fd === undefined) throw unsafePath(path, 'its folder does not exist');
+  try {
+    const fault = faultOfFile(fstatSync(fd));
+    if (fault !== undefined) throw unsafePath(path, fault);
+    appendFileSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Creates an empty file with mode 0600. An existing one stays. @throws errors of the file system */
+export function createEmpty(path: string): void {
+  closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | NO_FOLLOW, 0o600));
+}
+
+/**
+ * Opens a file without following a link. Returns undefined if the file is missing. @throws CoxswainError "unsafe-path" for
+ * a link
+ */
+function openNoFollow(path: string, flags: number): number | undefined {
+  try {
+    return openSync(path, flags | NO_FOLLOW, 0o600);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) {
+      if (error.code === 'ENOENT') return undefined;
+      if (error.code === 'ELOOP') throw unsafePath(path, 'it is a link');
+      // The file is a pipe without a reader.
+      if (error.code === 'ENXIO') throw unsafePath(path, 'it is not a regular file');
+    }
+    throw error;
+  }
+}
+
+export interface ReplaceOptions {
+  /** Mode of the new file; default 0600. */
+  readonly mode?: number;
+  /** Flushes the bytes to disk before the rename; default false. */
+  readonly isDurable?: boolean;
+}
+
+/**
+ * Replaces a file atomically by a new one. The function therefore never writes through a link or a second name. The folder
+ * must exist.
+ *
+ * @throws errors of the file system
+ */
+export function replaceGuarded(path: string, bytes: string | Uint8Array, options: ReplaceOptions = {}): void {
+  const { mode = 0o600, isDurable = false } = options;
+  const unfinished = `${path}.${process.pid}.tmp`;
+  try {
+    // A killed process with the same pid may have left this file.
+    rmSync(unfinished, { force: true });
+    writeFileSync(unfinished, bytes, { flag: 'wx', mode, flush: isDurable });
+    renameSync(unfinished, path);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+/**
+ * Checks a path inside a folder. Each existing folder on the path must belong to this user and must not be a link. If the
+ * file exists, it must be a regular file of this user without a second name.
+ *
+ * @param root  absolute; may contain links
+ * @param path  absolute, inside `root`
+ * @returns the path to use, with the links in `root` resolved
+ * @throws CoxswainError "unsafe-path", which names the unsafe part
+ *
+ * Cost: one lstat per part.
+ */
+export function requireInside(root: string, path: string): string {
+  const steps = relative(root, path);
+  if (steps === '' || isAbsolute(steps) || steps.split(sep)[0] === '..')
+    throw unsafePath(path, `it is not inside ${root}`);
+  let currentPath = realpathSync.native(root);
+  const names = steps.split(sep);
+  for (const [index, name] of names.entries()) {
+    currentPath = join(currentPath, name);
+    const facts = lookAt(currentPath);
+    if (facts === undefined) return join(currentPath, ...names.slice(index + 1));
+    const fault = index === names.length - 1 ? faultOfFile(facts) : faultOfFolder(facts);
+    if (fault !== undefined) throw unsafePath(currentPath, fault);
+  }
+  return currentPath;
+}
+
+/**
+ * Checks an output file named by the user. The current folder may be a cloned repository, so a path inside it must not
+ * contain links. Paths outside it are not checked.
+ *
+ * @throws CoxswainError "unsafe-path"
+ */
+export function checkOutput(path: string, folder: string = process.cwd()): void {
+  const absolutePath = resolve(folder, path);
+  const steps = relative(folder, absolutePath);
+  if (steps !== '' && !isAbsolute(steps) && steps.split(sep)[0] !== '..') requireInside(folder, absolutePath);
+}
+
+/**
+ * Creates a folder inside the user's state folder, with its missing parents. Only this user may access it (mode 0700).
+ *
+ * @param root  the topmost folder of coxswain. This folder and all folders below it are checked. The folders above it may
+ *   be links
+ * @throws CoxswainError "unsafe-path" if a checked folder is a link, belongs to another user, or may be written by other
+ *   users; "input-io" if a folder cannot be created
+ */
+export function makeOwnFolder(root: string, folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new CoxswainError('input-io', `${folder} cannot be created: ${messageOf(error)}`, { cause: error });
+  }
+  for (let currentFolder = folder; ; currentFolder = dirname(currentFolder)) {
+    const facts = lookAt(currentFolder);
+    const fault = facts === undefined ? 'it was deleted' : (faultOfFolder(facts) ?? writableByOthers(facts));
+    if (fault !== undefined) throw unsafePath(currentFolder, fault);
+    if (currentFolder === root || dirname(currentFolder) === currentFolder) return;
+  }
+}

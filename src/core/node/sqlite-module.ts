@@ -1,0 +1,19 @@
+import type * as Sqlite from 'node:sqlite';
+
+import { CoxswainError } from '../base/error.ts';
+
+/**
+ * Returns the SQLite module of the runtime. It is not imported statically, so that everything else works on a runtime
+ * without SQLite.
+ *
+ * @throws CoxswainError `store-version` if the runtime has no SQLite
+ */
+export function sqliteModule(): typeof Sqlite {
+  // The types assume that every runtime has SQLite.
+  const sqlite = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined;
+  if (sqlite !== undefined) return sqlite;
+  throw new CoxswainError(
+    'store-version',
+    'this runtime has no node:sqlite; use Node 22.23.3 or newer, Bun 1.4, Deno 2.9, or a store on PostgreSQL',
+  );
+}

@@ -1,0 +1,118 @@
+import { realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+
+import { hashText } from '../base/hash.ts';
+import { makeOwnFolder } from './guarded-file.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Every control file of coxswain. Records are not control files. All control files are in the user's state folder, so that
+ * no repository can contain one. `docs/configuration.md` has this table.
+ */
+export const STATE_FILES = {
+  faults: { name: 'faults.jsonl', holds: 'faults that the agent never noticed; `coxswain doctor` shows them' },
+  olderFaults: { name: 'faults.1.jsonl', holds: 'the faults before those, once the log has reached 256 KB' },
+  fullDiskFaults: {
+    name: 'faults-on-full-disk',
+    holds: 'the faults that found no room in the log, as names of empty files; the next fault moves them to the log',
+  },
+  trust: { name: 'trusted.json', holds: 'the text of each configuration file that `coxswain trust` accepted' },
+  initBackup: {
+    name: 'init-claude-code.json',
+    holds: 'the settings of every host as they were before `coxswain init`',
+  },
+  serveSettings: {
+    name: 'serve.json',
+    holds: 'port, token and program of the server that `coxswain init --http` set up',
+  },
+  serverRecord: { name: 'serve.pid', holds: 'the process that serves the project' },
+  otlpToken: { name: 'otlp.token', holds: 'the token that exporters of OpenTelemetry send' },
+  otlpInbox: { name: 'otlp.db', holds: 'spans that were acknowledged and are not recorded yet' },
+  trimmed: { name: 'trimmed', holds: 'nothing; its time says when the store was last trimmed' },
+  redactionKey: {
+    name: 'redaction.key',
+    holds: 'the key of the fingerprints in `[REDACTED:…]`; without it no secret can be guessed and tried',
+  },
+  fallbackStore: { name: 'runs.db', holds: 'the runs recorded while the project’s `.coxswain` is refused' },
+} as const;
+
+export type StateFile = keyof typeof STATE_FILES;
+
+/** The values that determine the location of the user's state folder. */
+export interface StatePlaces {
+  /** The code reads `XDG_STATE_HOME`, `HOME` and `LOCALAPPDATA`. */
+  readonly env: Environment;
+  /** Default: `HOME`, else `os.homedir()`. */
+  readonly homeFolder?: string | undefined;
+}
+
+/** The owner of control files: a project or the user. */
+export interface StateOwner extends StatePlaces {
+  /** The absolute path of the project. Undefined selects the user's own control files. */
+  readonly projectFolder?: string | undefined;
+}
+
+/**
+ * Returns the state folder: `coxswain` in `$XDG_STATE_HOME` if that is absolute, else in `~/.local/state`. On Windows the
+ * folder is in `%LOCALAPPDATA%`.
+ */
+export function stateRoot({ env, homeFolder }: StatePlaces): string {
+  const bases = [env['XDG_STATE_HOME'], ...(process.platform === 'win32' ? [env['LOCALAPPDATA']] : [])];
+  const base = bases.find((folder) => folder !== undefined && isAbsolute(folder));
+  if (base !== undefined) return join(base, 'coxswain');
+  const { HOME } = env;
+  const isPlain = process.platform !== 'win32' && HOME !== undefined && isAbsolute(HOME);
+  // The module is not imported statically, because `HOME` is set for most hooks.
+  const home = homeFolder ?? (isPlain ? HOME : process.getBuiltinModule('node:os').homedir());
+  return join(home, '.local', 'state', 'coxswain');
+}
+
+/**
+ * Returns the cache folder: `coxswain` in `$XDG_CACHE_HOME` if that is absolute, else in `~/.cache`. On Windows the folder
+ * is in `%LOCALAPPDATA%`.
+ */
+export function cacheRoot({ env, homeFolder }: StatePlaces): string {
+  const cache = env['XDG_CACHE_HOME'];
+  if (cache !== undefined && isAbsolute(cache)) return join(cache, 'coxswain');
+  const state = stateRoot({ env: { ...env, XDG_STATE_HOME: undefined }, homeFolder });
+  return process.platform === 'win32'
+    ? join(state, 'cache')
+    : join(dirname(dirname(dirname(state))), '.cache', 'coxswain');
+}
+
+/** Returns the folder of an owner's control files. The folder may not exist. */
+export function stateFolder(owner: StateOwner): string {
+  const root = stateRoot(owner);
+  return owner.projectFolder === undefined ? root : folderOfProject(root, realProject(owner.projectFolder));
+}
+
+/** Returns the path of a control file. The file may not exist. */
+export function stateFile(name: StateFile, owner: StateOwner): string {
+  return join(stateFolder(owner), STATE_FILES[name].name);
+}
+
+/** Creates the folder of an owner's control files with mode 0700. @throws CoxswainError as `makeOwnFolder` */
+export function makeStateFolder(owner: StateOwner): string {
+  const folder = stateFolder(owner);
+  makeOwnFolder(stateRoot(owner), folder);
+  return folder;
+}
+
+/** Returns the real path of a project, or the path itself if it does not exist. */
+export function realProject(projectFolder: string): string {
+  try {
+    return realpathSync.native(projectFolder);
+  } catch {
+    return projectFolder;
+  }
+}
+
+/**
+ * Returns the folder of a project's control files. Its name is a 128-bit hash of the project's real path. The hash is not
+ * cryptographic, because loading a cryptographic hash takes a hook 6 ms. An attacker who can choose the path of another
+ * project of this user needs no collision.
+ */
+export function folderOfProject(root: string, real: string): string {
+  return join(root, 'projects', hashText(real) + hashText(real, 1));
+}

@@ -1,0 +1,180 @@
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { MAX_BATCH_RECORDS } from '../../stores/trajectory-store.ts';
+import { lastSeqOf } from '../../stores/run-summary.ts';
+import { gapFor, isGap, widenGap } from './gap-record.ts';
+
+/** Approximate maximum size of an append. A larger record is appended alone. */
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+
+/** A waiting record. A gap has size 0 and is not counted, because it replaces counted records. */
+export interface WaitingRecord {
+  readonly record: TrajectoryRecord;
+  readonly bytes: number;
+}
+
+export interface Load {
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/**
+ * - `idle`: nothing to write, or only a gap that waits until the sink works again
+ * - `ready`: the run waits to be written
+ * - `writing`: the sink is storing a batch
+ * - `resting`: the sink refused a batch; the run pauses before the next attempt
+ */
+export type WaitingState = 'idle' | 'ready' | 'writing' | 'resting';
+
+/** The records of one run that are not stored yet, in `seq` order, and the state of its writing. */
+export class WaitingRun {
+  readonly runId: string;
+  state: WaitingState = 'idle';
+  durableSeq = -1;
+  lastSeq = -1;
+  /** Number of attempts, number of failed attempts since the last success, and the time at which these started. */
+  attempts = 0;
+  failures = 0;
+  failingSinceMs: number | undefined;
+  /** Cancels the timer of a resting run. */
+  stopResting: (() => void) | undefined;
+  /** True if no more records are written, because the sink has other records with this id or the queue is closed. */
+  isRefused = false;
+  /** Number of gaps filled since the last success. */
+  holesFilled = 0;
+  #items: WaitingRecord[] = [];
+  /** The batch that is at the sink, or was refused. */
+  #batch: readonly WaitingRecord[] | undefined;
+  #batchLimit = MAX_BATCH_RECORDS;
+
+  constructor(runId: string) {
+    this.runId = runId;
+  }
+
+  push(record: TrajectoryRecord, bytes: number): void {
+    this.#items.push({ record, bytes });
+  }
+
+  /** Adds a gap for a lost record, or extends the gap that ends just before it. */
+  pushGap(record: TrajectoryRecord, reason: string): void {
+    const widenedGap = widenGap(this.#items.at(-1)?.record, record);
+    if (widenedGap !== undefined) this.#items.pop();
+    this.#items.push({ record: widenedGap ?? (isGap(record) ? record : gapFor(record, reason)), bytes: 0 });
+  }
+
+  get isEmpty(): boolean {
+    return this.#batch === undefined && this.#items.length === 0;
+  }
+
+  /** The first `seq` in memory, including gaps. Infinity if no record waits in memory. */
+  get firstWaitingSeq(): number {
+    return (this.#batch?.[0] ?? this.#items[0])?.record.seq ?? Infinity;
+  }
+
+  /** The range in memory, including gaps. The store will not contain it if the process ends. */
+  get unsavedRange(): { readonly from: number; readonly through: number } | undefined {
+    const last = this.#items.at(-1) ?? this.#batch?.at(-1);
+    return last === undefined ? undefined : { from: this.firstWaitingSeq, through: lastSeqOf(last.record) };
+  }
+
+  /** Number of records in `unsavedRange` that gaps replace. */
+  get gapRecords(): number {
+    const gaps = [...(this.#batch ?? []), ...this.#items].flatMap(({ record }) => (isGap(record) ? [record] : []));
+    return gaps.reduce((sum, gap) => sum + lastSeqOf(gap) - gap.seq + 1, 0);
+  }
+
+  /** The first `seq` in memory that is not a gap. Infinity if there is no such record. */
+  get firstRecordSeq(): number {
+    return firstRecordSeqOf(this.#batch ?? []) ?? firstRecordSeqOf(this.#items) ?? Infinity;
+  }
+
+  /**
+   * Returns the next records to write. After a failure, returns the same batch again, so that the sink can recognise a
+   * repeat.
+   */
+  takeBatch(): readonly WaitingRecord[] {
+    this.#batch ??= this.#nextBatch();
+    return this.#batch;
+  }
+
+  /** The batch is stored. @returns its load; nothing if it was given up meanwhile */
+  settleBatch(): Load {
+    const load = loadOf(this.#batch ?? []);
+    this.#batch = undefined;
+    this.#batchLimit = Math.min(MAX_BATCH_RECORDS, this.#batchLimit * 2);
+    return load;
+  }
+
+  /** Halves the next batches, to find the record of this batch that the sink refuses. */
+  halveBatch(): void {
+    this.#batchLimit = Math.max(1, Math.ceil((this.#batch?.length ?? 1) / 2));
+    this.#items = this.#takeAll();
+  }
+
+  /** Adds a gap from the sink's next `seq` to the batch. @returns false if there is no hole */
+  prependGap(expectedSeq: number, reason: string): boolean {
+    const first = this.#batch?.[0]?.record;
+    if (first === undefined || expectedSeq >= first.seq) return false;
+    const gap = gapFor(first, reason, { fromSeq: expectedSeq, throughSeq: first.seq - 1 });
+    this.#items = [{ record: gap, bytes: 0 }, ...this.#takeAll()];
+    return true;
+  }
+
+  /** Replaces the batch by a gap. @returns the lost load */
+  dropBatch(reason: string): Load {
+    const batch = this.#batch ?? [];
+    this.#batch = undefined;
+    return this.#drop(reason, batch, this.#takeAll());
+  }
+
+  /** Replaces everything that waits by one gap. @returns the lost load */
+  dropAll(reason: string): Load {
+    return this.#drop(reason, this.#takeAll(), []);
+  }
+
+  /** Discards everything that waits or is at the sink, and accepts no more. @returns the lost load */
+  refuse(): Load {
+    this.stopResting?.();
+    this.isRefused = true;
+    return loadOf(this.#takeAll());
+  }
+
+  #takeAll(): WaitingRecord[] {
+    const allItems = [...(this.#batch ?? []), ...this.#items];
+    this.#batch = undefined;
+    this.#items = [];
+    return allItems;
+  }
+
+  #drop(reason: string, lost: readonly WaitingRecord[], laterItems: readonly WaitingRecord[]): Load {
+    for (const { record } of lost) this.pushGap(record, reason);
+    for (const item of laterItems) {
+      if (isGap(item.record)) this.pushGap(item.record, reason);
+      else this.#items.push(item);
+    }
+    return loadOf(lost);
+  }
+
+  #nextBatch(): readonly WaitingRecord[] {
+    let count = 0;
+    let bytes = 0;
+    for (const item of this.#items) {
+      if (count === this.#batchLimit || (count > 0 && bytes + item.bytes > MAX_BATCH_BYTES)) break;
+      bytes += item.bytes;
+      count += 1;
+    }
+    return this.#items.splice(0, count);
+  }
+}
+
+function loadOf(items: readonly WaitingRecord[]): Load {
+  const records = items.filter((item) => !isGap(item.record));
+  return { records: records.length, bytes: records.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+export function isGapOnly(batch: readonly WaitingRecord[]): boolean {
+  return batch.every((item) => isGap(item.record));
+}
+
+function firstRecordSeqOf(items: readonly WaitingRecord[]): number | undefined {
+  return items.find((item) => !isGap(item.record))?.record.seq;
+}

@@ -1,0 +1,392 @@
+import { present } from '../base/present.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
+import { CoxswainError, invalidArgument } from '../base/error.ts';
+import { LruMap } from '../base/lru-map.ts';
+import type { InputCounts } from '../base/input-fault.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import { readResult } from '../steering/read-result.ts';
+import { flushOnExit } from '../recorder/flush-on-exit.ts';
+import type { RecordQueueOptions } from '../recorder/record-queue-options.ts';
+import { InputTally } from '../recorder/input-tally.ts';
+import { RecordQueue } from '../recorder/record-queue.ts';
+import type { FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
+import type { RecorderHealth } from '../recorder/recorder-health.ts';
+import { createFingerprint } from '../redact/fingerprint.ts';
+import { createRedactor, type RedactionOptions } from '../redact/redactor.ts';
+import { RunLog, type RunLogIdentity, type RunLogParts } from '../recorder/run-log.ts';
+import { checkCoxswainOptions, checkRunOptions } from './check-options.ts';
+import { Listeners, type EventSink, type ListenerHealth } from './listeners.ts';
+import { inherit } from './inherit.ts';
+import { RunFamily, type FamilyPlace } from './run-family.ts';
+import { RunFold, type RunFoldOptions } from './run-fold.ts';
+import { runExists, SharedRuns } from '../recorder/shared-runs.ts';
+import type { ChildOptions, OpenRunOptions } from './run-options.ts';
+import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
+import { runUnknown, StoredRuns } from './stored-runs.ts';
+import { runStarted } from './run-started.ts';
+import { Run, type RunSnapshot } from './run.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
+import { storableRunId } from '../../stores/check-batch.ts';
+import type { TrajectorySink, TrajectoryStore } from '../../stores/trajectory-store.ts';
+
+/** Options of `createCoxswain`. If no steering option is set, `standardSteering()` is used. */
+export interface CoxswainOptions extends SteeringOptions, RecordQueueOptions {
+  /**
+   * The store or sink that receives the records of runs; default: runs are not recorded. `close()` closes it. `openRun`
+   * needs a store, not only a sink.
+   */
+  readonly store?: TrajectoryStore | TrajectorySink;
+  /**
+   * Redaction of records. Redaction runs before any other code sees a record. Default: secrets are redacted; `false`: no
+   * redaction. See docs/redaction.md.
+   */
+  readonly redaction?: RedactionOptions | false;
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock;
+  /** Creates run ids; default: random UUIDs. */
+  readonly newRunId?: () => string;
+  /** A monotonic clock in milliseconds, to detect slow providers; default `performance.now`. */
+  readonly measureMs?: () => number;
+}
+
+export interface RunOptions extends ChildOptions {
+  /** The run that starts this one. */
+  readonly parent?: Run;
+}
+
+/** Plain JSON. */
+export interface Health {
+  /** State of the recorder; absent without a store. */
+  readonly recorder?: RecorderHealth;
+  /** Number of runs of this process that have not ended. */
+  readonly openRuns: number;
+  /**
+   * Counts of invalid input that was repaired or refused, by kind. Absent if there was no invalid input. See
+   * docs/recording.md.
+   */
+  readonly input?: InputCounts;
+  /** Counts of listener faults; absent if no listener failed. */
+  readonly listeners?: ListenerHealth;
+  /** Number of internal faults of coxswain. These do not affect the agent. */
+  readonly faults: number;
+  readonly lastFault?: string;
+}
+
+/** Starts and continues runs. Its runs share a store and a steering configuration. */
+export interface Coxswain {
+  /**
+   * Starts a run.
+   *
+   * @throws CoxswainError "invalid-argument" for a deadline or budget outside its range
+   * @throws CoxswainError "invalid-definition" if two providers share a name
+   * @throws CoxswainError "run-exists" if this process already had a run with that id. If another process has stored a run
+   *   with that id, no record of this run is stored, and `flush` and `end` throw the error
+   */
+  startRun(options?: RunOptions): Run;
+  /**
+   * Continues a stored run of any process from its records. If the run is open in this process, the same object is
+   * returned. If the run has ended, it is resumed. Several processes may have the same run open. Each process appends its
+   * own events, and reads the records that were stored when it opened the run (docs/runs.md).
+   *
+   * @throws CoxswainError "run-unknown" if the run is not stored and `start` is absent
+   * @throws CoxswainError "invalid-argument" without a store
+   * @throws CoxswainError "store-io" if the run cannot be read, or if this process has records of the run that are not
+   *   stored yet
+   */
+  openRun(runId: string, options?: OpenRunOptions): Promise<Run>;
+  /**
+   * Continues a run from a snapshot.
+   *
+   * @param prompts  every prompt of the run; if the snapshot names none of them, the first one is active
+   * @throws CoxswainError "snapshot-version" if the snapshot has another version
+   */
+  restoreRun(snapshot: RunSnapshot, prompts?: readonly PromptTemplate[]): Run;
+  /** Calls `sink` for every record and delta of all runs. @returns a function that removes the listener */
+  listen(sink: EventSink): () => void;
+  health(): Health;
+  /**
+   * Resolves once all records are stored. Resolves to `incomplete` if some records were lost, or if some still wait after
+   * `flushTimeLimitMs`.
+   *
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` with the policy `throw`
+   */
+  flush(limit?: TimeLimit): Promise<FlushAnswer>;
+  /** Flushes and closes the store. Records that are still not stored are lost. @throws as `flush`, after the store is closed */
+  close(limit?: TimeLimit): Promise<FlushAnswer>;
+  /**
+   * Flushes before the process ends by SIGTERM, SIGINT or an empty event loop. The signal then has its usual effect, unless
+   * the host has a listener for it.
+   *
+   * @param limit  maximum delay in milliseconds; default 2,000
+   * @returns a function that removes these handlers; `close` removes them too
+   */
+  flushOnExit(limit?: TimeLimit): () => void;
+}
+
+/**
+ * Synchronous. It opens no file or connection.
+ *
+ * @throws CoxswainError "invalid-argument" for an unknown option, a limit outside its range, or invalid redaction options
+ * @throws CoxswainError "invalid-definition" for an invalid redaction rule
+ */
+export function createCoxswain(options: CoxswainOptions = {}): Coxswain {
+  return new Process(options);
+}
+
+/** `OpenRunOptions` with the defaults filled in. */
+interface Continuation {
+  readonly prompts: readonly PromptTemplate[];
+  readonly start: OpenRunOptions['start'] | undefined;
+  readonly trigger: string;
+}
+
+/** Maximum number of run ids that are remembered. Starting a second run with a remembered id is an error. */
+const MAX_KNOWN_RUNS = 50_000;
+
+interface NewRun {
+  readonly fold: RunFold;
+  readonly steering: ResolvedSteering;
+  readonly place: FamilyPlace;
+  /** Last `seq` in the store; default: no record is stored. */
+  readonly storedSeq?: number;
+  /** Saves the state once all records are stored; default: the state is not saved. */
+  readonly save?: (run: Run) => Promise<void>;
+  readonly children?: ChildOptions['children'];
+  readonly ended?: boolean;
+}
+
+class Process implements Coxswain {
+  readonly #options: CoxswainOptions;
+  readonly #clock: Clock;
+  readonly #queue: RecordQueue | undefined;
+  readonly #redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly #sharedRuns: SharedRuns | undefined;
+  readonly #open = new Set<Run>();
+  readonly #knownRuns = new LruMap<true>(MAX_KNOWN_RUNS);
+  readonly #opening = new Map<string, Promise<Run>>();
+  readonly #tally = new InputTally();
+  readonly #listeners = new Listeners();
+  #stopFlushOnExit: () => void = () => undefined;
+  #faults = 0;
+  #lastFault: string | undefined;
+
+  constructor(options: CoxswainOptions) {
+    checkCoxswainOptions(options);
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    const { store } = options;
+    this.#sharedRuns = store !== undefined && isReadable(store) ? new SharedRuns(store) : undefined;
+    const sink = this.#sharedRuns ?? store;
+    this.#queue = sink === undefined ? undefined : new RecordQueue(sink, options);
+    this.#redact = this.#redactOf(options.redaction);
+    // Throws before the first run if a limit is outside its range.
+    resolveSteering(options);
+  }
+
+  startRun(runOptions: RunOptions = {}): Run {
+    checkRunOptions(runOptions);
+    const { parent, ...own } = runOptions;
+    const nowMs = this.#clock.nowMs();
+    const identity = this.#identityOf(runOptions);
+    if (this.#knownRuns.get(identity.runId) !== undefined) throw runExists(identity.runId);
+    const children = own.children ?? parent?.changesOfChildren;
+    const { options, ownDeadlineAtMs, prompt, sharesBudget } = inherit(own, parent?.heritage, nowMs);
+    const steering = resolveSteering(this.#options, prompt);
+    const startedPayload = runStarted(options, { identity, steering, prompt, nowMs, parent });
+    const log = new RunLog(identity, this.#logParts());
+    const place = { parent: parent?.family, sharesBudget, ownDeadlineAtMs };
+    const run = this.#createRun(log, {
+      fold: this.#foldOf({ steering, prompts: [prompt] }),
+      steering,
+      place,
+      children,
+    });
+    run.begin(startedPayload);
+    return run;
+  }
+
+  async openRun(runId: string, options: OpenRunOptions = {}): Promise<Run> {
+    const { start, trigger = 'open' } = options;
+    const id = storableRunId(runId);
+    const isOpening = this.#opening.get(id);
+    if (isOpening !== undefined) return await isOpening;
+    const openRun = [...this.#open].find((run) => run.id === id && !run.isEnded);
+    if (openRun !== undefined) return openRun;
+    const opening = this.#continueRun(id, {
+      start,
+      trigger,
+      prompts: options.prompts ?? [start?.prompt ?? DEFAULT_PROMPT],
+    });
+    this.#opening.set(id, opening);
+    try {
+      return await opening;
+    } finally {
+      this.#opening.delete(id);
+    }
+  }
+
+  restoreRun(snapshot: RunSnapshot, prompts: readonly PromptTemplate[] = []): Run {
+    // A snapshot from outside may contain any value in this field.
+    const version: number = snapshot.schema_version;
+    if (version !== 1) {
+      throw new CoxswainError('snapshot-version', `run snapshot has version ${version}, this build reads 1`);
+    }
+    const { lastAtMs } = snapshot.fold.analysis.counters;
+    const log = new RunLog(snapshot.identity, { ...this.#logParts(), nextSeq: snapshot.next_seq, lastMs: lastAtMs });
+    const steering = resolveSteering(this.#options, prompts[0]);
+    const { below } = snapshot.fold.steering.situation;
+    const fold = this.#foldOf({ steering, prompts, snapshot: snapshot.fold });
+    return this.#createRun(log, { fold, steering, place: { sharesBudget: false, below }, ended: snapshot.ended });
+  }
+
+  private get measureMs(): () => number {
+    return this.#options.measureMs ?? ((): number => performance.now());
+  }
+
+  listen(sink: EventSink): () => void {
+    return this.#listeners.add(sink);
+  }
+
+  health(): Health {
+    const listeners = this.#listeners.health();
+    for (const run of this.#open) if (run.isEnded) this.#open.delete(run);
+    return {
+      ...present({ recorder: this.#queue?.health() }),
+      openRuns: this.#open.size,
+      ...this.#tally.health(),
+      ...present({ listeners }),
+      faults: this.#faults,
+      ...present({ lastFault: this.#lastFault }),
+    };
+  }
+
+  async flush(limit?: TimeLimit): Promise<FlushAnswer> {
+    return (await this.#queue?.flush(limit)) ?? 'stored';
+  }
+
+  async close(limit?: TimeLimit): Promise<FlushAnswer> {
+    this.#stopFlushOnExit();
+    try {
+      return (await this.#queue?.close(limit)) ?? 'stored';
+    } finally {
+      await this.#options.store?.close();
+    }
+  }
+
+  flushOnExit(limit: TimeLimit = {}): () => void {
+    this.#stopFlushOnExit();
+    const queue = this.#queue;
+    if (queue !== undefined) this.#stopFlushOnExit = flushOnExit(queue, limit);
+    return () => this.#stopFlushOnExit();
+  }
+
+  async #continueRun(runId: string, { prompts, start, trigger }: Continuation): Promise<Run> {
+    const { store } = this.#options;
+    if (store === undefined || !isReadable(store))
+      throw invalidArgument('openRun needs a store that can be read: createCoxswain({ store })');
+    if (this.#knownRuns.get(runId) !== undefined && (await this.flush()) !== 'stored') {
+      throw new CoxswainError(
+        'store-io',
+        `records of run ${JSON.stringify(runId)} still wait in this process and could not be stored; health() has the fault`,
+      );
+    }
+    const { measureMs } = this;
+    const storedRuns = new StoredRuns({
+      store,
+      steering: this.#options,
+      redact: this.#redact,
+      clock: this.#clock,
+      measureMs,
+    });
+    const openedRun = await storedRuns.open(runId, prompts);
+    if (openedRun === undefined) {
+      if (start === undefined) throw runUnknown(runId);
+      this.#knownRuns.delete(runId);
+      return this.startRun({ ...start, runId });
+    }
+    const { depth, lastAtMs, parentRunId } = openedRun.summary;
+    const identity = { runId, depth, ...present({ parentRunId }) };
+    this.#sharedRuns?.reopen(runId);
+    const log = new RunLog(identity, { ...this.#logParts(), nextSeq: openedRun.nextSeq, lastMs: lastAtMs });
+    const place = { sharesBudget: false, below: openedRun.fold.situation.below };
+    const run = this.#createRun(log, {
+      ...openedRun,
+      place,
+      storedSeq: openedRun.nextSeq - 1,
+      children: start?.children,
+    });
+    run.emit({ type: 'run_resumed', trigger });
+    return run;
+  }
+
+  #logParts(): RunLogParts {
+    const queue: RunLogParts['queue'] = {
+      add: (record) => {
+        this.#listeners.record(record);
+        return this.#queue?.add(record) ?? 'accepted';
+      },
+    };
+    return { clock: this.#clock, queue, redact: this.#redact, tally: this.#tally };
+  }
+
+  #foldOf(options: Omit<RunFoldOptions, 'measureMs'>): RunFold {
+    return new RunFold({ ...options, redact: this.#redact, measureMs: this.measureMs });
+  }
+
+  #createRun(log: RunLog, { children, ended = false, fold, place, save, steering, storedSeq = -1 }: NewRun): Run {
+    const { runId } = log.identity;
+    const run: Run = new Run({
+      log,
+      fold,
+      mode: steering.mode,
+      models: steering.models,
+      providerTimeLimitMs: steering.providerTimeLimitMs,
+      flush: async (limit) => {
+        const answer = await this.flush(limit);
+        const refusal = this.#sharedRuns?.refusal(runId);
+        if (refusal !== undefined) throw refusal;
+        if (answer === 'stored') await save?.(run);
+        return answer;
+      },
+      ready: async (limit) => (await this.#queue?.ready(limit)) ?? true,
+      durableSeq: () => Math.max(storedSeq, this.#queue?.durableSeq(runId) ?? -1),
+      family: (member) => new RunFamily(member, place),
+      children,
+      startChild: (options: ChildOptions) => this.startRun({ ...options, parent: run }),
+      onFault: (message) => {
+        this.#faults += 1;
+        this.#lastFault = message;
+      },
+      onResumed: () => this.#open.add(run),
+      onDelta: (event) => this.#listeners.delta(event, runId),
+      listen: (sink) => this.#listeners.add(sink, runId),
+      ended,
+    });
+    this.#open.add(run);
+    this.#knownRuns.set(runId, true);
+    return run;
+  }
+
+  #redactOf(options: CoxswainOptions['redaction']): (payload: TrajectoryPayload) => TrajectoryPayload {
+    if (options === false) return (payload) => payload;
+    const onFault = (rule: string, message: string): void => {
+      this.#faults += 1;
+      this.#lastFault = `redaction rule ${rule}: ${message}`;
+    };
+    const redactor = createRedactor(options, { onFault, readResult, fingerprint: createFingerprint() });
+    return (payload) => redactor.redact(payload);
+  }
+
+  #identityOf(options: RunOptions): RunLogIdentity {
+    const runId = storableRunId(options.runId ?? (this.#options.newRunId ?? (() => globalThis.crypto.randomUUID()))());
+    const { parent } = options;
+    if (parent === undefined) return { runId, depth: 0 };
+    return { runId, parentRunId: parent.id, depth: parent.depth + 1 };
+  }
+}
+
+function isReadable(store: TrajectoryStore | TrajectorySink): store is TrajectoryStore {
+  return 'readRun' in store;
+}

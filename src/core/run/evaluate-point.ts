@@ -1,0 +1,205 @@
+import { present } from '../base/present.ts';
+import type { AdviceCandidate } from '../steering/advice/advice.ts';
+import { recordAdvice, type AdviceLedger, type AdviceView } from '../steering/advice/advice-ledger.ts';
+import { decideAdvice } from '../steering/advice/decide-advice.ts';
+import type { DerivedDraft } from '../records/derived-payload.ts';
+import type { Evaluation } from '../records/trajectory-record.ts';
+import { evaluatePrepared } from '../steering/feedback/evaluate-feedback.ts';
+import type { ProducedFeedback } from '../steering/feedback/run-speakers.ts';
+import { guidanceContextOf, turnsOf } from './guidance-context.ts';
+import { evaluateGuidance, type GuidanceEvaluation } from '../steering/guidance/evaluate-guidance.ts';
+import { guidanceCandidate } from '../steering/guidance/ask-provider.ts';
+import { verdictGuidance } from '../steering/guidance/model-classifier.ts';
+import type { ResolvedSteering } from '../steering/resolve-steering.ts';
+import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
+import { deadlineOf, EMPTY_STEERING, knownUsage, type SteeringState } from './run-situation.ts';
+import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
+import type { Session } from '../session/session.ts';
+import type { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
+
+export interface PointInput {
+  readonly nowMs: number;
+  readonly session: Session;
+  readonly analysis: TrajectoryAnalysis;
+  readonly steering: ResolvedSteering;
+  readonly speakers: PromptSpeakers;
+  readonly state: SteeringState;
+  readonly measureMs: (() => number) | undefined;
+  readonly onOverrun: ((provider: string, durationMs: number) => void) | undefined;
+  readonly redact: (text: string) => string;
+}
+
+export interface PointOutcome {
+  readonly drafts: readonly DerivedDraft[];
+  readonly state: SteeringState;
+}
+
+/** Maximum number of overruns. After that, the provider or observer is disabled. */
+const MAX_OVERRUNS = 3;
+const NOTHING: readonly DerivedDraft[] = [];
+const NO_VERDICTS: SteeringState['verdicts'] = [];
+const NONE_DISABLED: ReadonlySet<string> = new Set();
+
+/**
+ * Evaluates a decision point. Feedback comes first, and only after a tool result. Guidance comes second. Noise control uses
+ * one ledger for both.
+ */
+export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointOutcome {
+  const noise = new NoiseGate(input);
+  const feedback = evaluation.point === 'post_tool_result' ? speakFeedback(evaluation, input, noise) : NOTHING;
+  const guidance = speakGuidance(evaluation, input, noise);
+  const drafts = feedback.length === 0 ? guidance.drafts : [...feedback, ...guidance.drafts];
+  return { drafts, state: stateAfter(input.state, noise.ledger, guidance.state) };
+}
+
+/** Returns the same object if the state has not changed. */
+function stateAfter(
+  state: SteeringState,
+  ledger: SteeringState['ledger'],
+  guidance: SteeringState['guidance'],
+): SteeringState {
+  const isSame = ledger === state.ledger && guidance === state.guidance && state.verdicts.length === 0;
+  return isSame ? state : { ...state, ledger, guidance, verdicts: NO_VERDICTS };
+}
+
+/** Applies noise control and holds its ledger. */
+class NoiseGate {
+  ledger: AdviceLedger;
+  readonly #input: PointInput;
+
+  constructor(input: PointInput) {
+    this.#input = input;
+    this.ledger = input.state.ledger;
+  }
+
+  admits(candidate: AdviceCandidate): boolean {
+    const isAdmitted = this.wouldAdmit(candidate);
+    const { retain } = this.#input.steering;
+    if (isAdmitted) this.ledger = recordAdvice(this.ledger, candidate, this.#view, retain.identities);
+    return isAdmitted;
+  }
+
+  wouldAdmit(candidate: AdviceCandidate): boolean {
+    return decideAdvice(this.ledger, candidate, this.#view, this.#input.steering.noise).say;
+  }
+
+  get #view(): AdviceView {
+    const { analysis } = this.#input;
+    return { callIndex: analysis.calls, turn: turnsOf(analysis), compactions: analysis.compactions };
+  }
+}
+
+function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGate): readonly DerivedDraft[] {
+  const { analysis, session, speakers, state, steering } = input;
+  const { produced, faults } = evaluatePrepared(
+    speakers.speakers,
+    {
+      prompt: speakers.prompt,
+      session,
+      nowMs: input.nowMs,
+      deadline: deadlineOf(state.situation),
+      budget: state.situation.budget,
+      usage: knownUsage(state.situation, analysis.calls, evaluation),
+      trajectory: analysis,
+      filesCreated: evaluation.files_created ?? [],
+    },
+    {
+      delivery: speakers.delivery,
+      cadence: speakers.cadence,
+      disabled: overrunProviders(state),
+      admit: (item) => noise.admits(feedbackCandidate(item)),
+      refuses: (pattern) => !noise.wouldAdmit({ source: 'feedback', ...pattern }),
+      measureMs: input.measureMs,
+      timeLimitMs: steering.providerTimeLimitMs,
+      onOverrun: input.onOverrun,
+      redact: input.redact,
+    },
+  );
+  if (produced.length === 0 && faults.length === 0) return NOTHING;
+  return [
+    ...produced.map((item): DerivedDraft => ({
+      kind: 'feedback_produced',
+      provider_name: item.name,
+      feedback: item.feedback,
+      text: item.text,
+    })),
+    ...faults.flatMap(({ provider, phase, code, message }): readonly DerivedDraft[] =>
+      // An overrun depends on the speed of the machine, so it is recorded as a separate input.
+      code === 'provider-overrun' ? [] : [{ kind: 'provider_failed', provider_name: provider, phase, code, message }],
+    ),
+  ];
+}
+
+function overrunProviders(state: SteeringState): ReadonlySet<string> {
+  if (state.overruns === EMPTY_STEERING.overruns) return NONE_DISABLED;
+  return new Set(Object.entries(state.overruns).flatMap(([key, count]) => (count >= MAX_OVERRUNS ? [key] : [])));
+}
+
+function feedbackCandidate(item: ProducedFeedback): AdviceCandidate {
+  const { pattern } = item.feedback;
+  if (pattern === undefined) return { source: 'feedback', identity: `${item.source}:${item.name}` };
+  return { source: 'feedback', ...pattern };
+}
+
+function speakGuidance(
+  evaluation: Evaluation,
+  input: PointInput,
+  noise: NoiseGate,
+): { readonly drafts: readonly DerivedDraft[]; readonly state: SteeringState['guidance'] } {
+  const { speakers, state, steering } = input;
+  const guidanceResult = evaluateGuidance(
+    state.verdicts.length === 0
+      ? speakers.guidanceProviders
+      : [...speakers.guidanceProviders, ...verdictConfigs(input, evaluation)],
+    guidanceContextOf(input, evaluation),
+    state.guidance,
+    {
+      maxGuidancePerTurn: steering.maxGuidancePerTurn,
+      disabled: overrunProviders(state),
+      measureMs: input.measureMs,
+      timeLimitMs: steering.providerTimeLimitMs,
+      onOverrun: input.onOverrun,
+      redact: input.redact,
+      admit: (item) => noise.admits(guidanceCandidate(item)),
+    },
+  );
+  return { drafts: guidanceDrafts(guidanceResult), state: guidanceResult.state };
+}
+
+function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): readonly DerivedDraft[] {
+  const drafts: DerivedDraft[] = [];
+  for (const { providerName, injection, decisionPoint, classification } of produced) {
+    drafts.push({
+      kind: 'guidance_produced',
+      provider_name: providerName,
+      injection,
+      decision_point: decisionPoint,
+      classification,
+    });
+  }
+  for (const { provider, phase, code, message } of faults) {
+    drafts.push({ kind: 'provider_failed', provider_name: provider, phase, code, message });
+  }
+  for (const { providerName, reason } of skipped) {
+    // An invalid draft is a fault of the provider and is recorded. A limit that was reached is not recorded.
+    if (!reason.startsWith('invalid-')) continue;
+    drafts.push({
+      kind: 'provider_failed',
+      provider_name: providerName,
+      phase: 'provide',
+      code: 'provider-invalid',
+      message: reason,
+    });
+  }
+  return drafts;
+}
+
+/** Returns a provider configuration for each choice that a model has made since the last evaluation. */
+function verdictConfigs(input: PointInput, evaluation: Evaluation): readonly GuidanceProviderConfig[] {
+  return input.state.verdicts.flatMap((verdict) => {
+    const model = input.steering.models.find(({ classifier }) => classifier.name === verdict.classifier);
+    if (model === undefined) return [];
+    const provider = verdictGuidance(verdict.classifier, model.bank, verdict);
+    return [{ provider, decisionPoints: [evaluation.point], ...present({ minConfidence: model.minConfidence }) }];
+  });
+}

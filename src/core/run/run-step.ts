@@ -1,0 +1,364 @@
+import { present } from '../base/present.ts';
+import { addUsage, type BudgetUsage } from '../base/budget.ts';
+import type { Clock } from '../base/clock.ts';
+import { invalidArgument } from '../base/error.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
+import { RunLog, type RunLogIdentity } from '../recorder/run-log.ts';
+import { isDerived } from '../records/derived-payload.ts';
+import { RunFamily } from './run-family.ts';
+import { RunFold, type RunFoldSnapshot } from './run-fold.ts';
+import type { ChildOptions } from './run-options.ts';
+import { runStarted } from './run-started.ts';
+import { Run, type RunSnapshot } from './run.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
+import { lastSeqOf, type RunSummary } from '../../stores/run-summary.ts';
+import type { ReadQuery, RunChange, StoredRun } from '../../stores/trajectory-store.ts';
+
+/** Additional state of the host. It is computed from the records of the run, so it is reproducible. */
+export interface HostFold<State extends Json> {
+  readonly initial: State;
+  /** Pure. */
+  fold(state: State, record: TrajectoryRecord): State;
+}
+
+export interface RunStepOptions<State extends Json> {
+  readonly steering: SteeringOptions;
+  readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly clock: Clock;
+  readonly host: HostFold<State>;
+  /** Identifies the build. A snapshot of another build is not used, and the run is rebuilt from its records. */
+  readonly build: string;
+  /** A monotonic clock in milliseconds that detects slow providers. Default: slow providers are not detected. */
+  readonly measureMs?: () => number;
+  /** Every prompt of the runs. If a record names no prompt, the first one is active. Default: no prompts. */
+  readonly prompts?: readonly PromptTemplate[];
+}
+
+export interface RunStepWork<State extends Json, Result> {
+  readonly identity: RunLogIdentity;
+  /**
+   * Returns the options for starting a run that is not stored. If it returns undefined, the run does not start yet, and
+   * `work` is not called.
+   */
+  begin(state: State): ChildOptions | undefined;
+  /** @param state  returns the host's state, including events that the run received during the step */
+  work(run: Run, state: () => State): Result;
+  /** Changes the host's state without a record, even if the run does not start yet. Default: no change. */
+  remember?(state: State): State;
+  /** Usage of the shared budget by other runs that is not in the records. Default: none. */
+  readonly others?: BudgetUsage | undefined;
+  /** Set for an input that is folded some time after it arrived. Default: the input arrives now. */
+  readonly late?: LateInput | undefined;
+  /** Returns true to skip the step, for example if the run has already processed the input. Default: false. */
+  passes?(state: State): boolean;
+}
+
+/** An input that could not be stored when it arrived. */
+export interface LateInput {
+  /** Unique; stored in every record of the input. */
+  readonly id: string;
+  /** Unix milliseconds. The records get this time, or the time of the run's last record if that is later. */
+  readonly arrivedAtMs: number;
+}
+
+export interface RunStepResult<Result> {
+  /** The result of `work`. Undefined if the run has not started. */
+  readonly result: Result | undefined;
+  /** Messages of internal faults, which are also recorded. */
+  readonly faults: readonly string[];
+}
+
+export interface RunStepOutcome<State extends Json, Result> extends RunStepResult<Result> {
+  /** The run after the step, to be passed to the next step. Undefined if the run has not started. */
+  readonly inMemory?: RunInMemory<State>;
+}
+
+/**
+ * A run after a step. In the next step of this process, it replaces the run's snapshot. It is valid for one step, and only
+ * if the records of the previous step were stored.
+ */
+export interface RunInMemory<State extends Json> {
+  /** The last folded `seq`. */
+  readonly throughSeq: number;
+  /** The same value as in the summary. It distinguishes a run from a new run with the same id. */
+  readonly startedAtMs: number;
+  readonly restored: Restored<State>;
+}
+
+/** Sources that can replace the snapshot of a run. */
+export interface RunStepSources<State extends Json> {
+  /** The result of `rebuild`, if the snapshot is unusable. */
+  readonly rebuilt?: RebuiltRun<State> | undefined;
+  /** The run after the previous step in this process. It is used unless another process has saved a newer state. */
+  readonly inMemory?: RunInMemory<State> | undefined;
+}
+
+/** A run rebuilt from its records. */
+export interface RebuiltRun<State extends Json> {
+  readonly snapshot: RunFoldSnapshot;
+  readonly state: State;
+  readonly ended: boolean;
+  /** The last folded `seq`. */
+  readonly throughSeq: number;
+}
+
+interface StepSnapshot<State extends Json> {
+  readonly schema_version: 1;
+  readonly build: string;
+  /** Null if the run has not started. */
+  readonly run: RunSnapshot | null;
+  readonly host: State;
+}
+
+interface Restored<State extends Json> {
+  readonly fold: RunFold;
+  readonly state: State;
+  readonly ended: boolean;
+}
+
+interface RunSurroundings {
+  /** Messages of internal faults. */
+  readonly faults: string[];
+  readonly others: BudgetUsage | undefined;
+}
+
+/** A stored run that is continued outside of steps. */
+export interface OpenedRun extends Omit<Restored<Json>, 'state'> {
+  readonly summary: RunSummary;
+  readonly nextSeq: number;
+  /** Last `seq` of the saved snapshot; -1 without one. */
+  readonly snapshotSeq: number;
+}
+
+/** Thrown by a step if the snapshot of the run is unusable. Call `rebuild`, then repeat the step. */
+export class UnusableSnapshot extends Error {
+  override readonly name = 'UnusableSnapshot';
+  /** `seq` of the run's next record. */
+  readonly nextSeq: number;
+
+  constructor(nextSeq: number) {
+    super('the saved state of a run is of another version or damaged');
+    this.nextSeq = nextSeq;
+  }
+}
+
+/** Maximum number of records in a rebuild: the first record and the last ones. Each takes about 20 µs. */
+const MAX_REBUILT_RECORDS = 20_000;
+
+/**
+ * Processes steps of runs inside `store.transact`. A step restores the run after its last record from any process, calls
+ * `work`, and returns the new records and state. The advice is the same as in a live run.
+ *
+ * The code is pure and synchronous. It does not call model-backed classifiers, because a step ends before they would
+ * respond.
+ *
+ * Cost: O(size of the state), plus `work`, plus folding the records that other processes stored meanwhile.
+ */
+export class RunStepper<State extends Json> {
+  readonly #options: RunStepOptions<State>;
+  readonly #steering: ResolvedSteering;
+
+  /** @throws CoxswainError "invalid-argument" for a limit outside its range */
+  constructor(options: RunStepOptions<State>) {
+    this.#options = options;
+    this.#steering = resolveSteering(options.steering, options.prompts?.[0]);
+  }
+
+  /**
+   * Runs one step. Call it inside a transaction.
+   *
+   * @throws UnusableSnapshot if the snapshot is unusable and `rebuilt` does not replace it
+   */
+  step<Result>(
+    view: StoredRun,
+    work: RunStepWork<State, Result>,
+    sources: RunStepSources<State> = {},
+  ): RunChange<RunStepOutcome<State, Result>> {
+    const records: TrajectoryRecord[] = [];
+    const faults: string[] = [];
+    const restored = this.#restoreRun(view, sources);
+    if (work.passes?.(restored.state) === true) return { records, result: { result: undefined, faults } };
+    let state = work.remember?.(restored.state) ?? restored.state;
+    const isChanged = state !== restored.state;
+    const startWork = view.summary === undefined ? work.begin(state) : {};
+    if (startWork === undefined) {
+      const savedSnapshot = isChanged ? { snapshot: this.#snapshotOf(null, state) } : {};
+      return { records, ...savedSnapshot, result: { result: undefined, faults } };
+    }
+    const { late } = work;
+    const clock = late === undefined ? this.#options.clock : { nowMs: () => late.arrivedAtMs };
+    const log = new RunLog(work.identity, {
+      clock,
+      lateInputId: late?.id,
+      redact: this.#options.redact,
+      nextSeq: view.nextSeq,
+      lastMs: view.summary?.lastAtMs ?? 0,
+      onInputFault: (message) => faults.push(message),
+      queue: {
+        add: (record) => {
+          records.push(record);
+          state = this.#options.host.fold(state, record);
+          return 'accepted';
+        },
+      },
+    });
+    const run = this.#stepRun(log, restored, { faults, others: work.others });
+    if (view.summary === undefined) {
+      const nowMs = clock.nowMs();
+      run.begin(runStarted(startWork, { identity: work.identity, steering: this.#steering, nowMs }));
+    }
+    const result = work.work(run, () => state);
+    const inMemory: RunInMemory<State> = {
+      throughSeq: log.nextSeq - 1,
+      startedAtMs: view.summary?.startedAtMs ?? records[0]?.recorded_at_unix_ms ?? 0,
+      restored: { ...restored, state, ended: run.isEnded },
+    };
+    const outcome = { result, faults, inMemory };
+    const isSaved = sources.rebuilt === undefined && view.nextSeq === view.snapshotSeq + 1;
+    if (records.length === 0 && isSaved && !isChanged) return { records, result: outcome };
+    return { records, snapshot: this.#snapshotOf(run.snapshot({ shared: true }), state), result: outcome };
+  }
+
+  /**
+   * Restores a stored run outside of steps. Returns undefined if the run is not stored.
+   *
+   * @throws UnusableSnapshot as `step`
+   */
+  open(view: StoredRun, rebuilt?: RebuiltRun<State>): OpenedRun | undefined {
+    const { nextSeq, snapshotSeq, summary } = view;
+    if (summary === undefined) return undefined;
+    const { ended, fold } = this.#restoreRun(view, { rebuilt });
+    return { ended, fold, nextSeq, summary, snapshotSeq };
+  }
+
+  /** Returns the snapshot of a run in the form that `step` saves. */
+  save(run: RunSnapshot, state: State): Json {
+    return this.#snapshotOf(run, state);
+  }
+
+  /** Returns the host's state after the last record. Undefined if there is no usable snapshot. */
+  hostState(view: StoredRun): State | undefined {
+    const savedState = savedBy<State>(view, this.#options.build);
+    if (savedState === undefined || view.nextSeq <= view.snapshotSeq + 1) return savedState?.host;
+    return view.missed().reduce((state, record) => this.#options.host.fold(state, record), savedState.host);
+  }
+
+  /**
+   * Rebuilds a run from its records, outside of a transaction. It uses the first record and the last 20,000. Records that
+   * cannot be read are left out.
+   *
+   * @param read  reads the run, as `store.readRun` does
+   */
+  async rebuild(
+    nextSeq: number,
+    read: (query: ReadQuery) => AsyncIterable<TrajectoryRecord>,
+  ): Promise<RebuiltRun<State>> {
+    let run = this.#restoredFrom();
+    const fromSeq = Math.max(0, nextSeq - MAX_REBUILT_RECORDS);
+    try {
+      if (fromSeq > 0) for await (const record of read({ limit: 1 })) run = this.#takeIn(record, run);
+      for await (const record of read({ fromSeq })) {
+        run = this.#takeIn(record, run);
+        nextSeq = Math.max(nextSeq, lastSeqOf(record) + 1);
+      }
+    } catch {
+      // A record is damaged, which `verify` reports. A run without that record is better than no run.
+    }
+    return { snapshot: run.fold.snapshot(), state: run.state, ended: run.ended, throughSeq: nextSeq - 1 };
+  }
+
+  #restoreRun(view: StoredRun, { rebuilt, inMemory }: RunStepSources<State>): Restored<State> {
+    const isCurrent = inMemory !== undefined && isOf(inMemory, view);
+    let run = isCurrent ? inMemory.restored : this.#fromSnapshot(view);
+    let throughSeq = isCurrent ? inMemory.throughSeq : view.snapshotSeq;
+    if (run === undefined && view.snapshotSeq < 0) run = this.#restoredFrom();
+    // The view contains only records after the last snapshot.
+    if (run === undefined && rebuilt !== undefined && rebuilt.throughSeq >= view.snapshotSeq) {
+      run = this.#restoredFrom(rebuilt);
+      throughSeq = rebuilt.throughSeq;
+    }
+    if (run === undefined) throw new UnusableSnapshot(view.nextSeq);
+    if (view.nextSeq <= throughSeq + 1) return run;
+    for (const record of view.missed()) if (record.seq > throughSeq) run = this.#takeIn(record, run);
+    return run;
+  }
+
+  /** Returns undefined if there is no usable snapshot. */
+  #fromSnapshot(view: StoredRun): Restored<State> | undefined {
+    const savedState = savedBy<State>(view, this.#options.build);
+    if (savedState === undefined) return undefined;
+    const { run, host } = savedState;
+    try {
+      return this.#restoredFrom(
+        { state: host, ...(run === null ? {} : { snapshot: run.fold, ended: run.ended }) },
+        true,
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
+  #restoredFrom(rebuilt: Partial<RebuiltRun<State>> = {}, adopt = false): Restored<State> {
+    const { measureMs } = this.#options;
+    const fold = new RunFold({
+      steering: this.#steering,
+      prompts: this.#options.prompts ?? [],
+      redact: this.#options.redact,
+      ...(rebuilt.snapshot === undefined ? {} : { snapshot: rebuilt.snapshot, adopt }),
+      ...present({ measureMs }),
+    });
+    return { fold, state: rebuilt.state ?? this.#options.host.initial, ended: rebuilt.ended ?? false };
+  }
+
+  /** Folds a stored record. Its derived records are stored too. */
+  #takeIn(record: TrajectoryRecord, restored: Restored<State>): Restored<State> {
+    if (!isDerived(record.payload)) restored.fold.fold(record);
+    const { kind } = record.payload;
+    const hasEnded = kind === 'run_ended' || (restored.ended && kind !== 'run_resumed');
+    return { ...restored, state: this.#options.host.fold(restored.state, record), ended: hasEnded };
+  }
+
+  #stepRun(log: RunLog, { fold, ended }: Restored<State>, { faults, others = {} }: RunSurroundings): Run {
+    return new Run({
+      log,
+      fold,
+      mode: this.#steering.mode,
+      models: [],
+      providerTimeLimitMs: this.#steering.providerTimeLimitMs,
+      flush: () => Promise.resolve('stored'),
+      ready: () => Promise.resolve(true),
+      durableSeq: () => -1,
+      family: (member) =>
+        new RunFamily(member, { sharesBudget: false, below: addUsage(fold.situation.below ?? {}, others) }),
+      startChild: () => {
+        throw invalidArgument('a stepped run cannot start children; step them instead');
+      },
+      onFault: (message) => faults.push(message),
+      onResumed: () => undefined,
+      onDelta: () => undefined,
+      listen: () => () => undefined,
+      ended,
+    });
+  }
+
+  #snapshotOf(run: RunSnapshot | null, host: State): Json {
+    const snapshot: StepSnapshot<State> = { schema_version: 1, build: this.#options.build, run, host };
+    // Snapshots and the host's state are plain JSON by their types.
+    return snapshot as unknown as Json;
+  }
+}
+
+/** Returns true if a run in memory is at least as new as its snapshot and is not another run with the same id. */
+function isOf({ throughSeq, startedAtMs }: RunInMemory<Json>, { nextSeq, snapshotSeq, summary }: StoredRun): boolean {
+  return summary?.startedAtMs === startedAtMs && throughSeq >= snapshotSeq && throughSeq < nextSeq;
+}
+
+function savedBy<State extends Json>(view: StoredRun, build: string): StepSnapshot<State> | undefined {
+  const snapshot = view.snapshot;
+  if (!isJsonObject(snapshot) || snapshot['schema_version'] !== 1 || snapshot['build'] !== build) return undefined;
+  // This build wrote the value, so it has the shape of `#snapshotOf`.
+  return snapshot as unknown as StepSnapshot<State>;
+}

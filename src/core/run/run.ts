@@ -1,0 +1,365 @@
+import { present } from '../base/present.ts';
+import { type AdviceHandle, deliverAdvice } from './advice-handle.ts';
+import { AdvicePoints } from './advice-points.ts';
+import type { BudgetUsage } from '../base/budget.ts';
+import type { TimeSpan } from '../base/deadline.ts';
+import type { Json } from '../base/json.ts';
+import type { AgentEnding, AgentEvent } from '../records/agent-event.ts';
+import { checkPrompt } from './check-options.ts';
+import type { AdviseContext } from './evaluation-payload.ts';
+import type { DecisionPoint } from '../records/guidance.ts';
+import type { RunStarted } from '../records/trajectory-record.ts';
+import { readAdviceAnswer, type AcknowledgeOutcome, type AdviceAnswer } from '../steering/feedback/acknowledge.ts';
+import { Acknowledgement } from '../steering/feedback/advice-slices.ts';
+import type { HoldoutArm } from '../steering/holdout.ts';
+import type { StopRequest } from '../steering/stop-policy.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
+import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
+import { toPayload, unknownType } from '../recorder/to-payload.ts';
+import type { Heritage } from './inherit.ts';
+import { LastWords, type EndListener } from './last-words.ts';
+import type { EventSink } from './listeners.ts';
+import type { FamilyMember, RunFamily } from './run-family.ts';
+import { RunPath } from './run-path.ts';
+import { storedDeadline, toStoredBudget } from './run-situation.ts';
+import type { ChildOptions } from './run-options.ts';
+import type { RunFold, RunFoldSnapshot } from './run-fold.ts';
+import type { EventInput } from '../session/define-event.ts';
+import type { Session, SnapshotOptions } from '../session/session.ts';
+import type { ModelGuidanceConfig } from '../steering/steering-options.ts';
+import type { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
+
+/** The state of a run as JSON, for `cox.restoreRun(snapshot)`. */
+export interface RunSnapshot {
+  readonly schema_version: 1;
+  readonly identity: RunLogIdentity;
+  readonly next_seq: number;
+  readonly ended: boolean;
+  readonly fold: RunFoldSnapshot;
+}
+
+/** @internal */
+export interface RunParts {
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly mode: 'steer' | 'shadow';
+  readonly models: readonly ModelGuidanceConfig[];
+  readonly providerTimeLimitMs: number;
+  readonly flush: (limit?: TimeLimit) => Promise<FlushAnswer>;
+  readonly ready: (limit?: TimeLimit) => Promise<boolean>;
+  readonly durableSeq: () => number;
+  readonly startChild: (options: ChildOptions) => Run;
+  readonly family: (member: FamilyMember) => RunFamily;
+  readonly children?: ChildOptions['children'];
+  /** Called for an internal fault. */
+  readonly onFault: (message: string) => void;
+  readonly onResumed: () => void;
+  /** Called for an event that is not recorded. */
+  readonly onDelta: (event: AgentEvent) => void;
+  readonly listen: (sink: EventSink) => () => void;
+  readonly ended?: boolean;
+}
+
+/**
+ * One run of an agent. It records and analyses events, and returns advice on request. Every method except `ready`, `flush`
+ * and `end` is synchronous. No method throws because of a fault in a provider, store or detector.
+ */
+export class Run {
+  readonly #parts: RunParts;
+  readonly #fold: RunFold;
+  /** @internal */
+  readonly family: RunFamily;
+  readonly #path: RunPath;
+  readonly #lastWords = new LastWords((error) => this.#path.fault('closing', error));
+  readonly #points: AdvicePoints;
+  #ended: boolean;
+
+  /** @internal Use `cox.startRun()`. */
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    this.#fold = parts.fold;
+    this.#ended = parts.ended ?? false;
+    this.family = parts.family({
+      followDeadline: (atMs) => this.#followDeadline(atMs),
+      childEnded: (childRunId, usage) => this.childEnded(childRunId, usage),
+    });
+    const { log, onFault } = parts;
+    this.#path = new RunPath({ log, fold: this.#fold, family: this.family, onFault, mode: parts.mode });
+    const isEnded = (): boolean => this.#ended;
+    this.#points = new AdvicePoints({ ...parts, path: this.#path, family: this.family, isEnded });
+  }
+
+  get id(): string {
+    return this.#parts.log.identity.runId;
+  }
+  /** Counters, recent calls and patterns. Read-only. */
+  get analysis(): TrajectoryAnalysis {
+    return this.#fold.analysis;
+  }
+  /** The session of the run. Change it only through `dispatch`, which records the event for replays. */
+  get session(): Session {
+    return this.#fold.session;
+  }
+  /** The active prompt. */
+  get prompt(): PromptTemplate {
+    return this.#fold.prompt;
+  }
+  /** The id of the parent run; undefined for a root run. */
+  get parentRunId(): string | undefined {
+    return this.#parts.log.identity.parentRunId;
+  }
+  /** The number of ancestors; 0 for a root run. */
+  get depth(): number {
+    return this.#parts.log.identity.depth;
+  }
+  get agentName(): string | undefined {
+    return this.#fold.situation.agentName;
+  }
+  /** The host's id of the conversation. */
+  get conversationId(): string | undefined {
+    return this.#fold.situation.conversationId;
+  }
+  /** Usage of this run and its descendants in this process. */
+  get usage(): BudgetUsage {
+    return this.family.usage;
+  }
+  /** @internal */
+  get heritage(): Heritage {
+    return { prompt: this.prompt, situation: this.#fold.situation };
+  }
+  /** @internal */
+  get changesOfChildren(): ChildOptions['children'] {
+    return this.#parts.children;
+  }
+  /** The arm of an experiment; undefined if there is no experiment. */
+  get holdout(): HoldoutArm | undefined {
+    return this.#fold.situation.holdout;
+  }
+  /**
+   * Set if the host should stop the run, according to the option `stop`. Always undefined in shadow mode. The host may
+   * continue the run anyway.
+   */
+  get shouldStop(): StopRequest | undefined {
+    return this.#path.shouldStop;
+  }
+  /** A signal for SDKs and `fetch`. It is aborted with a `StopRequest` once the run should stop. */
+  get stopSignal(): AbortSignal {
+    return this.#path.stopSignal;
+  }
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+  /** The last `seq` that the store has acknowledged; -1 before the first. */
+  get durableSeq(): number {
+    return this.#parts.durableSeq();
+  }
+
+  /** @internal Called once, by `startRun`. */
+  begin(started: RunStarted): void {
+    this.#path.take(started);
+  }
+
+  /**
+   * Records the end of a child run in any process. @param usage  usage of the child since it started or last ended
+   * @internal
+   */
+  childEnded(child_run_id: string, usage: BudgetUsage): void {
+    if (!this.#ended) this.#path.take({ kind: 'child_ended', child_run_id, usage: toStoredBudget(usage) });
+  }
+
+  /**
+   * Records an event, then folds it. A streaming delta is only passed to listeners. After the end, only `run_resumed` is
+   * accepted, which reopens the run. Values that are not JSON, out of range or too large are repaired and counted
+   * (docs/recording.md). Never throws.
+   *
+   * @returns `dropped` if the recorder is full, the run has ended, or the event is unusable; `health()` counts each of
+   *   these
+   *
+   * Cost: O(1) for any value, because only the recorded part is read. Never waits for a disk.
+   */
+  emit(event: AgentEvent): EmitAnswer {
+    try {
+      if (this.#ended && event.type !== 'run_resumed') return this.#path.late();
+      const payload = toPayload(event.type === 'agent_end' ? this.#lastWords.complete(event) : event);
+      if (payload === undefined) {
+        this.#parts.onDelta(event);
+        return 'accepted';
+      }
+      this.#path.noteType(unknownType(event, payload));
+      if (this.#ended) this.#parts.onResumed();
+      if (this.#ended) this.family.resumed();
+      this.#ended = payload.kind === 'run_ended';
+      const answer = this.#path.take(payload, event.atMs);
+      if (this.#ended) this.family.ended(this.id);
+      return answer;
+    } catch (error) {
+      return this.#path.refuse('emit', error);
+    }
+  }
+
+  /**
+   * Calls `sink` for every record and delta of this run, but not of its children. @returns a function that removes the
+   * listener
+   */
+  listen(sink: EventSink): () => void {
+    return this.#parts.listen(sink);
+  }
+
+  /** Records an event for the host's session slices. The return value is that of `emit`. */
+  dispatch(event: EventInput<unknown>): EmitAnswer {
+    if (this.#ended) return this.#path.late();
+    try {
+      // The value is converted to JSON when it is recorded.
+      const data = event.data as Json;
+      return this.#path.take({ kind: 'session_event', event_type: event.type, data }, event.atMs);
+    } catch (error) {
+      return this.#path.refuse('dispatch', error);
+    }
+  }
+
+  /**
+   * Returns advice at a decision point: feedback in the order in which it was produced, then guidance. The list is empty in
+   * shadow mode, if an experiment withholds the advice, after the end, and if a provider makes the call.
+   */
+  advise(point: DecisionPoint, context: AdviseContext = {}): readonly AdviceHandle[] {
+    if (this.#path.isBusy) this.#path.askedWithin();
+    if (this.#ended || this.#path.isBusy) return [];
+    try {
+      return this.#points.advise(point, context);
+    } catch (error) {
+      this.#path.fault('advise', error);
+      return [];
+    }
+  }
+
+  /** Returns the advice after a tool result as one text and records it as delivered to the host. */
+  feedback(): string | undefined {
+    return deliverAdvice(this.advise('post_tool_result'), { channel: 'host' });
+  }
+
+  /**
+   * Activates another prompt, with its own providers and counts.
+   *
+   * @throws CoxswainError "invalid-argument" without a prompt
+   * @throws CoxswainError "invalid-definition" if a provider is misconfigured or has the same name as a provider of the run
+   */
+  usePrompt(prompt: PromptTemplate): void {
+    if (this.#ended) return;
+    checkPrompt(prompt);
+    this.#fold.addPrompt(prompt);
+    this.#path.take({ kind: 'prompt_used', prompt_name: prompt.name });
+  }
+
+  /**
+   * Changes or removes the deadline. The value is a duration from now, or Unix milliseconds. For an invalid value, such as
+   * NaN, the method returns `dropped` and records a fault. Never throws.
+   */
+  setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): EmitAnswer {
+    if (this.#ended) return this.#path.late();
+    try {
+      const storedLimit = storedDeadline(deadline, this.#parts.log.nowMs());
+      const answer = this.#path.take({ kind: 'deadline_set', ...storedLimit });
+      this.family.leaveDeadline();
+      this.family.deadlineSet(storedLimit.deadline_at_unix_ms ?? null);
+      return answer;
+    } catch (error) {
+      return this.#path.refuse('setDeadline', error);
+    }
+  }
+
+  /** Records the agent's response to advice. Invalid input is refused with a reason that may be shown to the agent. */
+  acknowledge(answer: AdviceAnswer): AcknowledgeOutcome {
+    if (this.#ended) return { status: 'refused', reason: 'The run has ended.' };
+    const adviceAnswer = readAdviceAnswer(answer);
+    if (typeof adviceAnswer === 'string') return { status: 'refused', reason: adviceAnswer };
+    const view = this.session.slice(Acknowledgement);
+    const usageBefore = view.total();
+    this.#path.take({
+      kind: 'advice_acknowledged',
+      ...present({ advice_id: adviceAnswer.adviceId, provider_name: adviceAnswer.provider }),
+      response: adviceAnswer.response,
+      ...present({ note: adviceAnswer.note }),
+    });
+    const acknowledgement = view.latest();
+    if (acknowledgement !== undefined && view.total() > usageBefore) return { status: 'recorded', acknowledgement };
+    return { status: 'refused', reason: 'Name advice that was given, by adviceId or by provider.' };
+  }
+
+  /**
+   * Starts a child run, such as a subagent, with its own records, state and advice. The child inherits the options that are
+   * left out (docs/sessions.md).
+   *
+   * @throws as `startRun`
+   */
+  child(options: ChildOptions = {}): Run {
+    return this.#parts.startChild(this.#changedOptions(options));
+  }
+
+  /**
+   * Resolves to true once the recorder has room, or to false after `readyTimeLimitMs`. The method waits only with
+   * `overflow: 'wait'`. Never throws.
+   */
+  async ready(limit?: TimeLimit): Promise<boolean> {
+    return this.#parts.ready(limit);
+  }
+
+  /**
+   * Resolves once all records are stored. Resolves to `incomplete` if some records were lost, or if some still wait after
+   * `flushTimeLimitMs`.
+   *
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` with the policy `throw`
+   */
+  async flush(limit?: TimeLimit): Promise<FlushAnswer> {
+    return this.#parts.flush(limit);
+  }
+
+  /**
+   * Ends the run if it has not ended yet, and flushes.
+   *
+   * @param ending  the outcome, or an object with `outcome`, `success`, `reward`, `reason`; default: the outcome of an
+   *   adapter, such as `aborted`, else `ended`
+   * @throws as `flush`
+   */
+  async end(ending?: string | AgentEnding, limit?: TimeLimit): Promise<FlushAnswer> {
+    this.emit({ type: 'agent_end', ...(typeof ending === 'string' ? { outcome: ending } : ending) });
+    return this.flush(limit);
+  }
+
+  /**
+   * Registers a listener that is called before the end of the run is recorded, so that an adapter can finish open work. Its
+   * result is the outcome or the whole ending, and is used if the host states none. Exceptions are recorded.
+   */
+  beforeEnd(listener: EndListener): void {
+    this.#lastWords.add(listener);
+  }
+
+  /**
+   * Records a fault of an adapter and counts it in `health()`. Never throws.
+   */
+  reportFault(where: string, error: unknown): void {
+    this.#path.fault(where, error);
+  }
+
+  /** Returns the state of the run as JSON. @throws CoxswainError "invalid-argument" if an item of a host's slice is not JSON */
+  snapshot(options: SnapshotOptions = {}): RunSnapshot {
+    const { log } = this.#parts;
+    const state = { next_seq: log.nextSeq, ended: this.#ended, fold: this.#fold.snapshot(options) };
+    return { schema_version: 1, identity: log.identity, ...state };
+  }
+
+  #changedOptions(options: ChildOptions): ChildOptions {
+    try {
+      return this.#parts.children?.(options) ?? options;
+    } catch (error) {
+      this.#path.fault('children', error);
+      return options;
+    }
+  }
+
+  #followDeadline(atMs: number | null): void {
+    if (this.#ended) return;
+    this.#path.take({ kind: 'deadline_set', ...(atMs === null ? {} : { deadline_at_unix_ms: atMs }) });
+    this.family.deadlineSet(atMs);
+  }
+}

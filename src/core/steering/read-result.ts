@@ -1,0 +1,44 @@
+import type { TextReading } from '../redact/structure-only.ts';
+import { classifyError, type ErrorCategory } from '../detect/calls/error-class.ts';
+import { readAnswer } from '../detect/calls/answer-reading.ts';
+
+/** For each cause, a text that the analysis classifies as that cause. */
+const CAUSES: { readonly [Category in ErrorCategory]: string } = {
+  auth: 'unauthorized',
+  permission: 'permission denied',
+  'rate-limit': 'rate limit',
+  timeout: 'timed out',
+  network: 'connection refused',
+  'missing-program': 'command not found',
+  validation: 'validation failed',
+  usage: 'unknown option',
+  'not-found': 'not found',
+  syntax: 'syntax error',
+  other: 'failed',
+  silent: '',
+};
+/** Maximum length of an ordinary result. A longer result without a sign of failure is not classified. */
+const SHORT_CHARS = 400;
+
+/**
+ * Replaces a tool result by one text from a fixed list. The analysis reads both texts in the same way: a failure with its
+ * cause, `no changes`, `pending`, or `ok`. It is for stores that keep no content.
+ *
+ * Cost: a few linear passes.
+ */
+export function readResult(text: string): TextReading {
+  return { plain: readAnswer(text).masked, says: substituteOf(text) };
+}
+
+function substituteOf(text: string): string {
+  if (text.trim() === '') return '';
+  const answer = readAnswer(text);
+  const { category } = classifyError(text);
+  if (answer.refuses) return `Error: ${CAUSES[category]}`;
+  if (answer.isUnchanged) return 'no changes';
+  if (answer.isPending) return 'pending';
+  if (answer.acknowledges) return 'ok';
+  // If the host reports the call as failed, the cause matters. Otherwise the word "says" prevents the text from being read
+  // as a failure.
+  return text.length > SHORT_CHARS || category === 'other' || category === 'silent' ? '' : `says ${CAUSES[category]}`;
+}

@@ -1,0 +1,164 @@
+import { present } from '../base/present.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
+import { invalidArgument } from '../base/error.ts';
+import { hashText } from '../base/hash.ts';
+import type { NoiseOptions } from './advice/decide-advice.ts';
+import { defaultDetectors } from '../detect/detectors/default-detectors.ts';
+import type { FeedbackProviderConfig } from './prompt/feedback-provider.ts';
+import type { GuidanceProviderConfig } from './prompt/guidance-provider.ts';
+import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt/prompt-template.ts';
+import type { ObserverConfig } from './prompt/trajectory-observer.ts';
+import type { Slice } from '../session/define-slice.ts';
+import { checkHoldout, type HoldoutOptions } from './holdout.ts';
+import { checkStopPolicy, type StopPolicy } from './stop-policy.ts';
+import { MAX_MODEL_TIME_MS } from './guidance/model-classifier.ts';
+import { STEERING_DEFAULTS } from './prompt/steering-defaults.ts';
+import { standardSteering } from './standard-steering.ts';
+import type { ModelGuidanceConfig, SteeringOptions } from './steering-options.ts';
+import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
+import type { ToolDeclarations } from '../detect/calls/tool-semantics.ts';
+import { MAX_IDENTITIES } from './advice/advice-ledger.ts';
+import { Acknowledgement, Assessment, Feedback } from './feedback/advice-slices.ts';
+import { PatternTriggerLedger } from './feedback/trigger-memory.ts';
+import { GuidanceDelivered } from './guidance/guidance-slices.ts';
+import { ToolInvoked } from '../session/tool-invoked.ts';
+import { type AnalysisRetention, FULL_ANALYSIS_RETENTION } from '../detect/patterns/analysis-retention.ts';
+
+/** The steering options after defaults are filled in. */
+export interface ResolvedSteering {
+  readonly feedback: readonly FeedbackProviderConfig[];
+  readonly observers: readonly ObserverConfig[];
+  readonly guidance: readonly GuidanceProviderConfig[];
+  readonly models: readonly ModelGuidanceConfig[];
+  readonly delivery: FeedbackDelivery | undefined;
+  readonly cadence: FeedbackCadence | undefined;
+  readonly noise: NoiseOptions;
+  readonly maxGuidancePerTurn: number;
+  readonly mode: 'steer' | 'shadow';
+  readonly holdout: HoldoutOptions;
+  readonly stop: StopPolicy | undefined;
+  readonly detectors: readonly PatternDetector[];
+  readonly tools: ToolDeclarations;
+  readonly slices: readonly Slice<unknown>[];
+  readonly providerTimeLimitMs: number;
+  readonly retain: Retention;
+  readonly madeFrom: string | undefined;
+  /** This hash is equal for configurations with the same providers, triggers, limits and `madeFrom`. */
+  readonly configurationHash: string;
+}
+
+/**
+ * Fills in defaults. If neither the options nor the prompt contain a provider, observer or model, `standardSteering()` is
+ * used.
+ *
+ * @throws CoxswainError "invalid-argument" for a limit outside its range
+ */
+export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplate): ResolvedSteering {
+  const providerLists = [options.feedback, options.observers, options.guidance, options.models];
+  const declared = [prompt?.feedbackProviders, prompt?.observers, prompt?.guidanceProviders];
+  const silent =
+    providerLists.every((list) => list === undefined) && declared.every((list) => (list?.length ?? 0) === 0);
+  const chosen: SteeringOptions = silent ? { ...standardSteering(), ...options } : options;
+  const { providerTimeLimitMs = STEERING_DEFAULTS.providerTimeLimitMs } = chosen;
+  checkAmount('providerTimeLimitMs', providerTimeLimitMs, 1);
+  checkAmount('maxGuidancePerTurn', chosen.maxGuidancePerTurn, 0);
+  for (const [name, value] of Object.entries(chosen.noise ?? {})) checkAmount(`noise.${name}`, value, 0);
+  for (const { classifier, timeLimitMs, minConfidence } of chosen.models ?? []) {
+    checkAmount(`models.${classifier.name}.timeLimitMs`, timeLimitMs, 1, MAX_MODEL_TIME_MS);
+    checkAmount(`models.${classifier.name}.minConfidence`, minConfidence, 0, 1);
+  }
+  const steering: Omit<ResolvedSteering, 'configurationHash'> = {
+    feedback: chosen.feedback ?? [],
+    observers: chosen.observers ?? [],
+    guidance: chosen.guidance ?? [],
+    models: chosen.models ?? [],
+    delivery: chosen.delivery,
+    cadence: chosen.cadence,
+    noise: chosen.noise ?? {},
+    maxGuidancePerTurn: chosen.maxGuidancePerTurn ?? STEERING_DEFAULTS.maxGuidancePerTurn,
+    mode: chosen.mode ?? 'steer',
+    holdout: checkHoldout(chosen.holdout),
+    stop: checkStopPolicy(chosen.stop),
+    detectors: chosen.detectors ?? defaultDetectors(),
+    tools: chosen.tools ?? {},
+    slices: chosen.slices ?? [],
+    providerTimeLimitMs,
+    retain: chosen.retain === 'compact' ? COMPACT_RETENTION : FULL_RETENTION,
+    madeFrom: chosen.madeFrom,
+  };
+  return { ...steering, configurationHash: hashText(canonicalJson(describe(steering))) };
+}
+
+function checkAmount(name: string, value: unknown, min: number, max: number = Number.MAX_SAFE_INTEGER): void {
+  if (value === undefined || (typeof value === 'number' && value >= min && value <= max)) return;
+  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;
+  throw invalidArgument(`${name} must be a number ${range}, got ${JSON.stringify(value)}`, {
+    details: { name, value },
+  });
+}
+
+/** Returns the part of a configuration that is data. The code of a provider cannot be compared. */
+function describe(steering: Omit<ResolvedSteering, 'configurationHash'>): unknown {
+  return {
+    feedback: steering.feedback.map(({ provider, trigger }) => [
+      provider.name,
+      trigger ?? provider.defaultTrigger ?? null,
+    ]),
+    observers: steering.observers.map(({ observer, trigger }) => [
+      observer.name,
+      trigger ?? observer.defaultTrigger ?? null,
+    ]),
+    guidance: steering.guidance.map(({ provider, ...limits }) => [provider.name, limits]),
+    models: steering.models.map(({ classifier, decisionPoints }) => [classifier.name, decisionPoints]),
+    delivery: steering.delivery ?? null,
+    cadence: steering.cadence ?? null,
+    noise: steering.noise,
+    maxGuidancePerTurn: steering.maxGuidancePerTurn,
+    detectors: steering.detectors.map((detector) => detector.name),
+    tools: steering.tools,
+    ...present({ madeFrom: steering.madeFrom, stop: steering.stop }),
+    ...(steering.retain === FULL_RETENTION ? {} : { retain: steering.retain }),
+  };
+}
+
+/** The amount of history that a run keeps in memory. Counts, patterns, cadence and caps are exact with either retention. */
+interface Retention {
+  /** Maximum number of items by slice name; default: the slice's own `retain`. */
+  readonly slices: Readonly<Record<string, number>>;
+  readonly analysis: AnalysisRetention;
+  /** Maximum number of identities in the advice ledger. */
+  readonly identities: number;
+}
+
+const FULL_RETENTION: Retention = {
+  slices: {},
+  analysis: FULL_ANALYSIS_RETENTION,
+  identities: MAX_IDENTITIES,
+};
+
+/**
+ * The retention for processes that load and save the state at every event. Advice is the same as with full retention,
+ * unless a provider reads more history than:
+ *
+ * - 24 calls for `recentToolCalls`, `errorRate` and the window of `paceFeedback`
+ * - 48 calls for the window of a classifier and `recentCalls()`
+ * - 64 identities for noise control (full: 256)
+ * - 4 items in the slices `feedback`, `assessment` and `guidance-delivered`; an acknowledgement by provider name finds only
+ *   those
+ *
+ * Every built-in with its defaults uses 20 or fewer. Source of the numbers: the state of a run of 10,000 calls with many
+ * patterns is about 64 KB of JSON.
+ */
+const COMPACT_RETENTION: Retention = {
+  slices: {
+    [ToolInvoked.sliceName]: 24,
+    [Feedback.sliceName]: 4,
+    [Assessment.sliceName]: 4,
+    [GuidanceDelivered.sliceName]: 4,
+    [Acknowledgement.sliceName]: 16,
+    // The slice has one entry per occurrence of a pattern, and only the few open ones are read.
+    [PatternTriggerLedger.sliceName]: 32,
+  },
+  analysis: { recentCalls: 48, recentErrors: 8, closedPatterns: 8 },
+  identities: 64,
+};

@@ -1,0 +1,240 @@
+import { createBreather } from '../../core/node/breather.ts';
+import { callNumber } from '../../core/base/call-number.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { countOf } from '../../core/base/number-text.ts';
+import { html, htmlText, type Html } from '../html/html.ts';
+import { pageFrame } from '../html/page.ts';
+import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
+import { rowOf } from '../../core/records/kind-definition.ts';
+import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { inWords } from '../../core/records/words.ts';
+import { createRedactor, type Redactor } from '../../core/redact/redactor.ts';
+import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
+import { fateText } from '../../core/facts/fate-text.ts';
+import { errorLineOf } from '../../core/facts/run-call.ts';
+import { runStory, storyFactsOf, type StorySentence } from '../../core/facts/run-story.ts';
+import type { RunVerdict } from '../../core/facts/run-verdict.ts';
+import { RunView } from '../../core/facts/run-view.ts';
+import { StoryFold } from '../../core/facts/story-fold.ts';
+import { changeOf, isFlagged, timesSeen, type SeenPattern } from '../../core/facts/seen-pattern.ts';
+import type { ExportedRun } from './exported-run.ts';
+import { entryHtml, shortName, utcText, type Fate } from './run-page-entry.ts';
+
+/** The results of the first pass over the records, used by the second pass. */
+interface Findings {
+  readonly view: RunView;
+  readonly verdict: RunVerdict;
+  readonly story: readonly StorySentence[];
+  /** Patterns by the `seq` of the record that flagged, raised or cleared them. */
+  readonly patterns: ReadonlyMap<number, readonly TrajectoryPattern[]>;
+  readonly advice: ReadonlyMap<string, AdviceOutcome>;
+  /** `seq` of the start of each call. */
+  readonly callSeqs: readonly number[];
+}
+
+/**
+ * Renders one run as a single HTML file for a bug report. It begins with the task and four sentences. The file has no script, no
+ * external address and no pictures. Its inline style is allowed by a hash. Texts are escaped, and secrets are redacted as in a live
+ * run. Patterns and advice appear in the order of the records, advice with its delivery and outcome. If the records cannot be read to
+ * the end, the page shows the readable part and the reason.
+ *
+ * Yields chunks. Reads the records twice. Memory: about 1 MB.
+ *
+ * @param nowMs  the time at which the state of a run without an end is judged
+ */
+export async function* runPage(
+  { records, run }: ExportedRun,
+  nowMs: number = systemClock.nowMs(),
+): AsyncGenerator<string, void, void> {
+  const redactor = createRedactor();
+  const findings = await findingsOf(records(), { nowMs, complete: run.problem === undefined });
+  const [head, tail] = pageFrame(shortName(redactedText(redactor, findings.view.started?.task ?? `Run ${run.runId}`)));
+  yield htmlText(html`${head}${storyHtml(findings, redactor)}${summaryHtml(findings, run.problem, redactor)}`);
+  yield htmlText(html`${patternsHtml(findings, redactor)}${adviceHtml(findings, redactor)}`);
+  yield '<h2>Record</h2>\n';
+  const view = new RunView();
+  const fateOf = (adviceId: string): Fate | undefined => {
+    const outcome = findings.advice.get(adviceId);
+    const text = outcome && `${deliveryText(outcome, redactor)}; ${fateText(outcome)}`;
+    return text === undefined ? undefined : { text, isSaid: outcome?.arm === 'delivered' };
+  };
+  let leftOut = 0;
+  try {
+    for await (const record of withPauses(records())) {
+      const call = view.fold(record);
+      const isEntry = rowOf(record.payload) !== 'detail' || record.payload.kind === 'turn_started';
+      if (!isEntry) leftOut += 1;
+      else yield htmlText(entryHtml({ ...record, payload: redactor.redact(record.payload) }, call?.number, fateOf));
+      for (const pattern of findings.patterns.get(record.seq) ?? []) yield htmlText(patternHtml(pattern, redactor));
+    }
+  } catch (error) {
+    const reason = redactedText(redactor, messageOf(error));
+    yield htmlText(html`<p class="bad">The run cannot be read further: ${reason}</p> `);
+  }
+  if (leftOut > 0) yield htmlText(html`<p class="dim">Left out: ${countOf(leftOut, 'record')} of bookkeeping.</p> `);
+  yield htmlText(tail);
+}
+
+/** Returns a file name for the page of a run. Uses only letters, digits and a few punctuation characters. */
+export function pageName(runId: string): string {
+  const name = runId
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/^[-.]+|[-.]+$/g, '')
+    .slice(0, 80);
+  return `coxswain-${name === '' ? 'run' : name}.html`;
+}
+
+async function findingsOf(
+  records: AsyncIterable<TrajectoryRecord>,
+  { complete, nowMs }: { readonly complete: boolean; readonly nowMs: number },
+): Promise<Findings> {
+  const view = new RunView({ detectors: defaultDetectors() });
+  const storyFold = new StoryFold(view);
+  const patterns = new Map<number, readonly TrajectoryPattern[]>();
+  const callSeqs: number[] = [];
+  try {
+    for await (const record of withPauses(records)) {
+      const call = view.fold(record);
+      if (call !== undefined) callSeqs[call.number - 1] ??= call.seq;
+      storyFold.fold(call, call === undefined ? undefined : errorLineOf(call, record));
+      const flaggedChanges = view.changedPatterns.filter(isFlagged);
+      if (flaggedChanges.length > 0) patterns.set(record.seq, flaggedChanges);
+    }
+  } catch {
+    // The second pass fails with the same error and reports it.
+  }
+  const story = runStory(storyFactsOf(view, storyFold, { complete, seqOf: (index) => callSeqs[index] ?? 0 }));
+  const advice = new Map(view.advice.map((outcome) => [outcome.adviceId, outcome]));
+  return { view, verdict: view.verdictAt(nowMs), story, patterns, callSeqs, advice };
+}
+
+/** Yields the records and regularly returns to the event loop. */
+async function* withPauses(records: AsyncIterable<TrajectoryRecord>): AsyncGenerator<TrajectoryRecord, void, void> {
+  const breath = createBreather();
+  for await (const record of records) {
+    const pause = breath();
+    if (pause !== undefined) await pause;
+    yield record;
+  }
+}
+
+/** Redacts a text with the rules for tool results. */
+function redactedText(redactor: Redactor, text: string): string {
+  const payload = redactor.redact({ kind: 'session_event', event_type: 'export', data: text });
+  return payload.kind === 'session_event' && typeof payload.data === 'string' ? payload.data : '';
+}
+
+function storyHtml({ story }: Findings, redactor: Redactor): Html {
+  const rows = story.map(({ name, pieces }) => {
+    const parts = pieces.map(({ seq, style, text }) => {
+      if (seq !== undefined) return html`<a href="#s${seq}">${text}</a>`;
+      if (style === 'code') return html`<code>${redactedText(redactor, text)}</code>`;
+      return style === 'strong' ? html`<b>${redactedText(redactor, text)}</b>` : text;
+    });
+    return html`<dt>${name}</dt>
+      <dd>${parts}</dd> `;
+  });
+  return html`<dl>${rows}</dl> `;
+}
+
+function summaryHtml({ verdict, view }: Findings, problem: string | undefined, redactor: Redactor): Html {
+  const { counts, outcome } = view;
+  const { agentName, calls, errors, format, lastAtMs, modelId, parentRunId, records, runId, startedAtMs, turns } =
+    counts;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Run', runId],
+    ['Started by', parentRunId],
+    ['Agent', agentName],
+    ['Model', modelId],
+    ['Format', format],
+    ['Began', startedAtMs > 0 ? utcText(startedAtMs) : undefined],
+    ['Last record', lastAtMs > 0 ? utcText(lastAtMs) : undefined],
+    ['Outcome', outcome === undefined ? undefined : inWords('outcome', outcome.outcome)],
+    ['Verdict', `${verdict.verdict}: ${verdict.evidence}`],
+    ['Reward', outcome?.reward === undefined ? undefined : String(outcome.reward)],
+    ['Counts', `${turns} turns, ${calls} calls, ${errors} errors, ${records} records`],
+    ['Problem', problem],
+  ];
+  const rows = facts.map(([name, value]) =>
+    value === undefined
+      ? undefined
+      : html`<dt>${name}</dt>
+          <dd>${redactedText(redactor, value)}</dd> `,
+  );
+  return html`<dl>${rows}</dl> `;
+}
+
+function patternsHtml({ callSeqs, view }: Findings, redactor: Redactor): Html {
+  const { basis, leftOut, patterns } = view.patterns;
+  const flaggedPatterns = patterns.filter(({ pattern }) => isFlagged(pattern));
+  if (flaggedPatterns.length === 0) return html``;
+  const origin =
+    basis === 'recorded'
+      ? 'Recorded by the steering of the run.'
+      : 'Found by the default detectors when the run was read.';
+  const remainder = leftOut > 0 ? html`<p>${leftOut} more are not listed.</p> ` : undefined;
+  return html`<h2>Patterns</h2>
+    <p class="dim">${origin}</p>
+    <ul>
+      ${flaggedPatterns.map((sighting) => patternItem(sighting, timesSeen(sighting.pattern, basis), { callSeqs, redactor }))}
+    </ul>
+    ${remainder}`;
+}
+
+function patternItem(
+  { pattern }: SeenPattern,
+  times: string,
+  { callSeqs, redactor }: { readonly callSeqs: readonly number[]; readonly redactor: Redactor },
+): Html {
+  const { clearedAt, firstSeen, stuck } = pattern;
+  const endText = clearedAt === undefined ? 'the end' : `call ${callNumber(clearedAt)}`;
+  const mark = stuck ? html`<b class="bad">stuck</b> ` : undefined;
+  return html`<li>
+    ${mark}${patternName(pattern, redactor)}: from
+    <a href="#s${callSeqs[firstSeen] ?? 0}">call ${callNumber(firstSeen)}</a> to ${endText}, seen ${times}
+  </li> `;
+}
+
+function patternName({ kind, level, tool }: TrajectoryPattern, redactor: Redactor): string {
+  const toolText = tool === undefined ? '' : `, ${tool}`;
+  return redactedText(redactor, `${inWords('pattern', kind)} (${inWords('level', level)})${toolText}`);
+}
+
+function adviceHtml({ view }: Findings, redactor: Redactor): Html {
+  const { advice, adviceLeftOut } = view;
+  if (advice.length === 0) return html``;
+  const rows = advice.map((outcome) => {
+    const { callsBefore, providerName, seq } = outcome;
+    const who = redactedText(redactor, providerName);
+    return html`<li>
+      <a href="#s${seq}">after call ${callsBefore}</a>: ${who}; ${deliveryText(outcome, redactor)}; ${fateText(outcome)}
+    </li> `;
+  });
+  const remainder = adviceLeftOut > 0 ? html`<p>${adviceLeftOut} more pieces are not listed.</p> ` : undefined;
+  return html`<h2>Advice</h2>
+    <p class="dim">What followed the advice. This does not show that the advice was the cause.</p>
+    <ul>
+      ${rows}
+    </ul>
+    ${remainder}`;
+}
+
+function deliveryText({ arm, reason }: AdviceOutcome, redactor: Redactor): string {
+  const reasonText = reason === undefined || arm !== 'undelivered' ? '' : ` (${redactedText(redactor, reason)})`;
+  return `${inWords('delivery', arm)}${reasonText}`;
+}
+
+/** Renders a pattern that was flagged, raised or cleared. */
+function patternHtml(pattern: TrajectoryPattern, redactor: Redactor): Html {
+  const change =
+    pattern.clearedAt !== undefined
+      ? 'pattern left'
+      : changeOf(pattern) === 'raised'
+        ? 'pattern, more certain'
+        : 'pattern';
+  return html`<article class="pattern">
+    <h3>${change}: ${patternName(pattern, redactor)}, seen ${pattern.occurrences} times</h3>
+  </article> `;
+}

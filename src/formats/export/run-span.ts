@@ -1,0 +1,77 @@
+import { hashText } from '../../core/base/hash.ts';
+
+/** An OpenTelemetry time: seconds since 1970, and nanoseconds within the second. */
+export type SpanTime = readonly [seconds: number, nanoseconds: number];
+
+export type SpanValue = string | number | boolean | readonly string[];
+
+export type SpanAttributes = Readonly<Record<string, SpanValue>>;
+
+export interface RunSpanEvent {
+  readonly name: string;
+  readonly time: SpanTime;
+  readonly attributes: SpanAttributes;
+}
+
+/** An ended span of a run for OpenTelemetry. Plain JSON. */
+export interface RunSpan {
+  /** 32 hexadecimal digits. Equal for a run and all its descendants. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits, derived from the run id and the `seq` of the first record. */
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly runId: string;
+  readonly name: string;
+  readonly kind: 'internal' | 'client';
+  readonly start: SpanTime;
+  readonly end: SpanTime;
+  readonly attributes: SpanAttributes;
+  readonly events: readonly RunSpanEvent[];
+  /** Number of events dropped beyond the limit of 128 per span. */
+  readonly droppedEvents: number;
+  /** Reason for a failure; empty if unknown, absent for a success. */
+  readonly error?: string;
+}
+
+/** Names of attributes and events that the semantic conventions do not define. */
+export const COXSWAIN = {
+  runId: 'coxswain.run.id',
+  parentRunId: 'coxswain.run.parent_id',
+  /** `ended`, `error`, `limit`, or the outcome in the source's own terms. Absent if the run has no recorded end. */
+  outcome: 'coxswain.run.outcome',
+  reason: 'coxswain.run.reason',
+  success: 'coxswain.run.success',
+  task: 'coxswain.run.task',
+  /** 1-based. */
+  callNumber: 'coxswain.call.number',
+  /** `open`: the call has no result yet. `missing`: the source contains no result. */
+  callResult: 'coxswain.call.result',
+  pattern: 'coxswain.pattern',
+  advice: 'coxswain.advice',
+  delivery: 'coxswain.advice.delivery',
+  answer: 'coxswain.advice.answer',
+  stop: 'coxswain.stop_requested',
+  gap: 'coxswain.gap',
+} as const;
+
+/**
+ * Returns the time of a record. Records of the same millisecond get times that are one microsecond apart, to keep their order.
+ * Receivers read times as numbers, which cannot hold smaller differences.
+ *
+ * @param place  index of the record within its millisecond, from 0
+ */
+export function spanTime(atMs: number, place: number): SpanTime {
+  const seconds = Math.floor(atMs / 1_000);
+  const microseconds = Math.floor(atMs - seconds * 1_000) * 1_000 + place;
+  return [seconds + Math.floor(microseconds / 1e6), (microseconds % 1e6) * 1_000];
+}
+
+/** Returns the trace id of a root run and its descendants. */
+export function traceIdOf(rootRunId: string): string {
+  return hashText(rootRunId) + hashText(rootRunId, 1);
+}
+
+/** Returns the id of a span. @param what  the kind of the span and the `seq` of its first record, such as `call 7` */
+export function spanIdOf(runId: string, what: string): string {
+  return hashText(`${what}\n${runId}`);
+}

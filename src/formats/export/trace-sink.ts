@@ -1,0 +1,81 @@
+import type { EventSink } from '../../core/run/listeners.ts';
+import { GENAI, GENAI_OPERATIONS } from '../otlp/genai-names.ts';
+import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
+import { SPAN_SCOPE } from './otlp-request.ts';
+import type { RunSpan } from './run-span.ts';
+
+/** A span of `@opentelemetry/api`. Declares only the members in use. */
+export interface ApiSpan {
+  setAttributes(attributes: object): unknown;
+  addEvent(name: string, attributes: object, time: [number, number]): unknown;
+  setStatus(status: { code: number; message?: string }): unknown;
+  updateName(name: string): unknown;
+  end(time: [number, number]): void;
+}
+
+/** The module `@opentelemetry/api`. Declares only the members in use. */
+export interface OpenTelemetryApi {
+  readonly context: { active(): unknown };
+  readonly trace: {
+    getTracer(name: string): { startSpan(name: string, options: object, context: never): unknown };
+    setSpan(context: never, span: never): unknown;
+  };
+}
+
+/** An event sink that adds runs to the traces of the process. */
+export interface TraceSink extends EventSink {
+  /** Ends the spans of open runs. */
+  close(): void;
+}
+
+/** Maximum number of remembered runs. */
+const MAX_RUNS = 256;
+
+/**
+ * Adds runs to the traces of the process: `cox.listen(traceSink(otel))`, where `otel` is the module `@opentelemetry/api`. The span
+ * of a run is a child of the span that is active at its start. The span of a child run is a child of its parent's span. The
+ * process defines ids and sampling. Without a tracer provider this sink has no effect.
+ */
+export function traceSink(otel: OpenTelemetryApi, options: SpanContentOptions = {}): TraceSink {
+  const tracer = otel.trace.getTracer(SPAN_SCOPE.name);
+  const runs = new Map<string, TracedRun>();
+  // The API's own span and context types are only passed through.
+  const startSpan = (name: string, more: object, context: unknown): ApiSpan =>
+    tracer.startSpan(name, more, context as never) as ApiSpan;
+  const beginRun = (runId: string, parentRunId: string | undefined, atMs: number): void => {
+    if (runs.get(runId)?.isOpen === true) return;
+    const context = runs.get(parentRunId ?? '')?.context ?? otel.context.active();
+    const attributes = { [GENAI.operation]: GENAI_OPERATIONS.agent };
+    const span = startSpan(GENAI_OPERATIONS.agent, { attributes, ...(atMs > 0 ? { startTime: atMs } : {}) }, context);
+    runs.delete(runId);
+    runs.set(runId, { span, context: otel.trace.setSpan(context as never, span as never), isOpen: true });
+    const [oldest] = runs.keys();
+    if (runs.size > MAX_RUNS && oldest !== undefined) runs.delete(oldest);
+  };
+  const takeSpan = ({ attributes, end, error, events, kind, name, runId, start }: RunSpan): void => {
+    const run = runs.get(runId);
+    const isRun = run !== undefined && attributes[GENAI.operation] === GENAI_OPERATIONS.agent;
+    const spanOptions = { kind: kind === 'client' ? CLIENT : INTERNAL, startTime: [...start] };
+    const span = isRun ? run.span : startSpan(name, spanOptions, run?.context ?? otel.context.active());
+    span.updateName(name);
+    span.setAttributes(attributes);
+    for (const event of events) span.addEvent(event.name, event.attributes, [...event.time]);
+    if (error !== undefined) span.setStatus(error === '' ? { code: FAILED } : { code: FAILED, message: error });
+    span.end([...end]);
+    if (isRun) run.isOpen = false;
+  };
+  const liveSpans = new LiveSpans({ begin: beginRun, take: takeSpan }, options);
+  return { record: (record) => liveSpans.record(record), close: () => liveSpans.finish() };
+}
+
+/** The span of a run and the context for its child runs. */
+interface TracedRun {
+  readonly span: ApiSpan;
+  readonly context: unknown;
+  isOpen: boolean;
+}
+
+/** Values of the API's enumerations. */
+const INTERNAL = 0;
+const CLIENT = 2;
+const FAILED = 2;

@@ -1,0 +1,167 @@
+import { present } from '../../core/base/present.ts';
+import { parseDuration } from '../../core/base/parse-duration.ts';
+import { MAX_FEEDBACK_CHARS } from '../../core/steering/feedback/check-draft.ts';
+import { renderFeedback } from '../../core/steering/feedback/render-feedback.ts';
+import type { DoomLoopOptions } from '../../core/steering/guidance/doom-loop.ts';
+import { BUILT_IN_RULES } from '../../core/redact/secret-rules.ts';
+import type { ConfigProblem } from './config-problem.ts';
+import type {
+  BankEntry,
+  CompletionSection,
+  Condition,
+  CoxswainConfig,
+  FeedbackSection,
+  GuidanceSection,
+  RedactionSection,
+  StaticFeedbackConfig,
+} from './coxswain-config.ts';
+
+/** Names of the built-in providers. Limits and cadence are counted by provider name. */
+const FEEDBACK_NAMES: readonly string[] = [
+  'Deadline',
+  'Pattern',
+  'Pace',
+  'ToolUsageMonitor',
+  'Stall',
+  'ErrorCascade',
+  'Drift',
+];
+const GUIDANCE_NAMES: readonly string[] = [
+  'doom_loop',
+  'diagnostic_signal',
+  'consultation_prompt',
+  'parallel_tool_reminder',
+];
+
+/** A configuration without the conflicting values, and the conflicts. */
+export interface CheckedTogether {
+  readonly config: CoxswainConfig;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/**
+ * Checks dependencies between fields, such as limits and duplicate names. Takes the merged configuration of all files. A run can
+ * start with the returned configuration.
+ *
+ * @param config  a configuration in which each field is valid on its own
+ */
+export function checkTogether(config: CoxswainConfig): CheckedTogether {
+  const problems: ConfigProblem[] = [];
+  const reportProblem: Report = (path, message) => {
+    problems.push({ path, message, kind: 'together' });
+  };
+  const { feedback, guidance, detectors, redaction, completion } = config;
+  return {
+    config: {
+      ...config,
+      ...(feedback === undefined ? {} : { feedback: checkFeedback(feedback, reportProblem) }),
+      ...(guidance === undefined ? {} : { guidance: checkGuidance(guidance, reportProblem) }),
+      ...present({ detectors }),
+      ...(redaction === undefined ? {} : { redaction: checkRedaction(redaction, reportProblem) }),
+      ...(completion === undefined ? {} : { completion: checkCompletion(completion, reportProblem) }),
+    },
+    problems,
+  };
+}
+
+type Report = (path: string, message: string) => void;
+
+function checkFeedback(section: FeedbackSection, report: Report): FeedbackSection {
+  if (section.static === undefined) return section;
+  const names = new Set(FEEDBACK_NAMES);
+  const validTexts = section.static.filter((one, index) => {
+    const path = `feedback.static[${index}]`;
+    if (names.has(one.name)) {
+      report(`${path}.name`, `${JSON.stringify(one.name)} is the name of another provider; give each its own`);
+      return false;
+    }
+    names.add(one.name);
+    const length = renderedLength(one);
+    if (length <= MAX_FEEDBACK_CHARS) return true;
+    report(path, `has ${length} characters as the agent reads it; at most ${MAX_FEEDBACK_CHARS} are delivered`);
+    return false;
+  });
+  return { ...section, static: validTexts };
+}
+
+function renderedLength({ name, summary, observations = [], suggestions = [] }: StaticFeedbackConfig): number {
+  return renderFeedback({ providerName: name, summary, observations, suggestions }).length;
+}
+
+function checkGuidance(section: GuidanceSection, report: Report): GuidanceSection {
+  const { doomLoop, bank } = section;
+  return {
+    ...section,
+    ...(typeof doomLoop === 'object' && !fitsWindow(doomLoop, 'guidance.doomLoop', report)
+      ? { doomLoop: withoutWindow(doomLoop) }
+      : {}),
+    ...(bank === undefined ? {} : { bank: checkBank(bank, report) }),
+  };
+}
+
+function checkBank(bank: readonly BankEntry[], report: Report): readonly BankEntry[] {
+  const keys = new Set(GUIDANCE_NAMES);
+  return bank.filter(({ key, when }, index) => {
+    const path = `guidance.bank[${index}]`;
+    if (keys.has(key)) {
+      report(`${path}.key`, `${JSON.stringify(key)} is the name of another piece of guidance; give each its own`);
+      return false;
+    }
+    keys.add(key);
+    return conditionFits(when, `${path}.when`, report);
+  });
+}
+
+function conditionFits(condition: Condition, path: string, report: Report): boolean {
+  if ('doomLoop' in condition) {
+    return condition.doomLoop === true || fitsWindow(condition.doomLoop, `${path}.doomLoop`, report);
+  }
+  if ('not' in condition) return conditionFits(condition.not, `${path}.not`, report);
+  if ('threshold' in condition) return conditionFits(condition.threshold.of, `${path}.threshold.of`, report);
+  const [name, parts] =
+    'allOf' in condition ? ['allOf', condition.allOf] : ['anyOf', 'anyOf' in condition ? condition.anyOf : []];
+  return parts.map((part, index) => conditionFits(part, `${path}.${name}[${index}]`, report)).every(Boolean);
+}
+
+type Window = Pick<DoomLoopOptions, 'windowSize' | 'maxRepetitions'>;
+
+function fitsWindow({ maxRepetitions = 3, windowSize = 5 }: Window, path: string, report: Report): boolean {
+  if (maxRepetitions <= windowSize) return true;
+  const message = `${maxRepetitions} repetitions cannot be found in a window of ${windowSize} calls`;
+  report(`${path}.maxRepetitions`, `${message}; raise windowSize or lower maxRepetitions`);
+  return false;
+}
+
+function withoutWindow<Options extends Window>(options: Options): Omit<Options, keyof Window> {
+  const { windowSize: _windowSize, maxRepetitions: _maxRepetitions, ...rest } = options;
+  return rest;
+}
+
+function checkRedaction(section: RedactionSection, report: Report): RedactionSection {
+  if (section.mode === 'structureOnly' && section.enabled !== false && section.key === undefined) {
+    report(
+      'redaction.key',
+      'is missing: structureOnly needs a text of at least 16 characters, preferably in your own configuration; until then ' +
+        'the key is derived from the project folder, which others can guess',
+    );
+  }
+  if (section.rules === undefined) return section;
+  const names = new Set(BUILT_IN_RULES);
+  const rules = section.rules.filter(({ name }, index) => {
+    const isNew = !names.has(name);
+    if (!isNew) report(`redaction.rules[${index}].name`, `${JSON.stringify(name)} is the name of another rule`);
+    names.add(name);
+    return isNew;
+  });
+  return { ...section, rules };
+}
+
+/** The agent waits for the command. Above one hour the agent program would consider the Stop hook to hang. */
+const MAX_TIMEOUT_MS = 3_600_000;
+
+function checkCompletion(section: CompletionSection, report: Report): CompletionSection {
+  const { timeout, ...rest } = section;
+  if (timeout === undefined || (parseDuration(timeout) ?? 0) <= MAX_TIMEOUT_MS) return section;
+  report('completion.timeout', `is at most 1h, got ${JSON.stringify(timeout)}`);
+  return rest;
+}

@@ -1,0 +1,208 @@
+import { STANDARD_NOISE } from '../../core/steering/standard-steering.ts';
+import { present } from '../../core/base/present.ts';
+import { NOISE_DEFAULTS, type NoiseOptions } from '../../core/steering/advice/decide-advice.ts';
+import { STEERING_DEFAULTS } from '../../core/steering/prompt/steering-defaults.ts';
+import { COMPLETION_DEFAULTS } from '../../core/run/completion-check.ts';
+import type { Budget } from '../../core/base/budget.ts';
+import type { TimeSpan } from '../../core/base/deadline.ts';
+import { BYTES_TEXT } from '../../core/base/parse-bytes.ts';
+import { DURATION_TEXT } from '../../core/base/parse-duration.ts';
+import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt-template.ts';
+import { BUILT_IN_RULES } from '../../core/redact/secret-rules.ts';
+import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
+import type { ToolAnnotations, ToolDeclaration } from '../../core/detect/calls/tool-semantics.ts';
+import type {
+  CompletionSection,
+  CoxswainConfig,
+  DeadlineFrom,
+  GcSection,
+  NotifyReason,
+  NotifySection,
+  RedactionSection,
+  StoreSection,
+} from './coxswain-config.ts';
+import { detectorShape } from './detectors-of.ts';
+import { feedbackShape, pathText } from './feedback-shape.ts';
+import { guidanceShape } from './guidance-shape.ts';
+import { MAX_AFTER_CALLS, STUCK_STOP_DEFAULTS, type StopPolicy } from '../../core/steering/stop-policy.ts';
+import type { ModelPrice } from '../../core/records/answer-cost.ts';
+import {
+  above0,
+  amount,
+  choice,
+  flag,
+  list,
+  object,
+  share,
+  text,
+  whole,
+  type ObjectShape,
+  type ShapesOf,
+  type TextShape,
+} from '../../core/base/shape.ts';
+
+const YEAR_SECONDS = 31_536_000;
+const MAX_COUNT = 1_000_000_000;
+
+const duration = (standard?: string): TextShape =>
+  text('a duration such as 45m, 1h30m or 90s', {
+    maxChars: 40,
+    pattern: () => DURATION_TEXT,
+    ...present({ default: standard }),
+  });
+
+/** A path or a PostgreSQL URL. In-memory stores are not allowed, because their data is lost when the process ends. */
+const STORE_ADDRESS = /^(?!memory:|(?!postgres(?:ql)?:[/][/])[a-z][a-z0-9+.-]+:[/][/])[^\0]+$/;
+
+const memberPath = text('a name or a path such as filter.id', { minChars: 1, maxChars: 256 });
+
+const redactionShape: ObjectShape = object({
+  enabled: flag(true),
+  mode: choice<'secrets' | 'structureOnly'>({ secrets: true, structureOnly: true }, 'secrets'),
+  key: text('a text of 16 characters or more', { minChars: 16, maxChars: 1_024, isSecret: true }),
+  rules: list(
+    object(
+      {
+        name: text('1 to 40 of a-z, 0-9 and "-", beginning with a letter or digit', {
+          maxChars: 40,
+          pattern: () => /^[a-z0-9][a-z0-9-]*$/,
+        }),
+        pattern: text('a regular expression', { minChars: 1, maxChars: 1_000, isPattern: true }),
+      } satisfies ShapesOf<{ name: string; pattern: string }>,
+      { required: ['name', 'pattern'], strict: true },
+    ),
+    50,
+  ),
+  off: list({ kind: 'choice', values: BUILT_IN_RULES }, 200),
+  allow: list(text('a text', { minChars: 1, maxChars: 1_024, isSecret: true }), 200),
+} satisfies ShapesOf<RedactionSection>);
+
+const completionShape: ObjectShape = object({
+  files: list(pathText, 100),
+  command: list(text('a program or an argument', { maxChars: 4_096, pattern: () => /^[^\0]*$/ }), 100, 1),
+  timeout: duration(`${COMPLETION_DEFAULTS.timeoutMs / 1_000}s`),
+  maxAttempts: whole(1, 8, COMPLETION_DEFAULTS.maxAttempts),
+} satisfies ShapesOf<CompletionSection>);
+
+const notifyShape: ObjectShape = object(
+  {
+    webhook: text('an address that begins with http:// or https://', {
+      maxChars: 2_048,
+      pattern: () => /^https?:[/][/][^\s/?#@]+(?:[/?]\S*)?$/,
+      isSecret: true,
+    }),
+    form: choice<'json' | 'slack'>({ json: true, slack: true }, 'json'),
+    command: list(text('a program or an argument', { maxChars: 4_096, pattern: () => /^[^\0]*$/ }), 100, 1),
+    desktop: flag(false),
+    on: list(
+      choice<NotifyReason>({ stuck: true, continued: true, budget: true, deadline: true, failed: true, ended: true }),
+      6,
+      1,
+    ),
+  } satisfies ShapesOf<NotifySection>,
+  { strict: true },
+);
+
+/** The shape of `coxswain.config.json`. */
+export const configShape: ObjectShape = object({
+  $schema: text('a text', { maxChars: 2_048 }),
+  standard: flag(true),
+  mode: choice<'steer' | 'shadow'>({ steer: true, shadow: true }, 'steer'),
+  holdout: share(0),
+  deadline: {
+    kind: 'either',
+    shapes: [
+      duration(),
+      object(
+        {
+          hours: above0(YEAR_SECONDS / 3_600),
+          minutes: above0(YEAR_SECONDS / 60),
+          seconds: above0(YEAR_SECONDS),
+        } satisfies ShapesOf<TimeSpan>,
+        { members: 'some', strict: true },
+      ),
+    ],
+  },
+  deadlineFrom: choice<DeadlineFrom>({ session: true, prompt: true }, 'session'),
+  budget: object({
+    calls: whole(0, MAX_COUNT),
+    tokens: whole(0, Number.MAX_SAFE_INTEGER),
+    costUsd: amount(0, MAX_COUNT),
+  } satisfies ShapesOf<Budget>),
+  stop: object({
+    stuck: object({
+      level: choice<'warn' | 'strong'>({ warn: true, strong: true }, STUCK_STOP_DEFAULTS.level),
+      afterCalls: whole(0, MAX_AFTER_CALLS, STUCK_STOP_DEFAULTS.afterCalls),
+    } satisfies ShapesOf<Required<StopPolicy>['stuck']>),
+    budget: flag(false),
+  } satisfies ShapesOf<StopPolicy>),
+  prices: {
+    kind: 'map',
+    maxNameChars: 128,
+    maxItems: 1_000,
+    values: object(
+      {
+        input: amount(0, MAX_COUNT),
+        output: amount(0, MAX_COUNT),
+        cacheRead: amount(0, MAX_COUNT),
+        cacheWrite: amount(0, MAX_COUNT),
+        cached: choice<'within' | 'beside'>({ within: true, beside: true }, 'within'),
+        upToInputTokens: whole(1, MAX_COUNT),
+      } satisfies ShapesOf<Omit<ModelPrice, 'source' | 'checked'>>,
+      { strict: true },
+    ),
+  },
+  delivery: choice<FeedbackDelivery>({ first: true, all: true }, 'all'),
+  cadence: choice<FeedbackCadence>({ shared: true, 'per-provider': true }, 'per-provider'),
+  noise: object({
+    maxPerPattern: whole(0, MAX_COUNT, NOISE_DEFAULTS.maxPerPattern),
+    cooldownCalls: whole(0, MAX_COUNT, NOISE_DEFAULTS.cooldownCalls),
+    cooldownTurns: whole(0, MAX_COUNT, NOISE_DEFAULTS.cooldownTurns),
+    feedbackCooldownCalls: whole(0, MAX_COUNT, NOISE_DEFAULTS.feedbackCooldownCalls),
+    callsPerAdvice: whole(0, MAX_COUNT, STANDARD_NOISE.callsPerAdvice),
+    maxPerRun: whole(0, MAX_COUNT, STANDARD_NOISE.maxPerRun),
+  } satisfies ShapesOf<NoiseOptions>),
+  maxGuidancePerTurn: whole(0, MAX_COUNT, STEERING_DEFAULTS.maxGuidancePerTurn),
+  providerTimeLimitMs: amount(1, 60_000, STEERING_DEFAULTS.providerTimeLimitMs),
+  forceTurnAtStop: flag(false),
+  feedback: feedbackShape,
+  guidance: guidanceShape,
+  detectors: detectorShape,
+  tools: {
+    kind: 'map',
+    maxNameChars: 128,
+    maxItems: 1_000,
+    values: object({
+      kind: choice<ToolKind>({
+        read: true,
+        write: true,
+        execute: true,
+        poll: true,
+        wait: true,
+        ui: true,
+        note: true,
+        unknown: true,
+      }),
+      loopKey: list(memberPath, 32, 1),
+      progressKey: list(memberPath, 32, 1),
+      annotations: object({ readOnlyHint: flag(), destructiveHint: flag() } satisfies ShapesOf<ToolAnnotations>),
+    } satisfies ShapesOf<ToolDeclaration>),
+  },
+  redaction: redactionShape,
+  store: object(
+    {
+      address: text('a path, or postgres://USER@HOST/DATABASE', {
+        maxChars: 1_024,
+        pattern: () => STORE_ADDRESS,
+        isSecret: true,
+      }),
+    } satisfies ShapesOf<StoreSection>,
+    { strict: true },
+  ),
+  gc: object({
+    olderThan: duration(),
+    maxSize: text('a size such as 500MB or 2GB', { maxChars: 20, pattern: () => BYTES_TEXT }),
+  } satisfies ShapesOf<GcSection>),
+  completion: completionShape,
+  notify: notifyShape,
+} satisfies ShapesOf<CoxswainConfig>);

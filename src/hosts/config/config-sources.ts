@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { basename, extname, join, resolve } from 'node:path';
+
+import { messageOf } from '../../core/base/error.ts';
+import type { StatePlaces } from '../../core/node/state-places.ts';
+import type { ConfigProblem } from './config-problem.ts';
+import { factsOf, findProject, userFolders, type UserFolders } from './find-config.ts';
+import type { ConfigSource, LoadConfigOptions } from './loaded-config.ts';
+import { readTrust, trustFile, trusts, type TrustedFiles } from './trust.ts';
+
+/** A configuration file and its text. */
+export interface ReadSource extends ConfigSource {
+  readonly text: string;
+  readonly isCode: boolean;
+}
+
+/** All configuration files before decoding. */
+export interface ReadSources {
+  readonly folder: string;
+  readonly user: UserFolders;
+  /** The paths used to find the user's state folder. */
+  readonly places: StatePlaces;
+  /** Files in the order of precedence, lowest first. */
+  readonly sources: readonly ReadSource[];
+  readonly problems: readonly ConfigProblem[];
+  /** Returns true if the user trusts the project in its current state. Called only when needed. */
+  readonly isTrusted: () => boolean;
+}
+
+/** Maximum size of a configuration file. */
+const MAX_BYTES = 1_048_576;
+const CODE_ENDINGS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs']);
+
+/** Finds and reads all configuration files. Never throws. */
+export function readSources(options: LoadConfigOptions): ReadSources {
+  const problems: ConfigProblem[] = [];
+  const user = userFolders(options);
+  const places: StatePlaces = { env: options.env ?? process.env, homeFolder: user.home };
+  const readFile = (file: string, origin: Pick<ReadSource, 'layer' | 'trusted'>): readonly ReadSource[] => {
+    try {
+      return [{ ...origin, file, text: readConfigFile(file), isCode: CODE_ENDINGS.has(extname(file)) }];
+    } catch (error) {
+      problems.push({ path: '', kind: 'file', message: messageOf(error), file });
+      return [];
+    }
+  };
+  const trustsProject = (folder: string, files: readonly ReadSource[]): boolean =>
+    trusts(readTrusted(folder, places, problems), files);
+  const userFiles = ['config.json', 'config.ts']
+    .map((name) => join(user.config, name))
+    .filter((file) => factsOf(file) !== undefined)
+    .flatMap((file) => readFile(file, { layer: 'user', trusted: true }));
+  const { explicitPath } = options;
+  if (explicitPath !== undefined) {
+    const sources = [...userFiles, ...readFile(resolve(explicitPath), { layer: 'explicit', trusted: true })];
+    const folder = resolve(options.projectFolder);
+    return { folder, user, places, sources, problems, isTrusted: computeOnce(() => trustsProject(folder, [])) };
+  }
+  const { folder, files } = findProject(resolve(options.projectFolder));
+  const projectSources = files.flatMap((file) => readFile(file, { layer: 'project', trusted: false }));
+  const isTrusted = computeOnce(() => trustsProject(folder, projectSources));
+  const project =
+    projectSources.length > 0 && isTrusted()
+      ? projectSources.map((source) => ({ ...source, trusted: true }))
+      : projectSources;
+  return { folder, user, places, sources: [...userFiles, ...project], problems, isTrusted };
+}
+
+function computeOnce(compute: () => boolean): () => boolean {
+  let result: boolean | undefined;
+  return () => (result ??= compute());
+}
+
+function readTrusted(folder: string, places: StatePlaces, problems: ConfigProblem[]): TrustedFiles | undefined {
+  try {
+    return readTrust(folder, places);
+  } catch (error) {
+    problems.push({ path: '', kind: 'file', message: messageOf(error), file: trustFile(folder, places) });
+    return undefined;
+  }
+}
+
+/**
+ * Returns the text of a configuration file. Rejects devices and pipes, because reading them may never end.
+ *
+ * @throws Error if the file is missing, not a regular file, or larger than 1 MiB
+ */
+export function readConfigFile(file: string): string {
+  const stats = factsOf(file);
+  if (stats === undefined) throw new Error(`there is no readable file ${basename(file)}`);
+  if (!stats.isFile()) throw new Error('is not a regular file');
+  if (stats.size > MAX_BYTES) throw new Error(`has ${stats.size} bytes; the limit is ${MAX_BYTES}`);
+  return readFileSync(file, 'utf8');
+}

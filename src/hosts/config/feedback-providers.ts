@@ -1,0 +1,45 @@
+import { deadlineFeedback } from '../../core/steering/feedback/deadline-feedback.ts';
+import {
+  driftFeedback,
+  errorCascadeFeedback,
+  stallFeedback,
+} from '../../core/steering/feedback/pattern-kind-feedback.ts';
+import { paceFeedback } from '../../core/steering/feedback/pace-feedback.ts';
+import { patternFeedback } from '../../core/steering/feedback/pattern-feedback.ts';
+import { toolUsageMonitor } from '../../core/steering/feedback/tool-usage-monitor.ts';
+import type { ProviderDefinition } from '../../core/steering/prompt/define-provider.ts';
+import type { FeedbackProvider } from '../../core/steering/prompt/feedback-provider.ts';
+import type { FeedbackTrigger } from '../../core/steering/prompt/feedback-trigger.ts';
+import { STANDARD_TRIGGERS } from '../../core/steering/standard-steering.ts';
+
+/** The definition of a feedback provider in the configuration. */
+export interface ConfiguredFeedback<Definition> {
+  readonly make: Definition;
+  /** True if the standard steering enables the provider. */
+  readonly isUsual: boolean;
+  /** Default trigger; if absent, the provider's own trigger. */
+  readonly trigger?: FeedbackTrigger;
+}
+
+/** Feedback providers by configuration name, in the order of evaluation. */
+export const FEEDBACK: {
+  readonly deadline: ConfiguredFeedback<typeof deadlineFeedback>;
+  readonly pattern: ConfiguredFeedback<typeof patternFeedback>;
+  readonly pace: ConfiguredFeedback<typeof paceFeedback>;
+  readonly toolUsageMonitor: ConfiguredFeedback<typeof toolUsageMonitor>;
+  readonly stall: ConfiguredFeedback<typeof stallFeedback>;
+  readonly errorCascade: ConfiguredFeedback<typeof errorCascadeFeedback>;
+  readonly drift: ConfiguredFeedback<typeof driftFeedback>;
+} = {
+  deadline: { make: deadlineFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.deadline },
+  pattern: { make: patternFeedback, isUsual: true },
+  pace: { make: paceFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.pace },
+  // From the specification's example of this provider.
+  toolUsageMonitor: { make: toolUsageMonitor, isUsual: false, trigger: { everyNCalls: 10 } },
+  stall: { make: stallFeedback, isUsual: false },
+  errorCascade: { make: errorCascadeFeedback, isUsual: false },
+  drift: { make: driftFeedback, isUsual: false },
+};
+
+/** Any feedback provider of the table, with the type of its options removed. */
+export type AnyFeedback = ConfiguredFeedback<ProviderDefinition<object, FeedbackProvider>>;

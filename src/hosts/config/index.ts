@@ -1,0 +1,46 @@
+/** The package entry `coxswain/config`. */
+export type {
+  ChoiceShape,
+  EitherShape,
+  FlagShape,
+  LazyShape,
+  ListShape,
+  MapShape,
+  NumberShape,
+  ObjectShape,
+  Shape,
+  TextShape,
+} from '../../core/base/shape.ts';
+export type { RecordsRefusal } from '../../stores/records-folder.ts';
+export { defineConfig, type CodeConfig, type CodeSection } from './code-config.ts';
+export { configFields, type ConfigField } from './config-fields.ts';
+export { problemText, type ConfigProblem } from './config-problem.ts';
+export type {
+  BankEntry,
+  CompletionSection,
+  Condition,
+  CoxswainConfig,
+  DeadlineFrom,
+  DetectorSection,
+  DurationText,
+  FeedbackSection,
+  GcSection,
+  GuidanceSection,
+  NotifyReason,
+  NotifySection,
+  RedactionSection,
+  StaticFeedbackConfig,
+  StoreSection,
+  Switch,
+  TriggerConfig,
+} from './coxswain-config.ts';
+export { decodeConfig, readConfigText, type ConfigReading, type DecodedConfig } from './decode-config.ts';
+export { loadConfig, loadConfigSync } from './load-config.ts';
+export type { ConfigSource, IgnoredField, LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
+export { mergeConfig } from './merge-config.ts';
+export { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
+export type { ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';
+export type { StoreKind } from '../../stores/store-address.ts';
+export { steeringOf } from './steering-of.ts';
+export { sweepable, type SweptConfig } from './sweepable.ts';
+export type { GuidanceLimits } from './guidance-providers.ts';

@@ -1,0 +1,122 @@
+import { basename, resolve } from 'node:path';
+
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { memberAt } from '../../core/base/json.ts';
+import { realProject, type StatePlaces } from '../../core/node/state-places.ts';
+import { readConfigFile } from './config-sources.ts';
+import { readConfigText } from './decode-config.ts';
+import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
+import { trustOf } from './field-trust.ts';
+import { realPath } from '../../stores/git-index.ts';
+import { loadConfigSync } from './load-config.ts';
+import type { IgnoredField } from './loaded-config.ts';
+import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
+
+/** A project that was just trusted. Plain JSON. */
+export interface TrustedProject {
+  /** The real path of the project. */
+  readonly folder: string;
+  /** Names of the configuration files. */
+  readonly files: readonly string[];
+  /** Fields that were ignored before and apply now. */
+  readonly counts: readonly AppliedField[];
+}
+
+/** A field that applies because of the new trust. */
+export interface AppliedField {
+  /** The path of the field, such as `completion.command`. For code: the name of the file. */
+  readonly path: string;
+  /** The value of the field. Absent for code and redaction keys. */
+  readonly value?: unknown;
+}
+
+/** A trusted project and the current state of the trust. Plain JSON. */
+export interface TrustState {
+  readonly folder: string;
+  readonly files: readonly string[];
+  /** `changed`: a file was changed or added. `gone`: the folder does not exist. */
+  readonly state: 'trusted' | 'changed' | 'gone';
+}
+
+/**
+ * Trusts a project with its current configuration files.
+ *
+ * @param folder  a folder as in `loadConfig`
+ * @throws CoxswainError "input-io" if the folder does not exist, or a file cannot be read or written
+ */
+export function trustProject(folder: string, places: ConfigPlaces = {}): TrustedProject {
+  const { real, files } = projectAt(folder);
+  const { ignored } = loadConfigSync({ ...places, projectFolder: resolve(folder) });
+  writeTrust(real, files, statePlaces(places));
+  return {
+    folder: real,
+    files: files.map(({ file }) => basename(file)),
+    counts: ignored.filter(({ path }) => trustOf(path)?.needs !== 'own').map((one) => appliedField(one, files)),
+  };
+}
+
+function appliedField({ path, file }: IgnoredField, files: readonly TrustedFile[]): AppliedField {
+  if (path === '') return { path: basename(file) };
+  const text = files.find((one) => one.file === file)?.text;
+  // For a store path with a link, `file` is the store address and not a configuration file.
+  if (text === undefined) return { path, value: file };
+  return path === 'redaction.key' ? { path } : { path, value: memberAt(readConfigText(text).config, path.split('.')) };
+}
+
+/**
+ * Revokes the trust in a project.
+ *
+ * @returns the folder of the project; undefined if it was not trusted
+ * @throws CoxswainError "input-io" if the trust file cannot be read or written
+ */
+export function revokeTrust(folder: string, places: ConfigPlaces = {}): string | undefined {
+  const state = statePlaces(places);
+  const path = resolve(folder);
+  // A deleted folder has no real path. Its trust must still be removable.
+  return [realProject(findProject(path).folder), realProject(path)].find((realFolder) =>
+    removeTrust(realFolder, state),
+  );
+}
+
+/** Returns every trusted project. @throws CoxswainError "input-io" if a trust file cannot be read */
+export function listTrust(places: ConfigPlaces = {}): readonly TrustState[] {
+  return readAllTrust(statePlaces(places)).map((trustedFiles) => {
+    const { folder } = trustedFiles;
+    const files = Object.keys(trustedFiles.files);
+    if (factsOf(folder) === undefined) return { folder, files, state: 'gone' };
+    return { folder, files, state: trusts(trustedFiles, filesIn(folder)) ? 'trusted' : 'changed' };
+  });
+}
+
+function statePlaces(places: ConfigPlaces): StatePlaces {
+  return { env: places.env ?? process.env, homeFolder: userFolders(places).home };
+}
+
+function projectAt(folder: string): { readonly real: string; readonly files: readonly TrustedFile[] } {
+  const path = resolve(folder);
+  if (factsOf(path)?.isDirectory() !== true) {
+    throw new CoxswainError('input-io', `${folder}: there is no such folder`, { details: { folder } });
+  }
+  const project = findProject(path);
+  return { real: realPath(project.folder) ?? project.folder, files: readAll(project.files) };
+}
+
+/** Returns the configuration files of a folder. Unreadable files count as changed. */
+function filesIn(folder: string): readonly TrustedFile[] {
+  const { folder: found, files } = findProject(folder);
+  try {
+    return found === folder ? readAll(files) : [];
+  } catch {
+    return files.map((file) => ({ file, text: '' }));
+  }
+}
+
+function readAll(files: readonly string[]): readonly TrustedFile[] {
+  return files.map((file) => {
+    try {
+      return { file, text: readConfigFile(file) };
+    } catch (cause) {
+      throw new CoxswainError('input-io', `${file} cannot be read: ${messageOf(cause)}`, { details: { file }, cause });
+    }
+  });
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '../../core/base/clock.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
+import { redactText } from '../../core/redact/redact-text.ts';
+import { printableCut } from '../../cli/terminal/printable.ts';
+import type { Notification, NotifyEvent, NotifyFailure, NotifyTarget } from './notification.ts';
+
+/** Minimum time between two notifications with the same event and run. */
+const REPEAT_MS = 10 * 60_000;
+const HOUR_MS = 3_600_000;
+const MAX_PER_HOUR = 30;
+const MAX_KNOWN = 1_000;
+const MAX_CHARS = 500;
+/** Delays before the second and the third attempt. */
+const RETRY_WAITS_MS = [1_000, 5_000];
+const REDACTION = { off: new Set<string>(), allows: () => false, named: true };
+
+export interface NotifierParts {
+  readonly targets: readonly NotifyTarget[];
+  /** Events to send; default: all. */
+  readonly on?: readonly NotifyEvent[];
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Called for each notification that could not be sent. */
+  readonly onFailure: (message: string) => void;
+}
+
+/**
+ * Sends notifications one at a time, with secrets redacted. Limits: one notification per event and run in ten minutes, and 30
+ * notifications per hour. Transient failures are retried twice. Callers do not wait.
+ */
+export class Notifier {
+  readonly #parts: NotifierParts;
+  readonly #sentMs = new LruMap<number>(MAX_KNOWN);
+  #hourMs: readonly number[] = [];
+  #lastSend: Promise<void> = Promise.resolve();
+
+  constructor(parts: NotifierParts) {
+    this.#parts = parts;
+  }
+
+  /** Queues a notification. @returns false if its event is not selected or a limit is reached */
+  tell(notification: Notification): boolean {
+    if (this.#parts.on?.includes(notification.event) === false) return false;
+    const nowMs = this.#parts.clock.nowMs();
+    const key = `${notification.event} ${notification.run}`;
+    const lastMs = this.#sentMs.get(key);
+    this.#hourMs = this.#hourMs.filter((ms) => nowMs - ms < HOUR_MS);
+    if (lastMs !== undefined && nowMs - lastMs < REPEAT_MS) return false;
+    if (this.#hourMs.length >= MAX_PER_HOUR) return false;
+    this.#sentMs.set(key, nowMs);
+    this.#hourMs = [...this.#hourMs, nowMs];
+    const shownNotification = {
+      ...notification,
+      run: shownText(notification.run),
+      message: shownText(notification.message),
+    };
+    this.#lastSend = this.#sendAfter(this.#lastSend, shownNotification);
+    return true;
+  }
+
+  /** Resolves when every notification has been sent or has failed. */
+  async finish(): Promise<void> {
+    await this.#lastSend;
+  }
+
+  async #sendAfter(before: Promise<void>, notification: Notification): Promise<void> {
+    await before;
+    await Promise.all(this.#parts.targets.map((target) => this.#sendTo(target, notification)));
+  }
+
+  async #sendTo(target: NotifyTarget, notification: Notification): Promise<void> {
+    const failure = await sendWithRetries(() => target.send(notification), this.#parts.sleep);
+    if (failure === undefined) return;
+    this.#parts.onFailure(`${target.name} was not notified (${notification.event}): ${failure.why}`);
+  }
+}
+
+/** Tries up to three times while failures are transient. @returns the last failure; undefined on success */
+export async function sendWithRetries(
+  send: () => Promise<NotifyFailure | undefined>,
+  sleep: (ms: number) => Promise<unknown>,
+): Promise<NotifyFailure | undefined> {
+  let failure = await send();
+  for (const waitMs of RETRY_WAITS_MS) {
+    if (failure?.mayRetry !== true) break;
+    await sleep(waitMs);
+    failure = await send();
+  }
+  return failure;
+}
+
+/** Redacts secrets in a text with the built-in rules. */
+export function withoutSecrets(text: string): string {
+  return redactText(text, REDACTION);
+}
+
+/** Redacts before truncating, because the rules do not match a truncated secret. */
+function shownText(text: string): string {
+  return printableCut(withoutSecrets(text), MAX_CHARS);
+}

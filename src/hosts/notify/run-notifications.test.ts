@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+
+import { createCoxswain } from '../../core/run/coxswain.ts';
+import type { Run } from '../../core/run/run.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { createFakeClock } from '../../testing/fake-clock.ts';
+import { RunNotifications, type RunNotificationsOptions } from './run-notifications.ts';
+
+const MINUTE_MS = 60_000;
+
+/** The events notified for the runs that `make` starts. */
+async function newsOf(
+  make: (parts: { start: ReturnType<typeof createCoxswain>['startRun']; wait: (ms: number) => void }) => Promise<void>,
+  options?: RunNotificationsOptions,
+): Promise<readonly string[]> {
+  const clock = createFakeClock();
+  const cox = createCoxswain({ store: memoryStore(), clock });
+  const records: TrajectoryRecord[] = [];
+  cox.listen({ record: (record) => records.push(record) });
+  await make({ start: (given) => cox.startRun(given), wait: (ms) => clock.advance(ms) });
+  await cox.close();
+  const notifications = new RunNotifications(options);
+  return records.flatMap((record) => notifications.take(record, record.run_id ?? '')).map(({ event }) => event);
+}
+
+function call(run: Run, id: string): void {
+  run.emit({ type: 'tool_execution_start', toolCallId: id, toolName: 'bash', args: { command: 'make' } });
+  const result = 'make: *** No rule to make target. Stop.';
+  run.emit({ type: 'tool_execution_end', toolCallId: id, toolName: 'bash', result, isError: true });
+}
+
+test('a run that was broken off or had no success failed, any other one ended', async () => {
+  const endingWith = async (outcome: string, success?: boolean): Promise<readonly string[]> =>
+    newsOf(async ({ start }) => {
+      start().emit({ type: 'agent_end', messages: [], outcome, ...(success === undefined ? {} : { success }) });
+    });
+  expect(await endingWith('ended')).toEqual(['ended']);
+  expect(await endingWith('ended', false)).toEqual(['failed']);
+  expect(await endingWith('error')).toEqual(['failed']);
+  expect(await endingWith('limit', true)).toEqual(['ended']);
+});
+
+test('the end of a subagent is no news', async () => {
+  const news = await newsOf(async ({ start }) => {
+    const run = start();
+    await run.child().end('error');
+    await run.end();
+  });
+  expect(news).toEqual(['ended']);
+});
+
+test('a run over its deadline is news once, whether the run has one or the reader gives it', async () => {
+  const work = async (run: Run, wait: (ms: number) => void): Promise<void> => {
+    for (const id of ['a', 'b', 'c']) {
+      wait(4 * MINUTE_MS);
+      call(run, id);
+    }
+    await run.end();
+  };
+  const own = await newsOf(async ({ start, wait }) => work(start({ deadline: { minutes: 5 } }), wait));
+  const limited = await newsOf(async ({ start, wait }) => work(start(), wait), { deadline: { minutes: 5 } });
+  expect([own, limited].map((news) => news.filter((event) => event === 'deadline'))).toEqual([
+    ['deadline'],
+    ['deadline'],
+  ]);
+});
+
+test('a budget that is used up is news once, also when a subagent used it', async () => {
+  const spent = await newsOf(async ({ start }) => {
+    const run = start({ budget: { calls: 3 } });
+    call(run, 'a');
+    const child = run.child();
+    call(child, 'b');
+    call(child, 'c');
+    await child.end();
+    call(run, 'd');
+    await run.end();
+  });
+  expect(spent.filter((event) => event === 'budget')).toEqual(['budget']);
+});
+
+test('a stuck run is news, and going on counts only after advice that reached the agent', async () => {
+  const work = async (isHeard: boolean): Promise<readonly string[]> =>
+    newsOf(
+      async ({ start }) => {
+        const run = start();
+        for (let at = 0; at < 12; at += 1) {
+          call(run, `c${at}`);
+          if (isHeard) run.feedback();
+        }
+        await run.end();
+      },
+      { delivered: true },
+    );
+  expect(await work(false)).toContain('stuck');
+  expect(await work(false)).not.toContain('continued');
+  expect(await work(true)).toContain('continued');
+});

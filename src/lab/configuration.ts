@@ -1,0 +1,109 @@
+import { homedir } from 'node:os';
+
+import { present } from '../core/base/present.ts';
+import type { Budget } from '../core/base/budget.ts';
+import type { TimeSpan } from '../core/base/deadline.ts';
+import { invalidArgument } from '../core/base/error.ts';
+import { problemText } from '../hosts/config/config-problem.ts';
+import { loadConfig } from '../hosts/config/load-config.ts';
+import { resolveConfig } from '../hosts/config/resolve-config.ts';
+import type { ResolvedConfig } from '../hosts/config/resolved-config.ts';
+import { sweepable } from '../hosts/config/sweepable.ts';
+import type { ModelPrices } from '../core/records/answer-cost.ts';
+import type { TrajectoryPayload } from '../core/records/trajectory-record.ts';
+import { type ResolvedSteering, resolveSteering } from '../core/steering/resolve-steering.ts';
+import { readResult } from '../core/steering/read-result.ts';
+import { createRedactor, type RedactionOptions } from '../core/redact/redactor.ts';
+import type { SteeringOptions } from '../core/steering/steering-options.ts';
+
+/** A configuration as plain data, which can be sent to worker threads. */
+export interface ConfigurationSpec {
+  /** Path of a configuration file. Without it and without `projectFolder`, `standardSteering()` applies. */
+  readonly file?: string;
+  /**
+   * A folder to use instead of a file. The configuration is the one that a live run in this folder would use, with the same rules of
+   * trust.
+   */
+  readonly projectFolder?: string;
+  /** A numeric field to change, and its new value. */
+  readonly set?: { readonly field: string; readonly value: number };
+}
+
+/** A resolved configuration for replays. */
+export interface Configuration {
+  readonly name: string;
+  readonly steering: ResolvedSteering;
+  /** The options from which `steering` was resolved. */
+  readonly options: SteeringOptions;
+  readonly deadline?: TimeSpan;
+  readonly budget?: Budget;
+  /** Model prices in addition to the built-in ones. */
+  readonly prices?: ModelPrices;
+  /** The redaction that live runs use. Default: the built-in rules. */
+  readonly redaction?: RedactionOptions | false;
+  /** The redaction function. Absent if redaction is off. */
+  readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
+  /** For a sweep: the full path of the field, and any field raised together with it. */
+  readonly swept?: {
+    readonly path: string;
+    readonly value: number;
+    readonly raised?: { readonly path: string; readonly value: number };
+  };
+}
+
+/**
+ * Resolves a steering object in memory.
+ *
+ * @throws CoxswainError "invalid-argument" for a limit outside its range or invalid redaction options
+ * @throws CoxswainError "invalid-definition" for an invalid redaction rule
+ */
+export function configurationOf(
+  steering: SteeringOptions,
+  name: string,
+  redaction?: RedactionOptions | false,
+): Configuration {
+  const redactor = redaction === false ? undefined : createRedactor(redaction, { readResult });
+  return {
+    name,
+    steering: resolveSteering(steering),
+    options: steering,
+    ...present({ redaction }),
+    ...(redactor === undefined ? {} : { redact: (payload) => redactor.redact(payload) }),
+  };
+}
+
+/**
+ * Builds a configuration. Without a file or folder it reads nothing from disk. With one, the user's own configuration also applies, with
+ * lower precedence, as in a live run.
+ *
+ * @throws CoxswainError "invalid-argument" if the file has a problem or the field cannot be set to that value
+ */
+export async function makeConfiguration({ file, projectFolder, set }: ConfigurationSpec): Promise<Configuration> {
+  const loadedConfig =
+    file === undefined && projectFolder === undefined
+      ? undefined
+      : await loadConfig({ projectFolder: projectFolder ?? process.cwd(), ...present({ explicitPath: file }) });
+  const problem = loadedConfig?.problems[0];
+  if (problem !== undefined) {
+    throw invalidArgument(`${file ?? projectFolder ?? ''}: ${problemText(problem)}; see coxswain config check`);
+  }
+  const base = file ?? (projectFolder === undefined ? 'standard' : 'project');
+  const places = { folder: loadedConfig?.folder ?? process.cwd(), homeFolder: homedir() };
+  if (set === undefined) {
+    return configurationFrom(loadedConfig?.resolved ?? resolveConfig({}, places), base);
+  }
+  if (loadedConfig?.sources.some((source) => /\.[cm]?[jt]s$/.test(source.file)) === true) {
+    throw invalidArgument(`${base}: only a configuration without code can be swept; put the numbers into a .json file`);
+  }
+  const { config, path, raised } = sweepable(loadedConfig?.config ?? {}, set.field, set.value);
+  const configuration = configurationFrom(resolveConfig(config, places), `${path}=${set.value}`);
+  return { ...configuration, swept: { path, value: set.value, ...present({ raised }) } };
+}
+
+function configurationFrom(resolved: ResolvedConfig, name: string): Configuration {
+  const { steering, redaction, deadline, budget, prices } = resolved;
+  return {
+    ...configurationOf(steering, name, redaction),
+    ...present({ deadline, budget, prices }),
+  };
+}

@@ -1,0 +1,37 @@
+/** Public entry point `coxswain/backtest`. */
+export { backtest } from './backtest.ts';
+export type { BacktestOptions, BacktestProgress, BacktestResult } from './backtest-options.ts';
+export {
+  BACKTEST_REPORT_VERSION,
+  OFF_POLICY_NOTE,
+  type BacktestReport,
+  type ComparisonReport,
+  type ConfigurationReport,
+  type ExamplesReport,
+  type GateReport,
+  type InputReport,
+  type MomentReport,
+  type PartFigures,
+  type PartReport,
+  type PlaceReport,
+  type QuartilesReport,
+  type RateRatioReport,
+  type SavedReport,
+  type ShareReport,
+  type SignalReport,
+  type StopEarlyReport,
+  type StopFigures,
+  type StopPolicyReport,
+  type SweepPointReport,
+  type SweepReport,
+} from './backtest-report.ts';
+export type { AdviceArm, AdviceOutcome, AdviceOutcomeOptions, NextCall } from '../core/facts/advice-outcome.ts';
+export { effect, type EffectOptions } from './effect.ts';
+export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-report.ts';
+export { formatLabels, parseLabels, readLabels, type Label, type LabelTarget } from './labels.ts';
+export type { OnReadProblem } from './run-items.ts';
+export type { Gates } from './judge-gates.ts';
+export type { ShardProblem } from './run-row.ts';
+export type { Split } from './split-runs.ts';
+export type { Sweep } from './sweep-report.ts';
+export { verifyRuns, type DerivedMismatch, type RunVerification, type VerifyOptions } from './verify-runs.ts';

@@ -1,0 +1,82 @@
+import { invalidArgument } from '../core/base/error.ts';
+import { hashText } from '../core/base/hash.ts';
+import { toJson } from '../core/base/to-json.ts';
+import { decodeRecord } from '../core/records/decode-record.ts';
+import { encodeRecord, toStoredRecord } from '../core/records/encode-record.ts';
+import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
+import { lastSeqOf } from './run-summary.ts';
+import { MAX_BATCH_RECORDS, MAX_RUN_ID_CHARS } from './trajectory-store.ts';
+
+/** Number of readable characters that are kept of an id that is replaced. */
+const READABLE_ID_CHARS = 100;
+
+/** A record and its stored JSON. */
+export interface EncodedRecord {
+  readonly seq: number;
+  readonly record: TrajectoryRecord;
+  readonly json: string;
+}
+
+/** A batch that passed the checks of `TrajectorySink.append` that need no access to the store. */
+export interface CheckedBatch {
+  readonly runId: string;
+  /** Contains at least one record. */
+  readonly records: readonly EncodedRecord[];
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  /** Total length of the JSON in UTF-16 units. */
+  readonly chars: number;
+}
+
+/**
+ * Checks and encodes a batch. Everything that passes can be read back from the store.
+ *
+ * @throws CoxswainError `invalid-argument`, `invalid-record` or `schema-version` as `append` documents
+ */
+export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
+  const first = batch[0];
+  if (first === undefined || batch.length > MAX_BATCH_RECORDS) {
+    throw invalidArgument(`a batch must contain 1 to ${MAX_BATCH_RECORDS} records, got ${batch.length}`);
+  }
+  const runId = checkRunId(first.run_id);
+  const records: EncodedRecord[] = [];
+  let nextSeq = first.seq;
+  let chars = 0;
+  for (const record of batch) {
+    decodeRecord(toStoredRecord(record));
+    if (record.run_id !== runId) {
+      throw invalidArgument(
+        `a batch must contain records of one run, got ${JSON.stringify(runId)} and ${JSON.stringify(record.run_id)}`,
+      );
+    }
+    if (record.seq !== nextSeq)
+      throw invalidArgument(`the records of a batch must be consecutive: expected seq ${nextSeq}, got ${record.seq}`);
+    const json = encodeRecord(record);
+    records.push({ seq: record.seq, record, json });
+    chars += json.length;
+    nextSeq = lastSeqOf(record) + 1;
+  }
+  return { runId, records, firstSeq: first.seq, lastSeq: nextSeq - 1, chars };
+}
+
+export function isRunId(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_RUN_ID_CHARS && value.isWellFormed();
+}
+
+/**
+ * Returns the id if it is valid, otherwise a valid id derived from it. The empty id is only that of stored records without one,
+ * so a new run cannot have it.
+ */
+export function storableRunId(runId: unknown): string {
+  if (isRunId(runId) && runId !== '') return runId;
+  const name = typeof runId === 'string' ? runId : JSON.stringify(toJson(runId));
+  return `${name.slice(0, READABLE_ID_CHARS).toWellFormed()}-${hashText(name)}`;
+}
+
+/** @throws CoxswainError `invalid-argument` for an invalid run id */
+export function checkRunId(runId: string | undefined): string {
+  if (isRunId(runId)) return runId;
+  throw invalidArgument(
+    `run_id must be well-formed text of at most ${MAX_RUN_ID_CHARS} characters, got ${runId === undefined ? 'none' : JSON.stringify(runId).slice(0, 80)}`,
+  );
+}

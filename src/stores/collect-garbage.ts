@@ -1,0 +1,148 @@
+import { present } from '../core/base/present.ts';
+import { systemClock } from '../core/base/clock.ts';
+import { type CoxswainError, invalidArgument } from '../core/base/error.ts';
+import { planGc, type PlannedTree, type SizedRun } from './plan-gc.ts';
+import { toStoreError } from './store-error.ts';
+import type { TrajectoryStore } from './trajectory-store.ts';
+
+/**
+ * Default size limit of a store: 2 GB. That is about a million records in a SQLite file with its index (1.8 KB each,
+ * measured with records of 1.1 KB), or a thousand runs of a thousand records. It is a twentieth of the smallest disks of
+ * rented machines (40 GB). `verify` reads a store of this size within minutes.
+ */
+export const DEFAULT_MAX_STORE_BYTES: number = 2_000_000_000;
+
+/** Default maximum number of deleted runs per call. The number is small because a call may run during other work. */
+const DEFAULT_MAX_RUNS = 20;
+
+const PAGE_RUNS = 1000;
+
+/** Selects the runs to delete. If neither `olderThanMs` nor `maxBytes` is set, `maxBytes` is `DEFAULT_MAX_STORE_BYTES`. */
+export interface GcOptions {
+  /** Deletes runs whose last record has at least this age in milliseconds, according to the record's time; above 0. */
+  readonly olderThanMs?: number;
+  /** Deletes the oldest runs until the store's `sizeOf` is at most this value; from 0. */
+  readonly maxBytes?: number;
+  /** Maximum number of runs deleted by this call, from 1; default 20. A larger tree of runs is still deleted as a whole. */
+  readonly maxRuns?: number;
+  /** If true, the call only reports what would be deleted. */
+  readonly isDryRun?: boolean;
+  /** Unix milliseconds; default now. */
+  readonly nowMs?: number;
+}
+
+/** A run that was deleted, or would be in a dry run. */
+export interface CollectedRun {
+  readonly runId: string;
+  readonly bytes: number;
+  readonly records: number;
+  /** Unix milliseconds; 0 if no record had a time. */
+  readonly lastAtMs: number;
+  readonly reason: 'age' | 'size';
+}
+
+/** A run that could not be deleted. Its ancestors are kept too. */
+export interface FailedRun {
+  readonly runId: string;
+  readonly error: CoxswainError;
+}
+
+export interface GcReport {
+  readonly bytesBefore: number;
+  /** The size after the call. In a dry run, the expected size. */
+  readonly bytesAfter: number;
+  /** The deleted runs in the order of deletion. */
+  readonly collected: readonly CollectedRun[];
+  readonly failed: readonly FailedRun[];
+  /** Number of runs left for the next call: runs beyond `maxRuns`, or in a tree that changed meanwhile. */
+  readonly left: number;
+}
+
+/** The part of a store that a collection needs. */
+export type CollectableStore = Pick<TrajectoryStore, 'listRuns' | 'findRun' | 'sizeOf' | 'deleteRun'>;
+
+/**
+ * Deletes runs that are too old or exceed the size limit, as `planGc` chooses. It is safe to call while other processes
+ * write or delete runs. The next call continues where this one stops. If a run cannot be deleted, it is reported and the
+ * other runs are still deleted.
+ *
+ * @throws CoxswainError `invalid-argument` for an option out of range; as `listRuns` and `sizeOf` of the store Cost: one
+ *   `sizeOf` if only the size counts and is within the limit; otherwise a listing of all runs, and a lookup and a
+ *   `deleteRun` per deleted run.
+ */
+export async function collectGarbage(store: CollectableStore, options: GcOptions = {}): Promise<GcReport> {
+  const { isDryRun = false, maxRuns = DEFAULT_MAX_RUNS } = options;
+  checkOptions(options);
+  const bytesBefore = await store.sizeOf();
+  const trees = await planFor(store, options, bytesBefore);
+  const report = { collected: [] as CollectedRun[], failed: [] as FailedRun[], left: 0 };
+  for (const tree of trees) {
+    const { length: deletedCount } = report.collected;
+    const isFull = deletedCount + report.failed.length > 0 && deletedCount + tree.runs.length > maxRuns;
+    if (isFull || (!isDryRun && (await hasChanged(store, tree)))) report.left += tree.runs.length;
+    else if (isDryRun) report.collected.push(...tree.runs.map((run) => toCollected(run, tree)));
+    else await deleteTree(store, tree, report);
+  }
+  const bytesAfter = isDryRun
+    ? report.collected.reduce((left, { bytes }) => left - bytes, bytesBefore)
+    : await store.sizeOf();
+  return { bytesBefore, bytesAfter: Math.max(0, bytesAfter), ...report };
+}
+
+async function planFor(
+  store: CollectableStore,
+  { maxBytes, nowMs = systemClock.nowMs(), olderThanMs }: GcOptions,
+  bytes: number,
+): Promise<readonly PlannedTree[]> {
+  const limit = maxBytes ?? (olderThanMs === undefined ? DEFAULT_MAX_STORE_BYTES : undefined);
+  if (olderThanMs === undefined && limit !== undefined && bytes <= limit) return [];
+  return planGc(await allRuns(store), { nowMs, bytes, ...present({ olderThanMs, maxBytes: limit }) });
+}
+
+async function allRuns(store: CollectableStore): Promise<readonly SizedRun[]> {
+  const runs: SizedRun[] = [];
+  let after: string | undefined;
+  do {
+    const page = await store.listRuns({ limit: PAGE_RUNS, withBytes: true, ...present({ after }) });
+    runs.push(...page.runs.map((summary, index) => ({ summary, bytes: page.bytes?.[index] ?? 0 })));
+    after = page.next;
+  } while (after !== undefined);
+  return runs;
+}
+
+/** Returns true if a run of the tree was written since it was listed. */
+async function hasChanged(store: CollectableStore, tree: PlannedTree): Promise<boolean> {
+  for (const { summary } of tree.runs) {
+    const currentSummary = await store.findRun(summary.runId);
+    if (currentSummary !== undefined && currentSummary.lastSeq !== summary.lastSeq) return true;
+  }
+  return false;
+}
+
+async function deleteTree(
+  store: CollectableStore,
+  tree: PlannedTree,
+  { collected, failed }: { readonly collected: CollectedRun[]; readonly failed: FailedRun[] },
+): Promise<void> {
+  for (const run of tree.runs) {
+    const { runId } = run.summary;
+    try {
+      // `deleteRun` returns false if another process has deleted the run.
+      if (await store.deleteRun(runId)) collected.push(toCollected(run, tree));
+    } catch (thrown) {
+      failed.push({ runId, error: toStoreError(thrown, `delete run ${JSON.stringify(runId)}`) });
+      return;
+    }
+  }
+}
+
+function toCollected({ summary, bytes }: SizedRun, { reason }: PlannedTree): CollectedRun {
+  const { runId, records, lastAtMs } = summary;
+  return { runId, bytes, records, lastAtMs, reason };
+}
+
+function checkOptions({ maxBytes = 0, maxRuns = 1, olderThanMs = 1 }: GcOptions): void {
+  if (!(olderThanMs > 0)) throw invalidArgument(`olderThanMs must be a number above 0, got ${olderThanMs}`);
+  if (!(maxBytes >= 0)) throw invalidArgument(`maxBytes must be a number from 0, got ${maxBytes}`);
+  if (!(maxRuns >= 1)) throw invalidArgument(`maxRuns must be a number from 1, got ${maxRuns}`);
+}

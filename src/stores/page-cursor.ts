@@ -1,0 +1,42 @@
+import { Buffer } from 'node:buffer';
+
+import { invalidArgument } from '../core/base/error.ts';
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 1000;
+
+/**
+ * Returns the number of items per page: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` for any other
+ * value
+ */
+export function checkPageLimit(limit: number = DEFAULT_LIMIT): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, got ${limit}`);
+}
+
+/** Encodes the end of a page as the cursor of the next page. */
+export function writePageCursor(position: readonly (number | string)[]): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url');
+}
+
+/**
+ * Decodes a cursor of `writePageCursor`.
+ *
+ * @param toPosition  converts the parts to a position; returns undefined for invalid parts
+ * @throws CoxswainError `invalid-argument` for any other text
+ */
+export function readPageCursor<Place>(
+  cursor: string,
+  toPosition: (parts: readonly unknown[]) => Place | undefined,
+): Place {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    parts = undefined;
+  }
+  // A cursor must have exactly the text that `writePageCursor` writes. Other encodings of the same position are refused.
+  const position = Array.isArray(parts) && writePageCursor(parts) === cursor ? toPosition(parts) : undefined;
+  if (position !== undefined) return position;
+  throw invalidArgument(`after must be "next" of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`);
+}

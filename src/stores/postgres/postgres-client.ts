@@ -1,0 +1,175 @@
+import { backoffMs } from '../../core/base/backoff.ts';
+import { isReadOnly, RETRY_DELAYS } from './postgres-retry.ts';
+
+/** A parameter. The statement casts the text to its type. */
+export type PostgresValue = string | null;
+
+/** A row by column name. */
+export type PostgresRow = Readonly<Record<string, unknown>>;
+
+/** Runs statements on one connection or a pool. */
+export interface PostgresSession {
+  /** Runs SQL. With values, it is one statement, prepared once per connection. Without values, it may be several statements. */
+  query(text: string, values?: readonly PostgresValue[]): Promise<readonly PostgresRow[]>;
+}
+
+/** Receives messages of a channel. */
+export interface PostgresListener {
+  onMessage(payload: string): void;
+  /** Called when listening starts, also after a lost connection. Earlier messages may be missing. */
+  onListening(): void;
+}
+
+/** Statements, transactions and messages over a pool. */
+export interface PostgresClient extends PostgresSession {
+  /** Runs BEGIN, `work` and COMMIT on one connection. If `work` throws, runs ROLLBACK and throws the same error. */
+  transaction<T>(work: (session: PostgresSession) => Promise<T>): Promise<T>;
+  /** Listens on a separate connection, reconnecting as needed, until the returned function is called. */
+  listen(channel: string, listener: PostgresListener): Promise<() => Promise<void>>;
+  /** Ends all connections of the handle. */
+  end(): Promise<void>;
+}
+
+/** A statement of the package `pg`; a named one is prepared once per connection. */
+export interface PgStatement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: PostgresValue[];
+}
+
+export interface PgQueryable {
+  query(statement: PgStatement): Promise<{ readonly rows: readonly PostgresRow[] }>;
+}
+
+/** The used part of a pool client of the package `pg`. */
+export interface PgPoolClient extends PgQueryable {
+  on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+  on(event: 'error' | 'end', listener: (error?: Error) => void): unknown;
+  release(destroy?: boolean): void;
+}
+
+/** The used part of a `Pool` of the package `pg`. */
+export interface PgPool extends PgQueryable {
+  connect(): Promise<PgPoolClient>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'acquire', listener: (client: PgPoolClient) => void): unknown;
+  end(): Promise<void>;
+}
+
+/** Adapts a pool of the package `pg`. */
+export function clientFromPool(pool: PgPool): PostgresClient {
+  // Without a listener, a broken idle connection would end the process. The next statement reports the fault.
+  pool.on('error', ignore);
+  const watchedClients = new WeakSet<PgPoolClient>();
+  // As for a connection in use. The promise of `connect` is too late, because the server may end the connection in the same packet.
+  pool.on('acquire', (client) => {
+    if (watchedClients.has(client)) return;
+    watchedClients.add(client);
+    client.on('error', ignore);
+  });
+  const statementNames = new Map<string, string>();
+
+  function sessionOf(queryable: PgQueryable): PostgresSession {
+    return {
+      async query(text, values) {
+        if (values === undefined) return (await queryable.query({ text })).rows ?? [];
+        let name = statementNames.get(text);
+        if (name === undefined) {
+          name = `coxswain_${statementNames.size}_${Math.random().toString(36).slice(2)}`;
+          statementNames.set(text, name);
+        }
+        return (await queryable.query({ name, text, values: [...values] })).rows;
+      },
+    };
+  }
+
+  return {
+    ...sessionOf(pool),
+    async transaction<T>(work: (session: PostgresSession) => Promise<T>): Promise<T> {
+      const client = await pool.connect();
+      let isReusable = false;
+      try {
+        await client.query({ text: 'BEGIN' });
+        const result = await work(sessionOf(client));
+        await client.query({ text: 'COMMIT' });
+        isReusable = true;
+        return result;
+      } catch (thrown) {
+        // A connection to a standby is dropped, because the next connection may reach the primary.
+        isReusable = !isReadOnly(thrown) && (await rollBack(client));
+        throw thrown;
+      } finally {
+        client.release(!isReusable);
+      }
+    },
+    listen: (channel, listener) => listen(pool, channel, listener),
+    end: () => pool.end(),
+  };
+}
+
+/** @returns true if the connection can be reused; a broken one has rolled back already */
+async function rollBack(client: PgPoolClient): Promise<boolean> {
+  try {
+    await client.query({ text: 'ROLLBACK' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function listen(pool: PgPool, channel: string, listener: PostgresListener): Promise<() => Promise<void>> {
+  let isStopped = false;
+  let lossCount = 0;
+  let releaseClient = (): boolean => false;
+
+  async function connect(): Promise<void> {
+    const client = await pool.connect();
+    let isConnected = true;
+    /** Ends the connection, because the pool must not reuse a connection that listens. */
+    const release = (): boolean => {
+      if (!isConnected) return false;
+      isConnected = false;
+      client.release(true);
+      return true;
+    };
+    // A connection that is ending emits several events, also after its release.
+    const onLost = (): void => {
+      if (release()) reconnect();
+    };
+    client.on('error', onLost);
+    client.on('end', onLost);
+    client.on('notification', ({ payload }) => listener.onMessage(payload ?? ''));
+    releaseClient = release;
+    try {
+      await client.query({ text: `LISTEN "${channel}"` });
+    } catch (thrown) {
+      // Otherwise `onLost` has already scheduled a reconnect.
+      if (release()) throw thrown;
+      return;
+    }
+    if (isStopped) release();
+    if (!isConnected) return;
+    lossCount = 0;
+    listener.onListening();
+  }
+
+  function reconnect(): void {
+    if (isStopped) return;
+    lossCount += 1;
+    setTimeout(
+      () => {
+        // Reconnects until stopped. The reader polls meanwhile.
+        if (!isStopped) connect().catch(reconnect);
+      },
+      backoffMs(lossCount, RETRY_DELAYS),
+    ).unref();
+  }
+
+  await connect();
+  return async () => {
+    isStopped = true;
+    releaseClient();
+  };
+}
+
+function ignore(): void {}

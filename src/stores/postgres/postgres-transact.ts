@@ -1,0 +1,163 @@
+import { parseRecord } from '../../core/records/decode-record.ts';
+import { checkChange } from '../check-change.ts';
+import { lockRunRow, planLocked } from './postgres-append.ts';
+import type { PostgresClient, PostgresSession } from './postgres-client.ts';
+import { isIntactRow, readStored, touchRun, writeRecords, type PostgresRunRow } from './postgres-run-row.ts';
+import { joinTexts, listParameter } from './postgres-text.ts';
+import { rowChecksums } from '../row-checksum.ts';
+import { createStoredRun, type SavedSnapshot } from '../stored-run.ts';
+import type { RunChange, StoredRun } from '../trajectory-store.ts';
+
+export interface TransactionResult<Result> {
+  readonly result: Result;
+  /** The run's last `seq`; -1 without records. */
+  readonly lastSeq: number;
+}
+
+/** Tokens older than this are deleted. No call is retried for that long. */
+const TOKEN_LIFE = "interval '1 day'";
+
+/** On average, one of this many transactions deletes old tokens. */
+const CLEAN_ONE_OF = 256;
+
+/**
+ * Creates a call of `transact`. Each call of the returned function is an attempt. It may be repeated after a lost connection, because
+ * an attempt that was committed is not stored again.
+ *
+ * Cost of an attempt: one transaction of about six statements, and two more if the fold calls `missed()`.
+ */
+export function createPostgresTransaction<Result>(
+  runId: string,
+  fold: (view: StoredRun) => RunChange<Result>,
+): (client: PostgresClient, schema: string) => Promise<TransactionResult<Result>> {
+  /** Results of earlier attempts, by the token that a committed one left in the database. */
+  const results = new Map<string, TransactionResult<Result>>();
+
+  async function attempt(session: PostgresSession, schema: string): Promise<TransactionResult<Result>> {
+    const run = await lockRunRow(session, schema, runId);
+    const committedResult = await findCommitted(session, schema, results);
+    if (committedResult !== undefined) {
+      await touchRun(session, schema, run);
+      return committedResult;
+    }
+    const savedSnapshot = await readSnapshot(session, schema, { run, runId });
+    const change = checkChange(runId, (await callFold(session, schema, { run, runId, savedSnapshot, fold })).change);
+    const token = globalThis.crypto.randomUUID();
+    let lastSeq = run.summary?.lastSeq ?? -1;
+    if (change.batch !== undefined) {
+      const plan = await planLocked(session, schema, { run, batch: change.batch });
+      if (plan.fresh.length > 0) await writeRecords(session, schema, { run, ...plan });
+      lastSeq = plan.summary.lastSeq;
+    }
+    if (change.snapshotJson !== undefined) {
+      await session.query(
+        `INSERT INTO ${schema}.snapshots (run_no, covers_seq, json, checksum) VALUES ($1::bigint, $2::bigint, $3, $4::bigint)
+         ON CONFLICT (run_no) DO UPDATE SET covers_seq = excluded.covers_seq, json = excluded.json,
+           checksum = excluded.checksum`,
+        [
+          run.runNo,
+          String(lastSeq),
+          change.snapshotJson,
+          String(rowChecksums('snapshots', runId)(lastSeq, change.snapshotJson)),
+        ],
+      );
+    } else if (change.batch === undefined && run.summary === undefined && savedSnapshot === undefined) {
+      // The row was created only for the lock, so it is deleted.
+      await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [run.runNo]);
+    }
+    await saveToken(session, schema, token);
+    const attemptResult = { result: change.result, lastSeq };
+    results.set(token, attemptResult);
+    return attemptResult;
+  }
+
+  return (client, schema) => client.transaction((session) => attempt(session, schema));
+}
+
+/** Stores a token by which a later attempt recognises that this one was committed. */
+export async function saveToken(session: PostgresSession, schema: string, token: string): Promise<void> {
+  await session.query(`INSERT INTO ${schema}.transactions (token, at) VALUES ($1, now())`, [token]);
+  if (Math.random() < 1 / CLEAN_ONE_OF) {
+    await session.query(`DELETE FROM ${schema}.transactions WHERE at < now() - ${TOKEN_LIFE}`);
+  }
+}
+
+async function findCommitted<Result>(
+  session: PostgresSession,
+  schema: string,
+  results: ReadonlyMap<string, Result>,
+): Promise<Result | undefined> {
+  if (results.size === 0) return undefined;
+  const [row] = await session.query(
+    `SELECT token FROM ${schema}.transactions WHERE token = ANY (${listParameter(1)})`,
+    [joinTexts([...results.keys()])],
+  );
+  return row === undefined ? undefined : results.get(String(row['token']));
+}
+
+async function readSnapshot(
+  session: PostgresSession,
+  schema: string,
+  { run, runId }: { readonly run: PostgresRunRow; readonly runId: string },
+): Promise<SavedSnapshot | undefined> {
+  const [row] = await session.query(
+    `SELECT covers_seq::text AS seq, json, checksum::text AS checksum FROM ${schema}.snapshots WHERE run_no = $1::bigint`,
+    [run.runNo],
+  );
+  if (row === undefined) return undefined;
+  const savedSnapshot = { coversSeq: Number(row['seq']), json: String(row['json']) };
+  const isIntact = isIntactRow('snapshots', row, { runId, place: savedSnapshot.coversSeq, text: savedSnapshot.json });
+  // A damaged snapshot is null, so that the caller folds the records instead.
+  return isIntact ? savedSnapshot : { coversSeq: run.summary?.lastSeq ?? -1, json: 'null' };
+}
+
+interface FoldCall<Result> {
+  readonly run: PostgresRunRow;
+  readonly runId: string;
+  readonly savedSnapshot: SavedSnapshot | undefined;
+  readonly fold: (view: StoredRun) => RunChange<Result>;
+}
+
+/**
+ * Calls the fold. A fold is synchronous, but the database is not. If the fold calls `missed()`, it is interrupted, the
+ * records are read, and the fold is called again. The result is wrapped in an object, because a promise returned by mistake
+ * must not be awaited.
+ */
+async function callFold<Result>(
+  session: PostgresSession,
+  schema: string,
+  { run, runId, savedSnapshot, fold }: FoldCall<Result>,
+): Promise<{ readonly change: RunChange<Result> }> {
+  const stored = { summary: run.summary, snapshot: savedSnapshot };
+  const lastSeq = run.summary?.lastSeq ?? -1;
+  const snapshotSeq = savedSnapshot?.coversSeq ?? -1;
+  let needsMissed = false;
+  const interrupt = (): never => {
+    needsMissed = true;
+    throw new Error('the records are read, then the fold is called again');
+  };
+  try {
+    const change = fold(createStoredRun(stored, lastSeq <= snapshotSeq ? () => [] : interrupt));
+    // If the fold caught the error, its result is invalid.
+    if (!needsMissed) return { change };
+  } catch (thrown) {
+    if (!needsMissed) throw new FoldError(thrown);
+  }
+  const rows = await readStored(session, schema, { run, runId, fromSeq: snapshotSeq + 1, throughSeq: lastSeq });
+  const missed = rows.map(({ json }) => parseRecord(json));
+  try {
+    return { change: fold(createStoredRun(stored, () => missed)) };
+  } catch (thrown) {
+    throw new FoldError(thrown);
+  }
+}
+
+/** Wraps an error that a fold threw, to distinguish it from faults of the database. */
+export class FoldError extends Error {
+  readonly thrown: unknown;
+
+  constructor(thrown: unknown) {
+    super('a fold threw');
+    this.thrown = thrown;
+  }
+}

@@ -1,0 +1,101 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { steadyMs } from '../../core/base/steady-ms.ts';
+import { checkRunId } from '../check-batch.ts';
+import { isBusy, whileBusy } from '../sqlite-busy.ts';
+import { openSqliteDatabase } from './sqlite-database.ts';
+import { SqliteRuns } from './sqlite-runs.ts';
+import { createSqliteSession, readSqliteRun, type SqliteRead } from './sqlite-reads.ts';
+import { toStoreError } from '../store-error.ts';
+import type { TrajectoryStore } from '../trajectory-store.ts';
+
+/** The part of a store that a process needs for one step of a run. */
+export type OneShotStore = Pick<TrajectoryStore, 'transact' | 'readRun' | 'close'>;
+
+/**
+ * Log size from which `close` checkpoints. The next process reads the whole log, about 0.3 ms per 100 KB; a checkpoint takes 2 to
+ * 5 ms. With events of 100 KB this size gives the shortest median event.
+ */
+const MAX_LOG_BYTES = 512 * 1024;
+
+/**
+ * The SQLite store for a process that writes once: the file of `sqliteStore`, with the same guarantees and the default
+ * durability. Waiting for another process blocks the thread, which has nothing else to do. Nothing is indexed for search; a
+ * process that has the store open for longer does that.
+ *
+ * `close` leaves the database open, because closing it would checkpoint at every event; the end of the process closes it, and
+ * what was acknowledged is on disk.
+ *
+ * Cost: a transaction and a sync.
+ *
+ * @param timeoutMs  how long opening and all calls together wait for other processes; each call tries at least once
+ * @throws CoxswainError as `sqliteStore`
+ */
+export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs: number }): OneShotStore {
+  const path = resolve(file);
+  const openedAtMs = steadyMs();
+  const database = openSqliteDatabase(path, { timeoutMs, synchronous: 'FULL' });
+  let remainingMs = timeoutMs - (steadyMs() - openedAtMs);
+  // An automatic checkpoint at each commit could not reset the log: a process that exits without closing leaves no mark in it.
+  database.exec('PRAGMA wal_autocheckpoint = 0');
+  const session = createSqliteSession(database);
+  const runs = new SqliteRuns(session, path);
+
+  const beginTransaction = (): void => {
+    for (;;) {
+      const startMs = steadyMs();
+      try {
+        database.exec('BEGIN IMMEDIATE');
+        return;
+      } catch (thrown) {
+        if (!isBusy(thrown) || remainingMs <= 0) throw toStoreError(thrown, `write to ${path}`);
+      }
+      sleepSync(0.2 + 0.8 * Math.random());
+      remainingMs -= steadyMs() - startMs;
+    }
+  };
+
+  const writeAndCommit = <Result>(write: () => Result): Result => {
+    try {
+      const result = write();
+      database.exec('COMMIT');
+      return result;
+    } catch (thrown) {
+      throw toStoreError(thrown, `write to ${path}`);
+    }
+  };
+
+  const read: SqliteRead = async (action, work) => {
+    try {
+      return await whileBusy(() => work(session), timeoutMs);
+    } catch (thrown) {
+      throw toStoreError(thrown, `${action} ${path}`);
+    }
+  };
+
+  return {
+    // The method is asynchronous only because the interface is. All work is done when the call returns.
+    async transact(runId, fold) {
+      checkRunId(runId);
+      beginTransaction();
+      try {
+        return writeAndCommit(runs.planTransaction(runId, fold));
+      } catch (thrown) {
+        // Some faults, such as a full disk, have already rolled back.
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw thrown;
+      }
+    },
+    readRun: (runId, query) => readSqliteRun(read, runId, query),
+    async close() {
+      const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      // A reader can prevent the checkpoint. In that case a later process does it.
+      if (logBytes > MAX_LOG_BYTES) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    },
+  };
+}
+
+function sleepSync(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}

@@ -1,0 +1,271 @@
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { CoxswainError } from '../../core/base/error.ts';
+import { parseRecord } from '../../core/records/decode-record.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { RunSummary } from '../run-summary.ts';
+import { checkSearchQuery, compareHits, toSearchPage, type CheckedSearchQuery } from '../search-page.ts';
+import { createSearchScan } from '../search-scan.ts';
+import { isBusy, whileBusy } from '../sqlite-busy.ts';
+import { countLostCommits } from './sqlite-log.ts';
+import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';
+import {
+  findSqliteRun,
+  listSqliteRuns,
+  readSqliteRun,
+  sqliteBytes,
+  type SqliteRead,
+  type SqliteSession,
+} from './sqlite-reads.ts';
+import { SqliteRowChecks } from './sqlite-row-checks.ts';
+import { searchSqlite } from './sqlite-search.ts';
+import { isNotRemoved, RECORD_COLUMNS } from './sqlite-statements.ts';
+import { verifySqlite } from './sqlite-verify.ts';
+import { storeClosed, toStoreError, type DamagedPlace } from '../store-error.ts';
+import type {
+  LiveReader,
+  ReadQuery,
+  RunPage,
+  RunQuery,
+  SearchHit,
+  SearchPage,
+  SearchQuery,
+  StoreProblem,
+} from '../trajectory-store.ts';
+
+const DEFAULT_TIMEOUT_MS = 1_000;
+const OPEN_WAIT_MS = 100;
+const MAX_CHANGED = 1_000;
+
+/** A search scans this many of the latest records that are not in the index, and this many at a time. */
+const MAX_SCANNED = 200_000;
+const SCAN_RECORDS = 5_000;
+/** Hits that a scan keeps for the next pages. Each takes about 500 bytes. */
+const MAX_SCAN_HITS = 20_000;
+
+/** Search results from records that are not in the index. */
+interface ScanResult {
+  readonly hits: readonly SearchHit[];
+  readonly damaged: readonly DamagedPlace[];
+  readonly notSearched: number;
+}
+
+/** A scan whose hits serve further pages of the same search. */
+interface KnownScan extends Omit<ScanResult, 'notSearched'> {
+  readonly key: string;
+  /** The place after which the hits begin. */
+  readonly after: CheckedSearchQuery['after'];
+  /** True if no hits follow these. */
+  readonly isComplete: boolean;
+}
+
+/** The state of a file at the last call of `changes`. */
+interface FileState {
+  readonly version: string;
+  readonly lastId: number;
+  /** Changes with each deletion. */
+  readonly removals: string;
+}
+
+/**
+ * Opens an existing SQLite store for reading only: nothing in its folder changes (`openReadOnly`), so read-only media and folders
+ * work. A search also scans the latest 200,000 records that are not in the index yet; `notIndexed` counts the others. (Among them
+ * a word in compatibility forms, such as full width, is only found next to words with other letters.)
+ *
+ * @param options  `timeoutMs`: how long a call waits for a lock; default 1,000
+ * @throws CoxswainError `store-io` if the file is missing or cannot be opened, `store-version` if it is not a store or has another
+ *   layout, `store-schema` if it contains anything else, `store-damaged`
+ */
+export function openSqliteReader(file: string, options: { readonly timeoutMs?: number } = {}): LiveReader {
+  return new Reader(resolve(file), options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+}
+
+class Reader implements LiveReader {
+  readonly #path: string;
+  readonly #timeoutMs: number;
+  #openDatabase: ReadOnlyDatabase;
+  /** Times the file was opened; `data_version` is only comparable within one opening. */
+  #openingCount = 1;
+  #lastState: FileState | undefined;
+  #lastScan: KnownScan | undefined;
+
+  constructor(path: string, timeoutMs: number) {
+    this.#path = path;
+    this.#timeoutMs = timeoutMs;
+    this.#openDatabase = this.#openFile();
+  }
+
+  async listRuns(query?: RunQuery): Promise<RunPage> {
+    return await listSqliteRuns(this.#read, query);
+  }
+
+  async findRun(runId: string): Promise<RunSummary | undefined> {
+    return await findSqliteRun(this.#read, runId);
+  }
+
+  readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
+    return readSqliteRun(this.#read, runId, query);
+  }
+
+  async sizeOf(): Promise<number> {
+    return await this.#read('read the size of', ({ database }) => sqliteBytes(database));
+  }
+
+  async *verify(): AsyncGenerator<StoreProblem, void, void> {
+    yield* verifySqlite(this.#read);
+    yield* await this.#read('read the log of', () => checkLog(this.#path));
+  }
+
+  async search(query: SearchQuery): Promise<SearchPage> {
+    const checkedQuery = checkSearchQuery(query);
+    // Scan first: a record that is indexed meanwhile is found twice, never missed.
+    const scan = await this.#scanNotIndexed(checkedQuery);
+    const { hits: indexedHits, damaged } = await this.#read('search', (session) => searchSqlite(session, checkedQuery));
+    const indexedKeys = new Set(indexedHits.map((hit) => `${hit.seq} ${hit.runId}`));
+    const scannedHits = scan.hits.filter((hit) => !indexedKeys.has(`${hit.seq} ${hit.runId}`));
+    const hits = [...indexedHits, ...scannedHits].sort(compareHits);
+    return toSearchPage(hits, checkedQuery.limit, {
+      notIndexed: scan.notSearched,
+      damaged: [...damaged, ...scan.damaged],
+    });
+  }
+
+  async changes(): Promise<readonly string[] | undefined> {
+    return await this.#read('read', ({ database }) => {
+      const version = this.#versionOf(database);
+      const before = this.#lastState;
+      if (before?.version === version) return [];
+      const row = database.prepare(STATE_SQL).get() ?? {};
+      const state = { version, lastId: Number(row['last_id']), removals: String(row['removals']) };
+      this.#lastState = state;
+      if (before === undefined || before.removals !== state.removals || state.lastId < before.lastId) return undefined;
+      const rows = database.prepare(CHANGED_SQL).all(before.lastId, MAX_CHANGED + 1);
+      return rows.length > MAX_CHANGED ? undefined : rows.map(({ run_id: runId }) => String(runId));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#openDatabase.close();
+  }
+
+  /** Scans the latest records that are not in the index, unless the last scan has found the hits of this page too. */
+  async #scanNotIndexed(query: CheckedSearchQuery): Promise<ScanResult> {
+    const state = await this.#read('search', ({ database }) => database.prepare(INDEXED_SQL).get() ?? {});
+    const [lastId, throughId] = [Number(state['last_id']), Number(state['through_id'])];
+    const fromId = Math.max(throughId, lastId - MAX_SCANNED);
+    const { after, limit, phrases, runId, kinds } = query;
+    const key = JSON.stringify([phrases, runId, kinds, lastId, state['removals']]);
+    const known = this.#lastScan;
+    const isNext = known?.key === key && after !== undefined && compareHits(known.after ?? after, after) <= 0;
+    const knownHits = isNext ? known.hits.filter((hit) => compareHits(after, hit) < 0) : [];
+    const scan =
+      isNext && (known.isComplete || knownHits.length > limit)
+        ? { ...known, hits: knownHits }
+        : { key, after, ...(await this.#scanRecords(query, fromId, lastId)) };
+    // The hits take memory. The last page needs no further ones.
+    this.#lastScan = scan.isComplete && scan.hits.length <= limit ? undefined : scan;
+    return { hits: scan.hits.slice(0, limit + 1), damaged: scan.damaged, notSearched: Math.max(0, fromId - throughId) };
+  }
+
+  async #scanRecords(
+    query: CheckedSearchQuery,
+    fromId: number,
+    lastId: number,
+  ): Promise<Pick<KnownScan, 'hits' | 'damaged' | 'isComplete'>> {
+    const limit = Math.max(query.limit, MAX_SCAN_HITS);
+    const scan = createSearchScan({ ...query, limit });
+    const checks = new SqliteRowChecks();
+    const damaged: DamagedPlace[] = [];
+    for (let id = lastId; id > fromId; id -= SCAN_RECORDS) {
+      const rows = await this.#read('search', ({ database }) =>
+        database.prepare(SCAN_SQL).all(Math.max(fromId, id - SCAN_RECORDS), id, likePattern(query.phrases)),
+      );
+      for (const row of rows) {
+        try {
+          scan.offer(parseRecord(checks.record(row).json));
+        } catch (thrown) {
+          if (!(thrown instanceof CoxswainError)) throw thrown;
+          damaged.push({ runId: String(row['run_id']), seq: Number(row['seq']) });
+        }
+      }
+      await nextTurn();
+    }
+    return { hits: scan.hits, damaged, isComplete: scan.hits.length <= limit };
+  }
+
+  /** Changes whenever the file changes. */
+  #versionOf(database: DatabaseSync): string {
+    return `${this.#openingCount} ${String(database.prepare('PRAGMA data_version').get()?.['data_version'])}`;
+  }
+
+  #openFile(): ReadOnlyDatabase {
+    // SQLite blocks the thread while it waits, so the wait is short.
+    return openReadOnly(this.#path, { timeoutMs: Math.min(this.#timeoutMs, OPEN_WAIT_MS) });
+  }
+
+  readonly #read: SqliteRead = async (action, work) => {
+    try {
+      return await whileBusy(() => this.#readOnce(work), this.#timeoutMs);
+    } catch (thrown) {
+      throw toStoreError(thrown, `${action} ${this.#path}`);
+    }
+  };
+
+  /** Opens the file and reads again if a writer changed it meanwhile. */
+  #readOnce<Result>(work: (session: SqliteSession) => Result): Result {
+    for (;;) {
+      const { session } = this.#openDatabase;
+      if (!session.database.isOpen) throw storeClosed();
+      let fault: { readonly thrown: unknown } | undefined;
+      let result: Result | undefined;
+      try {
+        result = work(session);
+      } catch (thrown) {
+        fault = { thrown };
+      }
+      if (this.#openDatabase.isCurrent()) {
+        if (fault !== undefined) throw fault.thrown;
+        // `work` returned.
+        return result as Result;
+      }
+      const reopened = this.#openFile();
+      this.#openDatabase.close();
+      this.#openDatabase = reopened;
+      this.#openingCount += 1;
+    }
+  }
+}
+
+/** SQLite silently ignores what follows damage in the log. One ignored commit may be a writer's unacknowledged one. */
+function checkLog(path: string): readonly StoreProblem[] {
+  const lostCommits = countLostCommits(path) - 1;
+  if (lostCommits < 1) return [];
+  const problem = `the log is damaged; at least ${lostCommits} commits after the damage are not read`;
+  return [{ place: `${path}-wal`, problem }];
+}
+
+const STATE_SQL =
+  'SELECT (SELECT coalesce(max(id), 0) FROM records) AS last_id, ' +
+  "(SELECT removals FROM indexing) || ' ' || (SELECT count(*) FROM removed_runs) AS removals";
+const CHANGED_SQL = 'SELECT DISTINCT run_id FROM records WHERE id > ? LIMIT ?';
+const INDEXED_SQL =
+  "SELECT through_id, removals || ' ' || (SELECT count(*) FROM removed_runs) AS removals, " +
+  '(SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing';
+
+const SCAN_SQL =
+  `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? AND id <= ? AND json LIKE ? ESCAPE '!' ` +
+  `AND ${isNotRemoved('records.run_id')} ORDER BY id DESC`;
+
+/** A LIKE pattern for the longest plain word of a query: it spares decoding most records. */
+function likePattern(phrases: readonly (readonly string[])[]): string {
+  const plainWords = phrases.flat().filter((word) => /^[a-z0-9]+$/.test(word));
+  const longestWord = plainWords.toSorted((a, b) => b.length - a.length)[0];
+  return longestWord === undefined ? '%' : `%${longestWord}%`;
+}
+
+/** True if a read failed because another process held a lock. */
+export function isLocked(thrown: unknown): boolean {
+  return thrown instanceof Error && (isBusy(thrown) || isBusy(thrown.cause));
+}

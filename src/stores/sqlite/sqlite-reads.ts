@@ -1,0 +1,212 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { parseRecord } from '../../core/records/decode-record.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { isRunId } from '../check-batch.ts';
+import { checkReadQuery } from '../check-read-query.ts';
+import { checkRunQuery, compareRuns, toRunPage } from '../run-page.ts';
+import { lastSeqOf, type RunSummary } from '../run-summary.ts';
+import { SqliteRemovals } from './sqlite-removals.ts';
+import { SqliteRowChecks, type RecordRow } from './sqlite-row-checks.ts';
+import { inOneView, prepareSqliteStatements, type SqliteRow, type SqliteStatements } from './sqlite-statements.ts';
+import { storeDamaged } from '../store-error.ts';
+import type { ReadQuery, RunPage, RunQuery } from '../trajectory-store.ts';
+
+/** An open database with its statements. */
+export interface SqliteSession {
+  readonly database: DatabaseSync;
+  readonly statements: SqliteStatements;
+  readonly removals: SqliteRemovals;
+  readonly checks: SqliteRowChecks;
+}
+
+/** Runs the synchronous `work` on the open database, again if another process changed the file meanwhile. Error messages name `action`. */
+export type SqliteRead = <Result>(action: string, work: (session: SqliteSession) => Result) => Promise<Result>;
+
+const CHARS_A_PAGE = 1024 * 1024;
+
+export function createSqliteSession(database: DatabaseSync): SqliteSession {
+  return {
+    database,
+    statements: prepareSqliteStatements(database),
+    removals: new SqliteRemovals(database),
+    checks: new SqliteRowChecks(),
+  };
+}
+
+/** Returns the bytes of the pages in use, without free pages and the log. Cost: reads three numbers. */
+export function sqliteBytes(database: DatabaseSync): number {
+  const pragma = (name: string): number => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+}
+
+/** Divides those bytes among the rows of `runs` by the length of their records. Cost: a read of each row of `runs`. */
+function sqliteBytesByRow(database: DatabaseSync): (row: SqliteRow) => number {
+  const bytes = sqliteBytes(database);
+  const allChars = Number(database.prepare('SELECT total(chars) AS chars FROM runs').get()?.['chars']);
+  return (row) => (allChars === 0 ? 0 : Math.floor((bytes * Number(row['chars'])) / allChars));
+}
+
+/** `TrajectoryStore.listRuns`. A run with a damaged summary is listed with its `problem`. */
+export async function listSqliteRuns(read: SqliteRead, query: RunQuery | undefined): Promise<RunPage> {
+  const { limit, after, withBytes } = checkRunQuery(query);
+  const { runs, bytes } = await read('list', ({ checks, database, statements }) => {
+    const startAfter = after === undefined ? ([-Infinity, ''] as const) : ([-after.startedAtMs, after.runId] as const);
+    const rows: readonly SqliteRow[] = statements.listRuns.all(...startAfter, limit + 1);
+    const bytesOf = withBytes ? sqliteBytesByRow(database) : undefined;
+    return {
+      runs: rows.map((row) => checks.listedSummary(row)),
+      bytes: bytesOf === undefined ? undefined : rows.slice(0, limit).map(bytesOf),
+    };
+  });
+  // A damaged index could lead back to an earlier page, forever.
+  let previousRun = after;
+  for (const run of runs) {
+    if (previousRun !== undefined && compareRuns(previousRun, run) >= 0) {
+      throw storeDamaged({ runId: run.runId }, 'the list of runs is out of order here');
+    }
+    previousRun = run;
+  }
+  const page = toRunPage(runs, limit);
+  return bytes === undefined ? page : { ...page, bytes };
+}
+
+/** `TrajectoryStore.findRun`. */
+export async function findSqliteRun(read: SqliteRead, runId: string): Promise<RunSummary | undefined> {
+  if (!isRunId(runId)) return undefined;
+  return read('read', ({ checks, statements }) => {
+    const row = statements.findRun.get(runId);
+    return row === undefined ? undefined : checks.listedSummary(row);
+  });
+}
+
+/**
+ * `TrajectoryStore.readRun`: page by page, so that no read delays a checkpoint of the log by more than a page. Yields what
+ * precedes damage before it throws. A missing record, according to the summary or a later record, is damage too.
+ */
+export async function* readSqliteRun(
+  read: SqliteRead,
+  runId: string,
+  query?: ReadQuery,
+): AsyncGenerator<TrajectoryRecord, void, void> {
+  const { fromSeq, limit } = checkReadQuery(query);
+  if (!isRunId(runId)) return;
+  let nextSeq = fromSeq;
+  let remaining = limit;
+  let lastRow: RecordRow | undefined;
+  while (remaining > 0) {
+    const page = await read('read', (session) =>
+      inOneView(session.database, () => readPage(session, { runId, fromSeq: nextSeq, limit: remaining, lastRow })),
+    );
+    for (const [index, row] of page.rows.entries()) {
+      const seqBefore = index === 0 ? (page.endSeqBefore ?? nextSeq - 1) : nextSeq - 1;
+      if (row.seq !== seqBefore + 1) throw storeDamaged({ runId, seq: nextSeq }, 'it is missing');
+      const record = parseRecord(row.json);
+      nextSeq = lastSeqOf(record) + 1;
+      remaining -= 1;
+      yield record;
+    }
+    lastRow = page.rows.at(-1);
+    if (page.isLast) {
+      if (remaining > 0 && !page.isGone)
+        checkEnd(runId, { fromSeq, throughSeq: Math.max(nextSeq - 1, page.endSeqBefore ?? -1), ...page });
+      return;
+    }
+    await nextTurn();
+  }
+}
+
+/** A page of records, with the data that is needed to detect a missing record. */
+interface RecordPage {
+  readonly rows: readonly RecordRow[];
+  readonly isLast: boolean;
+  /** The last `seq` filled by the record before the page, unless the page begins at `fromSeq`. */
+  readonly endSeqBefore?: number | undefined;
+  /** On the last page: the run's last `seq` according to its summary. */
+  readonly summaryEndSeq?: number | undefined;
+  /** True if the run was deleted since the previous page. A new run may have the same id. */
+  readonly isGone?: boolean;
+}
+
+interface PageQuery {
+  readonly runId: string;
+  readonly fromSeq: number;
+  readonly limit: number;
+  /** The last record of the previous page. */
+  readonly lastRow: RecordRow | undefined;
+}
+
+/** Reads about `CHARS_A_PAGE`, at least one row. No statement stays open between two calls. */
+function readPage(session: SqliteSession, { runId, fromSeq, limit, lastRow }: PageQuery): RecordPage {
+  const { checks, statements } = session;
+  if (lastRow !== undefined && !isUnchanged(session, lastRow)) return { rows: [], isLast: true, isGone: true };
+  const rows: RecordRow[] = [];
+  const partialPage = (): RecordPage => {
+    const endSeqBefore = rows[0]?.seq === fromSeq ? undefined : lastSeqBefore(session, runId, fromSeq);
+    return { rows, isLast: false, endSeqBefore };
+  };
+  let chars = 0;
+  try {
+    for (const row of statements.readRecords.iterate(runId, fromSeq, limit)) {
+      const record = checks.record(row);
+      // Without this check, a circular B-tree would be read forever.
+      if (record.runId !== runId || record.seq <= (rows.at(-1)?.seq ?? fromSeq - 1)) {
+        throw storeDamaged({ runId, seq: record.seq }, 'the records of the run are out of order here');
+      }
+      rows.push(record);
+      chars += record.json.length;
+      if (chars > CHARS_A_PAGE) return partialPage();
+    }
+    const row = statements.findRun.get(runId);
+    const summaryEndSeq = row === undefined ? undefined : checks.summary(row).lastSeq;
+    if (rows.length === 0 && (summaryEndSeq ?? -1) < fromSeq) return { rows, isLast: true, summaryEndSeq };
+    return { ...partialPage(), isLast: true, summaryEndSeq };
+  } catch (thrown) {
+    clearFault(statements);
+    // The rows before the damage are returned. The next page starts at the damage.
+    if (rows.length === 0) throw thrown;
+    return partialPage();
+  }
+}
+
+/** `node:sqlite` throws the fault of a statement again at its next use. */
+function clearFault({ readRecords }: SqliteStatements): void {
+  try {
+    readRecords.get('', 0, 0);
+  } catch {
+    // The fault that was thrown before.
+  }
+}
+
+/** The last `seq` filled by the record before a `seq`; a gap record may reach beyond it. */
+function lastSeqBefore({ checks, statements }: SqliteSession, runId: string, seq: number): number | undefined {
+  const row = statements.findRecordBefore.get(runId, seq);
+  return row === undefined ? undefined : lastSeqOf(parseRecord(checks.record(row).json));
+}
+
+/** False if the run was deleted since the record was read; it may have begun again. */
+function isUnchanged({ checks, statements }: SqliteSession, lastRow: RecordRow): boolean {
+  const row = statements.findRecord.get(lastRow.runId, lastRow.seq);
+  return row !== undefined && checks.record(row).json === lastRow.json;
+}
+
+function checkEnd(
+  runId: string,
+  {
+    fromSeq,
+    throughSeq,
+    summaryEndSeq,
+  }: { readonly fromSeq: number; readonly throughSeq: number; readonly summaryEndSeq?: number | undefined },
+): void {
+  if (summaryEndSeq === undefined) {
+    if (throughSeq < fromSeq) return;
+    throw storeDamaged({ runId }, 'its summary is missing, so its last records may be missing too');
+  }
+  if (throughSeq < summaryEndSeq && fromSeq <= summaryEndSeq) {
+    throw storeDamaged({ runId, seq: throughSeq + 1 }, 'it is missing');
+  }
+  if (throughSeq > summaryEndSeq && throughSeq >= fromSeq) {
+    throw storeDamaged({ runId, seq: summaryEndSeq + 1 }, 'it is after the end of the run according to its summary');
+  }
+}

@@ -1,0 +1,244 @@
+import { resolve } from 'node:path';
+import { checkMembers } from '../../core/base/check-members.ts';
+import { invalidArgument } from '../../core/base/error.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { checkBatch, checkRunId, isRunId } from '../check-batch.ts';
+import { checkSearchQuery, toSearchPage } from '../search-page.ts';
+import { whileBusy } from '../sqlite-busy.ts';
+import { openSqliteDatabase } from './sqlite-database.ts';
+import { searchSqlite } from './sqlite-search.ts';
+import type { RunSummary } from '../run-summary.ts';
+import { SqliteRuns } from './sqlite-runs.ts';
+import {
+  createSqliteSession,
+  findSqliteRun,
+  listSqliteRuns,
+  readSqliteRun,
+  sqliteBytes,
+  type SqliteRead,
+  type SqliteSession,
+} from './sqlite-reads.ts';
+import { verifySqlite } from './sqlite-verify.ts';
+import { SqliteWordIndex } from './sqlite-word-index.ts';
+import { SqliteWriteQueue } from './sqlite-write-queue.ts';
+import { storeClosed, toStoreError } from '../store-error.ts';
+import type {
+  ReadQuery,
+  RunChange,
+  RunPage,
+  RunQuery,
+  SearchPage,
+  SearchQuery,
+  StoredRun,
+  StoreProblem,
+  TrajectoryStore,
+} from '../trajectory-store.ts';
+
+export interface SqliteStoreOptions {
+  /** Maximum time in milliseconds that a call waits for transactions of other processes; default 5,000. */
+  readonly timeoutMs?: number;
+  /**
+   * When an append is on disk:
+   * - `group` (default): before it resolves; concurrent appends share a transaction and a sync. A power cut loses nothing
+   *   acknowledged.
+   * - `each`: the same, with one transaction and sync per append.
+   * - `none`: at SQLite's next checkpoint, after about 4 MB or at `close`. A power cut may lose what was written since then, from
+   *   the end, and leaves a valid file. A crash of the process loses nothing.
+   */
+  readonly fsync?: 'group' | 'each' | 'none';
+}
+
+const DEFAULT_TIMEOUT_MS = 5000;
+/** Maximum time in milliseconds that a search indexes missing records before it answers. */
+const SEARCH_INDEXING_MS = 150;
+/** Removed records per step that rewrites the word index; at this rate it keeps up with deletions. */
+const RECORDS_A_MERGE = 50;
+
+/**
+ * A store in one SQLite file (with `-wal` and `-shm` next to it), through `node:sqlite`. Many processes may use one file at a
+ * time. A missing file or folder is created, for its owner only.
+ *
+ * Durability: see `fsync`. An append waits for other writing processes without blocking the event loop.
+ *
+ * Search: one of the processes that have the store open fills a full-text index in the background, a few milliseconds at a time;
+ * `search` first indexes missing records for up to 150 ms, and reports how many are left.
+ *
+ * Cost: the writes of one turn of the event loop are one transaction on the calling thread. `listRuns` and `readRun` use an
+ * index and cost as much as they return. `deleteRun` removes about 10,000 records per second between other writes, a few
+ * milliseconds at a time. `sizeOf` counts the pages in use. `search` looks at each record that contains the words.
+ *
+ * @param file  path of the database; SQLite's in-memory names are refused, use `memoryStore()`
+ * @throws CoxswainError `store-version` if SQLite is older than 3.51.3 or this version cannot read the file, `store-io` if it
+ *   cannot be opened, `invalid-argument` for an option out of range
+ */
+export function sqliteStore(file: string, options: SqliteStoreOptions = {}): TrajectoryStore {
+  checkMembers('sqliteStore', options, { timeoutMs: true, fsync: true });
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, fsync = 'group' } = options;
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 0 || timeoutMs > 2 ** 31 - 1) {
+    throw invalidArgument(`timeoutMs must be a whole number from 0, got ${timeoutMs}`);
+  }
+  if (!['group', 'each', 'none'].includes(fsync)) {
+    throw invalidArgument(`fsync must be group, each or none, got ${JSON.stringify(fsync)}`);
+  }
+  if (typeof file !== 'string' || file === '' || file.startsWith(':') || file.startsWith('file:')) {
+    throw invalidArgument(`a SQLite store needs the path of a file, got ${JSON.stringify(file)}`);
+  }
+  return new SqliteStore(resolve(file), { timeoutMs, fsync });
+}
+
+class SqliteStore implements TrajectoryStore {
+  readonly #path: string;
+  readonly #timeoutMs: number;
+  readonly #session: SqliteSession;
+  readonly #runs: SqliteRuns;
+  readonly #writes: SqliteWriteQueue;
+  readonly #index: SqliteWordIndex;
+  #closing: Promise<void> | undefined;
+
+  constructor(path: string, { timeoutMs, fsync }: Required<SqliteStoreOptions>) {
+    const synchronous = fsync === 'none' ? 'NORMAL' : 'FULL';
+    const database = openSqliteDatabase(path, { timeoutMs, synchronous });
+    this.#path = path;
+    this.#timeoutMs = timeoutMs;
+    this.#session = createSqliteSession(database);
+    this.#runs = new SqliteRuns(this.#session, path);
+    this.#writes = new SqliteWriteQueue(database, { timeoutMs, isGrouped: fsync !== 'each' });
+    this.#index = new SqliteWordIndex(this.#session, { synchronous, lastWriteMs: () => this.#writes.lastWriteMs });
+  }
+
+  async append(batch: readonly TrajectoryRecord[]): Promise<number> {
+    this.#requireOpen();
+    const checkedBatch = checkBatch(batch);
+    return await this.#write('append to', () => {
+      const plan = this.#runs.planAppend(checkedBatch);
+      return () => this.#runs.storePlan(plan);
+    });
+  }
+
+  async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
+    this.#requireOpen();
+    checkRunId(runId);
+    let foldFault: { readonly thrown: unknown } | undefined;
+    const plan = (): (() => Result) =>
+      this.#runs.planTransaction(runId, (view) => {
+        foldFault = undefined;
+        try {
+          return fold(view);
+        } catch (thrown) {
+          foldFault = { thrown };
+          throw thrown;
+        }
+      });
+    return await this.#write('write to', plan).catch((thrown: unknown) => {
+      throw foldFault === undefined ? thrown : foldFault.thrown;
+    });
+  }
+
+  async flush(): Promise<void> {
+    this.#requireOpen();
+    await this.#writes.drain();
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async listRuns(query?: RunQuery): Promise<RunPage> {
+    this.#requireOpen();
+    return await listSqliteRuns(this.#read, query);
+  }
+
+  /** Hides the run. Then deletes its rows and those of earlier deletions, rewrites the word index, and shrinks the file. */
+  async deleteRun(runId: string): Promise<boolean> {
+    this.#requireOpen();
+    if (!isRunId(runId)) return false;
+    const { removals } = this.#session;
+    const write = <Result>(work: () => Result): Promise<Result> => this.#write('delete a run of', () => work);
+    const isClosing = (): boolean => this.#closing !== undefined;
+    const wasStored = await write(() => removals.hide(runId));
+    let removedCount = 0;
+    // After a close, the next deletion does the remaining work.
+    while (!isClosing()) {
+      const removedRecords = await write(() => removals.deleteStep());
+      if (removedRecords === undefined) break;
+      removedCount += removedRecords;
+    }
+    let mergesLeft = Math.ceil(removedCount / RECORDS_A_MERGE);
+    while (mergesLeft > 0 && !isClosing() && (await write(() => removals.mergeIndex()))) mergesLeft -= 1;
+    while (!isClosing() && (await write(() => removals.shrink()))) continue;
+    return wasStored;
+  }
+
+  async sizeOf(): Promise<number> {
+    this.#requireOpen();
+    return await this.#read('read the size of', ({ database }) => sqliteBytes(database));
+  }
+
+  async findRun(runId: string): Promise<RunSummary | undefined> {
+    this.#requireOpen();
+    return await findSqliteRun(this.#read, runId);
+  }
+
+  async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
+    this.#requireOpen();
+    for await (const record of readSqliteRun(this.#read, runId, query)) {
+      yield record;
+      this.#requireOpen();
+    }
+  }
+
+  async search(query: SearchQuery): Promise<SearchPage> {
+    this.#requireOpen();
+    const checkedQuery = checkSearchQuery(query);
+    await this.#writes.drain();
+    this.#requireOpen();
+    await this.#index.catchUp(SEARCH_INDEXING_MS);
+    this.#requireOpen();
+    return await this.#read('search', (session) => {
+      const { hits, damaged } = searchSqlite(session, checkedQuery);
+      return toSearchPage(hits, checkedQuery.limit, { notIndexed: this.#index.countMissing(), damaged });
+    });
+  }
+
+  async *verify(): AsyncGenerator<StoreProblem, void, void> {
+    this.#requireOpen();
+    for await (const problem of verifySqlite(this.#read)) {
+      yield problem;
+      this.#requireOpen();
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#index.close();
+    await this.#writes.drain();
+    try {
+      this.#session.database.close();
+    } catch (thrown) {
+      throw toStoreError(thrown, `close ${this.#path}`);
+    }
+  }
+
+  async #write<Result>(action: string, plan: () => () => Result): Promise<Result> {
+    try {
+      return await this.#writes.write(plan);
+    } catch (thrown) {
+      throw toStoreError(thrown, `${action} ${this.#path}`);
+    }
+  }
+
+  readonly #read: SqliteRead = async (action, work) => {
+    try {
+      return await whileBusy(() => {
+        this.#requireOpen();
+        return work(this.#session);
+      }, this.#timeoutMs);
+    } catch (thrown) {
+      throw toStoreError(thrown, `${action} ${this.#path}`);
+    }
+  };
+
+  #requireOpen(): void {
+    if (this.#closing !== undefined) throw storeClosed();
+  }
+}

@@ -1,0 +1,54 @@
+import { invalidArgument } from '../core/base/error.ts';
+import { present } from '../core/base/present.ts';
+
+export type StoreKind = 'sqlite' | 'postgres' | 'memory';
+
+export type StoreAddress =
+  /** A SQLite file. */
+  | { readonly kind: 'path'; readonly path: string }
+  /** `url` is for the client packages. It contains the password, but not `schema`. */
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema?: string }
+  | { readonly kind: 'memory' };
+
+const POSTGRES = /^postgres(?:ql)?:\/\//i;
+const SCHEME = /^[a-z][a-z0-9+.-]+:\/\//i;
+const SECRET_PARAMETER = /([?&](?:password|sslpassword|passfile|sslkey)=)[^&#]*/gi;
+
+/**
+ * Parses a store address: a path (also as `sqlite:PATH`), `postgres://…` or `postgresql://…` (with `?schema=NAME` for a schema
+ * other than `coxswain`), or `memory:`.
+ *
+ * @throws CoxswainError `invalid-argument` for another scheme
+ */
+export function parseStoreAddress(text: string): StoreAddress {
+  if (text === 'memory:') return { kind: 'memory' };
+  if (POSTGRES.test(text)) {
+    const schema = /[?&]schema=([^&#]*)/i.exec(text)?.[1];
+    const url = text.replace(/([?&])schema=[^&#]*(&?)/i, (_all, before: string, after: string) =>
+      after === '' ? '' : before,
+    );
+    return { kind: 'postgres', url, ...present({ schema: schema === '' ? undefined : schema }) };
+  }
+  const path = text.replace(/^sqlite:(?:\/\/(?=\/))?/i, '');
+  if (!SCHEME.test(path)) return { kind: 'path', path };
+  const scheme = text.slice(0, text.indexOf(':'));
+  throw invalidArgument(`${scheme}://… is not a store address; give a path, postgres://USER@HOST/DATABASE or memory:`);
+}
+
+/** The path of the file or folder of a store; undefined for a database and for memory. */
+export function storePath(address: string): string | undefined {
+  const parsed = parseStoreAddress(address);
+  return 'path' in parsed ? parsed.path : undefined;
+}
+
+/** Returns an address for display, in which `***` replaces a possible password. A path is unchanged. */
+export function shownAddress(text: string): string {
+  if (!POSTGRES.test(text)) return text;
+  const start = text.indexOf('//') + 2;
+  // A password may contain unescaped special characters, so the last @ ends it.
+  const end = text.lastIndexOf('@');
+  const userEnd = text.indexOf(':', start);
+  const hasPassword = end > start && userEnd >= 0 && userEnd < end;
+  const textWithoutPassword = hasPassword ? `${text.slice(0, userEnd)}:***${text.slice(end)}` : text;
+  return textWithoutPassword.replace(SECRET_PARAMETER, '$1***');
+}

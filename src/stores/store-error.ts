@@ -1,0 +1,64 @@
+import { CoxswainError, messageOf } from '../core/base/error.ts';
+
+/** Creates the error of every call after `close()`. */
+export function storeClosed(): CoxswainError {
+  return new CoxswainError('store-closed', 'the store is closed; open it again to use it');
+}
+
+/** The position of the damage. */
+export interface DamagedPlace {
+  readonly runId: string;
+  /** Absent for the summary or snapshot of a run. */
+  readonly seq?: number;
+}
+
+export function storeDamaged(place: DamagedPlace, problem: string): CoxswainError {
+  const { runId, seq } = place;
+  const where = `run ${JSON.stringify(runId)}${seq === undefined ? '' : `, seq ${seq}`}`;
+  return new CoxswainError(
+    'store-damaged',
+    `${where}: ${problem}; coxswain verify lists all damage, coxswain recover saves the rest`,
+    { details: { ...place, problem } },
+  );
+}
+
+/** Returns the problem that an error states. The position and the advice in its message are left out. */
+export function damageText(thrown: unknown): string {
+  const problem = thrown instanceof CoxswainError ? thrown.details['problem'] : undefined;
+  return typeof problem === 'string' ? problem : messageOf(thrown);
+}
+
+/** Returns true for permanent damage. Returns false for a temporary fault. */
+export function isDamaged(thrown: unknown): boolean {
+  return thrown instanceof CoxswainError && thrown.code === 'store-damaged';
+}
+
+/** SQLite's codes for a malformed page and for a malformed first page. */
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/**
+ * Wraps an error of the storage medium: `store-damaged` if SQLite reports damage, otherwise `store-io`, with its message and the
+ * error as `cause`. Returns a `CoxswainError` unchanged.
+ *
+ * @param doing  the operation and the file, such as `append to runs.db`
+ */
+export function toStoreError(thrown: unknown, doing: string): CoxswainError {
+  if (thrown instanceof CoxswainError) return thrown;
+  const isCorrupt = ((errcodeOf(thrown) ?? 0) & 0xff) === SQLITE_CORRUPT;
+  const code = isCorrupt || isNotADatabase(thrown) ? 'store-damaged' : 'store-io';
+  const advice = isCorrupt ? '; coxswain recover saves what can be read' : '';
+  return new CoxswainError(code, `cannot ${doing}: ${messageOf(thrown)}${advice}`, { cause: thrown });
+}
+
+/** Returns true for SQLite's error "file is not a database". */
+export function isNotADatabase(thrown: unknown): boolean {
+  return errcodeOf(thrown) === SQLITE_NOTADB;
+}
+
+/** The result code of SQLite; undefined for any other error. */
+export function errcodeOf(thrown: unknown): number | undefined {
+  return thrown instanceof Error && 'errcode' in thrown && typeof thrown.errcode === 'number'
+    ? thrown.errcode
+    : undefined;
+}
