@@ -1,62 +1,38 @@
-/**
- * The rooms of `rooms.json`: a room imports itself and rooms of lower floors only. Type imports count. Tests may also
- * import `test/support` and `src/testing`.
- */
-const { floors, pure } = require('./rooms.json');
-
-const FLOORS = floors.map((rooms) => Object.keys(rooms));
-const ROOMS = FLOORS.flat();
-
-/** Files of a room, without those of the rooms inside it. */
-const filesOf = (room) => {
-  const inside = ROOMS.filter((other) => other.startsWith(`${room}/`)).map((other) => other.slice(room.length + 1));
-  return inside.length === 0 ? `^src/${room}/` : `^src/${room}/(?!(?:${inside.join('|')})/)`;
+/** The folders of `src` and what each may import besides itself (docs/architecture.md). Type imports count. */
+const FOLDERS = {
+  core: [],
+  stores: ['core'],
+  formats: ['core'],
+  adapters: ['core', 'formats', 'stores/registry'],
+  hosts: ['core', 'stores', 'formats', 'adapters'],
+  lab: ['core', 'stores', 'formats', 'hosts/config'],
+  viewer: ['core', 'stores', 'formats', 'hosts/config', 'lab'],
+  cli: ['core', 'stores', 'formats', 'adapters', 'hosts', 'lab', 'viewer', 'testing'],
+  testing: ['core', 'adapters/host'],
 };
-
-const floorRules = FLOORS.flatMap((rooms, floor) =>
-  rooms.flatMap((room) => {
-    const above = [...rooms.filter((other) => other !== room), ...FLOORS.slice(floor + 1).flat()];
-    // An empty list would match everything.
-    if (above.length === 0) return [];
-    const rule = (kind, from, to) => ({
-      name: `rooms.json, floor ${floor}${kind}: ${room}`,
-      comment: 'a room imports itself and lower floors only (docs/architecture.md)',
-      severity: 'error',
-      from,
-      to: { path: to.map(filesOf) },
-    });
-    return [
-      rule('', { path: filesOf(room), pathNot: '[.]test[.]ts$' }, above),
-      rule(
-        ' tests',
-        { path: `${filesOf(room)}.*[.]test[.]ts$` },
-        above.filter((other) => other !== 'testing'),
-      ),
-    ];
-  }),
-);
+/** Folds: no clock, no randomness, no module of Node. Time arrives on the record. */
+const FOLDS = ['core/records', 'core/session', 'core/detect', 'core/steering/advice', 'core/facts'];
 
 module.exports = {
   forbidden: [
-    ...floorRules,
-    {
-      name: 'every file has a room',
+    ...Object.entries(FOLDERS).map(([folder, allowed]) => ({
+      name: `what ${folder} may import`,
       severity: 'error',
-      from: { path: '^src/', pathNot: [...ROOMS.map((room) => `^src/${room}/`), '^src/(?:index|edge)[.]ts$'] },
+      // Tests beside the source also use the fakes of src/testing.
+      from: { path: `^src/${folder}/`, pathNot: '[.]test[.]tsx?$' },
+      to: { path: '^src/', pathNot: [folder, ...allowed].map((name) => `^src/${name}/`) },
+    })),
+    {
+      name: 'every file has a folder',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [...Object.keys(FOLDERS).map((folder) => `^src/${folder}/`), '^src/(?:index|edge)[.]ts$'] },
       to: {},
-    },
-    {
-      name: 'the product knows no tests',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '[.]test[.]ts$' },
-      to: { path: '^test/' },
     },
     { name: 'no cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'folds are pure',
-      comment: 'no node: module in a fold',
       severity: 'error',
-      from: { path: pure.map(filesOf), pathNot: '[.]test[.]ts$' },
+      from: { path: FOLDS.map((folder) => `^src/${folder}/`), pathNot: '[.]test[.]ts$' },
       to: { dependencyTypes: ['core'] },
     },
     {

@@ -14,7 +14,7 @@ import type { AgentEvent } from '../src/core/records/agent-event.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { TrajectoryRecorder } from '../src/core/recorder/trajectory-recorder.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import type { TrajectorySink } from '../src/stores/trajectory-store.ts';
+import type { TrajectorySink } from '../src/core/store/trajectory-store.ts';
 
 const total = Number(process.argv[2] ?? 60_000);
 const rounds = Number(process.argv[3] ?? 5);

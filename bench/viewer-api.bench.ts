@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { openSqliteReader } from '../src/stores/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
 import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
 

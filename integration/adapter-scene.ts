@@ -1,7 +1,7 @@
 import { createCoxswain, type CoxswainOptions } from '../src/core/run/coxswain.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import type { Run } from '../src/core/run/run.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
 import type { FakeModelServer } from '../src/testing/fake-model-server.ts';
 import type { ModelFunction, ModelScript } from '../src/testing/model-script.ts';

@@ -20,7 +20,7 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/tr
 import { isDerived } from '../src/core/records/derived-payload.ts';
 import { Replay } from '../src/core/replay/replay.ts';
 import type { Run } from '../src/core/run/run.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import {
   feedbackAfterEachCall,
   feedbackMark,

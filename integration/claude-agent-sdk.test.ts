@@ -6,7 +6,7 @@ import { coxswainTools } from '../src/adapters/claude/index.ts';
 import { isJsonObject } from '../src/core/base/json.ts';
 import { createCoxswain, type CoxswainOptions } from '../src/core/run/coxswain.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { payloadsOf, playScene, type Played } from '../test/support/adapter-contract/adapter-player.ts';
 import {
   feedbackAfterEachCall,

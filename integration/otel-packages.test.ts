@@ -16,7 +16,7 @@ import { defaultDetectors } from '../src/core/detect/detectors/default-detectors
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { RunView } from '../src/core/facts/run-view.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
 import type { ModelFunction } from '../src/testing/model-script.ts';

@@ -15,7 +15,7 @@ import { OtlpIntake } from '../src/hosts/otlp/otlp-intake.ts';
 import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
 import { TURNS } from './otel/scene.ts';

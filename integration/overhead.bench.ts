@@ -10,7 +10,7 @@
 import { join } from 'node:path';
 
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { AdapterHarness, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';

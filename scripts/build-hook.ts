@@ -34,7 +34,7 @@ export async function buildHook(folder: string): Promise<readonly string[]> {
         name: 'leave the stores other than SQLite out',
         setup: (bundler) =>
           bundler.onResolve({ filter: /registry\/open-store\.ts$/ }, () => ({
-            path: './store/registry/open-store.js',
+            path: './stores/registry/open-store.js',
             external: true,
           })),
       },

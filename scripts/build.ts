@@ -64,11 +64,11 @@ async function buildStatus(): Promise<readonly string[]> {
         name: 'leave the configuration and the stores other than SQLite out',
         setup: (bundler) => {
           bundler.onResolve({ filter: /load-config\.ts$/ }, () => ({
-            path: './config/load-config.js',
+            path: './hosts/config/load-config.js',
             external: true,
           }));
           bundler.onResolve({ filter: /registry\/open-store\.ts$/ }, () => ({
-            path: './store/registry/open-store.js',
+            path: './stores/registry/open-store.js',
             external: true,
           }));
         },

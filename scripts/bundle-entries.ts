@@ -7,9 +7,9 @@ import { entryPoints } from './bundle-types.ts';
 /** Modules loaded by path that are not package subpaths: the CLI, threads, and modules that the hook bundles exclude. */
 const OTHERS = [
   'cli/bin',
-  'backtest/shard-worker',
-  'store/registry/open-store',
-  'config/load-config',
+  'lab/shard-worker',
+  'stores/registry/open-store',
+  'hosts/config/load-config',
   'hosts/plugins/opencode-plugin',
   'hosts/plugins/pi-extension',
 ];

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Shape } from '../src/core/base/shape.ts';
 import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
 
-const FOLDER = 'src/core/detect/patterns/detectors';
+const FOLDER = 'src/core/detect/detectors';
 const BEGIN = '<!-- patterns: written by scripts/pattern-pages.ts -->';
 const END = '<!-- /patterns -->';
 

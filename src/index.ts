@@ -76,13 +76,19 @@ export {
   type GcOptions,
   type GcReport,
 } from './stores/collect-garbage.ts';
-export { memoryStore } from './stores/memory/memory-store.ts';
+export { memoryStore } from './core/store/memory-store.ts';
 export { openStore, openStoreReader, type OpenStoreOptions } from './stores/registry/open-store.ts';
 export { shownAddress } from './stores/store-address.ts';
-export type { RunSummary } from './stores/run-summary.ts';
-export type { LiveReader, ReadQuery, RunChange, RunPage, RunQuery, SearchHit } from './stores/trajectory-store.ts';
-export type { SearchPage, SearchQuery, StoredRun, StoreProblem, TrajectorySink } from './stores/trajectory-store.ts';
-export type { TrajectoryStore } from './stores/trajectory-store.ts';
+export type { RunSummary } from './core/facts/run-summary.ts';
+export type { LiveReader, ReadQuery, RunChange, RunPage, RunQuery, SearchHit } from './core/store/trajectory-store.ts';
+export type {
+  SearchPage,
+  SearchQuery,
+  StoredRun,
+  StoreProblem,
+  TrajectorySink,
+} from './core/store/trajectory-store.ts';
+export type { TrajectoryStore } from './core/store/trajectory-store.ts';
 
 export type { ErrorCategory, ErrorClass } from './core/detect/calls/error-class.ts';
 export type { StepFailure } from './core/detect/calls/step-failure.ts';

@@ -71,10 +71,10 @@ describe.skipIf(noPostgres !== undefined)(`through a queue on PostgreSQL ${noPos
     const slow = join(cwd, 'slow.ts');
     await writeFile(
       slow,
-      `import { ShardQueue } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'backtest', 'shard-queue.ts'))};
-import { jobKey } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'backtest', 'shard-journal.ts'))};
-import { listShards } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'backtest', 'list-shards.ts'))};
-import { makeConfiguration } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'backtest', 'configuration.ts'))};
+      `import { ShardQueue } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'lab', 'shard-queue.ts'))};
+import { jobKey } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'lab', 'shard-journal.ts'))};
+import { listShards } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'lab', 'list-shards.ts'))};
+import { makeConfiguration } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'lab', 'configuration.ts'))};
 const shards = await listShards(['runs']);
 const key = jobKey(shards, [await makeConfiguration({})]);
 const queue = await ShardQueue.open(process.argv[2], { key, shards: shards.length, onResult: () => {} });

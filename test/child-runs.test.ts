@@ -10,8 +10,8 @@ import { staticFeedback } from '../src/core/steering/feedback/static-feedback.ts
 import { definePrompt } from '../src/core/steering/prompt/define-prompt.ts';
 import type { PromptTemplate } from '../src/core/steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { createFakeClock, type FakeClock } from '../src/testing/fake-clock.ts';
 import { readAll } from '../src/testing/read-all.ts';
 

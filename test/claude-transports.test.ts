@@ -6,8 +6,8 @@ import type { ClaudeHookAnswer } from '../src/adapters/claude/sdk-shapes.ts';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { readAll } from '../src/testing/read-all.ts';
 

@@ -7,7 +7,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { endWithTest } from './support/end-with-test.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { runCli } from './run-cli.ts';
 import { makeRecords } from '../src/stores/records-folder.ts';

@@ -5,8 +5,8 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/tr
 import { listAll } from '../src/testing/read-all.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
 import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../src/stores/collect-garbage.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW_MS = 1_800_000_000_000;

@@ -6,8 +6,8 @@ import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from '../src/hosts/claude-code/hook-event.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { testFolder } from './support/test-folder.ts';
 

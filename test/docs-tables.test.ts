@@ -220,18 +220,6 @@ test('the faults of input and the limits of an event stand in the documents as t
   expect(when).toContain(MAX_LATER_EVENTS.toLocaleString('en'));
 });
 
-test('the table of rooms is the list that the check of imports reads', () => {
-  const { floors }: { readonly floors: readonly Readonly<Record<string, string>>[] } = JSON.parse(
-    readFileSync(new URL('../rooms.json', import.meta.url), 'utf8'),
-  );
-  const rooms = floors.flatMap((onFloor, floor) =>
-    Object.entries(onFloor).map(([room, what]) => [String(floor), `src/${room}`, what]),
-  );
-  const rows = tableOf('architecture.md', 'floor');
-  expect(new Set(rows.map(String))).toEqual(new Set(rooms.map(String)));
-  expect(rows).toHaveLength(rooms.length);
-});
-
 /** Every command by its name, such as `config check`, with the options that it takes. */
 async function commandOptions(): Promise<ReadonlyMap<string, readonly string[]>> {
   const definitions = await Promise.all(Object.values(COMMANDS).map(async (load) => load()));

@@ -11,8 +11,8 @@ import { Replay } from '../src/core/replay/replay.ts';
 import { RunStepper } from '../src/core/run/run-step.ts';
 import type { Run } from '../src/core/run/run.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { readAll } from '../src/testing/read-all.ts';
 

@@ -9,8 +9,8 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import { isDerived } from '../src/core/records/derived-payload.ts';
 import { Replay } from '../src/core/replay/replay.ts';
 import { RunMemory } from '../src/core/run/run-memory.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 
 const SESSION = 's1';

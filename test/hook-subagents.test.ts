@@ -8,8 +8,8 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import { Replay } from '../src/core/replay/replay.ts';
 import { RunMemory } from '../src/core/run/run-memory.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { payloadsOf } from './support/adapter-contract/adapter-player.ts';
 import { readAll } from '../src/testing/read-all.ts';

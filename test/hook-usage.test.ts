@@ -8,7 +8,7 @@ import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from '../src/hosts/claude-code/hook-event.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { viewOf } from '../src/core/facts/run-view.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { testFolder } from './support/test-folder.ts';
 
 const SESSION = '01a20731-32fa-7283-8738-4fb01b1c0efd';

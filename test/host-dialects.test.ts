@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { readHookEvent } from '../src/hosts/claude-code/hook-event.ts';
-import { RunCounter } from '../src/stores/run-summary.ts';
+import { RunCounter } from '../src/core/facts/run-summary.ts';
 import {
   HOSTS,
   known,

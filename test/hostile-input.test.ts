@@ -9,7 +9,7 @@ import { TrajectoryRecorder } from '../src/core/recorder/trajectory-recorder.ts'
 import type { Run } from '../src/core/run/run.ts';
 import { defineEvent } from '../src/core/session/define-event.ts';
 import { ToolInvokedEvent } from '../src/core/session/tool-invoked.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 
 interface Setup {

@@ -11,7 +11,7 @@ import type { Run } from '../src/core/run/run.ts';
 import { doomLoopGuidance } from '../src/core/steering/guidance/doom-loop.ts';
 import { consultationPrompt, diagnosticSignal } from '../src/core/steering/guidance/failure-guidance.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { thorough } from './support/rounds.ts';
 import { sharedPath } from './support/shared-data.ts';

@@ -47,8 +47,8 @@ function record(program: string): {
 } {
   const code = `
     import { DatabaseSync } from 'node:sqlite';
-    import { createCoxswain } from ${source('run/coxswain.ts')};
-    import { sqliteStore } from ${source('store/sqlite/sqlite-store.ts')};
+    import { createCoxswain } from ${source('core/run/coxswain.ts')};
+    import { sqliteStore } from ${source('stores/sqlite/sqlite-store.ts')};
     const path = ${JSON.stringify(join(project, 'runs.db'))};
     const step = async (word) => {
       console.log(word);

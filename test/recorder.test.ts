@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { CoxswainError } from '../src/core/base/error.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { createFakeTimers } from './support/fake-timers.ts';
 import { readAll } from '../src/testing/read-all.ts';
 

@@ -7,7 +7,7 @@ import { diagnosticSignal } from '../src/core/steering/guidance/failure-guidance
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { filesIn, sayEverywhere, survivorsIn } from './support/canary.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { fakeSecrets } from './support/fake-secrets.ts';

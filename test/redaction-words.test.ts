@@ -13,7 +13,7 @@ import type { Run } from '../src/core/run/run.ts';
 import { defineEvent } from '../src/core/session/define-event.ts';
 import { defineSlice } from '../src/core/session/define-slice.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { survivorsIn } from './support/canary.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { fakeSecrets } from './support/fake-secrets.ts';

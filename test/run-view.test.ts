@@ -7,8 +7,8 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/tr
 import type { StoredUsage } from '../src/core/records/stored-message.ts';
 import { RunView, viewOf } from '../src/core/facts/run-view.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
-import { RunCounter, type RunSummary } from '../src/stores/run-summary.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { RunCounter, type RunSummary } from '../src/core/facts/run-summary.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { everyPayload } from './support/every-payload.ts';
 import { readAll } from '../src/testing/read-all.ts';

@@ -16,7 +16,7 @@ import { defineEvent } from '../src/core/session/define-event.ts';
 import { defineSlice } from '../src/core/session/define-slice.ts';
 import { replace } from '../src/core/session/slice-operation.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock, type FakeClock } from '../src/testing/fake-clock.ts';
 
 const usage: FeedbackProvider = {

@@ -6,9 +6,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
 import { tempFolder } from './support/temp-folder.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 
 async function openNew(): Promise<{
   readonly store: TrajectoryStore;

@@ -12,7 +12,7 @@ import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { staticFeedback } from '../src/core/steering/feedback/static-feedback.ts';
 import { checkStopPolicy, type StopPolicy } from '../src/core/steering/stop-policy.ts';
-import { memoryStore } from '../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { readAll } from '../src/testing/read-all.ts';
 

@@ -11,7 +11,7 @@ import { createCoxswain } from '../src/core/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { LAYOUT } from '../src/stores/sqlite/sqlite-schema.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import type { TrajectorySink } from '../src/stores/trajectory-store.ts';
+import type { TrajectorySink } from '../src/core/store/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import type {

@@ -9,7 +9,7 @@ import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import { stopServer } from '../../src/hosts/claude-code/server-process.ts';
 import { viewOf } from '../../src/core/facts/run-view.ts';
-import { RunCounter } from '../../src/stores/run-summary.ts';
+import { RunCounter } from '../../src/core/facts/run-summary.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { FakeModelServer } from '../../src/testing/fake-model-server.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 
 import { CoxswainError, messageOf } from '../core/base/error.ts';
-import { printableCut } from './terminal/printable.ts';
+import { printableCut } from '../core/base/printable.ts';
 import { runProgram } from './program.ts';
 import { removedMessage } from './terminal/removed-commands.ts';
 import { Terminal } from './terminal/terminal.ts';

@@ -1,9 +1,9 @@
-import { allRuns } from '../stores/all-runs.ts';
+import { allRuns } from '../core/store/all-runs.ts';
 import { hashText } from '../core/base/hash.ts';
 import { findSources } from '../formats/find-sources.ts';
 import { openStoreReader, storeKindAt } from '../stores/registry/open-store.ts';
 import { shownAddress } from '../stores/store-address.ts';
-import type { RunSummary } from '../stores/run-summary.ts';
+import type { RunSummary } from '../core/facts/run-summary.ts';
 
 /** A part of the input that one worker reads. Plain JSON. */
 export type Shard =

@@ -11,7 +11,7 @@ import type { PromptTemplate } from '../core/steering/prompt/prompt-template.ts'
 import type { SteeringOptions } from '../core/steering/steering-options.ts';
 import { standardSteering } from '../core/steering/standard-steering.ts';
 import { sqliteStore } from '../stores/sqlite/sqlite-store.ts';
-import type { TrajectorySink } from '../stores/trajectory-store.ts';
+import type { TrajectorySink } from '../core/store/trajectory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { readAll } from '../testing/read-all.ts';
 import { testFolder } from '../../test/support/test-folder.ts';

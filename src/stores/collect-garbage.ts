@@ -2,8 +2,8 @@ import { present } from '../core/base/present.ts';
 import { systemClock } from '../core/base/clock.ts';
 import { type CoxswainError, invalidArgument } from '../core/base/error.ts';
 import { planGc, type PlannedTree, type SizedRun } from './plan-gc.ts';
-import { toStoreError } from './store-error.ts';
-import type { TrajectoryStore } from './trajectory-store.ts';
+import { toStoreError } from '../core/store/store-error.ts';
+import type { TrajectoryStore } from '../core/store/trajectory-store.ts';
 
 /**
  * Default size limit of a store: 2 GB. That is about a million records in a SQLite file with its index (1.8 KB each,

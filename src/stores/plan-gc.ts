@@ -1,4 +1,4 @@
-import type { RunSummary } from './run-summary.ts';
+import type { RunSummary } from '../core/facts/run-summary.ts';
 
 /** An open run that was active within this time is never deleted. Its agent may be working, or waiting overnight. */
 export const OPEN_RUN_PROTECTED_MS: number = 24 * 60 * 60 * 1000;

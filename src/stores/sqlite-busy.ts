@@ -1,4 +1,4 @@
-import { errcodeOf } from './store-error.ts';
+import { errcodeOf } from '../core/store/store-error.ts';
 
 const SQLITE_BUSY = 5;
 

@@ -1,7 +1,7 @@
-import { allRuns } from '../stores/all-runs.ts';
+import { allRuns } from '../core/store/all-runs.ts';
 import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import type { RunSummary } from '../stores/run-summary.ts';
-import type { ReadQuery, StoreReader } from '../stores/trajectory-store.ts';
+import type { RunSummary } from '../core/facts/run-summary.ts';
+import type { ReadQuery, StoreReader } from '../core/store/trajectory-store.ts';
 
 /** Returns all records of a query as a list. */
 export async function readAll(

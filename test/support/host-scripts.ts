@@ -6,7 +6,7 @@ import { ClaudeSessions } from '../../src/hosts/claude-code/claude-sessions.ts';
 import { EventIntake } from '../../src/hosts/claude-code/event-intake.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from '../../src/hosts/claude-code/hook-event.ts';
 import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
-import { memoryStore } from '../../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../../src/core/store/memory-store.ts';
 import { standardSteering } from '../../src/core/steering/standard-steering.ts';
 import { testFolder } from './test-folder.ts';
 

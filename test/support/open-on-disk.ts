@@ -1,4 +1,4 @@
-import type { TrajectoryStore } from '../../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../src/core/store/trajectory-store.ts';
 import type { ContractStore, StoredDamage } from './store-contract/contract-store.ts';
 import { tempFolder } from './temp-folder.ts';
 

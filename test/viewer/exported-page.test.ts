@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { runPage } from '../../src/formats/export/run-page.ts';
-import { memoryStore } from '../../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../../src/core/store/memory-store.ts';
 import { everyPayload } from '../support/every-payload.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';

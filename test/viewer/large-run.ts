@@ -1,5 +1,5 @@
 import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
-import type { TrajectoryStore } from '../../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../src/core/store/trajectory-store.ts';
 import { addRun, shellTurn, startOf } from './viewer-scene.ts';
 
 /** A run of about `records` records: shell calls with outputs of all sizes, some of which fail. */

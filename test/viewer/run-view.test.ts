@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { WITHHELD_REASON } from '../../src/core/records/delivery-reason.ts';
 import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
-import type { TrajectoryStore } from '../../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../src/core/store/trajectory-store.ts';
 import type { RunAnswer } from '../../src/viewer/server/api-shapes.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { findChromium } from './chromium.ts';

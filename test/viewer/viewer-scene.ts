@@ -8,7 +8,7 @@ import { playSample } from '../../src/cli/commands/demo/sample-run.ts';
 import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
 import { decodeRecord } from '../../src/core/records/decode-record.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../src/core/store/trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { startViewer, type RunningViewer, type ViewerOptions } from '../../src/viewer/server/start-viewer.ts';

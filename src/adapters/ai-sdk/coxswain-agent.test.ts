@@ -7,7 +7,7 @@ import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts'
 import { staticFeedback } from '../../core/steering/feedback/static-feedback.ts';
 import type { GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';
 import type { Run } from '../../core/run/run.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { readAll } from '../../testing/read-all.ts';
 import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from './coxswain-agent.ts';

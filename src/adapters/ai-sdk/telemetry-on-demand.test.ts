@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../../core/run/coxswain.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { readAll } from '../../testing/read-all.ts';
 import { recordingTelemetry, type RecordingTelemetry } from './record-telemetry.ts';
 import { telemetryOnDemand } from './telemetry-on-demand.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../core/run/run.ts';
 import { createCoxswain, type Coxswain, type CoxswainOptions } from '../../core/run/coxswain.ts';
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { readAll } from '../../testing/read-all.ts';
 import { claudeHooks, type ClaudeHookOptions } from './claude-hooks.ts';
 import { observed } from './observed.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import type { ContentBlock } from '../../core/records/agent-message.ts';
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { readAll } from '../../testing/read-all.ts';
 import { claudeHooks } from './claude-hooks.ts';
 import { claudeSessionOf } from './claude-session.ts';

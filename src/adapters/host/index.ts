@@ -13,6 +13,7 @@ export {
   type ConversationOptions,
   type RequestNews,
   type SentRequest,
+  type ShownResult,
 } from './conversation.ts';
 export { conversations } from './conversations.ts';
 export { guarded, type Guard } from './guarded.ts';

@@ -4,7 +4,7 @@ import type { Severity } from '../../core/records/feedback.ts';
 import type { AdviceEvent, CallEvent, LiveEvent, PatternEvent } from './live-event.ts';
 import { countOf } from '../../core/base/number-text.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
-import { printable, printableCut } from '../terminal/printable.ts';
+import { printable, printableCut } from '../../core/base/printable.ts';
 
 /** Maximum length of a printed text. Advice of the built-in providers is much shorter. */
 const MAX_TEXT_CHARS = 4_000;

@@ -1,9 +1,9 @@
-import { allRuns } from '../../stores/all-runs.ts';
+import { allRuns } from '../../core/store/all-runs.ts';
 import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
-import type { StoreReader } from '../../stores/trajectory-store.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import type { StoreReader } from '../../core/store/trajectory-store.ts';
 import { shownStore, storeFlag } from './open-store.ts';
-import { printableCut } from '../terminal/printable.ts';
+import { printableCut } from '../../core/base/printable.ts';
 
 const MAX_CANDIDATES = 5;
 

@@ -5,8 +5,8 @@ import { CoxswainError } from '../../core/base/error.ts';
 import { openStore as openStoreAt, openStoreReader } from '../../stores/registry/open-store.ts';
 import { examineRecords, refusalError, refuseLinks } from '../../stores/records-folder.ts';
 import { shownAddress, storePath } from '../../stores/store-address.ts';
-import type { LiveReader, TrajectoryStore } from '../../stores/trajectory-store.ts';
-import { printable } from '../terminal/printable.ts';
+import type { LiveReader, TrajectoryStore } from '../../core/store/trajectory-store.ts';
+import { printable } from '../../core/base/printable.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 const DEFAULT_STORE = '.coxswain/runs.db';

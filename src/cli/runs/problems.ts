@@ -1,6 +1,6 @@
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { countOf, countText } from '../../core/base/number-text.ts';
-import { printable, printableCut } from '../terminal/printable.ts';
+import { printable, printableCut } from '../../core/base/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Maximum number of lines per source. Further problems are counted. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../../core/run/coxswain.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { ReportFold } from './report-fold.ts';
 import { terminalText } from '../document/write-document.ts';
 import { runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';

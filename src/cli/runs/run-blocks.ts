@@ -17,7 +17,7 @@ import {
   type Text,
   type TextStyle,
 } from '../document/document.ts';
-import { printableCut } from '../terminal/printable.ts';
+import { printableCut } from '../../core/base/printable.ts';
 import { shownEvidence, type RunReport, type StripText } from './run-report.ts';
 import type { RunTally, RunTotals } from './run-totals.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { readAll } from '../../testing/read-all.ts';
 import { RunRecorder, type RefusedRun } from './run-recorder.ts';
 

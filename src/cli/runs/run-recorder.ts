@@ -4,7 +4,7 @@ import { toStoredRecord } from '../../core/records/encode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { createFingerprint } from '../../core/redact/fingerprint.ts';
 import { createRedactor, type Redactor } from '../../core/redact/redactor.ts';
-import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../../stores/trajectory-store.ts';
+import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../../core/store/trajectory-store.ts';
 
 /** Approximate number of characters held in memory before they are written. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;

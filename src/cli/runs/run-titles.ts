@@ -1,4 +1,4 @@
-import { printableCut } from '../terminal/printable.ts';
+import { printableCut } from '../../core/base/printable.ts';
 
 /** Number of characters that remain of the part that several tasks share. */
 const SHARED_CHARS = 24;

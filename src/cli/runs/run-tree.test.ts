@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldRunSummaries, type RunSummary } from '../../stores/run-summary.ts';
+import { foldRunSummaries, type RunSummary } from '../../core/facts/run-summary.ts';
 import { runTree } from './run-tree.ts';
 
 function run(runId: string, startedAtMs: number, parentRunId?: string): RunSummary {

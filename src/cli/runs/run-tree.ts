@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 
 /** A run and its depth in the displayed tree. */
 export interface RunBranch {

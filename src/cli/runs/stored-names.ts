@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 
 import { present } from '../../core/base/present.ts';
 import { projectFolderOf } from '../../core/node/project-folder.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 
 const MAX_LEVELS = 100;
 

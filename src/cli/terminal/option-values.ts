@@ -1,7 +1,7 @@
 import { invalidArgument } from '../../core/base/error.ts';
 import { parseDuration } from '../../core/base/parse-duration.ts';
 import { removedOptionText } from './removed-commands.ts';
-import { printableCut } from './printable.ts';
+import { printableCut } from '../../core/base/printable.ts';
 
 const SHOWN_CHARS = 80;
 

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 
 import { systemClock, type Clock } from '../../core/base/clock.ts';
 import { countOf, countText, durationText, bytesText } from '../../core/base/number-text.ts';
-import { printableCut } from './printable.ts';
+import { printableCut } from '../../core/base/printable.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Delay in milliseconds before the bar is shown. Faster work shows no bar. */

@@ -16,7 +16,7 @@ import type {
   TrajectoryPayload,
   TrajectoryRecord,
 } from '../records/trajectory-record.ts';
-import { RunCounter, type RunSummary } from '../../stores/run-summary.ts';
+import { RunCounter, type RunSummary } from './run-summary.ts';
 import type { DetectorFault } from '../detect/patterns/analysis-snapshot.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';

@@ -1,6 +1,6 @@
 import { present } from '../base/present.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../records/trajectory-record.ts';
-import { lastSeqOf } from '../../stores/run-summary.ts';
+import { lastSeqOf } from '../facts/run-summary.ts';
 
 /** Returns true for a record that replaces lost records. */
 export function isGap(record: TrajectoryRecord): boolean {

@@ -1,6 +1,6 @@
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
-import type { TrajectorySink, TrajectoryStore } from '../../stores/trajectory-store.ts';
+import { memoryStore } from '../store/memory-store.ts';
+import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
 /** A sink that keeps records in memory, for tests and for reading whole trajectories. */
 export class InMemoryTrajectorySink implements TrajectorySink {

@@ -1,7 +1,7 @@
 import { backoffMs } from '../base/backoff.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { lastSeqOf } from '../../stores/run-summary.ts';
-import type { TrajectorySink } from '../../stores/trajectory-store.ts';
+import { lastSeqOf } from '../facts/run-summary.ts';
+import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { appendFault } from './append-fault.ts';
 import { faultText } from './fault-text.ts';
 import { isGap } from './gap-record.ts';

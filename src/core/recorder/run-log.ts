@@ -11,7 +11,7 @@ import {
   type TrajectoryPayload,
   type TrajectoryRecord,
 } from '../records/trajectory-record.ts';
-import { storableRunId } from '../../stores/check-batch.ts';
+import { storableRunId } from '../store/check-batch.ts';
 import type { InputTally } from './input-tally.ts';
 import type { RecordQueue } from './record-queue.ts';
 import type { EmitAnswer } from './recorder-answers.ts';

@@ -3,8 +3,8 @@ import { LruMap } from '../base/lru-map.ts';
 import { roleOf } from '../records/kind-definition.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { adviceIdElsewhere } from '../steering/advice/advice.ts';
-import { lastSeqOf } from '../../stores/run-summary.ts';
-import type { TrajectorySink, TrajectoryStore } from '../../stores/trajectory-store.ts';
+import { lastSeqOf } from '../facts/run-summary.ts';
+import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
 /** Number of runs whose moves are remembered. Each takes a few bytes. */
 const MAX_MOVED_RUNS = 10_000;

@@ -1,7 +1,7 @@
 import { invalidArgument } from '../base/error.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { lastSeqOf } from '../../stores/run-summary.ts';
-import type { TrajectorySink } from '../../stores/trajectory-store.ts';
+import { lastSeqOf } from '../facts/run-summary.ts';
+import type { TrajectorySink } from '../store/trajectory-store.ts';
 
 /** A sink that takes single records, as in clark-agent. `TrajectoryRecorder` calls it as `sinkOf` calls its function. */
 export interface RecordSink {

@@ -1,6 +1,6 @@
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { MAX_BATCH_RECORDS } from '../../stores/trajectory-store.ts';
-import { lastSeqOf } from '../../stores/run-summary.ts';
+import { MAX_BATCH_RECORDS } from '../store/trajectory-store.ts';
+import { lastSeqOf } from '../facts/run-summary.ts';
 import { gapFor, isGap, widenGap } from './gap-record.ts';
 
 /** Approximate maximum size of an append. A larger record is appended alone. */

@@ -1,5 +1,4 @@
 import type { ValueOf } from './field-types.ts';
-import type { ToolEnded } from './trajectory-record.ts';
 
 /**
  * How a call ended. A refused call did not run because a person, a policy, a sandbox or a hook refused it. A cancelled call was
@@ -8,6 +7,12 @@ import type { ToolEnded } from './trajectory-record.ts';
 export type CallOutcome = ValueOf<'call_outcome'>;
 
 /** Returns the outcome of a call. Records of earlier versions have only the error flag. */
-export function outcomeOf({ is_error: isError, outcome }: Pick<ToolEnded, 'is_error' | 'outcome'>): CallOutcome {
+export function outcomeOf({
+  is_error: isError,
+  outcome,
+}: {
+  readonly is_error: boolean;
+  readonly outcome?: CallOutcome;
+}): CallOutcome {
   return outcome ?? (isError ? 'failed' : 'ok');
 }

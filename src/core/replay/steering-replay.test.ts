@@ -7,7 +7,7 @@ import { Replay } from './replay.ts';
 import { SteeringReplay } from './steering-replay.ts';
 import { diagnosticSignal } from '../steering/guidance/failure-guidance.ts';
 import { standardSteering } from '../steering/standard-steering.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../store/memory-store.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { scriptedRecords, times } from '../../../test/support/scripted-run.ts';
 

@@ -28,8 +28,8 @@ import { runUnknown, StoredRuns } from './stored-runs.ts';
 import { runStarted } from './run-started.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
-import { storableRunId } from '../../stores/check-batch.ts';
-import type { TrajectorySink, TrajectoryStore } from '../../stores/trajectory-store.ts';
+import { storableRunId } from '../store/check-batch.ts';
+import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
 /** Options of `createCoxswain`. If no steering option is set, `standardSteering()` is used. */
 export interface CoxswainOptions extends SteeringOptions, RecordQueueOptions {

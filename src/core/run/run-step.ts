@@ -14,8 +14,8 @@ import type { ChildOptions } from './run-options.ts';
 import { runStarted } from './run-started.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
-import { lastSeqOf, type RunSummary } from '../../stores/run-summary.ts';
-import type { ReadQuery, RunChange, StoredRun } from '../../stores/trajectory-store.ts';
+import { lastSeqOf, type RunSummary } from '../facts/run-summary.ts';
+import type { ReadQuery, RunChange, StoredRun } from '../store/trajectory-store.ts';
 
 /** Additional state of the host. It is computed from the records of the run, so it is reproducible. */
 export interface HostFold<State extends Json> {

@@ -4,7 +4,7 @@ import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
-import type { TrajectoryStore } from '../../stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { RunStepper, UnusableSnapshot, type OpenedRun, type RebuiltRun } from './run-step.ts';
 import type { Run } from './run.ts';
 

@@ -1,5 +1,5 @@
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 
 export interface ExportedRun {
   readonly run: RunSummary;

@@ -8,8 +8,8 @@ import { defaultDetectors } from '../../core/detect/detectors/default-detectors.
 import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { createCoxswain, type Coxswain } from '../../core/run/coxswain.ts';
 import type { Run } from '../../core/run/run.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../../stores/trajectory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { readAll } from '../../testing/read-all.ts';
 import { scriptRun } from '../../testing/record-script.ts';

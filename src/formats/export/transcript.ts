@@ -11,7 +11,7 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/tra
 import type { RunCall } from '../../core/facts/run-call.ts';
 import type { RunOutcome } from '../../core/facts/run-verdict.ts';
 import { RunView } from '../../core/facts/run-view.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 
 /** A call in a model response. */
 export interface ExportedCall {

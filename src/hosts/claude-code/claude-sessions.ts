@@ -23,7 +23,7 @@ import {
   type RunStepResult,
   type RunStepWork,
 } from '../../core/run/run-step.ts';
-import type { TrajectoryStore } from '../../stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import type { StopRequest } from '../../core/steering/stop-policy.ts';
 import type { HookAnswer } from '../dialects/hook-dialect.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-state.ts';

@@ -141,7 +141,7 @@ function printAnswer(answer: object): void {
 
 /** Escapes text for the terminal, because a repository may choose the path of the project. */
 async function escapeForTerminal(text: string): Promise<string> {
-  const { printable } = await import('../../cli/terminal/printable.ts');
+  const { printable } = await import('../../core/base/printable.ts');
   return printable(text);
 }
 

@@ -12,7 +12,7 @@ import { removeHooks } from './edit-settings.ts';
 import type { IgnoreFile } from './keep-settings-out.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';
 import { HOOK_MARK } from './init-hooks.ts';
-import { findFile, replaceFile } from './written-file.ts';
+import { findFile, replaceFile } from '../../core/node/written-file.ts';
 
 /** A request to install the hooks for a host. */
 export interface InitRequest {

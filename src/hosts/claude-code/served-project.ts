@@ -14,7 +14,7 @@ import { RunMemory } from '../../core/run/run-memory.ts';
 import { RECORDS_FOLDER } from '../../stores/records-folder.ts';
 import { collectGarbage } from '../../stores/collect-garbage.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../../stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import type { TraceTarget } from '../otlp/record-trace.ts';
 import type { ClaudeSessions } from './claude-sessions.ts';
 import type { ClaudeState } from './claude-state.ts';

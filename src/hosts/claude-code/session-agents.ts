@@ -1,5 +1,5 @@
-import type { RunSummary } from '../../stores/run-summary.ts';
-import type { TrajectoryStore } from '../../stores/trajectory-store.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 
 type Store = Pick<TrajectoryStore, 'transact'>;
 

@@ -3,10 +3,10 @@ import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { readResult } from '../../core/steering/read-result.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
 import { standardSteering } from '../../core/steering/standard-steering.ts';
-import { checkChange } from '../../stores/check-change.ts';
-import { planAppend } from '../../stores/plan-append.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
-import { createStoredRun, type SavedSnapshot } from '../../stores/stored-run.ts';
+import { checkChange } from '../../core/store/check-change.ts';
+import { planAppend } from '../../core/store/plan-append.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { createStoredRun, type SavedSnapshot } from '../../core/store/stored-run.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
 
 const SESSION_ID = 'warm-up';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
 import { resolveSteering } from '../../core/steering/resolve-steering.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { almostConfig, anyConfig } from '../../../test/support/config-arbitrary.ts';
 import { readAll } from '../../testing/read-all.ts';
 import { checkTogether } from './check-together.ts';

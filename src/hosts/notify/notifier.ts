@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/base/clock.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { redactText } from '../../core/redact/redact-text.ts';
-import { printableCut } from '../../cli/terminal/printable.ts';
+import { printableCut } from '../../core/base/printable.ts';
 import type { Notification, NotifyEvent, NotifyFailure, NotifyTarget } from './notification.ts';
 
 /** Minimum time between two notifications with the same event and run. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import type { Run } from '../../core/run/run.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { RunNotifications, type RunNotificationsOptions } from './run-notifications.ts';
 

@@ -5,7 +5,7 @@ import { traceRuns } from '../../formats/otlp/trace-runs.ts';
 import type { TraceSpan } from '../../formats/otlp/trace-span.ts';
 import { readRuns } from '../../formats/read-runs.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { MAX_BATCH_RECORDS, type StoredRun, type TrajectoryStore } from '../../stores/trajectory-store.ts';
+import { MAX_BATCH_RECORDS, type StoredRun, type TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import type { WaitingTrace } from './otlp-inbox.ts';
 
 /** The store that traces are recorded in. */

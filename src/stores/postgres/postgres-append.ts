@@ -1,6 +1,6 @@
 import { LruMap } from '../../core/base/lru-map.ts';
-import type { CheckedBatch } from '../check-batch.ts';
-import { planAppend, type AppendPlan } from '../plan-append.ts';
+import type { CheckedBatch } from '../../core/store/check-batch.ts';
+import { planAppend, type AppendPlan } from '../../core/store/plan-append.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 import {
   bytesOfRecords,

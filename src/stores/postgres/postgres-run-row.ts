@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer';
 
 import { messageOf } from '../../core/base/error.ts';
-import type { EncodedRecord } from '../check-batch.ts';
+import type { EncodedRecord } from '../../core/store/check-batch.ts';
 import type { PostgresRow, PostgresSession, PostgresValue } from './postgres-client.ts';
 import { THIS_MONTH } from './postgres-schema.ts';
 import { chunksOf, joinTexts, listParameter, toIdText, toKindText } from './postgres-text.ts';
-import { rowChecksums, type CheckedTable } from '../row-checksum.ts';
-import { damagedSummary, type RunSummary } from '../run-summary.ts';
-import { storedKind } from '../search-page.ts';
-import { storeDamaged } from '../store-error.ts';
+import { rowChecksums, type CheckedTable } from '../../core/store/row-checksum.ts';
+import { damagedSummary, type RunSummary } from '../../core/facts/run-summary.ts';
+import { storedKind } from '../../core/store/search-page.ts';
+import { storeDamaged } from '../../core/store/store-error.ts';
 
 export interface PostgresRunRow {
   readonly runNo: string;

@@ -4,11 +4,17 @@ import { parseRecord } from '../../core/records/decode-record.ts';
 import type { PostgresClient, PostgresRow, PostgresValue } from './postgres-client.ts';
 import { toStoredRow } from './postgres-run-row.ts';
 import { fromIdText, joinTexts, listParameter, toIdText, toKindText } from './postgres-text.ts';
-import { storedKind, toHit, toSearchPage, type CheckedSearchQuery, type SearchPlace } from '../search-page.ts';
-import type { DamagedPlace } from '../store-error.ts';
-import type { SearchHit, SearchPage } from '../trajectory-store.ts';
-import { wordsIn } from '../words-in.ts';
-import { recordText } from '../record-text.ts';
+import {
+  storedKind,
+  toHit,
+  toSearchPage,
+  type CheckedSearchQuery,
+  type SearchPlace,
+} from '../../core/store/search-page.ts';
+import type { DamagedPlace } from '../../core/store/store-error.ts';
+import type { SearchHit, SearchPage } from '../../core/store/trajectory-store.ts';
+import { wordsIn } from '../../core/store/words-in.ts';
+import { recordText } from '../../core/store/record-text.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 const FOREIGN_KEY_VIOLATION = '23503';

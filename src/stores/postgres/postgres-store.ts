@@ -1,8 +1,8 @@
 import { CoxswainError, hasCode, invalidArgument } from '../../core/base/error.ts';
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { checkBatch, isRunId } from '../check-batch.ts';
-import { checkReadQuery } from '../check-read-query.ts';
+import { checkBatch, isRunId } from '../../core/store/check-batch.ts';
+import { checkReadQuery } from '../../core/store/check-read-query.ts';
 import { createPostgresAppend, type PostgresAppend } from './postgres-append.ts';
 import { clientFromPool, type PgPool, type PostgresClient, type PostgresRow } from './postgres-client.ts';
 import { bytesOfRow, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
@@ -21,10 +21,10 @@ import {
 import { fromIdText, toIdText } from './postgres-text.ts';
 import { createPostgresTransaction, FoldError } from './postgres-transact.ts';
 import { verifyPostgres } from './postgres-verify.ts';
-import { checkRunQuery, toRunPage } from '../run-page.ts';
-import { lastSeqOf, type RunSummary } from '../run-summary.ts';
-import { checkSearchQuery } from '../search-page.ts';
-import { storeClosed, storeDamaged, toStoreError } from '../store-error.ts';
+import { checkRunQuery, toRunPage } from '../../core/store/run-page.ts';
+import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
+import { checkSearchQuery } from '../../core/store/search-page.ts';
+import { storeClosed, storeDamaged, toStoreError } from '../../core/store/store-error.ts';
 import type {
   ReadQuery,
   RunChange,
@@ -35,7 +35,7 @@ import type {
   SearchQuery,
   StoreProblem,
   TrajectoryStore,
-} from '../trajectory-store.ts';
+} from '../../core/store/trajectory-store.ts';
 
 export type { PgPool, PgPoolClient, PgQueryable, PgStatement, PostgresRow, PostgresValue } from './postgres-client.ts';
 export type { PostgresPartitioning } from './postgres-schema.ts';

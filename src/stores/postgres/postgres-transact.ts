@@ -1,12 +1,12 @@
 import { parseRecord } from '../../core/records/decode-record.ts';
-import { checkChange } from '../check-change.ts';
+import { checkChange } from '../../core/store/check-change.ts';
 import { lockRunRow, planLocked } from './postgres-append.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 import { isIntactRow, readStored, touchRun, writeRecords, type PostgresRunRow } from './postgres-run-row.ts';
 import { joinTexts, listParameter } from './postgres-text.ts';
-import { rowChecksums } from '../row-checksum.ts';
-import { createStoredRun, type SavedSnapshot } from '../stored-run.ts';
-import type { RunChange, StoredRun } from '../trajectory-store.ts';
+import { rowChecksums } from '../../core/store/row-checksum.ts';
+import { createStoredRun, type SavedSnapshot } from '../../core/store/stored-run.ts';
+import type { RunChange, StoredRun } from '../../core/store/trajectory-store.ts';
 
 export interface TransactionResult<Result> {
   readonly result: Result;

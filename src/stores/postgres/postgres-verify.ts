@@ -4,9 +4,9 @@ import type { PostgresClient } from './postgres-client.ts';
 import { isIntactRow, RUN_COLUMNS, toRunRow, toStoredRow, type PostgresRunRow } from './postgres-run-row.ts';
 import { pageSql } from './postgres-search.ts';
 import { fromIdText } from './postgres-text.ts';
-import { createRunCheck, orderProblem } from '../run-check.ts';
-import { damageText } from '../store-error.ts';
-import type { StoreProblem } from '../trajectory-store.ts';
+import { createRunCheck, orderProblem } from '../../core/store/run-check.ts';
+import { damageText } from '../../core/store/store-error.ts';
+import type { StoreProblem } from '../../core/store/trajectory-store.ts';
 
 const RUNS_A_PAGE = 500;
 const RECORDS_A_PAGE = 500;

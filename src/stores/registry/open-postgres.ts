@@ -3,7 +3,7 @@ import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
 import { optionalPackage } from '../../core/base/optional-package.ts';
 import { postgresStore, type PgPool, type PostgresStore } from '../postgres/postgres-store.ts';
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
-import type { LiveReader } from '../trajectory-store.ts';
+import type { LiveReader } from '../../core/store/trajectory-store.ts';
 
 /**
  * Maximum number of connections per store. An agent's process writes few runs at a time, and many machines share the

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 
 import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
 import { parseStoreAddress, shownAddress, storePath, type StoreKind } from '../store-address.ts';
-import type { LiveReader, TrajectoryStore } from '../trajectory-store.ts';
+import type { LiveReader, TrajectoryStore } from '../../core/store/trajectory-store.ts';
 
 export interface OpenStoreOptions {
   /** Maximum time in milliseconds for which a call waits for a lock, or retries after a lost connection; default 5,000. */
@@ -40,7 +40,7 @@ const DRIVERS: Readonly<Record<StoreKind, StoreDriver>> = {
   },
   memory: {
     open: async () => {
-      const { memoryStore } = await import('../memory/memory-store.ts');
+      const { memoryStore } = await import('../../core/store/memory-store.ts');
       return memoryStore();
     },
     read: async () => {

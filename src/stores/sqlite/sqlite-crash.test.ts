@@ -6,7 +6,7 @@ import { readAll } from '../../testing/read-all.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
-import type { TrajectoryStore } from '../trajectory-store.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 
 /** Times a writer is killed; 200 was run for each release. */

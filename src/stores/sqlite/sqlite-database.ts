@@ -8,7 +8,7 @@ import { makeFolderSync } from '../make-folder-sync.ts';
 import { openRecords } from '../records-folder.ts';
 import { GUARDED_OPTIONS, applyGuardPragmas, refuseForeignSideFiles } from './sqlite-hardening.ts';
 import { createSchema, isStore } from './sqlite-schema.ts';
-import { isNotADatabase, toStoreError } from '../store-error.ts';
+import { isNotADatabase, toStoreError } from '../../core/store/store-error.ts';
 
 /** Earlier releases could lose the contents of the write-ahead log when it was reset. */
 const OLDEST_SQLITE = '3.51.3';

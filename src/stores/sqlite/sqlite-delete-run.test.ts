@@ -10,7 +10,7 @@ import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
-import type { TrajectoryStore } from '../trajectory-store.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 
 /** Times a deletion is killed; 200 was run for each release. */

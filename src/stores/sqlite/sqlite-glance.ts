@@ -1,8 +1,8 @@
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { RunSummary } from '../run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { openReadOnly } from './sqlite-read-only.ts';
 import { isNotRemoved, RECORD_COLUMNS, SUMMARY_COLUMNS } from './sqlite-statements.ts';
-import { isDamaged } from '../store-error.ts';
+import { isDamaged } from '../../core/store/store-error.ts';
 
 /** The part of a run that a status line shows. */
 export interface RunGlance {

@@ -2,13 +2,13 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { steadyMs } from '../../core/base/steady-ms.ts';
-import { checkRunId } from '../check-batch.ts';
+import { checkRunId } from '../../core/store/check-batch.ts';
 import { isBusy, whileBusy } from '../sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { SqliteRuns } from './sqlite-runs.ts';
 import { createSqliteSession, readSqliteRun, type SqliteRead } from './sqlite-reads.ts';
-import { toStoreError } from '../store-error.ts';
-import type { TrajectoryStore } from '../trajectory-store.ts';
+import { toStoreError } from '../../core/store/store-error.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 
 /** The part of a store that a process needs for one step of a run. */
 export type OneShotStore = Pick<TrajectoryStore, 'transact' | 'readRun' | 'close'>;

@@ -10,7 +10,7 @@ import { refuseLinks } from '../records-folder.ts';
 import { GUARDED_OPTIONS, applyGuardPragmas, refuseForeignSideFiles } from './sqlite-hardening.ts';
 import { isStore } from './sqlite-schema.ts';
 import { createSqliteSession, type SqliteSession } from './sqlite-reads.ts';
-import { isNotADatabase, toStoreError } from '../store-error.ts';
+import { isNotADatabase, toStoreError } from '../../core/store/store-error.ts';
 
 export interface ReadOnlyDatabase {
   readonly session: SqliteSession;

@@ -5,9 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CoxswainError } from '../../core/base/error.ts';
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { RunSummary } from '../run-summary.ts';
-import { checkSearchQuery, compareHits, toSearchPage, type CheckedSearchQuery } from '../search-page.ts';
-import { createSearchScan } from '../search-scan.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { checkSearchQuery, compareHits, toSearchPage, type CheckedSearchQuery } from '../../core/store/search-page.ts';
+import { createSearchScan } from '../../core/store/search-scan.ts';
 import { isBusy, whileBusy } from '../sqlite-busy.ts';
 import { countLostCommits } from './sqlite-log.ts';
 import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';
@@ -23,7 +23,7 @@ import { SqliteRowChecks } from './sqlite-row-checks.ts';
 import { searchSqlite } from './sqlite-search.ts';
 import { isNotRemoved, RECORD_COLUMNS } from './sqlite-statements.ts';
 import { verifySqlite } from './sqlite-verify.ts';
-import { storeClosed, toStoreError, type DamagedPlace } from '../store-error.ts';
+import { storeClosed, toStoreError, type DamagedPlace } from '../../core/store/store-error.ts';
 import type {
   LiveReader,
   ReadQuery,
@@ -33,7 +33,7 @@ import type {
   SearchPage,
   SearchQuery,
   StoreProblem,
-} from '../trajectory-store.ts';
+} from '../../core/store/trajectory-store.ts';
 
 const DEFAULT_TIMEOUT_MS = 1_000;
 const OPEN_WAIT_MS = 100;

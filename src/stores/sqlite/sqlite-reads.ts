@@ -3,15 +3,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { isRunId } from '../check-batch.ts';
-import { checkReadQuery } from '../check-read-query.ts';
-import { checkRunQuery, compareRuns, toRunPage } from '../run-page.ts';
-import { lastSeqOf, type RunSummary } from '../run-summary.ts';
+import { isRunId } from '../../core/store/check-batch.ts';
+import { checkReadQuery } from '../../core/store/check-read-query.ts';
+import { checkRunQuery, compareRuns, toRunPage } from '../../core/store/run-page.ts';
+import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { SqliteRemovals } from './sqlite-removals.ts';
 import { SqliteRowChecks, type RecordRow } from './sqlite-row-checks.ts';
 import { inOneView, prepareSqliteStatements, type SqliteRow, type SqliteStatements } from './sqlite-statements.ts';
-import { storeDamaged } from '../store-error.ts';
-import type { ReadQuery, RunPage, RunQuery } from '../trajectory-store.ts';
+import { storeDamaged } from '../../core/store/store-error.ts';
+import type { ReadQuery, RunPage, RunQuery } from '../../core/store/trajectory-store.ts';
 
 /** An open database with its statements. */
 export interface SqliteSession {

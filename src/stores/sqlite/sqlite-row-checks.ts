@@ -1,10 +1,10 @@
-import { isRunId } from '../check-batch.ts';
-import { rowChecksums, type CheckedTable } from '../row-checksum.ts';
+import { isRunId } from '../../core/store/check-batch.ts';
+import { rowChecksums, type CheckedTable } from '../../core/store/row-checksum.ts';
 import { messageOf } from '../../core/base/error.ts';
-import { damagedSummary, type RunSummary } from '../run-summary.ts';
-import type { SavedSnapshot } from '../stored-run.ts';
+import { damagedSummary, type RunSummary } from '../../core/facts/run-summary.ts';
+import type { SavedSnapshot } from '../../core/store/stored-run.ts';
 import type { SqliteRow } from './sqlite-statements.ts';
-import { storeDamaged } from '../store-error.ts';
+import { storeDamaged } from '../../core/store/store-error.ts';
 
 /** A stored record with a correct checksum, not decoded. */
 export interface RecordRow {

@@ -1,15 +1,15 @@
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { CheckedBatch } from '../check-batch.ts';
-import { checkChange } from '../check-change.ts';
-import { planAppend, type AppendPlan } from '../plan-append.ts';
-import { foldRunSummaries, lastSeqOf, type RunSummary } from '../run-summary.ts';
-import { createStoredRun, type SavedSnapshot } from '../stored-run.ts';
-import { rowChecksums } from '../row-checksum.ts';
+import type { CheckedBatch } from '../../core/store/check-batch.ts';
+import { checkChange } from '../../core/store/check-change.ts';
+import { planAppend, type AppendPlan } from '../../core/store/plan-append.ts';
+import { foldRunSummaries, lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
+import { createStoredRun, type SavedSnapshot } from '../../core/store/stored-run.ts';
+import { rowChecksums } from '../../core/store/row-checksum.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
 import { ROWS_AN_INSERT } from './sqlite-statements.ts';
-import { isDamaged, storeDamaged, toStoreError } from '../store-error.ts';
-import type { RunChange, StoredRun } from '../trajectory-store.ts';
+import { isDamaged, storeDamaged, toStoreError } from '../../core/store/store-error.ts';
+import type { RunChange, StoredRun } from '../../core/store/trajectory-store.ts';
 
 /** Writes runs inside a transaction that the caller begins and commits. */
 export class SqliteRuns {

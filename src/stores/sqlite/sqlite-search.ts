@@ -1,10 +1,10 @@
 import { CoxswainError } from '../../core/base/error.ts';
 import { parseRecord } from '../../core/records/decode-record.ts';
-import { toHit, type CheckedSearchQuery, type SearchPlace } from '../search-page.ts';
+import { toHit, type CheckedSearchQuery, type SearchPlace } from '../../core/store/search-page.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
 import { isNotRemoved, RECORD_COLUMNS } from './sqlite-statements.ts';
-import type { DamagedPlace } from '../store-error.ts';
-import type { SearchHit } from '../trajectory-store.ts';
+import type { DamagedPlace } from '../../core/store/store-error.ts';
+import type { SearchHit } from '../../core/store/trajectory-store.ts';
 
 /** CROSS JOIN makes SQLite start with the words. */
 const FIND_PLACES = `

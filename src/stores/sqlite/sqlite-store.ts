@@ -2,12 +2,12 @@ import { resolve } from 'node:path';
 import { checkMembers } from '../../core/base/check-members.ts';
 import { invalidArgument } from '../../core/base/error.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { checkBatch, checkRunId, isRunId } from '../check-batch.ts';
-import { checkSearchQuery, toSearchPage } from '../search-page.ts';
+import { checkBatch, checkRunId, isRunId } from '../../core/store/check-batch.ts';
+import { checkSearchQuery, toSearchPage } from '../../core/store/search-page.ts';
 import { whileBusy } from '../sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { searchSqlite } from './sqlite-search.ts';
-import type { RunSummary } from '../run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { SqliteRuns } from './sqlite-runs.ts';
 import {
   createSqliteSession,
@@ -21,7 +21,7 @@ import {
 import { verifySqlite } from './sqlite-verify.ts';
 import { SqliteWordIndex } from './sqlite-word-index.ts';
 import { SqliteWriteQueue } from './sqlite-write-queue.ts';
-import { storeClosed, toStoreError } from '../store-error.ts';
+import { storeClosed, toStoreError } from '../../core/store/store-error.ts';
 import type {
   ReadQuery,
   RunChange,
@@ -32,7 +32,7 @@ import type {
   StoredRun,
   StoreProblem,
   TrajectoryStore,
-} from '../trajectory-store.ts';
+} from '../../core/store/trajectory-store.ts';
 
 export interface SqliteStoreOptions {
   /** Maximum time in milliseconds that a call waits for transactions of other processes; default 5,000. */

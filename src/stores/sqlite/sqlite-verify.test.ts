@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
-import type { StoreProblem } from '../trajectory-store.ts';
+import type { StoreProblem } from '../../core/store/trajectory-store.ts';
 
 /** The problems of two runs of five records, one with a gap and one with a snapshot, after the SQL. */
 async function verifyAfter(sql: string): Promise<readonly StoreProblem[]> {

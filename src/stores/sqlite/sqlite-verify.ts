@@ -2,11 +2,11 @@ import { Buffer } from 'node:buffer';
 import type { DatabaseSync } from 'node:sqlite';
 
 import { parseRecord } from '../../core/records/decode-record.ts';
-import { createRunCheck, type RunCheck } from '../run-check.ts';
+import { createRunCheck, type RunCheck } from '../../core/store/run-check.ts';
 import type { SqliteRead, SqliteSession } from './sqlite-reads.ts';
 import { isNotRemoved, RECORD_COLUMNS, SNAPSHOT_COLUMNS, type SqliteRow } from './sqlite-statements.ts';
-import { isDamaged, damageText } from '../store-error.ts';
-import type { StoreProblem } from '../trajectory-store.ts';
+import { isDamaged, damageText } from '../../core/store/store-error.ts';
+import type { StoreProblem } from '../../core/store/trajectory-store.ts';
 
 const PAGE_ROWS = 200;
 const MAX_FILE_PROBLEMS = 100;

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { systemClock } from '../../core/base/clock.ts';
 import { parseRecord } from '../../core/records/decode-record.ts';
-import { recordText } from '../record-text.ts';
-import { storedKind } from '../search-page.ts';
+import { recordText } from '../../core/store/record-text.ts';
+import { storedKind } from '../../core/store/search-page.ts';
 import { isBusy } from '../sqlite-busy.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
 import type { SqliteRowChecks } from './sqlite-row-checks.ts';
 import { lazyStatements, RECORD_COLUMNS, type SqliteRow, type Statements } from './sqlite-statements.ts';
-import { wordsIn } from '../words-in.ts';
+import { wordsIn } from '../../core/store/words-in.ts';
 
 /** Records per batch at most, and the milliseconds spent on finding their words; writing them takes as long. */
 const BATCH_RECORDS = 256;

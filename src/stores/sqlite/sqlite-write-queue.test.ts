@@ -7,7 +7,7 @@ import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { sqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
-import type { TrajectoryStore } from '../trajectory-store.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 
 async function openNew(
   options?: SqliteStoreOptions,

@@ -1,4 +1,4 @@
-import { lineDiff, type DiffLine } from '../../cli/terminal/line-diff.ts';
+import { lineDiff, type DiffLine } from '../../core/base/line-diff.ts';
 
 /** A longer edit is shown as arguments, because the diff takes time proportional to the product of the lengths. */
 const MAX_LINES = 400;

@@ -8,7 +8,7 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunPatterns } from '../../core/facts/seen-pattern.ts';
 import type { RunUsage } from '../../core/facts/run-view.ts';
 import type { Wasted } from '../../core/facts/story-fold.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { StoreKind } from '../../stores/store-address.ts';
 import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
 

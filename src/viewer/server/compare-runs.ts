@@ -3,7 +3,7 @@ import { hashText } from '../../core/base/hash.ts';
 import type { RunCall } from '../../core/facts/run-call.ts';
 import { errorLineOf } from '../../core/facts/run-call.ts';
 import { RunView } from '../../core/facts/run-view.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { readCall } from '../../core/detect/calls/tool-semantics.ts';
 import { alignKeys, type AlignedPair } from './align-calls.ts';
 import type { CallRow, CompareAnswer, CompareRow } from './api-shapes.ts';

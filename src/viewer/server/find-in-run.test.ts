@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { CoxswainError } from '../../core/base/error.ts';
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { findMark, findRecord, type FindQuery } from './find-in-run.ts';
 import { RunOverviewFold } from './run-overview-fold.ts';

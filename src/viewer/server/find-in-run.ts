@@ -1,8 +1,8 @@
 import { steadyMs } from '../../core/base/steady-ms.ts';
 import { outcomeOf } from '../../core/records/call-outcome.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { recordText } from '../../stores/record-text.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import { recordText } from '../../core/store/record-text.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { FindAnswer, FindKind, Overview } from './api-shapes.ts';
 import { createBreather } from '../../core/node/breather.ts';
 import { isDamage } from './read-records.ts';

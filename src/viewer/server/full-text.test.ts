@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { FullText } from './full-text.ts';
 import { ViewerSource } from './viewer-source.ts';

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { present } from '../../core/base/present.ts';
 import { formatLabels, LABEL_TARGETS, readLabels, type Label } from '../../lab/labels.ts';
 import { CoxswainError } from '../../core/base/error.ts';
-import { replaceFile } from '../../hosts/claude-code/written-file.ts';
+import { replaceFile } from '../../core/node/written-file.ts';
 import type { LabelsAnswer } from './api-shapes.ts';
 import { viewerFault } from './viewer-fault.ts';
 

@@ -1,5 +1,5 @@
 import { inWords } from '../../core/records/words.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Facets, FoundPlace, RunExtras } from './api-shapes.ts';
 import { warningKey } from './warning-key.ts';
 import type { FoundRuns } from './full-text.ts';

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { openStoreReader, storeKindAt } from '../../stores/registry/open-store.ts';
 import { shownAddress } from '../../stores/store-address.ts';
-import type { LiveReader } from '../../stores/trajectory-store.ts';
+import type { LiveReader } from '../../core/store/trajectory-store.ts';
 import { readFiles } from './read-files.ts';
 import { ViewerSource } from './viewer-source.ts';
 

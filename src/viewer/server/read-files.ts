@@ -13,7 +13,7 @@ import { RunIds } from '../../formats/run-ids.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
 import { openSqliteReader } from '../../stores/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../stores/trajectory-store.ts';
+import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import type { RunReader } from './run-reader.ts';
 
 /** With more files than this, no file is followed and each is read once. */

@@ -1,7 +1,7 @@
 import { CoxswainError, type CoxswainErrorCode } from '../../core/base/error.ts';
 import { toStoredRecord } from '../../core/records/encode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { lastSeqOf, type RunSummary } from '../../stores/run-summary.ts';
+import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import type { RecordsAnswer, RunState } from './api-shapes.ts';
 import { createBreather } from '../../core/node/breather.ts';
 import { cutValues } from './cut-values.ts';

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { hashText } from '../../core/base/hash.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
 import { CallPlaces } from './call-places.ts';
 import type { KnownTimeline } from './run-overview-fold.ts';

@@ -10,7 +10,7 @@ import { RunView, type RunUsage } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/story-fold.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
-import { lastSeqOf } from '../../stores/run-summary.ts';
+import { lastSeqOf } from '../../core/facts/run-summary.ts';
 import { readCall } from '../../core/detect/calls/tool-semantics.ts';
 import type { StoredMessage } from '../../core/records/stored-message.ts';
 import type { AdviceMark, EvidenceCall, Overview, PatternSpan, Prompt, RunExtras } from './api-shapes.ts';

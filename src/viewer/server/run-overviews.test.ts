@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { memoryStore } from '../../stores/memory/memory-store.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
-import type { TrajectoryStore } from '../../stores/trajectory-store.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { RunOverviews } from './run-overviews.ts';

@@ -1,5 +1,5 @@
 import { LruMap } from '../../core/base/lru-map.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
 import { createBreather } from '../../core/node/breather.ts';
 import { isDamage } from './read-records.ts';

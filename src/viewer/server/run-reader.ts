@@ -1,5 +1,5 @@
-import type { RunSummary } from '../../stores/run-summary.ts';
-import type { StoreReader } from '../../stores/trajectory-store.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import type { StoreReader } from '../../core/store/trajectory-store.ts';
 
 /** A read-only store, or a temporary store with imported files. */
 export interface RunReader extends StoreReader {

@@ -1,6 +1,6 @@
 import { steadyMs } from '../../core/base/steady-ms.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { lastSeqOf } from '../../stores/run-summary.ts';
+import { lastSeqOf } from '../../core/facts/run-summary.ts';
 import type { Problem } from './api-shapes.ts';
 import { pause } from './event-feed.ts';
 import { shownRecord } from './read-records.ts';

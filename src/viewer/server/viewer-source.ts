@@ -1,11 +1,11 @@
 import { storePath } from '../../stores/store-address.ts';
-import { allRuns } from '../../stores/all-runs.ts';
+import { allRuns } from '../../core/store/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
 import { present } from '../../core/base/present.ts';
 import { steadyMs } from '../../core/base/steady-ms.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Problem, SourceRow } from './api-shapes.ts';
 import type { RunReader } from './run-reader.ts';
 import { TaskTitles } from './task-titles.ts';

@@ -1,5 +1,5 @@
 import type { LruMap } from '../../core/base/lru-map.ts';
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { CompareAnswer } from './api-shapes.ts';
 import type { LabelsFile } from './labels-file.ts';
 import type { ListedSource } from './listed-source.ts';

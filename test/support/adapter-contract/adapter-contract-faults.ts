@@ -1,8 +1,8 @@
 import { CoxswainError } from '../../../src/core/base/error.ts';
 import type { CoxswainOptions } from '../../../src/core/run/coxswain.ts';
 import { DECISION_POINTS } from '../../../src/core/records/guidance.ts';
-import { memoryStore } from '../../../src/stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../../../src/stores/trajectory-store.ts';
+import { memoryStore } from '../../../src/core/store/memory-store.ts';
+import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import { endingOf, type AdapterContractCase, type Allowed } from './adapter-contract-case.ts';
 import { payloadsOf, type Scene } from './adapter-player.ts';
 import { feedbackAfterEachCall, guidanceAlwaysAt } from './contract-advice.ts';

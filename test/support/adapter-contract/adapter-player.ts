@@ -2,7 +2,7 @@ import type { BudgetUsage } from '../../../src/core/base/budget.ts';
 import type { Coxswain, CoxswainOptions, RunOptions } from '../../../src/core/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { Run } from '../../../src/core/run/run.ts';
-import { memoryStore } from '../../../src/stores/memory/memory-store.ts';
+import { memoryStore } from '../../../src/core/store/memory-store.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from './adapter-harness.ts';
 import type { SteeringOptions } from '../../../src/core/steering/steering-options.ts';
 import { createFakeClock } from '../../../src/testing/fake-clock.ts';

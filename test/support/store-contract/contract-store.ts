@@ -1,4 +1,4 @@
-import type { TrajectoryStore } from '../../../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { ContractTools } from '../adapter-contract/contract-tools.ts';
 
 /** A change of the stored data that bypasses the store, to simulate damage. */

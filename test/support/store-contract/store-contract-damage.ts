@@ -1,4 +1,4 @@
-import type { TrajectoryStore } from '../../../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoredDamage, StoreContractCase } from './contract-store.ts';
 import { listAll } from '../../../src/testing/read-all.ts';
 import { scriptCalls } from '../../../src/testing/record-script.ts';

@@ -1,7 +1,7 @@
 import { present } from '../../../src/core/base/present.ts';
 import { CoxswainError } from '../../../src/core/base/error.ts';
 import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
-import type { TrajectoryStore } from '../../../src/stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
 import { listAll, readAll } from '../../../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../../src/testing/record-script.ts';

@@ -1,6 +1,6 @@
 import { present } from '../../../src/core/base/present.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
-import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../../../src/stores/trajectory-store.ts';
+import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
 import { scriptRecord, scriptRun } from '../../../src/testing/record-script.ts';
 

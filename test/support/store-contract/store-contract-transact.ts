@@ -1,5 +1,5 @@
 import type { CoxswainErrorCode } from '../../../src/core/base/error.ts';
-import type { RunChange, StoredRun, TrajectoryStore } from '../../../src/stores/trajectory-store.ts';
+import type { RunChange, StoredRun, TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
 import { listAll, readAll } from '../../../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../../src/testing/record-script.ts';

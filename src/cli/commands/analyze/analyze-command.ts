@@ -8,7 +8,7 @@ import { importers } from '../../../formats/importers.ts';
 import { analyzeSources } from './analyze-sources.ts';
 import { openStoreNamed } from '../../runs/open-store.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
-import { printable } from '../../terminal/printable.ts';
+import { printable } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
 import { PrintedOutput, type ReportOutput } from './report-output.ts';

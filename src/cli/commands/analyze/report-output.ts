@@ -1,6 +1,6 @@
 import { saysStuck } from '../../../core/facts/seen-pattern.ts';
 import { countText } from '../../../core/base/number-text.ts';
-import { jsonLine } from '../../terminal/printable.ts';
+import { jsonLine } from '../../../core/base/printable.ts';
 import { reportJson, type RunReport } from '../../runs/run-report.ts';
 import { runBlocks, totalsBlocks } from '../../runs/run-blocks.ts';
 import { RunTotals } from '../../runs/run-totals.ts';

@@ -8,7 +8,7 @@ import { terminalText } from '../../document/write-document.ts';
 import type { SavedReport } from '../../../lab/backtest-report.ts';
 import { ratioOf } from '../../../lab/statistics.ts';
 import { intervalText } from '../../runs/run-blocks.ts';
-import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ReportOutput } from './report-output.ts';
 

@@ -11,7 +11,7 @@ import { BacktestProgressBar } from './backtest-progress.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { backtestDocument } from './backtest-document.ts';
 import { backtestVerify } from './backtest-verify.ts';
-import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

@@ -11,7 +11,7 @@ import type {
   SweepReport,
 } from '../../../lab/backtest-report.ts';
 import { heading, linesOf, sectionOf, styled, type Block, type Document, type Text } from '../../document/document.ts';
-import { printableCut } from '../../terminal/printable.ts';
+import { printableCut } from '../../../core/base/printable.ts';
 
 const NAME_CHARS = 48;
 const SHOWN_PLACES = 10;

@@ -4,7 +4,7 @@ import { makeConfiguration } from '../../../lab/configuration.ts';
 import { assertNever } from '../../../core/base/assert-never.ts';
 import { CoxswainError } from '../../../core/base/error.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
-import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 const SHOWN_MISMATCHES = 5;

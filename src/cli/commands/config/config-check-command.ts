@@ -6,7 +6,7 @@ import { problemText, type ConfigProblem } from '../../../hosts/config/config-pr
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import type { IgnoredField, LoadedConfig } from '../../../hosts/config/loaded-config.ts';
 import { refusalError } from '../../../stores/records-folder.ts';
-import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
 import { steeringRows, steeringText } from './steering-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

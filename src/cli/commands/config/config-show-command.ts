@@ -5,7 +5,7 @@ import type { CoxswainConfig } from '../../../hosts/config/coxswain-config.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { shownAddress } from '../../../stores/store-address.ts';
 import type { Shape } from '../../../core/base/shape.ts';
-import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface ConfigShowOptions {

@@ -5,7 +5,7 @@ import type { FeedbackTrigger } from '../../../core/steering/prompt/feedback-tri
 import type { GuidanceProviderConfig } from '../../../core/steering/prompt/guidance-provider.ts';
 import { durationText, bytesText, shareText } from '../../../core/base/number-text.ts';
 import { shownStore } from '../../runs/open-store.ts';
-import { printableCut } from '../../terminal/printable.ts';
+import { printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** A provider with its trigger and limits. Plain JSON. */

@@ -1,9 +1,9 @@
 import type { Health } from '../../../core/run/coxswain.ts';
-import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { shownStore, storeFlag } from '../../runs/open-store.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { printable, printableCut } from '../../terminal/printable.ts';
+import { printable, printableCut } from '../../../core/base/printable.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { runBlocks } from '../../runs/run-blocks.ts';

@@ -9,7 +9,7 @@ import type { LiveEvent } from '../../runs/live-event.ts';
 import { liveLines } from '../../runs/live-text.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import { openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
-import { printableCut } from '../../terminal/printable.ts';
+import { printableCut } from '../../../core/base/printable.ts';
 import { freeRunId, playSample } from './sample-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

@@ -10,8 +10,8 @@ import type { StoredContent, StoredMessage } from '../../../core/records/stored-
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { Run } from '../../../core/run/run.ts';
 import { standardSteering } from '../../../core/steering/standard-steering.ts';
-import { memoryStore } from '../../../stores/memory/memory-store.ts';
-import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import { memoryStore } from '../../../core/store/memory-store.ts';
+import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import { callEventOf } from '../../runs/call-event.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';

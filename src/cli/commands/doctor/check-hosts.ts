@@ -4,7 +4,7 @@ import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
 import { hookCommand, HOOK_MARK } from '../../../hosts/claude-code/init-hooks.ts';
 import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
-import { findFile } from '../../../hosts/claude-code/written-file.ts';
+import { findFile } from '../../../core/node/written-file.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { SettingsPlaces } from './find-settings.ts';

@@ -27,7 +27,7 @@ import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-s
 import { loadProject } from '../../runs/project-store.ts';
 import { linesOf, styled, type Block, type TextStyle } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
-import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface DoctorOptions {

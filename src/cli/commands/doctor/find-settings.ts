@@ -7,7 +7,7 @@ import { messageOf } from '../../../core/base/error.ts';
 import { isJsonObject } from '../../../core/base/json.ts';
 import { ourHooks } from '../../../hosts/claude-code/edit-settings.ts';
 import { isOurCommand, markOf } from '../../../hosts/claude-code/init-hooks.ts';
-import { findFile } from '../../../hosts/claude-code/written-file.ts';
+import { findFile } from '../../../core/node/written-file.ts';
 
 /** A settings file of Claude Code. */
 export interface FoundSettings {

@@ -2,8 +2,8 @@ import { findSessions, type FoundSession, type SessionPlaces } from '../../../fo
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { transcriptTail } from '../../../hosts/dialects/transcript-tail.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import type { RunSummary } from '../../../stores/run-summary.ts';
-import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import type { RunSummary } from '../../../core/facts/run-summary.ts';
+import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { durationText } from '../../../core/base/number-text.ts';
 import { projectAt } from '../../runs/stored-names.ts';
 import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';

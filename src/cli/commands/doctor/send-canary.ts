@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { messageOf } from '../../../core/base/error.ts';
 import { faultOwners, readFaults } from '../../../core/node/fault-log.ts';
-import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { CANARY_PREFIX, failed, HOST_LIMIT_MS, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { runLimited } from '../../../core/node/run-limited.ts';
 import { resolveWithin } from './resolve-within.ts';

@@ -3,7 +3,7 @@ import { effect } from '../../../lab/effect.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { effectDocument } from './effect-document.ts';
 import { requireStore, storeNamed } from '../../runs/open-store.ts';
-import { jsonLine } from '../../terminal/printable.ts';
+import { jsonLine } from '../../../core/base/printable.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { Problems } from '../../runs/problems.ts';

@@ -3,7 +3,7 @@ import { MIN_RUNS_AN_ARM } from '../../../lab/effect-report.ts';
 import { countOf, countText, shareText, usdText } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { heading, linesOf, sectionOf, styled, type Block, type Document, type Text } from '../../document/document.ts';
-import { printableCut } from '../../terminal/printable.ts';
+import { printableCut } from '../../../core/base/printable.ts';
 
 const NAME_CHARS = 80;
 const BAR_CELLS = 20;

@@ -1,16 +1,16 @@
-import { allRuns } from '../../../stores/all-runs.ts';
+import { allRuns } from '../../../core/store/all-runs.ts';
 import { resolve } from 'node:path';
 
 import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import { lastSeqOf, type RunSummary } from '../../../stores/run-summary.ts';
-import type { StoreReader } from '../../../stores/trajectory-store.ts';
+import { lastSeqOf, type RunSummary } from '../../../core/facts/run-summary.ts';
+import type { StoreReader } from '../../../core/store/trajectory-store.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import type { ExportedRun } from '../../../formats/export/exported-run.ts';
 import { openReadableStore, openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
-import { jsonLine, printable } from '../../terminal/printable.ts';
+import { jsonLine, printable } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { namedRun } from '../../runs/named-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

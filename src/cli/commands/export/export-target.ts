@@ -2,7 +2,7 @@ import { link, open, rm } from 'node:fs/promises';
 
 import { CoxswainError, messageOf, hasCode } from '../../../core/base/error.ts';
 import { checkOutput, lookAt } from '../../../core/node/guarded-file.ts';
-import { printable } from '../../terminal/printable.ts';
+import { printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 const WRITE_CHARS = 1024 * 1024;

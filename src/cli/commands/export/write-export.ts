@@ -1,4 +1,4 @@
-import { allRuns } from '../../../stores/all-runs.ts';
+import { allRuns } from '../../../core/store/all-runs.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
 import { atifOf, chatOf, spanBatches, type ExportedTree } from '../../../formats/export/export-json.ts';
 import type { ExportedRun } from '../../../formats/export/exported-run.ts';
@@ -6,9 +6,9 @@ import { otlpCollector } from '../../../formats/export/otlp-collector.ts';
 import { otlpRequest } from '../../../formats/export/otlp-request.ts';
 import { runPage } from '../../../formats/export/run-page.ts';
 import { encodeRecord } from '../../../core/records/encode-record.ts';
-import type { RunSummary } from '../../../stores/run-summary.ts';
-import type { StoreReader } from '../../../stores/trajectory-store.ts';
-import { printableJson } from '../../terminal/printable.ts';
+import type { RunSummary } from '../../../core/facts/run-summary.ts';
+import type { StoreReader } from '../../../core/store/trajectory-store.ts';
+import { printableJson } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { openTextTarget } from './export-target.ts';
 

@@ -9,10 +9,10 @@ import {
   DEFAULT_MAX_STORE_BYTES,
   type GcOptions,
 } from '../../../stores/collect-garbage.ts';
-import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { countOf, bytesText } from '../../../core/base/number-text.ts';
 import { openExistingStore, openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
-import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

@@ -1,10 +1,10 @@
 import { CoxswainError, messageOf } from '../../../core/base/error.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import { lastSeqOf } from '../../../stores/run-summary.ts';
-import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import { lastSeqOf } from '../../../core/facts/run-summary.ts';
+import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import { openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
-import { jsonLine } from '../../terminal/printable.ts';
+import { jsonLine } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { readRecordFile } from './record-file.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';

@@ -19,15 +19,15 @@ import { HOOK_MARK, hookCommand } from '../../../hosts/claude-code/init-hooks.ts
 import { ignoreFileFor } from '../../../hosts/claude-code/keep-settings-out.ts';
 import type { ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
 import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
-import { findFile } from '../../../hosts/claude-code/written-file.ts';
+import { findFile } from '../../../core/node/written-file.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import type { StateOwner } from '../../../core/node/state-places.ts';
 import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
 import { trustProject } from '../../../hosts/config/trust-project.ts';
 import { askYesNo } from '../../terminal/ask.ts';
 import { putServer, serverFor, takeServerAway } from './init-server.ts';
-import { lineDiff } from '../../terminal/line-diff.ts';
-import { printable } from '../../terminal/printable.ts';
+import { lineDiff } from '../../../core/base/line-diff.ts';
+import { printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface InitOptions {

@@ -4,7 +4,7 @@ import { systemClock } from '../../../core/base/clock.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { Problems } from '../../runs/problems.ts';
-import { printable } from '../../terminal/printable.ts';
+import { printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { Notifier } from '../../../hosts/notify/notifier.ts';
 import { targetsOf } from '../../../hosts/notify/targets-of.ts';

@@ -7,7 +7,7 @@ import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import { openStoreNamed, requireStore, shownStore } from '../../runs/open-store.ts';
 import { loadProject } from '../../runs/project-store.ts';
-import { jsonLine } from '../../terminal/printable.ts';
+import { jsonLine } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

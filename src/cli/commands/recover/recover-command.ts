@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { invalidArgument, messageOf } from '../../../core/base/error.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { openStoreNamed, requireStore, shownStore } from '../../runs/open-store.ts';
-import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { recoverRun, type LostRange, type RecoveredRun } from './recover-run.ts';
 import { foldSpills } from './fold-spills.ts';

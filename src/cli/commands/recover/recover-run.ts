@@ -1,7 +1,7 @@
 import { present } from '../../../core/base/present.ts';
 import { TRAJECTORY_SCHEMA_VERSION } from '../../../core/records/trajectory-record.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import { lastSeqOf } from '../../../stores/run-summary.ts';
+import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Salvaged } from './recover-source.ts';
 

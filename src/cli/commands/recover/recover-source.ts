@@ -1,9 +1,9 @@
-import { allRuns } from '../../../stores/all-runs.ts';
+import { allRuns } from '../../../core/store/all-runs.ts';
 import { CoxswainError } from '../../../core/base/error.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import { lastSeqOf } from '../../../stores/run-summary.ts';
-import { isDamaged, damageText, toStoreError } from '../../../stores/store-error.ts';
-import type { LiveReader } from '../../../stores/trajectory-store.ts';
+import { lastSeqOf } from '../../../core/facts/run-summary.ts';
+import { isDamaged, damageText, toStoreError } from '../../../core/store/store-error.ts';
+import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 
 /** A readable record or a damaged position. */

@@ -1,4 +1,4 @@
-import { allRuns } from '../../../stores/all-runs.ts';
+import { allRuns } from '../../../core/store/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
@@ -10,7 +10,7 @@ import { sessionFolder } from '../../../formats/session-folder.ts';
 import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import { PERMISSION_REQUESTED } from '../../../core/records/host-notes.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { projectAt, type StoredNames } from '../../runs/stored-names.ts';
 import type { RunUsage } from '../../../core/facts/run-view.ts';

@@ -1,4 +1,4 @@
-import { allRuns } from '../../../stores/all-runs.ts';
+import { allRuns } from '../../../core/store/all-runs.ts';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 
@@ -11,7 +11,7 @@ import { findSources } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
-import type { LiveReader } from '../../../stores/trajectory-store.ts';
+import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { projectStore } from '../../runs/project-store.ts';
@@ -19,7 +19,7 @@ import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
 import { choiceOption, spanOption } from '../../terminal/option-values.ts';
-import { jsonLine, printable } from '../../terminal/printable.ts';
+import { jsonLine, printable } from '../../../core/base/printable.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { runsOfMachine, standingBy } from './machine-runs.ts';

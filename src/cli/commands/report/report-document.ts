@@ -14,7 +14,7 @@ import {
 } from '../../document/document.ts';
 import { countFacts, intervalText, runMark, totalsBlocks } from '../../runs/run-blocks.ts';
 import { titlesOf } from '../../runs/run-titles.ts';
-import { printableCut } from '../../terminal/printable.ts';
+import { printableCut } from '../../../core/base/printable.ts';
 import { localTimeText, timeText, zoneText } from '../../terminal/time-text.ts';
 import type { NightReport, ReportFrame, ShownMoment } from './night-report.ts';
 import type { AdviceTally, NightRun } from './night-run.ts';

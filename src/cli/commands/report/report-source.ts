@@ -1,4 +1,4 @@
-import { allRuns } from '../../../stores/all-runs.ts';
+import { allRuns } from '../../../core/store/all-runs.ts';
 import { CoxswainError, messageOf } from '../../../core/base/error.ts';
 import type { FoundSource } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
@@ -6,7 +6,7 @@ import { readRuns } from '../../../formats/read-runs.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import type { TrajectoryStore } from '../../../stores/trajectory-store.ts';
+import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { secretRemover } from '../../runs/shown-records.ts';
 import { NightFold } from './night-fold.ts';

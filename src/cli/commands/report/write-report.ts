@@ -1,7 +1,7 @@
 import { writeOutput } from '../../runs/write-output.ts';
 import { withoutSecrets } from '../../../hosts/notify/notifier.ts';
 import { htmlPage, markdownText, terminalText } from '../../document/write-document.ts';
-import { jsonLine, printable } from '../../terminal/printable.ts';
+import { jsonLine, printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import { reportDocument } from './report-document.ts';

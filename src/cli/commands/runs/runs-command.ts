@@ -1,13 +1,13 @@
 import { present } from '../../../core/base/present.ts';
-import type { RunSummary } from '../../../stores/run-summary.ts';
-import type { StoreReader } from '../../../stores/trajectory-store.ts';
+import type { RunSummary } from '../../../core/facts/run-summary.ts';
+import type { StoreReader } from '../../../core/store/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
 import { durationText } from '../../../core/base/number-text.ts';
 import { lostAtEnd } from '../../runs/lost-records.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { listBlock, styled, type ListItem } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
-import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import { titlesOf } from '../../runs/run-titles.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';

@@ -1,11 +1,11 @@
 import { CoxswainError } from '../../../core/base/error.ts';
 import { present } from '../../../core/base/present.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
-import type { SearchHit, StoreReader } from '../../../stores/trajectory-store.ts';
+import type { SearchHit, StoreReader } from '../../../core/store/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
-import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import { namedRun } from '../../runs/named-run.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

@@ -9,7 +9,7 @@ import { readServeSettings, type ServeSettings } from '../../../hosts/claude-cod
 import { serverHealth, type ServerFacts, type ServerHealth } from '../../../hosts/claude-code/server-health.ts';
 import { findServer, startServer, stopServer } from '../../../hosts/claude-code/server-process.ts';
 import { countOf, durationText } from '../../../core/base/number-text.ts';
-import { jsonLine, printable } from '../../terminal/printable.ts';
+import { jsonLine, printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { serveOtlp, type ServeOtlpOptions } from './serve-otlp.ts';
 

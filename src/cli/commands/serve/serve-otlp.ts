@@ -12,7 +12,7 @@ import { isLoopback, startOtlpServer, type OtlpServerOptions } from '../../../ho
 import { otlpToken } from '../../../hosts/otlp/otlp-token.ts';
 import type { StateOwner } from '../../../core/node/state-places.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
-import { printable } from '../../terminal/printable.ts';
+import { printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface ServeOtlpOptions {

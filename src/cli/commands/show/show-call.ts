@@ -12,7 +12,7 @@ import type { RunCall } from '../../../core/facts/run-call.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import { callText } from '../../runs/call-previews.ts';
 import type { Paint } from '../../terminal/paint.ts';
-import { printableCut } from '../../terminal/printable.ts';
+import { printableCut } from '../../../core/base/printable.ts';
 
 /** How a call was classified. Call numbers start at 1. Contains untrusted text: pass it through `printable` before showing it. */
 export interface ReadCall {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import type { RunSummary } from '../../../stores/run-summary.ts';
+import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import { runStatus } from './run-status.ts';
 import { formattedStatus, statusText } from './status-text.ts';
 

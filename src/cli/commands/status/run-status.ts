@@ -3,7 +3,7 @@ import { MODEL_PRICES } from '../../../core/records/model-prices.ts';
 import { seriousness } from '../../../core/facts/seen-pattern.ts';
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import type { RunSummary } from '../../../stores/run-summary.ts';
+import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import { HEAD_RECORDS, TAIL_RECORDS } from '../../../stores/sqlite/sqlite-glance.ts';
 
 /** The status of a run, as `coxswain status --json` prints it. */

@@ -3,7 +3,7 @@ import { messageOf } from '../../../core/base/error.ts';
 import { endProcess, readStdin } from '../../../hosts/claude-code/read-stdin.ts';
 import { writeStdout } from '../../../hosts/claude-code/write-stdout.ts';
 import { RECORDS_FOLDER } from '../../../stores/records-folder.ts';
-import { jsonLine, printable } from '../../terminal/printable.ts';
+import { jsonLine, printable } from '../../../core/base/printable.ts';
 import { findStatus } from './find-status.ts';
 import { formattedStatus, statusText } from './status-text.ts';
 

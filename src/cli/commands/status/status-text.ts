@@ -1,6 +1,6 @@
 import { inWords } from '../../../core/records/words.ts';
 import { countOf, durationText, usdText } from '../../../core/base/number-text.ts';
-import { printableCut } from '../../terminal/printable.ts';
+import { printableCut } from '../../../core/base/printable.ts';
 import type { RunStatus } from './run-status.ts';
 
 /**

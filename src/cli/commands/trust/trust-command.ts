@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { listTrust, revokeTrust, trustProject, type TrustState } from '../../../hosts/config/trust-project.ts';
 import { adoptRecords, RECORDS_FOLDER } from '../../../stores/records-folder.ts';
-import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface TrustOptions {

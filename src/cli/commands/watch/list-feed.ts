@@ -3,7 +3,7 @@ import { hostTitle } from '../../../formats/find-sessions.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { outcomeText } from '../../runs/run-blocks.ts';
 import { columnsText } from '../../terminal/columns-text.ts';
-import { printableCut } from '../../terminal/printable.ts';
+import { printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { MachineFeed, OpenSessions } from './lines-feed.ts';
 import type { WatchedEvent } from './watched-item.ts';

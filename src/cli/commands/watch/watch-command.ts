@@ -5,7 +5,7 @@ import { present } from '../../../core/base/present.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { followSource, type FollowState } from '../../../formats/follow-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
-import { printable } from '../../terminal/printable.ts';
+import { printable } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { commandTarget } from '../../../hosts/notify/command-target.ts';

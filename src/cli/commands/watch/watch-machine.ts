@@ -1,4 +1,4 @@
-import { allRuns } from '../../../stores/all-runs.ts';
+import { allRuns } from '../../../core/store/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
@@ -16,8 +16,8 @@ import { readRuns, type ReadRun, type ReadRunsItem } from '../../../formats/read
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import type { Notifier } from '../../../hosts/notify/notifier.ts';
-import { lastSeqOf } from '../../../stores/run-summary.ts';
-import type { LiveReader } from '../../../stores/trajectory-store.ts';
+import { lastSeqOf } from '../../../core/facts/run-summary.ts';
+import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { projectStore } from '../../runs/project-store.ts';

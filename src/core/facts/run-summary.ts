@@ -1,8 +1,8 @@
-import { outcomeOf } from '../core/records/call-outcome.ts';
-import { hashText } from '../core/base/hash.ts';
-import type { Mutable } from '../core/base/mutable.ts';
-import { OpenCalls } from '../core/base/open-calls.ts';
-import type { RunIdentified, TrajectoryRecord } from '../core/records/trajectory-record.ts';
+import { outcomeOf } from '../records/call-outcome.ts';
+import { hashText } from '../base/hash.ts';
+import type { Mutable } from '../base/mutable.ts';
+import { OpenCalls } from '../base/open-calls.ts';
+import type { RunIdentified, TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /** The summary of a run in lists. Only `RunCounter` counts: stores use it to update the summary, and `RunView` uses it too. */
 export interface RunSummary {

@@ -1,6 +1,6 @@
-import type { Json } from '../core/base/json.ts';
-import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import type { RunSummary } from './run-summary.ts';
+import type { Json } from '../base/json.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { RunSummary } from '../facts/run-summary.ts';
 
 /** Maximum number of records per `append`. */
 export const MAX_BATCH_RECORDS = 500;

@@ -1,5 +1,5 @@
-import { present } from '../core/base/present.ts';
-import { messageOf, invalidArgument } from '../core/base/error.ts';
+import { present } from '../base/present.ts';
+import { messageOf, invalidArgument } from '../base/error.ts';
 import { checkBatch, type CheckedBatch } from './check-batch.ts';
 import type { RunChange } from './trajectory-store.ts';
 

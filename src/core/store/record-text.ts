@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../core/base/json.ts';
-import { toStoredRecord } from '../core/records/encode-record.ts';
-import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+import { toStoredRecord } from '../records/encode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /**
  * Returns the text of a record that is searched: every string value of its payload, one per line. Keys, numbers and `kind`

@@ -1,18 +1,18 @@
 import { Buffer } from 'node:buffer';
 
-import { parseRecord } from '../../core/records/decode-record.ts';
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { checkBatch, checkRunId, type CheckedBatch, type EncodedRecord } from '../check-batch.ts';
-import { checkChange } from '../check-change.ts';
-import { checkReadQuery } from '../check-read-query.ts';
-import { planAppend } from '../plan-append.ts';
-import { checkRunQuery, pageOfAllRuns } from '../run-page.ts';
-import type { RunSummary } from '../run-summary.ts';
-import { createRunCheck } from '../run-check.ts';
-import { createStoredRun, type SavedSnapshot } from '../stored-run.ts';
-import { checkSearchQuery, toSearchPage } from '../search-page.ts';
-import { createSearchScan } from '../search-scan.ts';
-import { storeClosed } from '../store-error.ts';
+import { parseRecord } from '../records/decode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { checkBatch, checkRunId, type CheckedBatch, type EncodedRecord } from './check-batch.ts';
+import { checkChange } from './check-change.ts';
+import { checkReadQuery } from './check-read-query.ts';
+import { planAppend } from './plan-append.ts';
+import { checkRunQuery, pageOfAllRuns } from './run-page.ts';
+import type { RunSummary } from '../facts/run-summary.ts';
+import { createRunCheck } from './run-check.ts';
+import { createStoredRun, type SavedSnapshot } from './stored-run.ts';
+import { checkSearchQuery, toSearchPage } from './search-page.ts';
+import { createSearchScan } from './search-scan.ts';
+import { storeClosed } from './store-error.ts';
 import type {
   ReadQuery,
   RunChange,
@@ -23,7 +23,7 @@ import type {
   SearchQuery,
   StoreProblem,
   TrajectoryStore,
-} from '../trajectory-store.ts';
+} from './trajectory-store.ts';
 
 /**
  * A store in memory. It keeps each record as JSON text, so that callers cannot modify it and a read returns what other drivers

@@ -1,4 +1,4 @@
-import { invalidArgument } from '../core/base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 
 /** Maximum length of a word that is compared. Longer words, such as base64, are compared by their beginning. */
 const MAX_WORD_CHARS = 64;

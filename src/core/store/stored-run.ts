@@ -1,6 +1,6 @@
-import { jsonOf, type Json } from '../core/base/json.ts';
-import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import type { RunSummary } from './run-summary.ts';
+import { jsonOf, type Json } from '../base/json.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { RunSummary } from '../facts/run-summary.ts';
 import type { StoredRun } from './trajectory-store.ts';
 
 export interface SavedSnapshot {

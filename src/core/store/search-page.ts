@@ -1,8 +1,8 @@
-import { present } from '../core/base/present.ts';
+import { present } from '../base/present.ts';
 import { Buffer } from 'node:buffer';
 
-import { toStoredRecord } from '../core/records/encode-record.ts';
-import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
+import { toStoredRecord } from '../records/encode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { isRunId } from './check-batch.ts';
 import { checkPageLimit, readPageCursor, writePageCursor } from './page-cursor.ts';
 import { recordText } from './record-text.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-import { invalidArgument } from '../core/base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1000;

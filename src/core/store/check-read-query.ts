@@ -1,4 +1,4 @@
-import { invalidArgument } from '../core/base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import type { ReadQuery } from './trajectory-store.ts';
 
 /**

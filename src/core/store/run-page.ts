@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 
 import { isRunId } from './check-batch.ts';
 import { checkPageLimit, readPageCursor, writePageCursor } from './page-cursor.ts';
-import type { RunSummary } from './run-summary.ts';
+import type { RunSummary } from '../facts/run-summary.ts';
 import type { RunPage, RunQuery } from './trajectory-store.ts';
 
 /** A position in the list of runs. Adding or removing other runs does not change it. */

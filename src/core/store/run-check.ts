@@ -1,6 +1,6 @@
-import { canonicalJson } from '../core/base/canonical-json.ts';
-import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import { lastSeqOf, RunCounter, type RunSummary } from './run-summary.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { lastSeqOf, RunCounter, type RunSummary } from '../facts/run-summary.ts';
 import type { StoreProblem } from './trajectory-store.ts';
 
 /** Checks the records of one run in stored order. Each method returns the problems it finds. */

@@ -1,6 +1,6 @@
-import { CoxswainError } from '../core/base/error.ts';
+import { CoxswainError } from '../base/error.ts';
 import type { CheckedBatch, EncodedRecord } from './check-batch.ts';
-import { foldRunSummaries, type RunSummary } from './run-summary.ts';
+import { foldRunSummaries, type RunSummary } from '../facts/run-summary.ts';
 
 export interface AppendPlan {
   /** Records that are not stored yet, in order. Empty if the whole batch is already stored. */

@@ -1,4 +1,4 @@
-import { TERMINAL_SEQUENCES, unseen } from '../../core/base/shown-text.ts';
+import { TERMINAL_SEQUENCES, unseen } from './shown-text.ts';
 
 const UNSEEN = unseen();
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPayload, TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import { everyPayload } from '../../test/support/every-payload.ts';
-import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { everyPayload } from '../../../test/support/every-payload.ts';
+import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { RunCounter, type RunSummary } from './run-summary.ts';
 
 function counted(before: RunSummary | undefined, records: readonly TrajectoryRecord[]): RunSummary {

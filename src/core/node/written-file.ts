@@ -15,9 +15,9 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { present } from '../../core/base/present.ts';
-import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { requireInside } from '../../core/node/guarded-file.ts';
+import { present } from '../base/present.ts';
+import { CoxswainError, messageOf } from '../base/error.ts';
+import { requireInside } from './guarded-file.ts';
 
 /** Maximum file size. Settings are a few kilobytes. */
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { costGrowth, MOST_LINEAR_GROWTH } from '../../test/support/cost-growth.ts';
+import { costGrowth, MOST_LINEAR_GROWTH } from '../../../test/support/cost-growth.ts';
 import { findPhrases, phrasesIn, wordsIn } from './words-in.ts';
 
 test('words are sequences of letters and digits in lower case, with their places', () => {

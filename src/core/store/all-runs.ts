@@ -1,4 +1,4 @@
-import type { RunSummary } from './run-summary.ts';
+import type { RunSummary } from '../facts/run-summary.ts';
 import type { StoreReader } from './trajectory-store.ts';
 
 const PAGE_RUNS = 1000;

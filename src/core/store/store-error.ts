@@ -1,4 +1,4 @@
-import { CoxswainError, messageOf } from '../core/base/error.ts';
+import { CoxswainError, messageOf } from '../base/error.ts';
 
 /** Creates the error of every call after `close()`. */
 export function storeClosed(): CoxswainError {

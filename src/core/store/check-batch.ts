@@ -1,10 +1,10 @@
-import { invalidArgument } from '../core/base/error.ts';
-import { hashText } from '../core/base/hash.ts';
-import { toJson } from '../core/base/to-json.ts';
-import { decodeRecord } from '../core/records/decode-record.ts';
-import { encodeRecord, toStoredRecord } from '../core/records/encode-record.ts';
-import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import { lastSeqOf } from './run-summary.ts';
+import { invalidArgument } from '../base/error.ts';
+import { hashText } from '../base/hash.ts';
+import { toJson } from '../base/to-json.ts';
+import { decodeRecord } from '../records/decode-record.ts';
+import { encodeRecord, toStoredRecord } from '../records/encode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { lastSeqOf } from '../facts/run-summary.ts';
 import { MAX_BATCH_RECORDS, MAX_RUN_ID_CHARS } from './trajectory-store.ts';
 
 /** Number of readable characters that are kept of an id that is replaced. */

@@ -1,4 +1,4 @@
-import { hashNumber } from '../core/base/hash.ts';
+import { hashNumber } from '../base/hash.ts';
 
 /** The tables whose rows have a checksum. The checksum includes the table name, so that a row is not valid in another table. */
 export type CheckedTable = 'records' | 'runs' | 'snapshots';

@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { compareHits, storedKind, toHit, type CheckedSearchQuery, type SearchPlace } from './search-page.ts';
 import type { SearchHit } from './trajectory-store.ts';
 
