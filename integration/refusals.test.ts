@@ -1,0 +1,144 @@
+import type { Options } from '@anthropic-ai/claude-agent-sdk';
+import { MemorySaver, Command } from '@langchain/langgraph';
+import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool as agentTool } from '@openai/agents';
+import { generateText, isStepCount, jsonSchema, tool as aiTool } from 'ai';
+import { createAgent, humanInTheLoopMiddleware, tool as chainTool } from 'langchain';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { coxswainAgent } from '../src/adapters/ai-sdk/index.ts';
+import { coxswainMiddleware } from '../src/adapters/langchain/index.ts';
+import { coxswainAgents } from '../src/adapters/openai-agents/index.ts';
+import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { REFUSAL_ADVICE } from '../src/core/steering/prompt/refusal.ts';
+import { payloadsOf, playScene } from '../src/testing/adapter-player.ts';
+import { SEQUENTIAL } from '../src/testing/contract-scenes.ts';
+import type { ModelScript } from '../src/testing/model-script.ts';
+import { standardSteering } from '../src/core/steering/standard-steering.ts';
+import { recordedRun } from '../test/support/recorded-run.ts';
+import { withOpenAi } from './adapter-scene.ts';
+import { harness } from './claude-agent-sdk.harness.ts';
+import { playClaude } from './claude-scene.ts';
+import { chatModel, handles } from './langchain.harness.ts';
+import { scriptedAiModel } from './scripted-ai-model.ts';
+
+setTracingDisabled(true);
+
+/** The words of a person, which no table can know. */
+const NO = 'Not this one, please.';
+
+/** The model asks for the same refused call in each of four turns. */
+const INSISTING: ModelScript = {
+  turns: [...Array.from({ length: 4 }, () => ({ calls: [{ name: 'pay', args: { eur: 5 } }] })), { text: 'Done.' }],
+};
+
+function outcomesOf(records: readonly TrajectoryRecord[]): readonly (string | undefined)[] {
+  return payloadsOf(records, 'tool_ended').map(({ outcome }) => outcome);
+}
+
+/** Only the sentence about refusals was said. */
+function expectToAsk(records: readonly TrajectoryRecord[]): void {
+  const said = payloadsOf(records, 'feedback_produced').map(({ text }) => text.replace(/^\[.*\]\n\n/, ''));
+  expect(said).toEqual([REFUSAL_ADVICE]);
+}
+
+test('OpenAI Agents: a rejected approval and a rejecting guardrail are refusals', async () => {
+  await withOpenAi(INSISTING, standardSteering(), async ({ run, baseURL, records }) => {
+    const steering = coxswainAgents(run);
+    let runs = 0;
+    const pay = agentTool({
+      name: 'pay',
+      description: 'Pays.',
+      parameters: z.object({ eur: z.number() }),
+      needsApproval: async () => (runs += 1) > 1,
+      execute: async () => 'paid',
+      inputGuardrails: [{ name: 'limit', run: async () => ({ behavior: { type: 'rejectContent', message: NO } }) }],
+    });
+    const agent = new Agent({ name: 'a', tools: steering.tools([pay]) });
+    const runner = steering.attach(new Runner({ modelProvider: new OpenAIProvider({ baseURL, apiKey: 'none' }) }));
+    let result = await runner.run(agent, 'Go.');
+    for (let round = 0; result.interruptions.length > 0 && round < 9; round += 1) {
+      for (const interruption of result.interruptions)
+        result.state.reject(interruption, round === 0 ? {} : { message: NO });
+      result = await runner.run(agent, result.state);
+    }
+    const { own } = await records();
+    expect(outcomesOf(own)).toEqual(['refused', 'refused', 'refused', 'refused']);
+    expectToAsk(own);
+  });
+});
+
+test('LangChain: a call that a person rejects is a refusal', async () => {
+  await withOpenAi(INSISTING, standardSteering(), async ({ run, baseURL, records }) => {
+    const pay = chainTool(async () => 'paid', {
+      name: 'pay',
+      description: 'Pays.',
+      schema: z.object({ eur: z.number() }),
+    });
+    const agent = createAgent({
+      model: chatModel(baseURL),
+      tools: [pay],
+      checkpointer: new MemorySaver(),
+      middleware: [humanInTheLoopMiddleware({ interruptOn: { pay: true } }), coxswainMiddleware(run, handles)],
+    });
+    const config = { configurable: { thread_id: 't' } };
+    await agent.invoke({ messages: [{ role: 'user', content: 'Go.' }] }, config);
+    for (let round = 0; round < 4; round += 1) {
+      const decision = round === 0 ? { type: 'reject' } : { type: 'reject', message: NO };
+      await agent.invoke(new Command({ resume: { decisions: [decision] } }), config);
+    }
+    const { own } = await records();
+    expect(outcomesOf(own)).toEqual(['refused', 'refused', 'refused', 'refused']);
+    expectToAsk(own);
+  });
+});
+
+test('AI SDK: a call that toolApproval denies is a refusal', async () => {
+  const { run, recorded } = recordedRun(standardSteering());
+  const { model } = scriptedAiModel({ script: INSISTING });
+  const pay = aiTool({ inputSchema: jsonSchema<{ eur: number }>({ type: 'object' }), execute: async () => 'paid' });
+  const toolApproval = { pay: () => ({ type: 'denied', reason: NO }) } as const;
+  const cox = coxswainAgent(run);
+  await generateText({
+    ...cox.wrap({ model, tools: { pay } }),
+    toolApproval,
+    prompt: 'Go.',
+    stopWhen: isStepCount(9),
+  });
+  expect((await recorded('tool_ended')).map(({ outcome }) => outcome)).toEqual([
+    'refused',
+    'refused',
+    'refused',
+    'refused',
+  ]);
+  const said = (await recorded('feedback_produced')).map(({ text }) => text.replace(/^\[.*\]\n\n/, ''));
+  expect(said).toEqual([REFUSAL_ADVICE]);
+});
+
+test.each([
+  ['a hook', { isUnobserved: false }],
+  ['canUseTool', { isUnobserved: false }],
+  ['canUseTool', { isUnobserved: true }],
+])('Claude Agent SDK: a call that %s denies is a refusal: %j', async (gate, more) => {
+  const call = { name: 'Bash', args: { command: 'touch /nowhere/x', description: 'for the test' } };
+  const script: ModelScript = { turns: [...Array.from({ length: 4 }, () => ({ calls: [call] })), { text: 'Done.' }] };
+  const deny = { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: NO } as const;
+  const hooks: NonNullable<Options['hooks']> = {
+    PreToolUse: [{ matcher: 'Bash', hooks: [async () => ({ hookSpecificOutput: deny })] }],
+  };
+  const canUseTool: NonNullable<Options['canUseTool']> = async () => ({ behavior: 'deny', message: NO });
+  const scene = {
+    ...SEQUENTIAL,
+    script,
+    query: { tools: ['Bash'], ...(gate === 'a hook' ? {} : { canUseTool }) },
+    ...(gate === 'a hook' ? { hooks } : {}),
+    ...more,
+  };
+  const played = await playScene(
+    { ...harness, run: (given) => playClaude({ ...scene, ...given }) },
+    scene,
+    standardSteering(),
+  );
+  expect(outcomesOf(played.records)).toEqual(['refused', 'refused', 'refused', 'refused']);
+  expectToAsk(played.records);
+});
