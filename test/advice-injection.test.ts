@@ -8,6 +8,12 @@ import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';
 import { coxswainMiddleware } from '../src/adapters/langchain/coxswain-middleware.ts';
 import { coxswainAgents } from '../src/adapters/openai-agents/coxswain-agents.ts';
 import { McpWatch } from '../src/hosts/mcp/mcp-watch.ts';
+import { ownStatusText } from '../src/cli/commands/mcp/own-tools.ts';
+import { readSpans } from '../src/formats/otlp/read-spans.ts';
+import { recordTrace } from '../src/hosts/otlp/record-trace.ts';
+import { SteeringReplay } from '../src/core/replay/steering-replay.ts';
+import { readAll } from '../src/testing/read-all.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import type { DecisionPoint } from '../src/core/records/guidance.ts';
 import { checkCompletion } from '../src/core/run/completion-check.ts';
 import { createCoxswain, type CoxswainOptions, type RunOptions } from '../src/core/run/coxswain.ts';
@@ -370,4 +376,63 @@ test('a tool that the user declared has its name, and one that only a server ann
   }
   expect(texts.join()).toContain('the same call of book_flight');
   expect(texts.join()).not.toContain('other_tool');
+});
+
+/** The advice of a replay of a run that telemetry reported, as `backtest` and a process that continues the run would give it. */
+async function telemetryTexts(text: string): Promise<readonly string[]> {
+  const attributes = (values: Readonly<Record<string, string>>): readonly object[] =>
+    Object.entries(values).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const span = (at: number, name: string, values: Readonly<Record<string, string>>): object => ({
+    traceId,
+    spanId: `b7ad6b71692000${at + 10}`,
+    ...(at === 0 ? {} : { parentSpanId: 'b7ad6b7169200010' }),
+    name,
+    startTimeUnixNano: `17640000${at + 10}000000000`,
+    endTimeUnixNano: `17640000${at === 0 ? 90 : at + 11}000000000`,
+    attributes: attributes({ ...values, 'gen_ai.agent.name': text, 'session.id': text, [text]: text }),
+    status: at === 0 ? {} : { code: 2, message: text },
+  });
+  const call = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': text, 'gen_ai.tool.description': text };
+  const spans = [
+    span(0, `invoke_agent ${text}`, { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.input.messages': text }),
+    ...Array.from({ length: 8 }, (_, at) =>
+      span(at + 1, `execute_tool ${text}`, {
+        ...call,
+        'gen_ai.tool.call.id': `c${at}`,
+        'gen_ai.tool.call.arguments': JSON.stringify({ command: text }),
+        'gen_ai.tool.call.result': `Error: ${text}`,
+        'error.type': text,
+      }),
+    ),
+  ];
+  const resource = { attributes: attributes({ 'service.name': text }) };
+  const read = readSpans({ resourceSpans: [{ resource, scopeSpans: [{ scope: { name: text }, spans }] }] });
+  const store = memoryStore();
+  const redact = (payload: TrajectoryPayload): TrajectoryPayload => payload;
+  const [recorded] = await recordTrace({ traceId, part: 1 }, read?.spans ?? [], { store, redact });
+  const replay = new SteeringReplay({ steering: steeringInto([]) });
+  const texts: string[] = [];
+  for (const record of await readAll(store, recorded?.runId ?? '')) {
+    for (const item of replay.follow(record)) if (item.kind === 'feedback_produced') texts.push(item.text);
+  }
+  return texts;
+}
+
+test.each(everySixth(4))('%s: attributes of telemetry stay out of advice', async (_name, injection) => {
+  const texts = await telemetryTexts(injection);
+  expect(texts.join()).toContain('[Feedback - Pattern]');
+  expect(leakedPieces(texts, injection, await telemetryTexts(PLAIN))).toEqual([]);
+});
+
+test.each(INJECTIONS)('%s: the tool run_status says nothing that another program recorded', (_name, injection) => {
+  const status = {
+    ...{ runId: injection, task: injection, host: injection, calls: 3, errors: 1, turns: 2, deadlineAtMs: null },
+    ...{ leftMs: null, costUsd: null, lastAtMs: 0 },
+  };
+  const pattern = { kind: injection, level: 'warn', occurrences: 3, stuck: true } as const;
+  expect([
+    ownStatusText({ ...status, outcome: null, pattern }),
+    ownStatusText({ ...status, outcome: injection, pattern: null }),
+  ]).toEqual(['3 calls, 1 error, stuck likely: a pattern', '3 calls, 1 error, over']);
 });

@@ -26,7 +26,7 @@ const TOOLS: readonly McpTool[] = [
     description: 'How your run stands: calls, errors, the pattern you are in, the time left.',
     inputSchema: NO_ARGUMENTS,
     annotations: { readOnlyHint: true },
-    answer: async () => statusText(ownWords(await currentRun())).replace(/^cox /, ''),
+    answer: async () => ownStatusText(await currentRun()),
   },
   {
     name: 'time_left',
@@ -71,16 +71,16 @@ async function currentRun(): Promise<RunStatus | undefined> {
   return (await findStatus({ env: process.env, nowMs: Date.now(), stdin: '' })).run;
 }
 
-/** Omits a kind and an outcome without words of ours. A recorded run may have them from another program. */
-function ownWords(run: RunStatus | undefined): RunStatus | undefined {
-  if (run === undefined) return undefined;
+/** Returns the status without words of another program, which a recorded run may have as its outcome or the kind of a pattern. */
+export function ownStatusText(run: RunStatus | undefined): string {
+  if (run === undefined) return statusText(run);
   const { outcome, pattern } = run;
-  return {
+  const isOwn = (words: object, id: string | undefined): boolean => id === undefined || Object.hasOwn(words, id);
+  return statusText({
     ...run,
-    outcome: outcome === null || Object.hasOwn(WORDS.outcome, outcome) ? outcome : 'ended',
-    pattern:
-      pattern === null || Object.hasOwn(WORDS.pattern, pattern.kind) ? pattern : { ...pattern, kind: 'a pattern' },
-  };
+    outcome: isOwn(WORDS.outcome, outcome ?? undefined) ? outcome : 'over',
+    pattern: isOwn(WORDS.pattern, pattern?.kind) ? pattern : pattern && { ...pattern, kind: 'a pattern' },
+  }).replace(/^cox /, '');
 }
 
 function leftText(run: RunStatus | undefined): string {
