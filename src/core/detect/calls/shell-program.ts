@@ -47,6 +47,11 @@ export function isProgram(word: string): boolean {
   return MULTI_PURPOSE.has(word) || KNOWN_PROGRAMS.has(word);
 }
 
+/** Returns true for a program in one of the lists above. Use it only for the program of a command line. */
+export function isListedProgram(program: string): boolean {
+  return /^\w/.test(program) && (isProgram(program) || SINGLE_PURPOSE.some(([, programs]) => programs.has(program)));
+}
+
 /** Returns true for a program whose effect depends on its first arguments, such as `git` or `npm`. */
 export function isMultiPurpose(program: string): boolean {
   return MULTI_PURPOSE.has(program);

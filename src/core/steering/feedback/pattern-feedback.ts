@@ -2,7 +2,7 @@ import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { commandLineOf } from '../../detect/calls/check-command.ts';
 import { classifyError } from '../../detect/calls/error-class.ts';
-import { isProgram } from '../../detect/calls/shell-program.ts';
+import { isListedProgram } from '../../detect/calls/shell-program.ts';
 import { readCall } from '../../detect/calls/tool-semantics.ts';
 import { toolWords } from '../../detect/calls/tool-words.ts';
 import { severityOfLevel } from '../advice/advice.ts';
@@ -84,7 +84,7 @@ function describeLastCall({ answer, evidence, tool }: TrajectoryPattern, context
   return {
     ...toolName,
     ...present({
-      program: isProgram(program) ? program : undefined,
+      program: isListedProgram(program) ? program : undefined,
       answer: answer ?? (call?.errorLine === undefined ? undefined : classifyError(call.errorLine).category),
       fact: call && callFactOf(invoked, commandOf(invoked), { answer, call }),
     }),

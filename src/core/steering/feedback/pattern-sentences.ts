@@ -13,7 +13,7 @@ export interface PatternSentences {
 export interface LastCall {
   /** A result of `toolWords`. */
   readonly tool?: string;
-  /** A program for which `isProgram` returns true. */
+  /** A program for which `isListedProgram` returns true. */
   readonly program?: string;
   /** The class of its result, for a pattern without one. */
   readonly answer?: AnswerClass;
@@ -58,13 +58,19 @@ export const CLASS_WORDS: Readonly<Record<AnswerClass, { readonly name: string; 
 /** The suggestion for each fact about the last call. */
 export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
   comment: 'The whole command is a comment and runs nothing: send the program without it.',
-  'foreign-name': 'That name is not in your command: run the part that produces it alone.',
+  'foreign-name': 'The missing name is not in your command: run the part that produces it alone.',
   'missing-module': "A module is missing: compare its name with the project's declared dependencies.",
   'program-message': 'A program in the command may have failed: run each part of it alone.',
-  rejected: 'Change its name, arguments or form: the task may expect others.',
+  rejected: 'Change the name, arguments or form that you sent: the task may expect others.',
   'empty-output': 'If an empty result cannot be right, begin with a simpler call that works.',
   'long-call': 'Run a short part of it that works first, then add one part at a time.',
-  'known-result': 'It will not change: if it answers the task, finish; if not, change the call.',
+  'known-result': 'The result will not change: if it answers the task, finish; if not, change the call.',
+};
+
+/** Facts that name the result better than its class. */
+const FACT_RESULTS: Readonly<Partial<Record<CallFact, string>>> = {
+  'missing-module': 'missing module',
+  rejected: 'rejection',
 };
 
 const KIND_NAME = /^[a-z]\w{0,27}$/;
@@ -82,8 +88,9 @@ export function patternSentences(pattern: TrajectoryPattern, lastCall: LastCall 
     };
   }
   const { answer = pattern.answer, fact, program, tool = 'one tool' } = lastCall;
-  const call = program === undefined ? tool : `${tool} (${program})`;
-  const { fix, name: result } = answer === undefined ? { name: 'result' } : CLASS_WORDS[answer];
+  const call = program === undefined || program === tool ? tool : `${tool} (${program})`;
+  const { fix, name } = answer === undefined ? { name: 'result' } : CLASS_WORDS[answer];
+  const result = (fact && FACT_RESULTS[fact]) ?? name;
   const [summary, suggestion] = words.sentences({
     tool,
     call,
