@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import type { PgPool, PostgresStore, PostgresStoreOptions } from '../src/stores/postgres/postgres-store.ts';
-import type { StoreProblem } from '../src/stores/trajectory-store.ts';
+import type { StoreProblem } from '../src/core/store/trajectory-store.ts';
 import { noPostgres, rowsOf, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';
