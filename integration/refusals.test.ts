@@ -11,8 +11,8 @@ import { coxswainMiddleware } from '../src/adapters/langchain/index.ts';
 import { coxswainAgents } from '../src/adapters/openai-agents/index.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { REFUSAL_ADVICE } from '../src/core/steering/prompt/refusal.ts';
-import { payloadsOf, playScene } from '../src/testing/adapter-player.ts';
-import { SEQUENTIAL } from '../src/testing/contract-scenes.ts';
+import { payloadsOf, playScene } from '../test/support/adapter-contract/adapter-player.ts';
+import { SEQUENTIAL } from '../test/support/adapter-contract/contract-scenes.ts';
 import type { ModelScript } from '../src/testing/model-script.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { recordedRun } from '../test/support/recorded-run.ts';
@@ -79,7 +79,8 @@ test('LangChain: a call that a person rejects is a refusal', async () => {
       model: chatModel(baseURL),
       tools: [pay],
       checkpointer: new MemorySaver(),
-      middleware: [humanInTheLoopMiddleware({ interruptOn: { pay: true } }), coxswainMiddleware(run, handles)],
+      // The types of the package do not hold under exactOptionalPropertyTypes.
+      middleware: [humanInTheLoopMiddleware({ interruptOn: { pay: true } }) as never, coxswainMiddleware(run, handles)],
     });
     const config = { configurable: { thread_id: 't' } };
     await agent.invoke({ messages: [{ role: 'user', content: 'Go.' }] }, config);
@@ -97,7 +98,7 @@ test('AI SDK: a call that toolApproval denies is a refusal', async () => {
   const { run, recorded } = recordedRun(standardSteering());
   const { model } = scriptedAiModel({ script: INSISTING });
   const pay = aiTool({ inputSchema: jsonSchema<{ eur: number }>({ type: 'object' }), execute: async () => 'paid' });
-  const toolApproval = { pay: () => ({ type: 'denied', reason: NO }) } as const;
+  const toolApproval = { pay: { type: 'denied', reason: NO } } as const;
   const cox = coxswainAgent(run);
   await generateText({
     ...cox.wrap({ model, tools: { pay } }),
