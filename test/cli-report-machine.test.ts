@@ -84,7 +84,7 @@ test('a report without a path covers the project store and the sessions of every
     project: here.cwd,
     verdict: { verdict: 'failed', evidence: expect.stringContaining('rate limit') },
   });
-  expect(runOf('both/a1')).toMatchObject({ outcome: { reason: 'answered' } });
+  expect(runOf('both/a1')).toMatchObject({ ending: { reason: 'answered' } });
   // The records of a hook have no tokens.
   expect(runOf('sdk')).toMatchObject({ tokens: 15 });
   expect(runOf('alone')).toMatchObject({ project: '/gone/other', verdict: { verdict: 'failed' } });

@@ -60,7 +60,7 @@ test('a report counts runs, usage, advice and what followed it', async () => {
   const night = lines.find(({ id }) => id === 'night');
   expect(night).toMatchObject({ calls: 12, errors: 12, tokens: 1_320, stuck: true });
   expect(night?.['costUsd']).toBeCloseTo(0.12);
-  expect(night).not.toHaveProperty('outcome');
+  expect(night).not.toHaveProperty('ending');
   const report = lines.at(-1);
   expect(report?.['totals']).toMatchObject({ runs: 2, below: 1, open: 1, stuck: 1, calls: 12, tokens: 1_320 });
   const advice = (report?.['advice'] ?? []) as readonly Readonly<Record<string, number | string>>[];

@@ -53,7 +53,12 @@ test('the records printed by show give the same analysis', async () => {
   const first = await runCli(['analyze', 'a.json', '--json', '--store', 'runs.db'], { cwd });
   const records = await runCli(['show', 'alpha-1', '--store', 'runs.db', '--json'], { cwd });
   const again = await runCli(['analyze', '-', '--json'], { cwd, stdin: records.stdout });
-  expect(jsonLines(again.stdout)[0]).toEqual({ ...jsonLines(first.stdout)[0], source: '-', format: 'coxswain' });
+  expect(jsonLines(again.stdout)[0]).toEqual({
+    ...jsonLines(first.stdout)[0],
+    source: '-',
+    format: 'coxswain',
+    agent: 'coxswain',
+  });
 });
 
 test('recording the same file again changes nothing, also by another path', async () => {

@@ -121,7 +121,7 @@ interface JsonReport {
   readonly calls: number;
   readonly errors: number;
   readonly turns: number;
-  readonly outcome?: { readonly outcome?: string; readonly success?: boolean; readonly reward?: number };
+  readonly ending?: { readonly outcome?: string; readonly success?: boolean; readonly reward?: number };
   readonly patterns: readonly { readonly kind: string }[];
   readonly advice?: { readonly pieces: number; readonly delivered: number };
   readonly tokens?: number;
@@ -134,8 +134,8 @@ function ofReports(output: string): ReadonlyMap<string, Read> {
   return new Map(
     lines.flatMap((line): readonly (readonly [string, Read])[] => {
       if (line.id === undefined) return [];
-      const { advice, calls, costUsd = null, errors, outcome, patterns, tokens = null, turns } = line;
-      const { outcome: word = null, reward = null, success = null } = outcome ?? {};
+      const { advice, calls, costUsd = null, ending, errors, patterns, tokens = null, turns } = line;
+      const { outcome: word = null, reward = null, success = null } = ending ?? {};
       const read: Read = { calls, errors, turns, outcome: word, success, reward, patterns: kindsOf(patterns) };
       const more: Read =
         advice === undefined ? {} : { advice: advice.pieces, delivered: advice.delivered, tokens, costUsd };

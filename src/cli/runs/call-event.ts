@@ -3,7 +3,7 @@ import type { Json } from '../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunCall } from '../../core/facts/run-call.ts';
 import { errorLineOf } from '../../core/facts/run-call.ts';
-import { callText } from './call-previews.ts';
+import { callText } from '../../core/facts/call-previews.ts';
 import type { CallEvent } from './live-event.ts';
 
 const MAX_CHARS = 200;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { ReportFold } from './report-fold.ts';
+import { createRunFold } from './run-fold.ts';
 import { terminalText } from '../document/write-document.ts';
 import { runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';
 import { RunTotals } from './run-totals.ts';
@@ -10,10 +10,10 @@ import { RunTotals } from './run-totals.ts';
 const FORM = { paint: (_style: string, text: string) => text, width: 120 };
 
 test('a run without a source file names none', () => {
-  const fold = new ReportFold('r', {});
+  const fold = createRunFold('r', {});
   const payload = { kind: 'run_started', identity: { run_id: 'r', depth: 0 }, task: 'Fix the build.' } as const;
   fold.fold({ schema_version: 1, seq: 0, run_id: 'r', depth: 0, recorded_at_unix_ms: 1, payload });
-  expect(titleItem(fold.report()).lines).toContainEqual({ style: 'dim', text: 'coxswain, run r' });
+  expect(titleItem(fold.facts(0)).lines).toContainEqual({ style: 'dim', text: 'coxswain, run r' });
 });
 
 test('the count of a recorded pattern that never ended is a lower bound, and its line reaches the end of the run', async () => {
@@ -27,9 +27,9 @@ test('the count of a recorded pattern that never ended is a lower bound, and its
     run.emit({ type: 'tool_execution_end', ...call, result: 'make: no rule', isError: true });
   }
   await run.end();
-  const fold = new ReportFold('r', {});
+  const fold = createRunFold('r', {});
   for await (const record of store.readRun('r')) fold.fold(record);
-  const text = terminalText({ blocks: runBlocks(fold.report()) }, FORM);
+  const text = terminalText({ blocks: runBlocks(fold.facts(0)) }, FORM);
   expect(text).toContain('noticed at call 3 of 40, seen at least 6 times, not over at the end');
   expect(text).toMatch(/^ {2}\u2576\u2500\u25B2\u2500{36}\u2574 A$/m);
   await cox.close();
@@ -46,9 +46,9 @@ test('refused calls are shown beside the errors, in a run and in totals', async 
     run.emit({ type: 'tool_execution_end', ...call, result, isError: true });
   }
   await run.end();
-  const fold = new ReportFold('r', {});
+  const fold = createRunFold('r', {});
   for await (const record of store.readRun('r')) fold.fold(record);
-  const report = fold.report();
+  const report = fold.facts(0);
   const totals = new RunTotals();
   totals.add(report);
   expect(terminalText({ blocks: runBlocks(report) }, FORM)).toContain('3 calls, 1 error, 2 refused');

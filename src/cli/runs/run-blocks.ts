@@ -18,7 +18,7 @@ import {
   type TextStyle,
 } from '../document/document.ts';
 import { printableCut } from '../../core/base/printable.ts';
-import { shownEvidence, type RunReport, type StripText } from './run-report.ts';
+import { shownEvidence, type PatternFacts, type RunFacts, type StripText } from '../../core/facts/run-facts.ts';
 import type { RunTally, RunTotals } from './run-totals.ts';
 
 const ID_CHARS = 80;
@@ -30,26 +30,26 @@ const NAME_CHARS = 60;
 const LEVEL_STYLE: Readonly<Record<PatternLevel, TextStyle>> = { hint: 'note', warn: 'warn', strong: 'bad' };
 
 /** Returns a run as a title, its facts and its patterns with their evidence; one line if it has no pattern. */
-export function runBlocks(report: RunReport, hasEvidence = true): readonly Block[] {
-  if (report.patterns.length > 0) return [listBlock([titleItem(report)]), ...patternBlocks(report, hasEvidence)];
-  const { id, title } = namesOf(report);
-  const facts = `  ${factsOf(report).join(', ')}: no pattern${id}`;
-  return [listBlock([{ mark: runMark(report), head: [title, styled('dim', facts)] }])];
+export function runBlocks(run: RunFacts, hasEvidence = true): readonly Block[] {
+  if (run.patterns.length > 0) return [listBlock([titleItem(run)]), ...patternBlocks(run, hasEvidence)];
+  const { id, title } = namesOf(run);
+  const facts = `  ${factsOf(run).join(', ')}: no pattern${id}`;
+  return [listBlock([{ mark: runMark(run), head: [title, styled('dim', facts)] }])];
 }
 
 /** Returns the title of a run, its facts, its source, and further lines. */
-export function titleItem(report: RunReport, more: readonly Text[] = []): ListItem {
-  const { id, title } = namesOf(report);
-  const origin = [report.format, report.source].filter((part) => part !== '').join(', ');
+export function titleItem(run: RunFacts, more: readonly Text[] = []): ListItem {
+  const { id, title } = namesOf(run);
+  const origin = [run.format, run.source].filter((part) => part !== '').join(', ');
   return {
-    mark: runMark(report),
+    mark: runMark(run),
     head: styled('strong', title),
-    lines: [factsOf(report).join(', '), styled('dim', origin + id), ...more],
+    lines: [factsOf(run).join(', '), styled('dim', origin + id), ...more],
   };
 }
 
 /** The title is the task if it is known, because a task describes a run better than an id. */
-function namesOf({ id, task }: RunReport): { readonly title: string; readonly id: string } {
+function namesOf({ id, task }: RunFacts): { readonly title: string; readonly id: string } {
   const shownId = printableCut(id, ID_CHARS);
   return task === undefined
     ? { title: `run ${shownId}`, id: '' }
@@ -76,14 +76,14 @@ export function runMark({ patterns, verdict: { verdict } }: MarkedRun): NonNulla
   return { name, style, text };
 }
 
-function factsOf(report: RunReport): readonly string[] {
-  const { turns, durationMs, outcome, patternBasis, steered, usage, verdict } = report;
+function factsOf(run: RunFacts): readonly string[] {
+  const { turns, durationMs, ending, patternBasis, steered, verdict } = run;
   return [
-    ...countFacts(report),
+    ...countFacts(run),
     ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
     ...(durationMs === undefined ? [] : [durationText(durationMs)]),
-    ...usageFacts(usage),
-    ...(outcome === undefined ? cutOffFacts(verdict) : [outcomeText(outcome)]),
+    ...usageFacts(run),
+    ...(ending === undefined ? cutOffFacts(verdict) : [outcomeText(ending)]),
     ...(steered ? [patternBasis === 'recorded' ? 'patterns as recorded' : 'patterns recomputed'] : []),
   ];
 }
@@ -98,7 +98,7 @@ export function countFacts({
   errors,
   lostRecords = 0,
   refused = 0,
-}: Pick<RunReport, 'calls' | 'errors' | 'lostRecords' | 'refused'>): readonly string[] {
+}: Pick<RunFacts, 'calls' | 'errors' | 'lostRecords' | 'refused'>): readonly string[] {
   return [
     countOf(calls, 'call'),
     countOf(errors, 'error'),
@@ -108,7 +108,8 @@ export function countFacts({
 }
 
 /** Formats tokens and cost: `12,345 tokens`, `$0.42`, or `at least $0.42` if the cost of some responses is unknown. */
-export function usageFacts({ answersWithoutCost, costUsd, ...usage }: RunUsage): readonly string[] {
+export function usageFacts(usage: RunUsage): readonly string[] {
+  const { answersWithoutCost, costUsd } = usage;
   const least = answersWithoutCost === undefined ? '' : 'at least ';
   return [...tokenFacts(usage), ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`])];
 }
@@ -124,14 +125,14 @@ export function outcomeText({ outcome, reason, success, reward }: RunOutcome): s
 }
 
 /** Returns the strip of a run with its patterns marked below it, followed by each pattern with its evidence. */
-export function patternBlocks(report: RunReport, hasEvidence = true): readonly Block[] {
-  const shownPatterns = mostSerious(report.patterns);
-  const leftOutCount = report.patterns.length - shownPatterns.length;
-  const { cells, callsPerColumn } = report.strip;
+export function patternBlocks(run: RunFacts, hasEvidence = true): readonly Block[] {
+  const shownPatterns = mostSerious(run.patterns);
+  const leftOutCount = run.patterns.length - shownPatterns.length;
+  const { cells, callsPerColumn } = run.strip;
   const scale = callsPerColumn === 1 ? '' : styled('dim', `  each mark is ${callsPerColumn} calls`);
   const failures = cells.split(/([×▪]+)/).map((part, index) => (index % 2 === 1 ? styled('bad', part) : part));
-  const marks = shownPatterns.map((pattern, index) => markLine(pattern, letterOf(index), report));
-  const items = shownPatterns.map((pattern, index) => patternItem(pattern, letterOf(index), report, hasEvidence));
+  const marks = shownPatterns.map((pattern, index) => markLine(pattern, letterOf(index), run));
+  const items = shownPatterns.map((pattern, index) => patternItem(pattern, letterOf(index), run, hasEvidence));
   return [
     { type: 'drawing', lines: [['  ', failures, scale], ...marks] },
     ...(items.length === 0 ? [] : [listBlock(items)]),
@@ -140,7 +141,7 @@ export function patternBlocks(report: RunReport, hasEvidence = true): readonly B
 }
 
 /** Returns the `MAX_PATTERNS` most severe patterns, in their order in the run. */
-function mostSerious(patterns: readonly TrajectoryPattern[]): readonly TrajectoryPattern[] {
+function mostSerious(patterns: readonly PatternFacts[]): readonly PatternFacts[] {
   if (patterns.length <= MAX_PATTERNS) return patterns;
   const chosen = new Set([...patterns].sort((a, b) => seriousness(b) - seriousness(a)).slice(0, MAX_PATTERNS));
   return patterns.filter((pattern) => chosen.has(pattern));
@@ -150,24 +151,23 @@ function letterOf(index: number): string {
   return String.fromCodePoint(65 + index);
 }
 
-function markLine(pattern: TrajectoryPattern, letter: string, report: RunReport): Text {
+function markLine(pattern: TrajectoryPattern, letter: string, run: RunFacts): Text {
   const { clearedAt, firstSeen, flaggedAt, evidence, level } = pattern;
   const last = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
   // A recorded pattern without an end was last seen at most a few calls before the end of the run.
-  const to = report.patternBasis === 'recorded' && clearedAt === undefined ? Math.max(last, report.calls - 1) : last;
-  return ['  ', styled(LEVEL_STYLE[level], spanLine({ from: firstSeen, to, flaggedAt }, report.strip)), ` ${letter}`];
+  const to = run.patternBasis === 'recorded' && clearedAt === undefined ? Math.max(last, run.calls - 1) : last;
+  return ['  ', styled(LEVEL_STYLE[level], spanLine({ from: firstSeen, to, flaggedAt }, run.strip)), ` ${letter}`];
 }
 
-function patternItem(pattern: TrajectoryPattern, letter: string, report: RunReport, hasEvidence: boolean): ListItem {
-  const { kind, stuck, level, tool, firstSeen, flaggedAt, clearedAt } = pattern;
-  const cost = report.patternCosts.get(pattern.identity);
+function patternItem(pattern: PatternFacts, letter: string, run: RunFacts, hasEvidence: boolean): ListItem {
+  const { kind, stuck, level, tool, firstSeen, flaggedAt, clearedAt, costUsd } = pattern;
   const facts = [
     flaggedAt === null
       ? `from call ${callNumber(firstSeen)}, never more than a hint`
-      : `from call ${callNumber(firstSeen)}, noticed at call ${callNumber(flaggedAt)} of ${report.calls}`,
-    `seen ${timesSeen(pattern, report.patternBasis)}`,
+      : `from call ${callNumber(firstSeen)}, noticed at call ${callNumber(flaggedAt)} of ${run.calls}`,
+    `seen ${timesSeen(pattern, run.patternBasis)}`,
     clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`,
-    ...(cost === undefined ? [] : [`${usdText(cost)} while it lasted`]),
+    ...(costUsd === undefined ? [] : [`${usdText(costUsd)} while it lasted`]),
   ];
   return {
     mark: { text: letter },
@@ -177,14 +177,14 @@ function patternItem(pattern: TrajectoryPattern, letter: string, report: RunRepo
       styled(LEVEL_STYLE[level], `${stuck ? 'stuck, ' : ''}${inWords('level', level)}`),
       tool === undefined ? '' : `  ${printableCut(tool, NAME_CHARS)}`,
     ],
-    lines: [facts.join(', '), ...(hasEvidence ? evidenceLines(pattern, report) : [])],
+    lines: [facts.join(', '), ...(hasEvidence ? evidenceLines(pattern, run) : [])],
   };
 }
 
-function evidenceLines(pattern: TrajectoryPattern, report: RunReport): readonly Text[] {
-  const width = String(report.calls).length + 1;
+function evidenceLines(pattern: TrajectoryPattern, run: RunFacts): readonly Text[] {
+  const width = String(run.calls).length + 1;
   return shownEvidence(pattern).flatMap((index): readonly Text[] => {
-    const preview = report.previews.get(index);
+    const preview = run.previews[index];
     if (preview === undefined) return [];
     const mark = index === pattern.flaggedAt ? styled('warn', '▲') : ' ';
     const number = styled('dim', `#${callNumber(index)}`.padStart(width));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { StretchCounts } from '../../core/base/stretch-counts.ts';
 import { spanLine } from './run-blocks.ts';
-import { stripOf, type StripText } from './run-report.ts';
+import { stripOf, type StripText } from '../../core/facts/run-facts.ts';
 
 function stripFor(failures: readonly boolean[]): StripText {
   const counts = new StretchCounts(60);

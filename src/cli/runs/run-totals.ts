@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/base/json.ts';
 import { saysStuck } from '../../core/facts/seen-pattern.ts';
-import type { RunReport } from './run-report.ts';
+import type { RunFacts } from '../../core/facts/run-facts.ts';
 
 /** Maximum number of names counted separately. Further names are counted together. */
 const MAX_NAMES = 64;
@@ -27,14 +27,14 @@ export class RunTotals {
   readonly #outcomes = new Map<string, RunTally>();
   readonly #patterns = new Map<string, RunTally>();
 
-  add(report: RunReport): void {
-    this.#calls += report.calls;
-    this.#errors += report.errors;
-    this.#refused += report.refused ?? 0;
-    this.#all = tallied(this.#all, report);
-    count(this.#outcomes, outcomeName(report), report);
-    const kinds = new Set(report.patterns.filter(({ level }) => level !== 'hint').map(({ kind }) => kind));
-    for (const kind of kinds) count(this.#patterns, kind, report);
+  add(run: RunFacts): void {
+    this.#calls += run.calls;
+    this.#errors += run.errors;
+    this.#refused += run.refused ?? 0;
+    this.#all = tallied(this.#all, run);
+    count(this.#outcomes, outcomeName(run), run);
+    const kinds = new Set(run.patterns.filter(({ level }) => level !== 'hint').map(({ kind }) => kind));
+    for (const kind of kinds) count(this.#patterns, kind, run);
   }
 
   get all(): RunTally {
@@ -72,26 +72,26 @@ export class RunTotals {
   }
 }
 
-function count(tallies: Map<string, RunTally>, key: string, report: RunReport): void {
+function count(tallies: Map<string, RunTally>, key: string, run: RunFacts): void {
   const name = tallies.has(key) || tallies.size < MAX_NAMES ? key : OTHERS;
-  tallies.set(name, tallied(tallies.get(name) ?? NONE, report));
+  tallies.set(name, tallied(tallies.get(name) ?? NONE, run));
 }
 
-function tallied(tally: RunTally, report: RunReport): RunTally {
-  const success = report.outcome?.success;
+function tallied(tally: RunTally, run: RunFacts): RunTally {
+  const success = run.ending?.success;
   return {
     runs: tally.runs + 1,
-    stuck: tally.stuck + (saysStuck(report.patterns) ? 1 : 0),
+    stuck: tally.stuck + (saysStuck(run.patterns) ? 1 : 0),
     judged: tally.judged + (success === undefined ? 0 : 1),
     succeeded: tally.succeeded + (success === true ? 1 : 0),
   };
 }
 
-function outcomeName({ outcome, verdict }: RunReport): string {
-  if (outcome === undefined) return verdict.verdict === 'failed' ? 'cut off' : 'unknown';
-  const word = outcome.outcome;
-  if (outcome.success === undefined) return word;
-  const judged = outcome.success ? 'success' : 'no success';
+function outcomeName({ ending, verdict }: RunFacts): string {
+  if (ending === undefined) return verdict.verdict === 'failed' ? 'cut off' : 'unknown';
+  const { outcome: word, success } = ending;
+  if (success === undefined) return word;
+  const judged = success ? 'success' : 'no success';
   return word === 'ended' ? judged : `${judged} (${word})`;
 }
 

@@ -5,7 +5,10 @@ import { findSessions } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { importers } from '../../../formats/importers.ts';
 
-import { analyzeSources } from './analyze-sources.ts';
+import { present } from '../../../core/base/present.ts';
+import { RunIds } from '../../../formats/run-ids.ts';
+import type { ReadRunsItem } from '../../../formats/read-runs.ts';
+import { runsOfSources } from '../../runs/runs-from.ts';
 import { openStoreNamed } from '../../runs/open-store.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { printable } from '../../../core/base/printable.ts';
@@ -59,24 +62,30 @@ export async function analyzeCommand(
   const store = options.store === undefined ? undefined : await openStoreNamed(options.store);
   const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));
   const { hints = false, recompute = false, verbose = false } = options;
-  let repeatedRuns = 0;
+  const ids = new RunIds();
   try {
     const sources = await countSources(paths.length === 0 ? installedSessions(terminal) : findSources(paths), progress);
-    repeatedRuns = await analyzeSources(sources, {
+    const query = {
       problems,
-      progress,
-      output,
-      recorder,
+      ids,
       format,
       hints,
       recompute,
-      verbose,
-    });
+      reportsDamage: true,
+      isVerbose: verbose,
+      onSource: progress.source.bind(progress),
+      onBytes: progress.bytes.bind(progress),
+      ...present({ onItem: recorder && recordItems(recorder) }),
+    };
+    for await (const run of runsOfSources(sources, query)) {
+      progress.run();
+      await output.add(run);
+    }
   } finally {
     progress.end();
     await store?.close();
   }
-  if (paths.length > 0) problems.endSources(repeatedRuns);
+  if (paths.length > 0) problems.endSources(ids.repeated);
   await output.finish();
   if (by !== undefined) await table?.write(by, options.json === true, terminal);
   if (options.csv !== undefined) await table?.save(options.csv);
@@ -136,6 +145,14 @@ async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSourc
   for (const { path } of sessions.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs)) {
     for await (const found of findSources([path])) yield { ...found, named: false };
   }
+}
+
+/** Returns a function that records the items of runs. */
+function recordItems(recorder: RunRecorder): (item: ReadRunsItem) => Promise<void> {
+  return async (item) => {
+    if (item.type === 'record') await recorder.add(item.run.id, item.record);
+    else if (item.type === 'end') await recorder.end(item.run.id);
+  };
 }
 
 function refusalText({ runId, error }: RefusedRun): string {

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import { PrintedOutput, type ReportOutput, type ReportOutputOptions } from './report-output.ts';
-import type { RunReport } from '../../runs/run-report.ts';
+import { NO_ADVICE, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { Terminal } from '../../terminal/terminal.ts';
 
 const DEFAULTS: ReportOutputOptions = { stuckOnly: false, summaryOnly: false, all: false };
 
 async function printed(
-  reports: readonly RunReport[],
+  reports: readonly RunFacts[],
   outputOn: (terminal: Terminal) => ReportOutput = (terminal) => new PrintedOutput(terminal, DEFAULTS),
 ): Promise<string> {
   const stdout = new PassThrough({ highWaterMark: 10_000_000 });
@@ -35,7 +35,7 @@ function pattern(more: Partial<TrajectoryPattern> = {}): TrajectoryPattern {
   };
 }
 
-function report(id: string, more: Partial<RunReport> = {}): RunReport {
+function report(id: string, more: Partial<RunFacts> = {}): RunFacts {
   return {
     id,
     source: 'a.json',
@@ -46,21 +46,30 @@ function report(id: string, more: Partial<RunReport> = {}): RunReport {
     verdict: { verdict: 'unknown', evidence: 'nothing says how it went' },
     patternBasis: 'recomputed',
     steered: false,
-    usage: {},
-    patternCosts: new Map(),
+    startedAtMs: 0,
+    lastAtMs: 0,
+    checks: [],
+    filesChanged: [],
+    commits: 0,
     patterns: [],
+    stuck: more.patterns?.some(({ level, stuck }) => stuck && level !== 'hint') ?? false,
+    advice: NO_ADVICE,
+    adviceTexts: [],
+    faults: 0,
+    faultTexts: [],
+    moments: [],
     diagnostics: [],
     strip: { cells: '···×··', callsPerColumn: 1 },
-    previews: new Map([[2, { call: 'bash {command: "ls"}', error: 'no such file' }]]),
+    previews: { 2: { call: 'bash {command: "ls"}', error: 'no such file' } },
     ...more,
   };
 }
 
 test('a run with a pattern is a block: facts, strip, span, pattern and evidence', async () => {
-  const outcome = { outcome: 'ended', success: false, reward: 0.25 };
+  const ending = { outcome: 'ended', success: false, reward: 0.25 };
   const one = report('r1', {
     patterns: [pattern({ tool: 'bash', clearedAt: 5 })],
-    outcome,
+    ending,
     verdict: { verdict: 'failed', evidence: 'its source says that it failed' },
     durationMs: 61_000,
     task: 'go',
@@ -96,9 +105,9 @@ test('the totals count runs by outcome and by pattern, without hints', async () 
   const good = { outcome: 'ended', success: true };
   const bad = { outcome: 'limit', success: false };
   const text = await printed([
-    report('a', { outcome: good }),
-    report('b', { outcome: bad, patterns: [pattern(), pattern({ firstSeen: 5 })] }),
-    report('c', { outcome: bad, patterns: [pattern({ kind: 'drift', level: 'hint', flaggedAt: null })] }),
+    report('a', { ending: good }),
+    report('b', { ending: bad, patterns: [pattern(), pattern({ firstSeen: 5 })] }),
+    report('c', { ending: bad, patterns: [pattern({ kind: 'drift', level: 'hint', flaggedAt: null })] }),
     report('d'),
   ]);
   expect(text.slice(text.indexOf('4 runs'))).toBe(
@@ -136,7 +145,8 @@ test('JSON is one line per run, and a line of totals on request', async () => {
     .trimEnd()
     .split('\n');
   expect(lines).toHaveLength(2);
-  expect(JSON.parse(lines[0] ?? '')).toEqual({
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    schema: 1,
     id: 'a',
     source: 'a.json',
     format: 'calls',

@@ -1,7 +1,6 @@
-import { saysStuck } from '../../../core/facts/seen-pattern.ts';
 import { countText } from '../../../core/base/number-text.ts';
 import { jsonLine } from '../../../core/base/printable.ts';
-import { reportJson, type RunReport } from '../../runs/run-report.ts';
+import { FACTS_SCHEMA, factsJson, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { runBlocks, totalsBlocks } from '../../runs/run-blocks.ts';
 import { RunTotals } from '../../runs/run-totals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -25,7 +24,7 @@ export interface ReportOutputOptions {
 
 /** Receives the reports of the runs. */
 export interface ReportOutput {
-  add(report: RunReport): Promise<void>;
+  add(run: RunFacts): Promise<void>;
   finish(): Promise<void>;
   /** Number of received runs, printed or not. */
   readonly runs: number;
@@ -33,7 +32,7 @@ export interface ReportOutput {
 
 interface TopRun {
   readonly rank: number;
-  readonly report: RunReport;
+  readonly run: RunFacts;
 }
 
 /**
@@ -59,17 +58,17 @@ export class PrintedOutput implements ReportOutput {
     return this.#totals.all.runs;
   }
 
-  async add(report: RunReport): Promise<void> {
-    this.#totals.add(report);
+  async add(run: RunFacts): Promise<void> {
+    this.#totals.add(run);
     const { summaryOnly, stuckOnly, all, json = false } = this.#options;
-    const isStuck = saysStuck(report.patterns);
+    const isStuck = run.stuck;
     if (summaryOnly || (stuckOnly && !isStuck)) return;
     if (json || all) {
-      await this.#terminal.write(json ? jsonLine(reportJson(report)) : this.#textOf(report));
+      await this.#terminal.write(json ? jsonLine(factsJson(run)) : this.#textOf(run));
       return;
     }
-    if (isStuck) this.#addToTop(report);
-    this.#held?.push(this.#textOf(report));
+    if (isStuck) this.#addToTop(run);
+    this.#held?.push(this.#textOf(run));
     if (this.#held !== undefined && this.#held.length > MAX_HELD) this.#held = undefined;
   }
 
@@ -78,7 +77,7 @@ export class PrintedOutput implements ReportOutput {
     if (this.#held === undefined) await this.#writeTop();
     else for (const text of this.#held) await this.#terminal.write(text);
     if (json) {
-      if (summaryOnly) await this.#terminal.write(jsonLine(this.#totals.toJson()));
+      if (summaryOnly) await this.#terminal.write(jsonLine({ schema: FACTS_SCHEMA, ...this.#totals.toJson() }));
     } else if (this.runs > 1 || summaryOnly) {
       const text = terminalText({ blocks: totalsBlocks(this.#totals) }, this.#terminal);
       await this.#terminal.write((summaryOnly ? '' : '\n') + text);
@@ -86,20 +85,20 @@ export class PrintedOutput implements ReportOutput {
   }
 
   /** Formats a run; a run with patterns ends with an empty line. */
-  #textOf(report: RunReport): string {
-    return terminalText({ blocks: runBlocks(report) }, this.#terminal) + (report.patterns.length > 0 ? '\n' : '');
+  #textOf(run: RunFacts): string {
+    return terminalText({ blocks: runBlocks(run) }, this.#terminal) + (run.patterns.length > 0 ? '\n' : '');
   }
 
-  #addToTop(report: RunReport): void {
-    const rank = stuckness(report);
+  #addToTop(run: RunFacts): void {
+    const rank = stuckness(run);
     const last = this.#top.at(-1);
     if (this.#top.length >= MAX_TOP && last !== undefined && last.rank >= rank) return;
-    this.#top = [...this.#top, { rank, report }].sort((a, b) => b.rank - a.rank).slice(0, MAX_TOP);
+    this.#top = [...this.#top, { rank, run }].sort((a, b) => b.rank - a.rank).slice(0, MAX_TOP);
   }
 
   async #writeTop(): Promise<void> {
     const { runs, stuck } = this.#totals.all;
-    for (const { report } of this.#top) await this.#terminal.write(this.#textOf(report));
+    for (const { run } of this.#top) await this.#terminal.write(this.#textOf(run));
     const shownCount = this.#top.length;
     const stuckNote =
       stuck === 0
@@ -112,7 +111,7 @@ export class PrintedOutput implements ReportOutput {
 }
 
 /** Returns the number of occurrences of stuck patterns in a run. */
-function stuckness({ patterns }: RunReport): number {
+function stuckness({ patterns }: RunFacts): number {
   const stuckPatterns = patterns.filter(({ stuck, level }) => stuck && level !== 'hint');
   return stuckPatterns.reduce((sum, { occurrences }) => sum + occurrences, 0);
 }

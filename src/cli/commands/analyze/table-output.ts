@@ -1,8 +1,11 @@
 import { writeOutput } from '../../runs/write-output.ts';
 import { countText, rangeText, usdText } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
-import { csvText, analysedRow, type AnalysedRow } from '../../runs/analysed-rows.ts';
-import type { RunReport } from '../../runs/run-report.ts';
+import { FACTS_SCHEMA, type RunFacts } from '../../../core/facts/run-facts.ts';
+import { isFlagged } from '../../../core/facts/seen-pattern.ts';
+import { callNumber } from '../../../core/base/call-number.ts';
+import { csvField } from '../../../core/base/csv-field.ts';
+import { dirname } from 'node:path';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import type { SavedReport } from '../../../lab/backtest-report.ts';
@@ -30,8 +33,8 @@ const SAMPLES = 3;
 export class TableOutput implements ReportOutput {
   readonly #rows: AnalysedRow[] = [];
 
-  async add(report: RunReport): Promise<void> {
-    this.#rows.push(analysedRow(report));
+  async add(run: RunFacts): Promise<void> {
+    this.#rows.push(analysedRow(run));
   }
 
   get runs(): number {
@@ -47,7 +50,7 @@ export class TableOutput implements ReportOutput {
       .map(([name, rows]) => groupOf(name, rows))
       .sort((a, b) => b.runs - a.runs || (a.name < b.name ? -1 : 1));
     if (isJson) {
-      for (const group of groups) await terminal.write(jsonLine({ by, ...group }));
+      for (const group of groups) await terminal.write(jsonLine({ schema: FACTS_SCHEMA, by, ...group }));
       return;
     }
     const hiddenGroups = groups.length - MAX_PRINTED;
@@ -141,4 +144,80 @@ function sampleText({
   source,
 }: Group['samples'][number]): string {
   return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)} in ${printableCut(source, 200)}`;
+}
+
+/** A run as one flat row for CSV. Null means unknown. */
+interface AnalysedRow {
+  readonly id: string;
+  readonly source: string;
+  readonly folder: string;
+  readonly format: string;
+  readonly model: string | null;
+  readonly task: string | null;
+  readonly calls: number;
+  readonly turns: number;
+  readonly errors: number;
+  readonly duration_ms: number | null;
+  readonly tokens: number | null;
+  readonly cost_usd: number | null;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+  readonly success: boolean | null;
+  readonly reward: number | null;
+  readonly verdict: string;
+  readonly stuck: boolean;
+  /** Number (from 1) of the first call at which a stuck pattern was flagged. */
+  readonly first_stuck_call: number | null;
+  readonly first_stuck_pattern: string | null;
+  readonly first_stuck_tool: string | null;
+  readonly calls_after_flag: number | null;
+  readonly cost_after_flag_usd: number | null;
+}
+
+function analysedRow(run: RunFacts): AnalysedRow {
+  const { afterFlag, calls, costUsd, durationMs, ending, errors, format, id, modelId, source, task, tokens, turns } =
+    run;
+  const stuck = run.patterns.filter((pattern) => pattern.stuck && isFlagged(pattern));
+  const [first] = stuck.toSorted((a, b) => (a.flaggedAt ?? 0) - (b.flaggedAt ?? 0));
+  return {
+    id,
+    source,
+    folder: dirname(source),
+    format,
+    model: modelId ?? null,
+    task: task ?? null,
+    calls,
+    turns,
+    errors,
+    duration_ms: durationMs ?? null,
+    tokens: tokens ?? null,
+    cost_usd: costUsd ?? null,
+    outcome: ending?.outcome ?? null,
+    reason: ending?.reason ?? null,
+    success: ending?.success ?? null,
+    reward: ending?.reward ?? null,
+    verdict: run.verdict.verdict,
+    stuck: first !== undefined,
+    first_stuck_call: first?.flaggedAt === undefined || first.flaggedAt === null ? null : callNumber(first.flaggedAt),
+    first_stuck_pattern: first?.kind ?? null,
+    first_stuck_tool: first?.tool ?? null,
+    calls_after_flag: afterFlag?.calls ?? null,
+    cost_after_flag_usd: afterFlag?.costUsd ?? null,
+  };
+}
+
+/** Formats rows as CSV (RFC 4180 with LF line ends), with a header row. An empty field means unknown. */
+function csvText(rows: readonly AnalysedRow[]): string {
+  const [first] = rows;
+  if (first === undefined) return '';
+  // A row has exactly the fields of its type.
+  const names = Object.keys(first) as (keyof AnalysedRow)[];
+  const lines = rows.map((row) => names.map((name) => cellOf(row[name])).join(','));
+  return `${[names.join(','), ...lines].join('\n')}\n`;
+}
+
+function cellOf(value: AnalysedRow[keyof AnalysedRow]): string {
+  const text = value === null ? '' : String(value);
+  // Adds a quote, because a spreadsheet would interpret such a text as a formula.
+  return csvField(typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 }

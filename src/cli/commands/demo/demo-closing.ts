@@ -4,7 +4,8 @@ import { countOf, countText } from '../../../core/base/number-text.ts';
 import { shownStore, storeFlag } from '../../runs/open-store.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { printable, printableCut } from '../../../core/base/printable.ts';
-import { ReportFold } from '../../runs/report-fold.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { createRunFold } from '../../runs/run-fold.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { runBlocks } from '../../runs/run-blocks.ts';
 
@@ -21,9 +22,9 @@ interface RecordedRun {
 export async function demoClosing(run: RecordedRun, terminal: Terminal): Promise<string> {
   const { store, runId, file, source } = run;
   const { paint } = terminal;
-  const fold = new ReportFold(runId, { source });
+  const fold = createRunFold(runId, { source });
   for await (const record of store.readRun(runId)) fold.fold(record);
-  const report = fold.report();
+  const report = fold.facts(systemClock.nowMs());
   const { advice, adviceLeftOut } = fold.view;
   const pieces = advice.length + adviceLeftOut;
   const deliveredCount = advice.filter(({ arm }) => arm === 'delivered').length;

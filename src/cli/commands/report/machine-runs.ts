@@ -9,13 +9,14 @@ import { findSources, type FoundSource } from '../../../formats/find-sources.ts'
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import { PERMISSION_REQUESTED } from '../../../core/records/host-notes.ts';
-import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { projectAt, type StoredNames } from '../../runs/stored-names.ts';
 import type { RunUsage } from '../../../core/facts/run-view.ts';
-import type { FoundRun, NightRun } from './night-run.ts';
-import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source.ts';
+import type { RunFacts } from '../../../core/facts/run-facts.ts';
+import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
+import type { RunOutcome } from '../../../core/facts/run-verdict.ts';
+import { runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
 
 /** The input of a report on all runs of this machine. */
 export interface MachineSources {
@@ -43,28 +44,29 @@ export interface MachineSources {
  *
  * Memory: like `runsOfStore` and `runsOfTranscripts`, and an id and at most one record per run of the store.
  */
-export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<FoundRun, void, void> {
+export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts, void, void> {
   const { open, place, problems, project, sessions, sinceMs, store, stored, storeName } = sources;
-  const standing = present({ standing: standingBy(open, sessions) });
+  const standing = standingBy(open, sessions);
   if (store !== undefined) {
     for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
   }
-  const endings = new Map<string, TrajectoryRecord>();
+  const endings = new Map<string, Ending>();
   const usages = new Map<string, RunUsage>();
   let last = { source: '', project };
-  for await (const found of runsOfTranscripts(filesOf(sessions, sinceMs), { problems, sinceMs, ...standing })) {
-    const storedId = stored.idOf(found.run.id);
-    stored.addTranscript(found.run.id);
+  for await (const found of runsOfSources(filesOf(sessions, sinceMs), { problems, sinceMs, known: standing })) {
+    const storedId = stored.idOf(found.id);
+    stored.addTranscript(found.id);
     if (storedId === undefined) {
-      const { source } = found.report;
+      const { source } = found;
       if (last.source !== source) {
         last = { source, project: projectAt(await sessionFolder(source)) ?? dirname(source) };
       }
-      yield { ...found, run: { ...found.run, project: last.project } };
+      yield { ...found, project: last.project };
       continue;
     }
-    if (found.ended !== undefined && !endings.has(storedId)) endings.set(storedId, found.ended);
-    if (!usages.has(storedId)) usages.set(storedId, found.report.usage);
+    const { ending, lastAtMs: atMs } = found;
+    if (ending !== undefined && !endings.has(storedId)) endings.set(storedId, { ...ending, atMs });
+    if (!usages.has(storedId)) usages.set(storedId, usageOf(found));
   }
   if (store === undefined) return;
   problems.source(storeName);
@@ -74,15 +76,35 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
     if (repeats) leftOut += 1;
     return repeats;
   };
-  for await (const found of runsOfStore(store, { place, sinceMs, endings, isLeftOut, ...standing }))
-    yield { ...found, run: { ...withUsage(found.run, usages.get(found.run.id)), project } };
+  const known = (fold: RunFactsFold): void => {
+    addEnding(fold, endings.get(fold.id));
+    standing?.(fold);
+  };
+  for await (const found of runsOfStore(store, { place, sinceMs, known, isLeftOut })) {
+    // The host of a run may report its usage to the transcript only.
+    const isUsageKnown = found.tokens !== undefined || found.costUsd !== undefined;
+    yield { ...found, ...(isUsageKnown ? {} : usages.get(found.id)), project };
+  }
   if (leftOut > 0)
     problems.note({ message: `${countOf(leftOut, 'run')} of telemetry left out: the session itself is in the report` });
 }
 
-/** Adds the usage from the transcript to a run whose host reports none to its hooks. */
-function withUsage(run: NightRun, usage: RunUsage | undefined): NightRun {
-  return run.tokens === undefined && run.costUsd === undefined ? { ...run, ...usage } : run;
+/** The end of a run in its transcript. */
+interface Ending extends RunOutcome {
+  readonly atMs: number;
+}
+
+/** Adds the end of the transcript to a stored run that has no end, or an end without a reason. */
+function addEnding(fold: RunFactsFold, ending: Ending | undefined): void {
+  const { outcome: stored } = fold.view;
+  if (ending === undefined) return;
+  const { atMs, ...end } = ending;
+  const explains = stored?.reason === undefined && stored?.success === undefined && end.reason !== undefined;
+  if (stored === undefined || explains) fold.add({ kind: 'run_ended', ...end, new_messages: [] }, atMs);
+}
+
+function usageOf({ answersWithoutCost, cacheTokens, cacheTokensWithin, costUsd, tokens }: RunUsage): RunUsage {
+  return present({ answersWithoutCost, cacheTokens, cacheTokensWithin, costUsd, tokens });
 }
 
 /**
@@ -100,7 +122,7 @@ export function standingBy(
   if (open === undefined) return undefined;
   const localIds = new Set(sessions.map(({ path }) => basename(path, '.jsonl')));
   return (fold) => {
-    if (fold.outcome !== undefined || fold.program !== 'claude-code') return;
+    if (fold.view.outcome !== undefined || fold.program !== 'claude-code') return;
     const session = open.get(fold.sessionId);
     if (session === undefined) {
       if (!localIds.has(fold.sessionId)) return;
@@ -108,7 +130,7 @@ export function standingBy(
       return;
     }
     fold.markAlive();
-    if (session.waitingFor?.includes('permission') === true && !fold.isWaiting) {
+    if (session.waitingFor?.includes('permission') === true && fold.view.waitsFor === '') {
       fold.add({ kind: 'session_event', event_type: PERMISSION_REQUESTED, data: {} });
     }
   };

@@ -1,6 +1,7 @@
 import { RunTotals } from '../../runs/run-totals.ts';
-import { BestMoments } from './moments.ts';
-import { NO_ADVICE, tallied, type AdviceTally, type FoundRun, type Moment, type NightRun } from './night-run.ts';
+import { BestMoments } from '../../../core/facts/moments.ts';
+import type { Moment } from '../../../core/facts/run-facts.ts';
+import { FACTS_SCHEMA, NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
 
 /** Maximum number of listed runs. Further runs are included in the totals. */
 const MAX_LISTED = 200;
@@ -33,7 +34,7 @@ interface GroupTally {
 export interface ListedGroup extends GroupTally {
   /** Name of the group. For a project: its folder. */
   readonly name: string;
-  readonly runs: readonly NightRun[];
+  readonly runs: readonly RunFacts[];
 }
 
 /** The sources and the time span of a report. Plain JSON. */
@@ -77,7 +78,7 @@ interface ReportSums {
  */
 export class NightReport {
   readonly totals: RunTotals = new RunTotals();
-  #runs: NightRun[] = [];
+  #runs: RunFacts[] = [];
   readonly #groups = new Map<string, GroupTally>();
   readonly #grouping: Grouping;
   readonly #moments = new BestMoments(MAX_MOMENTS);
@@ -94,19 +95,20 @@ export class NightReport {
     this.#grouping = grouping;
   }
 
-  add({ faults, moments, outcomes, report, run }: FoundRun): void {
-    this.totals.add(report);
+  add(run: RunFacts): void {
+    const { adviceTexts, faultTexts, moments } = run;
+    this.totals.add(run);
     this.#addSums(run);
-    this.#listRun(run);
+    this.#listRun({ ...run, adviceTexts: [], diagnostics: [], faultTexts: [], previews: {} });
     this.#tallyRun(run);
     this.#moments.add(moments);
-    if (moments.length > 0) this.#sources.set(run.id, report.source);
+    if (moments.length > 0) this.#sources.set(run.id, run.source);
     if (this.#sources.size > MAX_SOURCES) this.#dropSources();
-    for (const outcome of outcomes) {
+    for (const outcome of adviceTexts) {
       const name = nameIn(this.#advice, outcome.providerName, MAX_PROVIDERS);
       this.#advice.set(name, tallied(this.#advice.get(name) ?? NO_ADVICE, outcome));
     }
-    for (const fault of faults) {
+    for (const fault of faultTexts) {
       const name = nameIn(this.#faults, fault, MAX_FAULTS);
       this.#faults.set(name, (this.#faults.get(name) ?? 0) + 1);
     }
@@ -116,7 +118,7 @@ export class NightReport {
     return this.#sums;
   }
   /** The 200 most recently active runs, the latest first. Runs without times are last. */
-  get runs(): readonly NightRun[] {
+  get runs(): readonly RunFacts[] {
     return this.#runs.toSorted((a, b) => b.lastAtMs - a.lastAtMs).slice(0, MAX_LISTED);
   }
   /** The listed runs by project, person or agent, the most recently active group first. Undefined without groups. */
@@ -144,7 +146,7 @@ export class NightReport {
     return [...this.#faults].toSorted(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
   }
 
-  #addSums(run: NightRun): void {
+  #addSums(run: RunFacts): void {
     const sums = this.#sums;
     const { verdict } = run.verdict;
     sums.count += 1;
@@ -152,7 +154,7 @@ export class NightReport {
     // The time of a subagent is included in the time of its parent.
     else sums.busyMs += run.lastAtMs - run.startedAtMs;
     if (verdict === 'failed') sums.died += 1;
-    else if (run.outcome === undefined) sums.open += 1;
+    else if (run.ending === undefined) sums.open += 1;
     else sums.answered += 1;
     if (verdict === 'worked') sums.worked += 1;
     for (const name of SUMMED) {
@@ -161,12 +163,12 @@ export class NightReport {
     }
   }
 
-  #listRun(run: NightRun): void {
+  #listRun(run: RunFacts): void {
     this.#runs.push(run);
     if (this.#runs.length >= 2 * MAX_LISTED) this.#runs = [...this.runs];
   }
 
-  #tallyRun(run: NightRun): void {
+  #tallyRun(run: RunFacts): void {
     const { verdict } = run;
     const group = run[this.#grouping] ?? (this.#grouping === 'project' ? undefined : NOT_KNOWN);
     if (group === undefined) return;
@@ -184,6 +186,7 @@ export class NightReport {
   toJson(frame: ReportFrame): unknown {
     const { count: _count, tokens = null, cacheTokens = null, costUsd = null, ...sums } = this.#sums;
     return {
+      schema: FACTS_SCHEMA,
       ...frame,
       totals: { ...this.totals.toJson(), ...sums, tokens, cacheTokens, costUsd },
       ...(this.#groups.size === 0

@@ -5,7 +5,6 @@ import { dirname, resolve } from 'node:path';
 import { callNumber } from '../../../core/base/call-number.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { countOf, durationText } from '../../../core/base/number-text.ts';
-import { present } from '../../../core/base/present.ts';
 import { findSessions, hostFolder, type HostSessions } from '../../../formats/find-sessions.ts';
 import { findSources } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
@@ -24,8 +23,10 @@ import { shellWord } from '../../terminal/shell-word.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { runsOfMachine, standingBy } from './machine-runs.ts';
 import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
-import type { FoundRun, Moment } from './night-run.ts';
-import { runsOfStore, runsOfTranscripts } from './report-source.ts';
+import type { Moment } from '../../../core/facts/run-facts.ts';
+import { factsJson, type RunFacts } from '../../../core/facts/run-facts.ts';
+import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
+import { RunIds } from '../../../formats/run-ids.ts';
 import { reportTarget } from './send-report.ts';
 import { writeReport, type ReportForm } from './write-report.ts';
 
@@ -62,8 +63,10 @@ export async function reportCommand(
   else if (paths.length === 1 && (await storeKindAt(path)) !== undefined) isSent = await storeReport(path, context);
   else {
     const sinceMs = sinceOf(context, false);
-    const runs = runsOfTranscripts(findSources(paths), { problems: context.problems, sinceMs, reportsDamage: true });
+    const ids = new RunIds();
+    const runs = runsOfSources(findSources(paths), { problems: context.problems, sinceMs, ids, reportsDamage: true });
     const report = await foldRuns(by === 'project' ? withProjects(runs) : runs, viewCommandOf, context);
+    context.problems.endSources(ids.repeated);
     isSent = await writeReportTo(report, { from: paths.join(', '), sinceMs, untilMs: context.untilMs }, context);
   }
   return context.problems.any || !isSent ? 1 : 0;
@@ -80,7 +83,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
       open,
       open === undefined ? [] : (await findSessions(places)).flatMap((host) => host.sessions),
     );
-    const runs = runsOfStore(store, { sinceMs, place: resolve(path), ...present({ standing }) });
+    const runs = runsOfStore(store, { sinceMs, place: resolve(path), known: standing });
     const report = await foldRuns(
       reportProblems(runs, problems, name),
       (moment) => viewCommandOf(moment, name),
@@ -196,14 +199,14 @@ async function noteMissingRuns(
 
 /** Adds runs to the totals. With `--json`, prints each run immediately. */
 async function foldRuns(
-  runs: AsyncIterable<FoundRun>,
+  runs: AsyncIterable<RunFacts>,
   commandOf: (moment: Moment, source: string) => string,
   { by, options: { json }, terminal }: ReportContext,
 ): Promise<NightReport> {
   const report = new NightReport(commandOf, by);
   for await (const found of runs) {
     report.add(found);
-    if (json === true) await terminal.write(jsonLine({ ...found.run, moments: found.moments }));
+    if (json === true) await terminal.write(jsonLine(factsJson(found)));
   }
   return report;
 }
@@ -217,13 +220,13 @@ function writeReportTo(
 }
 
 async function* reportProblems(
-  runs: AsyncIterable<FoundRun>,
+  runs: AsyncIterable<RunFacts>,
   problems: Problems,
   path: string,
-): AsyncGenerator<FoundRun> {
+): AsyncGenerator<RunFacts> {
   problems.source(path);
   for await (const found of runs) {
-    const { id, problem } = found.run;
+    const { id, problem } = found;
     if (problem !== undefined) problems.fault({ message: `run ${id}: ${problem}` });
     yield found;
   }
@@ -231,11 +234,11 @@ async function* reportProblems(
 }
 
 /** Adds the project of the session to the runs of named files. */
-async function* withProjects(runs: AsyncIterable<FoundRun>): AsyncGenerator<FoundRun> {
+async function* withProjects(runs: AsyncIterable<RunFacts>): AsyncGenerator<RunFacts> {
   for await (const found of runs) {
-    const { source } = found.report;
+    const { source } = found;
     const project = projectAt(await sessionFolder(source)) ?? dirname(resolve(source));
-    yield { ...found, run: { ...found.run, project } };
+    yield { ...found, project };
   }
 }
 

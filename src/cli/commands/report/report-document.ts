@@ -17,11 +17,12 @@ import { titlesOf } from '../../runs/run-titles.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 import { localTimeText, timeText, zoneText } from '../../terminal/time-text.ts';
 import type { NightReport, ReportFrame, ShownMoment } from './night-report.ts';
-import type { AdviceTally, NightRun } from './night-run.ts';
+import type { AdviceTally, RunFacts } from '../../../core/facts/run-facts.ts';
 
 const ID_CHARS = 80;
 const TASK_CHARS = 76;
 const TEXT_CHARS = 160;
+const MAX_PATTERNS = 8;
 
 /** Returns a report as a document. It depends only on the report. @param maxRuns  maximum number of listed runs */
 export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns: number): Document {
@@ -102,9 +103,9 @@ function groupText({ count, died, name }: { readonly count: number; readonly die
   return `${printableCut(name, 200)}: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`;
 }
 
-function runItem(run: NightRun, titles: ReadonlyMap<string, string>): ListItem {
-  const { id, lastMessage, outcome, problem, task, verdict } = run;
-  const isDeath = verdict.verdict === 'failed' && outcome !== undefined && outcome.success === undefined;
+function runItem(run: RunFacts, titles: ReadonlyMap<string, string>): ListItem {
+  const { ending, id, lastMessage, problem, task, verdict } = run;
+  const isDeath = verdict.verdict === 'failed' && ending !== undefined && ending.success === undefined;
   const idText = printableCut(id, ID_CHARS);
   return {
     mark: runMark(run),
@@ -124,7 +125,7 @@ function factLine(facts: readonly string[], separator: string) {
   return facts.length === 0 ? [] : [{ facts, separator }];
 }
 
-function runFacts(run: NightRun): readonly string[] {
+function runFacts(run: RunFacts): readonly string[] {
   const { advice, costUsd, faults, lastAtMs, startedAtMs } = run;
   return [
     ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
@@ -137,7 +138,7 @@ function runFacts(run: NightRun): readonly string[] {
   ];
 }
 
-function workFacts({ checks, commits, filesChanged }: NightRun): readonly string[] {
+function workFacts({ checks, commits, filesChanged }: RunFacts): readonly string[] {
   const [first = ''] = filesChanged;
   const names = filesChanged.length === 1 ? first : `${first} and ${countOf(filesChanged.length - 1, 'more file')}`;
   return [
@@ -147,8 +148,8 @@ function workFacts({ checks, commits, filesChanged }: NightRun): readonly string
   ];
 }
 
-function patternFacts({ patterns }: NightRun): readonly string[] {
-  return patterns.map(({ clearedAt, flaggedAt, kind, level, stuck }) => {
+function patternFacts({ patterns }: RunFacts): readonly string[] {
+  return patterns.slice(0, MAX_PATTERNS).map(({ clearedAt, flaggedAt, kind, level, stuck }) => {
     const where = flaggedAt === null ? '' : ` at call ${callNumber(flaggedAt)}`;
     const end = clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`;
     return `${stuck ? `stuck ${inWords('level', level)}: ` : ''}${inWords('pattern', kind)}${where}, ${end}`;

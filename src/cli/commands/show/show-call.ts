@@ -10,7 +10,7 @@ import type { ToolEnded, TrajectoryRecord } from '../../../core/records/trajecto
 import { inWords } from '../../../core/records/words.ts';
 import type { RunCall } from '../../../core/facts/run-call.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
-import { callText } from '../../runs/call-previews.ts';
+import { callText } from '../../../core/facts/call-previews.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 

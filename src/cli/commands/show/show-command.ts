@@ -11,7 +11,8 @@ import { jsonLine, printableCut, printableJson } from '../../../core/base/printa
 import { inWords } from '../../../core/records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
-import { ReportFold } from '../../runs/report-fold.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { createRunFold } from '../../runs/run-fold.ts';
 import { patternBlocks, titleItem } from '../../runs/run-blocks.ts';
 import { namedRun } from '../../runs/named-run.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
@@ -53,9 +54,9 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
       return 0;
     }
     const { hints = false, recompute = false } = options;
-    const fold = new ReportFold(run.runId, { hints, recompute });
+    const fold = createRunFold(run.runId, { hints, recompute });
     for await (const record of store.readRun(run.runId)) fold.fold(record);
-    const report = fold.report();
+    const report = fold.facts(systemClock.nowMs());
     const blocks = [
       listBlock([titleItem(report, headerLines(run, file))]),
       storyTable(fold.story()),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { Json } from '../../core/base/json.ts';
+import type { Json } from '../base/json.ts';
 import { CallPreviews } from './call-previews.ts';
 
 function previewOf(tool: string, args: Json): string | undefined {

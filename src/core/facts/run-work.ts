@@ -1,11 +1,11 @@
-import { isJsonObject, type Json } from '../../../core/base/json.ts';
-import { present } from '../../../core/base/present.ts';
-import { commandLineOf } from '../../../core/detect/calls/check-command.ts';
-import { filesOfPatch } from '../../../core/detect/calls/patch-text.ts';
-import { readCall } from '../../../core/detect/calls/tool-semantics.ts';
-import { textOfContent } from '../../../core/records/stored-message.ts';
-import type { TrajectoryPayload } from '../../../core/records/trajectory-record.ts';
-import type { RunCall } from '../../../core/facts/run-call.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
+import { present } from '../base/present.ts';
+import { commandLineOf } from '../detect/calls/check-command.ts';
+import { filesOfPatch } from '../detect/calls/patch-text.ts';
+import { readCall } from '../detect/calls/tool-semantics.ts';
+import { textOfContent } from '../records/stored-message.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import type { RunCall } from './run-call.ts';
 
 /** The changes that a run made to its project. Plain JSON. */
 export interface RunWork {

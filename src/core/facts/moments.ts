@@ -1,15 +1,14 @@
-import { callNumber } from '../../../core/base/call-number.ts';
-import { inWords } from '../../../core/records/words.ts';
-import type { AdviceOutcome } from '../../../core/facts/advice-outcome.ts';
-import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
-import { countOf, durationText } from '../../../core/base/number-text.ts';
-import { isCutOff } from '../../../core/facts/run-verdict.ts';
-import { timesSeen } from '../../../core/facts/seen-pattern.ts';
-import type { RunReport } from '../../runs/run-report.ts';
-import type { Moment } from './night-run.ts';
+import { callNumber } from '../base/call-number.ts';
+import { inWords } from '../records/words.ts';
+import type { AdviceOutcome } from './advice-outcome.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import { countOf, durationText } from '../base/number-text.ts';
+import { isCutOff } from './run-verdict.ts';
+import { timesSeen } from './seen-pattern.ts';
+import type { Moment, RunFacts } from './run-facts.ts';
 
 /** An interval of a run: consecutive failures, or a time without records. */
-export interface Stretch {
+export interface Streak {
   /** Number of failures, or milliseconds. */
   readonly length: number;
   /** Index of its first call. */
@@ -20,13 +19,13 @@ export interface Stretch {
 
 /** The properties of a run from which moments are derived. */
 export interface MomentSources {
-  readonly runId: string;
-  readonly report: RunReport;
-  readonly outcomes: readonly AdviceOutcome[];
-  readonly faults: readonly string[];
-  readonly streak: Stretch;
-  readonly gap: Stretch;
-  readonly gaveUp: Stretch | undefined;
+  readonly facts: Pick<
+    RunFacts,
+    'id' | 'calls' | 'ending' | 'verdict' | 'patternBasis' | 'patterns' | 'adviceTexts' | 'faultTexts'
+  >;
+  readonly streak: Streak;
+  readonly gap: Streak;
+  readonly gaveUp: Streak | undefined;
   /** Start times of calls in Unix milliseconds, by call index; 0 or absent if unknown. */
   readonly callTimes: readonly number[];
 }
@@ -45,8 +44,9 @@ type FoundMoment = Omit<Moment, 'runId'>;
  * contains the table.
  */
 export function momentsOf(sources: MomentSources): readonly Moment[] {
-  const { callTimes, faults, gap, gaveUp, outcomes, report, runId, streak } = sources;
-  const [fault] = faults;
+  const { callTimes, facts, gap, gaveUp, streak } = sources;
+  const { adviceTexts, faultTexts, id: runId } = facts;
+  const [fault] = faultTexts;
   const foundMoments: (FoundMoment | undefined)[] = [
     gaveUp && {
       ...placeOf(gaveUp),
@@ -54,9 +54,9 @@ export function momentsOf(sources: MomentSources): readonly Moment[] {
       type: 'gave up',
       what: `allowed to end unfinished after ${countOf(gaveUp.length, 'check')}`,
     },
-    worstPattern(report),
-    endMoment(report),
-    warningMoment(outcomes),
+    worstPattern(facts),
+    endMoment(facts),
+    warningMoment(adviceTexts),
     fault === undefined ? undefined : { score: 45, type: 'fault', what: `a fault: ${fault}` },
     streakMoment(streak),
     gapMoment(gap),
@@ -104,12 +104,12 @@ export class BestMoments {
 }
 
 /** Returns one pattern per run, because other patterns mostly concern the same calls. */
-function worstPattern({ patternBasis, patterns }: RunReport): FoundMoment | undefined {
+function worstPattern({ patternBasis, patterns }: MomentSources['facts']): FoundMoment | undefined {
   const patternMoments = patterns.flatMap((pattern) => patternMoment(pattern, patternBasis) ?? []);
   return patternMoments.toSorted((a, b) => b.score - a.score)[0];
 }
 
-function patternMoment(pattern: TrajectoryPattern, basis: RunReport['patternBasis']): FoundMoment | undefined {
+function patternMoment(pattern: TrajectoryPattern, basis: RunFacts['patternBasis']): FoundMoment | undefined {
   const { clearedAt, flaggedAt, firstSeen, kind, level, occurrences, stuck, tool } = pattern;
   if (!stuck || level === 'hint') return undefined;
   const isLeft = clearedAt !== undefined;
@@ -121,12 +121,12 @@ function patternMoment(pattern: TrajectoryPattern, basis: RunReport['patternBasi
   return { call: flaggedAt ?? firstSeen, score, type: `stuck ${kind}`, what: `stuck: ${patternText}, ${end}` };
 }
 
-function endMoment({ calls, outcome, verdict }: RunReport): FoundMoment | undefined {
+function endMoment({ calls, ending, verdict }: MomentSources['facts']): FoundMoment | undefined {
   const last = { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70 };
-  if (outcome === undefined)
+  if (ending === undefined)
     return verdict.verdict === 'failed' ? { ...last, type: 'end cut off', what: verdict.evidence } : undefined;
-  if (outcome.success !== undefined || !isCutOff(outcome)) return undefined;
-  return { ...last, type: `end ${outcome.reason ?? outcome.outcome}`, what: `died: ${verdict.evidence}` };
+  if (ending.success !== undefined || !isCutOff(ending)) return undefined;
+  return { ...last, type: `end ${ending.reason ?? ending.outcome}`, what: `died: ${verdict.evidence}` };
 }
 
 function warningMoment(outcomes: readonly AdviceOutcome[]): FoundMoment | undefined {
@@ -142,7 +142,7 @@ function warningMoment(outcomes: readonly AdviceOutcome[]): FoundMoment | undefi
   };
 }
 
-function streakMoment(streak: Stretch): FoundMoment | undefined {
+function streakMoment(streak: Streak): FoundMoment | undefined {
   if (streak.length < MIN_STREAK) return undefined;
   return {
     ...placeOf(streak),
@@ -152,7 +152,7 @@ function streakMoment(streak: Stretch): FoundMoment | undefined {
   };
 }
 
-function gapMoment(gap: Stretch): FoundMoment | undefined {
+function gapMoment(gap: Streak): FoundMoment | undefined {
   const minutes = Math.floor(gap.length / 60_000);
   if (minutes < MIN_GAP_MINUTES) return undefined;
   // Below every other moment: a pause alone is no reason to look.
@@ -160,6 +160,6 @@ function gapMoment(gap: Stretch): FoundMoment | undefined {
   return { ...placeOf(gap), score, type: 'gap', what: `nothing happened for ${durationText(gap.length)}` };
 }
 
-function placeOf({ atMs, call }: Stretch): Pick<Moment, 'call' | 'atMs'> {
+function placeOf({ atMs, call }: Streak): Pick<Moment, 'call' | 'atMs'> {
   return { call, ...(atMs > 0 ? { atMs } : {}) };
 }

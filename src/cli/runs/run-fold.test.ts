@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
-import { ReportFold } from './report-fold.ts';
-import type { RunReport } from './run-report.ts';
+import type { RunFacts } from '../../core/facts/run-facts.ts';
+import { createRunFold } from './run-fold.ts';
 
-function reportOf(payloads: readonly TrajectoryPayload[], hints = false): RunReport {
-  const fold = new ReportFold('r', { hints });
+function reportOf(payloads: readonly TrajectoryPayload[], hints = false): RunFacts {
+  const fold = createRunFold('r', { hints });
   for (const [seq, payload] of payloads.entries()) {
     fold.fold({ schema_version: 1, seq, run_id: 'r', depth: 0, recorded_at_unix_ms: seq * 1000, payload });
   }
-  return fold.report();
+  return fold.facts(0);
 }
 
 const started: TrajectoryPayload = {
@@ -49,7 +49,7 @@ test('a report has the identity, the counts and the outcome of a run', () => {
     turns: 2,
     errors: 2,
     durationMs: 6000,
-    outcome: { success: false, reward: 0, outcome: 'limit', labels: { split: 'dev' } },
+    ending: { success: false, reward: 0, outcome: 'limit', labels: { split: 'dev' } },
     strip: { cells: '××', callsPerColumn: 1 },
   });
 });
@@ -65,7 +65,7 @@ test('the first, the flagged and the last evidence call have previews, whatever 
   const pattern = patterns.find(({ stuck }) => stuck);
   expect(pattern?.evidence.at(-1)).toBe(499);
   for (const index of [pattern?.flaggedAt, 499]) {
-    expect(previews.get(index ?? -1)).toEqual({
+    expect(previews[index ?? -1]).toEqual({
       call: 'bash {command: "make"}',
       error: expect.stringContaining('No rule to make target'),
     });
@@ -84,9 +84,9 @@ test('a result without its call counts as a call', () => {
 });
 
 test('a report has the first 50 diagnostics and the number of the rest', () => {
-  const fold = new ReportFold('r', { source: 's' });
+  const fold = createRunFold('r', { source: 's' });
   for (let line = 1; line <= 60; line += 1) fold.diagnose({ severity: 'error', message: 'torn', line });
-  const { diagnostics, source } = fold.report();
+  const { diagnostics, source } = fold.facts(0);
   expect(diagnostics).toHaveLength(51);
   expect(diagnostics.at(-1)).toEqual({ severity: 'note', message: 'and 10 more' });
   expect(source).toBe('s');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { WorkFold } from './night-work.ts';
+import { WorkFold } from './run-work.ts';
 
 test('commits and changed files count only calls with a result that did not fail', () => {
   const payload = { kind: 'turn_started', turn_index: 0 } as const;

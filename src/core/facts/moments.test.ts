@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPayload, TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { BestMoments } from './moments.ts';
-import { NightFold } from './night-fold.ts';
-import type { FoundRun } from './night-run.ts';
+import { type RunFacts } from './run-facts.ts';
+import { RunFactsFold } from './run-facts-fold.ts';
 
 const START_MS = 1_700_000_000_000;
 const MINUTE_MS = 60_000;
@@ -11,8 +11,8 @@ const derived = { cause_seq: 0, ordinal: 0 };
 const steering = { prompt_name: 'p', configuration_hash: 'h', mode: 'steer' as const };
 
 /** Folds payloads, each a number of minutes after the previous one. */
-function found(...payloads: readonly (readonly [number, TrajectoryPayload])[]): FoundRun {
-  const fold = new NightFold('run');
+function found(...payloads: readonly (readonly [number, TrajectoryPayload])[]): RunFacts {
+  const fold = new RunFactsFold('run');
   let atMs = START_MS;
   const start: readonly [number, TrajectoryPayload] = [
     0,
@@ -30,7 +30,7 @@ function found(...payloads: readonly (readonly [number, TrajectoryPayload])[]): 
     };
     fold.fold(record);
   }
-  return fold.found(undefined, atMs);
+  return fold.facts(atMs);
 }
 
 function call(id: number, isError: boolean, minutes = 0): readonly (readonly [number, TrajectoryPayload])[] {
@@ -124,8 +124,8 @@ test('an abandoned completion check, a bad end and a lost warning are found, at 
 
 test('a run that continues after its end has no outcome', () => {
   const end: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', new_messages: [] };
-  expect(found([0, end]).run.outcome).toMatchObject({ outcome: 'ended' });
-  expect(found([0, end], [1, { kind: 'run_resumed', trigger: 'prompt' }]).run.outcome).toBeUndefined();
+  expect(found([0, end]).ending).toMatchObject({ outcome: 'ended' });
+  expect(found([0, end], [1, { kind: 'run_resumed', trigger: 'prompt' }]).ending).toBeUndefined();
 });
 
 test('the best moments of many runs are kept, the first of equals', () => {

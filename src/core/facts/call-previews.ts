@@ -1,5 +1,5 @@
-import type { Json } from '../../core/base/json.ts';
-import { RingBuffer } from '../../core/base/ring-buffer.ts';
+import type { Json } from '../base/json.ts';
+import { RingBuffer } from '../base/ring-buffer.ts';
 
 const PREVIEW_CHARS = 100;
 /** Number of recent calls with previews. The evidence of a pattern is within this range. */

@@ -1,0 +1,164 @@
+import { resolve } from 'node:path';
+
+import { systemClock } from '../../core/base/clock.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { present } from '../../core/base/present.ts';
+import type { FoundSource } from '../../formats/find-sources.ts';
+import type { FormatName } from '../../formats/import-item.ts';
+import { importSource } from '../../formats/import-source.ts';
+import { readRuns, type ReadRun, type ReadRunsItem } from '../../formats/read-runs.ts';
+import { RunIds } from '../../formats/run-ids.ts';
+import type { RunFacts } from '../../core/facts/run-facts.ts';
+import type { RunFactsFold, RunFactsOptions } from '../../core/facts/run-facts-fold.ts';
+import { allRuns } from '../../core/store/all-runs.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
+import type { Problems } from './problems.ts';
+import { createRunFold } from './run-fold.ts';
+import { secretRemover } from './shown-records.ts';
+
+/**
+ * Maximum number of runs of one source that are folded at the same time. Beyond it, the least recently changed run is yielded before
+ * its end.
+ */
+const MAX_OPEN = 1_000;
+
+/** Adds facts that are known now but not recorded to a run. */
+export type KnownOfRun = (fold: RunFactsFold) => void;
+
+export interface StoreQuery {
+  /** Unix milliseconds; runs whose last record is earlier are left out. */
+  readonly sinceMs: number;
+  readonly known?: KnownOfRun | undefined;
+  /** Path of the store. */
+  readonly place?: string;
+  /** Returns true for a run that is left out. */
+  readonly isLeftOut?: (runId: string) => boolean;
+}
+
+/**
+ * Yields the facts of every run of a store, the most recently started run first. For a damaged run, yields the readable part and the
+ * problem.
+ *
+ * Memory: one run.
+ */
+export async function* runsOfStore(
+  store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
+  { isLeftOut, known, place, sinceMs }: StoreQuery,
+): AsyncGenerator<RunFacts, void, void> {
+  for await (const summary of allRuns(store)) {
+    if (summary.lastAtMs < sinceMs || isLeftOut?.(summary.runId) === true) continue;
+    const fold = createRunFold(summary.runId, { place });
+    let { problem } = summary;
+    const withoutSecrets = secretRemover();
+    try {
+      for await (const record of store.readRun(summary.runId)) fold.fold(withoutSecrets(record));
+    } catch (error) {
+      if (error instanceof CoxswainError && error.code === 'store-closed') throw error;
+      problem ??= messageOf(error);
+    }
+    known?.(fold);
+    yield fold.facts(systemClock.nowMs(), problem);
+  }
+}
+
+export interface SourceQuery extends Pick<RunFactsOptions, 'hints' | 'recompute'> {
+  readonly problems: Problems;
+  /** Counts runs with the id of an earlier run. */
+  readonly ids?: RunIds;
+  /** Unix milliseconds; runs whose last record is earlier are left out. Runs without times are always included. Default: 0. */
+  readonly sinceMs?: number;
+  readonly known?: KnownOfRun | undefined;
+  readonly format?: FormatName | undefined;
+  /** True to report lost lines and files that are no trajectories. Default: false, because the last line of an active session is incomplete. */
+  readonly reportsDamage?: boolean;
+  /** True to report notes of the importers in addition to errors. */
+  readonly isVerbose?: boolean;
+  readonly onSource?: (path: string) => void;
+  readonly onBytes?: (read: number, total: number | undefined) => void;
+  /** Called with each record and each end before the run is yielded. */
+  readonly onItem?: (item: ReadRunsItem) => Promise<void>;
+}
+
+/**
+ * Yields the facts of every run of these sources when the run ends. An unreadable source is reported as a problem, and reading continues
+ * with the next source.
+ *
+ * @throws CoxswainError `store-io`, `store-closed` of `onItem`
+ * Memory: the memory of the importers, and about 20 kB for each of at most 1,000 open runs.
+ */
+export async function* runsOfSources(
+  sources: AsyncIterable<FoundSource>,
+  query: SourceQuery,
+): AsyncGenerator<RunFacts, void, void> {
+  const { ids = new RunIds(), isVerbose = false, problems, reportsDamage = false } = query;
+  for await (const { named, path, sizeBytes } of sources) {
+    // Skips pipes and devices in a folder, because reading them may never end.
+    if (!named && sizeBytes === undefined) continue;
+    problems.source(path);
+    query.onSource?.(path);
+    try {
+      yield* runsOfSource(path, ids, query);
+    } catch (error) {
+      const code = error instanceof CoxswainError ? error.code : undefined;
+      if (code === 'store-io' || code === 'store-closed') throw error;
+      // A file in a folder may have a format that is not a trajectory.
+      if (named || code !== 'format-unknown') problems.failure(error);
+      else if (reportsDamage) problems.leaveOut(error, isVerbose);
+    }
+    problems.endSource();
+  }
+}
+
+async function* runsOfSource(path: string, ids: RunIds, query: SourceQuery): AsyncGenerator<RunFacts, void, void> {
+  const { format, hints, isVerbose = false, known, onBytes, onItem, problems, recompute, sinceMs = 0 } = query;
+  const { reportsDamage = false } = query;
+  /** Open runs, ordered by their last change, oldest first. */
+  const folds = new Map<ReadRun, RunFactsFold>();
+  /** Runs that were yielded before their end. The value is true if a later record was lost. */
+  const yielded = new Map<ReadRun, boolean>();
+  const withoutSecrets = secretRemover();
+  const take = (run: ReadRun): readonly RunFacts[] => {
+    const fold = folds.get(run);
+    folds.delete(run);
+    if (fold === undefined || (fold.view.lastAtMs > 0 && fold.view.lastAtMs < sinceMs)) return [];
+    known?.(fold);
+    return [fold.facts(systemClock.nowMs())];
+  };
+  // Recorded runs name the whole path of their source.
+  const source = path === '-' ? path : resolve(path);
+  let last: ReadRun | undefined;
+  for await (const item of readRuns(importSource(path, { format, ...present({ onBytes }) }), { source, ids })) {
+    if (item.type === 'diagnostic') {
+      const { line, message, severity } = item.diagnostic;
+      if (reportsDamage && severity === 'error') problems.fault({ line, message });
+      else if (isVerbose) problems.note({ line, message });
+      // A diagnostic without a run belongs to the current run.
+      const owner = item.run ?? last;
+      if (owner !== undefined) folds.get(owner)?.diagnose({ severity, message, ...present({ line }) });
+      continue;
+    }
+    const { run } = item;
+    if (item.type === 'record') {
+      if (run !== last && yielded.has(run)) {
+        if (yielded.get(run) === false) {
+          const message = `run ${run.id} continues after ${MAX_OPEN} other runs; its report covers only the records before them`;
+          problems.fault({ message });
+        }
+        yielded.set(run, true);
+      } else if (run !== last) {
+        const fold = folds.get(run) ?? createRunFold(run.id, { source: path, ...present({ hints, recompute }) });
+        folds.delete(run);
+        folds.set(run, fold);
+        const [oldest] = folds.keys();
+        if (folds.size > MAX_OPEN && oldest !== undefined) {
+          yielded.set(oldest, false);
+          yield* take(oldest);
+        }
+      }
+      folds.get(run)?.fold(withoutSecrets(item.record));
+    }
+    await onItem?.(item);
+    last = item.type === 'record' ? run : undefined;
+    if (item.type === 'end') yield* take(run);
+  }
+}

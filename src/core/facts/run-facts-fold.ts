@@ -1,0 +1,255 @@
+import { callNumber } from '../base/call-number.ts';
+import { present } from '../base/present.ts';
+import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
+import type { ModelPrices } from '../records/answer-cost.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { CallPreviews, type CallPreview } from './call-previews.ts';
+import { momentsOf, type Streak } from './moments.ts';
+import { errorLineOf, type RunCall } from './run-call.ts';
+import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
+import { runStory, storyFactsOf, type StorySentence } from './run-story.ts';
+import { RunView } from './run-view.ts';
+import { WorkFold } from './run-work.ts';
+import { saysStuck } from './seen-pattern.ts';
+import { StoryFold } from './story-fold.ts';
+
+/** Maximum number of diagnostics per run. Further diagnostics are counted. */
+const MAX_DIAGNOSTICS = 50;
+const MAX_FAULTS = 20;
+const TASK_CHARS = 4_000;
+/** Maximum number of calls whose start time is kept. */
+const MAX_TIMED_CALLS = 20_000;
+
+export interface RunFactsOptions {
+  /** Detectors that find the patterns of a run without steering. */
+  readonly detectors?: readonly PatternDetector[];
+  readonly prices?: ModelPrices | undefined;
+  /** Includes hints. Hints are not recorded, so the patterns are recomputed. */
+  readonly hints?: boolean;
+  /** Recomputes patterns even if patterns are recorded. Default: false. */
+  readonly recompute?: boolean;
+  /** Name of the source. Default: the source in `run_started`. */
+  readonly source?: string | undefined;
+  /** Path of the store or file that contains the run. Default: `source`. */
+  readonly place?: string | undefined;
+}
+
+/**
+ * Collects the facts of one run from its records.
+ *
+ * Cost: like `RunView`. Memory is bounded.
+ */
+export class RunFactsFold {
+  readonly view: RunView;
+  readonly id: string;
+  readonly #options: RunFactsOptions;
+  readonly #previews = new CallPreviews();
+  readonly #story: StoryFold;
+  readonly #work = new WorkFold();
+  readonly #diagnostics: RunDiagnostic[] = [];
+  #diagnosticsLeftOut = 0;
+  readonly #faultTexts: string[] = [];
+  #faults = 0;
+  readonly #callTimes: number[] = [];
+  #streak: Streak = { length: 0, call: 0, atMs: 0 };
+  #longestStreak: Streak = this.#streak;
+  #longestGap: Streak = this.#streak;
+  #gaveUp: Streak | undefined;
+  #isAlive = false;
+
+  constructor(id: string, options: RunFactsOptions = {}) {
+    const { detectors = [], hints = false, prices, recompute = false } = options;
+    this.id = id;
+    this.#options = options;
+    this.view = new RunView({ detectors, recompute: recompute || hints, ...present({ prices }) });
+    this.#story = new StoryFold(this.view);
+  }
+
+  /** The agent program of the run, if its records contain it. */
+  get program(): string | undefined {
+    const { started } = this.view;
+    return started?.format ?? started?.host;
+  }
+
+  /** The session id. For a subagent: the id of the session that started it. */
+  get sessionId(): string {
+    return this.view.counts.conversationId ?? this.id.replace(/#\d+$/, '');
+  }
+
+  /** Notes that the process of the run exists, so that a run without an end is not cut off, however old its last record is. */
+  markAlive(): void {
+    this.#isAlive = true;
+  }
+
+  /** Adds a payload that is not recorded, as if it were the last record. @param atMs  default: the time of the last record */
+  add(payload: TrajectoryPayload, atMs: number = this.view.lastAtMs): void {
+    const { depth, lastSeq } = this.view.counts;
+    const place = { run_id: this.id, depth, seq: lastSeq + 1, schema_version: 1 } as const;
+    this.fold({ ...place, recorded_at_unix_ms: atMs, payload });
+  }
+
+  fold(record: TrajectoryRecord): void {
+    const { payload, recorded_at_unix_ms: atMs } = record;
+    const { lastAtMs } = this.view;
+    const call = this.view.fold(record);
+    if (call !== undefined) this.#noteCall(call, record);
+    else this.#story.fold(undefined, undefined);
+    for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
+    this.#work.fold(payload, call);
+    const { calls } = this.view;
+    if (lastAtMs > 0 && isOfAgent(payload) && atMs - lastAtMs > this.#longestGap.length)
+      this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, calls - 1), atMs: lastAtMs };
+    if (payload.kind === 'completion_checked' && payload.gave_up === true)
+      this.#gaveUp = { length: payload.attempt, call: calls, atMs };
+    if (payload.kind === 'fault_noticed') this.#addFault(`${payload.where}: ${payload.message}`);
+    if (payload.kind === 'provider_failed')
+      this.#addFault(`${payload.provider_name} (${payload.phase}): ${payload.message}`);
+  }
+
+  diagnose(diagnostic: RunDiagnostic): void {
+    if (this.#diagnostics.length < MAX_DIAGNOSTICS) this.#diagnostics.push(diagnostic);
+    else this.#diagnosticsLeftOut += 1;
+  }
+
+  /**
+   * @param nowMs  the time at which the state of a run without an end is judged
+   * @param problem  reason why the run could not be read to its end
+   */
+  facts(nowMs: number, problem?: string): RunFacts {
+    const {
+      advice: adviceTexts,
+      checks,
+      counts,
+      failures,
+      outcome: ending,
+      patterns: found,
+      started,
+      usage,
+    } = this.view;
+    const { calls, errors, lastAtMs, lostRecords, parentRunId: parentId, refused, startedAtMs, turns } = counts;
+    const { hints = false, place, source } = this.#options;
+    const patterns = hints ? found.patterns.map(({ pattern }) => pattern) : this.view.flaggedPatterns;
+    const verdict = this.view.verdictAt(this.#isAlive ? lastAtMs : nowMs);
+    const label = ending?.labels?.['person'];
+    const faultTexts = [...this.#faultTexts];
+    return {
+      id: this.id,
+      ...present({ parentId }),
+      source: source ?? started?.source ?? '',
+      format: this.program ?? 'coxswain',
+      ...present({
+        task: started?.task?.slice(0, TASK_CHARS).toWellFormed(),
+        agent: started?.identity.agent_name ?? this.program,
+        modelId: started?.identity.model_id ?? counts.modelId,
+        person: typeof label === 'string' ? label : ownerOf(place ?? source),
+      }),
+      startedAtMs,
+      lastAtMs,
+      calls,
+      turns,
+      errors,
+      ...present({ refused, lostRecords, durationMs: startedAtMs > 0 ? lastAtMs - startedAtMs : undefined }),
+      ...usage,
+      ...present({ ending }),
+      verdict,
+      ...this.#work.work,
+      checks,
+      stuck: saysStuck(patterns),
+      steered: started?.steering !== undefined,
+      patternBasis: found.basis,
+      patterns: patterns.map((pattern) => {
+        const costUsd = this.view.costOfPattern(pattern.identity);
+        return costUsd === undefined ? pattern : { ...pattern, costUsd };
+      }),
+      ...present({ afterFlag: this.#story.wasted }),
+      advice: adviceTexts.reduce(tallied, NO_ADVICE),
+      adviceTexts,
+      faults: this.#faults,
+      faultTexts,
+      moments: momentsOf({
+        facts: {
+          id: this.id,
+          adviceTexts,
+          calls,
+          ...present({ ending }),
+          faultTexts,
+          patternBasis: found.basis,
+          patterns,
+          verdict,
+        },
+        streak: this.#longestStreak,
+        gap: this.#longestGap,
+        gaveUp: this.#gaveUp,
+        callTimes: this.#callTimes,
+      }),
+      diagnostics: this.#allDiagnostics(),
+      strip: stripOf(failures),
+      previews: this.#previewsOf(patterns),
+      ...present({ problem }),
+    };
+  }
+
+  /** The run in four sentences. */
+  story(): readonly StorySentence[] {
+    return runStory(storyFactsOf(this.view, this.#story));
+  }
+
+  #noteCall(call: RunCall, record: TrajectoryRecord): void {
+    const { args, endSeq, number, startLost, tool } = call;
+    const index = number - 1;
+    const errorLine = errorLineOf(call, record);
+    this.#story.fold(call, errorLine);
+    if (endSeq === undefined || startLost) this.#previews.add(index, tool, args);
+    if (errorLine !== undefined) this.#previews.fail(index, errorLine);
+    if (endSeq !== undefined) this.#countStreak(call, record.recorded_at_unix_ms);
+    else if (number <= MAX_TIMED_CALLS) this.#callTimes[index] = record.recorded_at_unix_ms;
+  }
+
+  #countStreak({ failed, number, outcome }: RunCall, atMs: number): void {
+    // A refused or cancelled call neither continues nor ends a streak of failures.
+    if (outcome !== undefined) return;
+    const { length } = this.#streak;
+    this.#streak = failed
+      ? { ...(length === 0 ? { call: number - 1, atMs } : this.#streak), length: length + 1 }
+      : { length: 0, call: number - 1, atMs };
+    if (this.#streak.length > this.#longestStreak.length) this.#longestStreak = this.#streak;
+  }
+
+  #addFault(text: string): void {
+    this.#faults += 1;
+    if (this.#faultTexts.length < MAX_FAULTS) this.#faultTexts.push(text.slice(0, 300));
+  }
+
+  #allDiagnostics(): readonly RunDiagnostic[] {
+    const faults = this.view.detectorFaults.map(({ detector, callIndex, message }): RunDiagnostic => ({
+      severity: 'error',
+      message: `detector ${detector} failed at call ${callNumber(callIndex)} and was switched off: ${message}`,
+    }));
+    const leftOutCount = this.#diagnosticsLeftOut;
+    const more: readonly RunDiagnostic[] =
+      leftOutCount === 0 ? [] : [{ severity: 'note', message: `and ${leftOutCount} more` }];
+    return [...this.#diagnostics, ...more, ...faults];
+  }
+
+  #previewsOf(patterns: readonly TrajectoryPattern[]): Readonly<Record<number, CallPreview>> {
+    const previews: Record<number, CallPreview> = {};
+    for (const index of patterns.flatMap(shownEvidence)) {
+      this.#previews.keep([index]);
+      const preview = this.#previews.kept(index);
+      if (preview !== undefined) previews[index] = preview;
+    }
+    return previews;
+  }
+}
+
+/** Returns the user whose home folder contains the path; undefined without such a user. */
+function ownerOf(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
+}
+
+/** Returns true if the agent caused the record. A late message of the user or the host shows no activity of the agent. */
+function isOfAgent(payload: TrajectoryPayload): boolean {
+  if (payload.kind === 'message_appended') return payload.message.role !== 'user' && payload.message.role !== 'system';
+  return payload.kind === 'tool_started' || payload.kind === 'tool_ended' || payload.kind === 'turn_started';
+}

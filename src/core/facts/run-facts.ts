@@ -1,0 +1,195 @@
+import { present } from '../base/present.ts';
+import type { StretchCounts } from '../base/stretch-counts.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from './advice-outcome.ts';
+import type { CallPreview } from './call-previews.ts';
+import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
+import type { RunUsage } from './run-view.ts';
+import type { RunWork } from './run-work.ts';
+import type { RunPatterns } from './seen-pattern.ts';
+import type { Wasted } from './story-fold.ts';
+
+/** Version of the JSON that commands print about a run. It increases when a field is removed or changes its meaning. */
+export const FACTS_SCHEMA = 1;
+
+/** A part of a run that could not be read or was repaired. */
+export interface RunDiagnostic {
+  readonly severity: 'error' | 'note';
+  readonly message: string;
+  /** Line number in the source, from 1. */
+  readonly line?: number;
+}
+
+/** A pattern, and the cost of the responses while it was open, if known. */
+export interface PatternFacts extends TrajectoryPattern {
+  readonly costUsd?: number;
+}
+
+/** Everything that reports say about one run. Plain JSON; every report selects from its fields. */
+export interface RunFacts extends RunUsage, RunWork {
+  readonly id: string;
+  readonly parentId?: string;
+  readonly source: string;
+  readonly format: string;
+  readonly task?: string;
+  /** The working folder of the run, or the folder of its source. Only known to a report on several projects. */
+  readonly project?: string;
+  /** The label `person` at the end of the run, or the user whose home folder contains its source. */
+  readonly person?: string;
+  /** The name of the agent, or of its program. */
+  readonly agent?: string;
+  readonly modelId?: string;
+  /** Unix milliseconds; 0 if no record has a time. */
+  readonly startedAtMs: number;
+  readonly lastAtMs: number;
+  readonly durationMs?: number;
+  readonly calls: number;
+  readonly turns: number;
+  /** Number of failed calls, without refused and cancelled ones. */
+  readonly errors: number;
+  /** Number of calls that a person or a policy refused. Absent if none. */
+  readonly refused?: number;
+  /** Number of records that gap records replace. Absent if none. */
+  readonly lostRecords?: number;
+  /** Absent if the run is open or its records are incomplete. */
+  readonly ending?: RunOutcome;
+  readonly verdict: RunVerdict;
+  /** The last result of each check, the most recent result last. */
+  readonly checks: readonly LastCheck[];
+  readonly stuck: boolean;
+  /** True if coxswain steered the run, so that patterns may be recorded. */
+  readonly steered: boolean;
+  readonly patternBasis: RunPatterns['basis'];
+  /** Patterns ordered by their first call. Hints are only included on request. */
+  readonly patterns: readonly PatternFacts[];
+  /** Usage after the first stuck pattern was flagged. Absent if the run did not get stuck. */
+  readonly afterFlag?: Wasted;
+  readonly advice: AdviceTally;
+  /** Each advice text, its delivery and what followed it. */
+  readonly adviceTexts: readonly AdviceOutcome[];
+  /** Number of recorded faults of coxswain and its providers, and the first of them. */
+  readonly faults: number;
+  readonly faultTexts: readonly string[];
+  /** The positions that are most worth a look. */
+  readonly moments: readonly Moment[];
+  readonly diagnostics: readonly RunDiagnostic[];
+  readonly strip: StripText;
+  /** Previews of evidence calls by call index, as far as they were kept. */
+  readonly previews: Readonly<Record<number, CallPreview>>;
+  /** Reason why the run could not be read to its end. */
+  readonly problem?: string;
+}
+
+/** Returns the facts as commands print them: without texts and drawings that follow from the records. */
+export function factsJson(facts: RunFacts): object {
+  const { adviceTexts: _texts, faultTexts: _faults, patterns, previews: _previews, strip: _strip, ...rest } = facts;
+  return { schema: FACTS_SCHEMA, ...rest, patterns: patterns.map(patternJson) };
+}
+
+function patternJson({ identity: _identity, ...pattern }: PatternFacts): object {
+  const { kind, stuck, level, confidence, flaggedAt, firstSeen, occurrences, clearedAt, tool, evidence, costUsd } =
+    pattern;
+  return {
+    kind,
+    stuck,
+    level,
+    confidence,
+    flaggedAt,
+    firstSeen,
+    occurrences,
+    ...present({ clearedAt, tool }),
+    evidence,
+    ...present({ costUsd }),
+  };
+}
+
+/** A position in a run that is worth reviewing. Plain JSON. */
+export interface Moment {
+  readonly runId: string;
+  /** Call index from 0; absent if the moment is not at a call. */
+  readonly call?: number;
+  /** Time in Unix milliseconds, if known. */
+  readonly atMs?: number;
+  readonly what: string;
+  /** The type of the moment. A report prefers moments of different types. */
+  readonly type: string;
+  /** From 0 to 100. */
+  readonly score: number;
+}
+
+/** What became of all advice in a run, or of the advice of one provider. Plain JSON. */
+export interface AdviceTally {
+  readonly pieces: number;
+  readonly delivered: number;
+  /** Number of pieces withheld on purpose: in an experiment or in shadow mode. */
+  readonly withheld: number;
+  /** Number of pieces that were not delivered, or whose delivery was not confirmed. */
+  readonly undelivered: number;
+  /** Number of delivered pieces about a pattern with at least ten calls after delivery. */
+  readonly followed: number;
+  /** Number of pieces in `followed` whose pattern was cleared within ten calls. */
+  readonly cleared: number;
+  /** Number of delivered pieces about a pattern with fewer than ten calls after delivery. */
+  readonly endedEarly: number;
+  /** Number of delivered pieces with a call after delivery. */
+  readonly withNext: number;
+  /** Number of pieces in `withNext` after which the agent repeated its call. */
+  readonly repeated: number;
+  /** Number of delivered pieces that the agent acknowledged. */
+  readonly acknowledged: number;
+}
+
+export const NO_ADVICE: AdviceTally = {
+  pieces: 0,
+  delivered: 0,
+  withheld: 0,
+  undelivered: 0,
+  followed: 0,
+  cleared: 0,
+  endedEarly: 0,
+  withNext: 0,
+  repeated: 0,
+  acknowledged: 0,
+};
+
+/** Adds one piece of advice to the counts. */
+export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally {
+  const { acknowledged, arm, callsLeft, cleared, nextCall, pattern } = outcome;
+  const isDelivered = arm === 'delivered';
+  return {
+    pieces: tally.pieces + 1,
+    delivered: tally.delivered + (isDelivered ? 1 : 0),
+    withheld: tally.withheld + (arm === 'withheld' || arm === 'shadowed' ? 1 : 0),
+    undelivered: tally.undelivered + (arm === 'undelivered' || arm === 'unsettled' ? 1 : 0),
+    followed: tally.followed + (isDelivered && cleared !== null ? 1 : 0),
+    cleared: tally.cleared + (isDelivered && cleared === true ? 1 : 0),
+    endedEarly: tally.endedEarly + (isDelivered && pattern !== undefined && callsLeft < DEFAULT_WITHIN_CALLS ? 1 : 0),
+    withNext: tally.withNext + (isDelivered && nextCall !== 'none' ? 1 : 0),
+    repeated: tally.repeated + (isDelivered && nextCall === 'repeated' ? 1 : 0),
+    acknowledged: tally.acknowledged + (isDelivered && acknowledged !== undefined ? 1 : 0),
+  };
+}
+
+/** Returns the evidence calls to show for a pattern: the first call, the call that flagged the pattern, and the last call. */
+export function shownEvidence({ evidence, flaggedAt }: TrajectoryPattern): readonly number[] {
+  const shown = new Set([...evidence.slice(0, 1), ...evidence.slice(-1)]);
+  if (flaggedAt !== null) shown.add(flaggedAt);
+  return [...shown].sort((a, b) => a - b);
+}
+
+/** A one-line overview of a run, and the mapping from call indices to columns. */
+export interface StripText {
+  /** One character per column: `·` for no failed call, `▪` for some failed calls, `×` if all calls failed. */
+  readonly cells: string;
+  readonly callsPerColumn: number;
+}
+
+/** Returns the strip of a run. A column represents 1, 2, 4, 8 … calls. */
+export function stripOf(failures: StretchCounts): StripText {
+  const { length, perStretch: callsPerColumn } = failures;
+  const cells = failures.counts().map((count, column) => {
+    const calls = Math.min(callsPerColumn, length - column * callsPerColumn);
+    return count === 0 ? '·' : count < calls ? '▪' : '×';
+  });
+  return { cells: cells.join(''), callsPerColumn };
+}
