@@ -10,14 +10,13 @@ export const GROUPS: readonly Group[] = [
   { text: 'Start here', pages: ['start-unattended', 'start-typescript', 'start-recorded', 'overview'] },
   {
     text: 'Concepts',
-    pages: ['detection', 'feedback', 'guidance', 'standard-steering', 'sessions', 'runs', 'recording'],
+    pages: ['detection', 'feedback', 'guidance', 'standard-steering', 'runs', 'recording'],
   },
   {
     text: 'Agent programs',
     pages: [
       'hosts',
       'claude-code',
-      'claude-code-serve',
       'hosts/codex',
       'hosts/copilot',
       'hosts/gemini',
@@ -31,19 +30,13 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   { text: 'SDKs', pages: ['claude-agent-sdk', 'ai-sdk', 'langchain', 'openai', 'openai-agents'] },
-  { text: 'Recorded runs', pages: ['formats', 'backtest', 'github-action', 'effect', 'labels'] },
+  { text: 'Recorded runs', pages: ['formats', 'backtest', 'effect'] },
   {
     text: 'How to',
-    pages: [
-      'writing-a-provider',
-      'testing-adapters',
-      'store-tools',
-      'coming-from-clark-agent',
-      'coming-from-weakincentives',
-    ],
+    pages: ['writing-a-provider', 'testing-adapters', 'coming-from'],
   },
-  { text: 'Reference', pages: ['configuration', 'stores', 'postgres', 'team-store', 'redaction', 'words', 'kinds'] },
-  { text: 'Project', pages: ['security', 'architecture', 'first-changes', 'contributing', 'reporting', 'changelog'] },
+  { text: 'Reference', pages: ['configuration', 'stores', 'postgres', 'redaction', 'commands', 'words', 'kinds'] },
+  { text: 'Project', pages: ['security', 'tour', 'architecture', 'changes', 'contributing', 'reporting', 'changelog'] },
 ];
 
 export const OTHERS = 'More';

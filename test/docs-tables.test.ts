@@ -242,11 +242,11 @@ function commandIn(line: string, commands: Iterable<string>): string | undefined
   return [...commands].find((name) => words === name || words.startsWith(`${name} `));
 }
 
-test('the table of commands in the README has a row for every command and for no other, and names only their options', async () => {
+test('the table of commands in docs/commands.md has a row for every command and for no other, and names only their options', async () => {
   const options = await commandOptions();
   const named: (string | undefined)[] = [];
   const unknown: string[] = [];
-  for (const [cell = '', text = ''] of tableOf('../README.md', 'command')) {
+  for (const [cell = '', text = ''] of tableOf('commands.md', 'command')) {
     const inCell = (cell.includes('`') ? codes(cell) : [cell]).map((code) => commandIn(code, options.keys()));
     named.push(...inCell);
     const known = new Set(inCell.flatMap((name) => options.get(name ?? '') ?? []));

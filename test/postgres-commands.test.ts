@@ -22,9 +22,9 @@ const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.u
 // Random, because a test searches the process list, which contains the commands of other suites on this machine.
 const PASSWORD = `walrus-${randomUUID()}`;
 
-/** The commands in the table of the README, without their arguments. */
+/** The commands in the table of docs/commands.md, without their arguments. */
 function commandsInReadme(): readonly string[] {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const readme = readFileSync(new URL('../docs/commands.md', import.meta.url), 'utf8');
   const cells = [...readme.matchAll(/^\| (`coxswain [^|]*(?:\\\|[^|]*)*)\|/gm)].map(([, cell = '']) => cell);
   const names = [...cells.join(' ').matchAll(/`(?:coxswain )?([a-z]+(?: (?:check|show|run))?)\b/g)];
   return [...new Set(names.map(([, name = '']) => name))];
@@ -236,7 +236,7 @@ describe.skipIf(noPostgres !== undefined)(
       expect(await runSql(server.url, "SELECT 1 FROM pg_namespace WHERE nspname = 'empty'")).toHaveLength(0);
     });
 
-    test('every command of the README was tried, and the password is in no output and no file', () => {
+    test('every command of docs/commands.md was tried, and the password is in no output and no file', () => {
       expect(commandsInReadme().filter((name) => !testedCommands.has(name))).toEqual([]);
       expect(testedCommands.size).toBeGreaterThan(20);
       expect(printed).toContain('***');

@@ -13,7 +13,7 @@ test('workflows and the guide for contributors name commands and files that exis
   const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
   const texts = [
     'CONTRIBUTING.md',
-    'docs/first-changes.md',
+    'docs/changes.md',
     ...filesBelow('.github').filter((file) => file.endsWith('.yml')),
   ];
   const named = texts.map(read).join('\n');

@@ -288,7 +288,7 @@ export class Run {
 
   /**
    * Starts a child run, such as a subagent, with its own records, state and advice. The child inherits the options that are
-   * left out (docs/sessions.md).
+   * left out (docs/runs.md#sessions).
    *
    * @throws as `startRun`
    */
