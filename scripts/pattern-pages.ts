@@ -1,13 +1,14 @@
 /**
- * Generates a page per built-in detector in `docs/patterns` from its docstring, options and defaults, and the list of pages in
- * `docs/detection.md`. A test compares them; `npx node scripts/pattern-pages.ts` writes them.
+ * Makes a page of the site for each built-in detector from its docstring, options and defaults, and the list of detectors in
+ * `docs/detection.md`. A test compares the list; `npx node scripts/pattern-pages.ts` writes it.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import type { Shape } from '../src/core/base/shape.ts';
 import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
 
-const FOLDER = 'src/core/detect/detectors';
+const FOLDER = join(import.meta.dirname, '../src/core/detect/detectors');
 const BEGIN = '<!-- patterns: written by scripts/pattern-pages.ts -->';
 const END = '<!-- /patterns -->';
 
@@ -21,15 +22,23 @@ interface Detector {
   readonly fields: Readonly<Record<string, Shape>>;
 }
 
-/** The text of each page by path, and of `docs/detection.md` with its list. */
+const DETECTION = join(import.meta.dirname, '../docs/detection.md');
+
+/** The text of each page by its path in the site. */
 export function patternPages(): ReadonlyMap<string, string> {
-  const detectors = Object.entries(DETECTORS).map(([kind, { options }]) => detectorOf(kind, options.fields));
-  const detection = readFileSync('docs/detection.md', 'utf8');
-  const [before = '', , after = ''] = detection.split(new RegExp(`(?<=${BEGIN}\n)([^]*)(?=${END})`));
-  return new Map([
-    ...detectors.map((detector) => [`docs/patterns/${detector.kind}.md`, pageOf(detector)] as const),
-    ['docs/detection.md', `${before}${listOf(detectors)}${after}`],
-  ]);
+  return new Map(allDetectors().map((detector) => [`patterns/${detector.kind}.md`, pageOf(detector)]));
+}
+
+/** `docs/detection.md` with the list of detectors. */
+export function detectionPage(): string {
+  const [before = '', , after = ''] = readFileSync(DETECTION, 'utf8').split(
+    new RegExp(`(?<=${BEGIN}\n)([^]*)(?=${END})`),
+  );
+  return `${before}${listOf(allDetectors())}${after}`;
+}
+
+function allDetectors(): readonly Detector[] {
+  return Object.entries(DETECTORS).map(([kind, { options }]) => detectorOf(kind, options.fields));
 }
 
 function detectorOf(kind: string, fields: Readonly<Record<string, Shape>>): Detector {
@@ -80,15 +89,12 @@ function listOf(detectors: readonly Detector[]): string {
       .filter((detector) => detector.stuck === stuck)
       .map(({ kind, name, about }) => {
         const sentence = /^[^]*?[.:](?=\s|$)/.exec(about.join(' ').trim())?.[0].replace(/:$/, '.') ?? '';
-        return `| [\`${kind}\`](patterns/${kind}.md) | \`${name}\` | ${sentence} |\n`;
+        return `| \`${kind}\` | \`${name}\` | ${sentence} |\n`;
       })
       .join('');
   const head = '| kind | detector | pattern |\n|---|---|---|\n';
-  return `\n## Patterns: stuck\n\nEach page lists what it warns at, what resets its count, what it ignores, and its options.\n\n${head}${table(true)}
+  return `\n## Patterns: stuck\n\nThe documentation of each detector lists what it warns at, what resets its count, what it ignores, and its options.\n\n${head}${table(true)}
 ## Patterns: inefficient\n\nThey have \`stuck: false\`. \`patternFeedback\` ignores them by default; \`driftFeedback\` reports \`drift\`.\n\n${head}${table(false)}\n`;
 }
 
-if (process.argv[1] === import.meta.filename) {
-  mkdirSync('docs/patterns', { recursive: true });
-  for (const [path, text] of patternPages()) writeFileSync(path, text);
-}
+if (process.argv[1] === import.meta.filename) writeFileSync(DETECTION, detectionPage());

@@ -1,13 +1,11 @@
 /**
- * Writes docs/words.md: the table of words that people read, and the output of common commands for the sample run. Times, sizes and
- * temporary paths are replaced by `…`.
- * Run: `npx node scripts/words-page.ts`.
+ * Makes a page of the site: the table of words that people read, and the output of common commands for the sample run. Times, sizes
+ * and temporary paths are replaced by `…`.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 import { WORDS } from '../src/core/records/words.ts';
 
@@ -32,7 +30,8 @@ const COMMANDS: readonly string[] = [
   'status',
 ];
 
-function tables(): string {
+/** The tables of identifiers and words. */
+export function wordTables(): string {
   // The keys of WORDS are those of ABOUT.
   return (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .map((table) => {
@@ -69,21 +68,17 @@ function printed(args: readonly string[], cwd: string): string {
     .trimEnd();
 }
 
-export function wordsPage(texts: ReadonlyMap<string, string> = commandTexts()): string {
-  const sections = [...texts].map(([command, text]) => `### coxswain ${command}\n\n\`\`\`\n${text}\n\`\`\`\n`);
-  return `${HEAD}${tables()}\n## The output of the commands\n\n${sections.join('\n')}`;
+export function wordsPage(): string {
+  const sections = [...commandTexts()].map(([command, text]) => `### coxswain ${command}\n\n\`\`\`\n${text}\n\`\`\`\n`);
+  return `${HEAD}${wordTables()}\n## The output of the commands\n\n${sections.join('\n')}`;
 }
 
 const HEAD = `# Words in the output
 
 Commands, reports and the viewer print these words. \`--json\` prints the identifiers in the first column. The source of the words is
-\`src/core/records/words.ts\`; \`npx node scripts/words-page.ts\` writes this page.
+\`src/core/records/words.ts\`.
 
 Calls are numbered from 1. Times are local and show their zone. The title of a run is its task, followed by its id. Marks of runs: ✓ worked,
 ✗ failed or died, ● stuck at its end, · none of these.
 
 `;
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  writeFileSync(join(ROOT, 'docs', 'words.md'), wordsPage());
-}

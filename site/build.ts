@@ -1,6 +1,6 @@
 /**
  * Builds the site into `.vitepress/dist`. Its pages are the files of `docs/` as they are, some files of the root, and what is generated:
- * the API reference from the docstrings, the kinds of records from their definitions, and `llms.txt`. Everything is copied to `.pages`
+ * the API reference from the docstrings, the patterns, the words, the kinds of records from their definitions, and `llms.txt`. Everything is copied to `.pages`
  * first, where links to files that are no page become text. A dead link fails the build.
  */
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { Application, type ProjectReflection } from 'typedoc';
 import { build } from 'vitepress';
 
+import { patternPages } from '../scripts/pattern-pages.ts';
 import { recordSchema } from '../scripts/record-schema.ts';
+import { wordsPage } from '../scripts/words-page.ts';
 import { FROM_THE_ROOT } from './nav.ts';
 
 const site = import.meta.dirname;
@@ -23,11 +25,15 @@ const pageOf = new Map([
   ...Object.entries(FROM_THE_ROOT),
 ]);
 
+/** Generated pages by their path. */
+const generated: ReadonlyMap<string, string> = new Map([...patternPages(), ['words.md', wordsPage()]]);
+
 rmSync(pages, { recursive: true, force: true });
 mkdirSync(join(pages, 'public'), { recursive: true });
 cpSync(join(root, 'docs', 'images'), join(pages, 'images'), { recursive: true });
 cpSync(join(site, 'index.md'), join(pages, 'index.md'));
 for (const [file, page] of pageOf) write(page, withLinks(readFileSync(join(root, file), 'utf8'), file, page));
+for (const [page, text] of generated) write(page, text);
 write('kinds.md', kindsPage());
 await writeApi();
 writeForModels();
@@ -154,7 +160,10 @@ async function writeApi(): Promise<void> {
 /** `llms.txt`, the list of pages with their first sentences, and `llms-full.txt`, all of them in one. */
 function writeForModels(): void {
   const docs = [...pageOf].filter(([file]) => file.startsWith('docs/') && !file.startsWith('docs/decisions/'));
-  const texts = docs.map(([file, page]) => ({ page, text: readFileSync(join(root, file), 'utf8') }));
+  const texts = [
+    ...docs.map(([file, page]) => ({ page, text: readFileSync(join(root, file), 'utf8') })),
+    ...[...generated].map(([page, text]) => ({ page, text })),
+  ];
   const lines = texts.map(({ page, text }) => {
     const title = /^# (.*)$/m.exec(text)?.[1] ?? page;
     const paragraph = text.split('\n\n').find((block) => /^[\w*`[]/.test(block) && !block.startsWith('```')) ?? '';

@@ -22,7 +22,7 @@ interface PatternWords {
   readonly sentences?: (slots: PatternSlots) => readonly [summary: string, wayOut: string];
 }
 
-/** The words for each kind of pattern of the built-in detectors. `docs/words.md` and `docs/feedback.md` list them. */
+/** The words for each kind of pattern of the built-in detectors. `docs/feedback.md` lists them. */
 export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
   identical_call: {
     name: 'the same call with the same result',

@@ -2,7 +2,7 @@ import { PATTERN_WORDS } from './pattern-words.ts';
 
 /**
  * Words that people see instead of identifiers. Only `--json` and machine-readable files contain identifiers.
- * `docs/words.md` lists the words. `pattern-words.ts` contains those for patterns.
+ * The site lists the words (`scripts/words-page.ts`). `pattern-words.ts` contains those for patterns.
  */
 export const WORDS = {
   // Its values are the names.
