@@ -271,7 +271,6 @@ test('the steps of the GitHub action gate a configuration and show the moments w
   expect(passed.summary).toMatch(/^ {4}.*worth a look/im);
   expect(readdirSync(join(passed.temp, 'coxswain')).toSorted()).toEqual([
     'backtest-problems.txt',
-    'backtest.html',
     'backtest.txt',
     'report-problems.txt',
     'report.html',

@@ -3,7 +3,7 @@
 set -uo pipefail
 source "$(dirname "$0")/summary.sh"
 
-options=(--html "$OUT/backtest.html")
+options=()
 [ -n "$CONFIG" ] && options+=(--config "$CONFIG")
 [ -n "$MAX_FALSE_RATE" ] && options+=(--max-false-rate "$MAX_FALSE_RATE")
 [ -n "$MIN_RECALL" ] && options+=(--min-recall "$MIN_RECALL")
