@@ -66,7 +66,7 @@ test('a planted effect is shown with its interval, from a store that real runs m
   const json = await cli(['effect', 'runs.db', '--json', '--within', '10']);
   const [report] = jsonLines(json.stdout);
   expect(report).toMatchObject({
-    version: 2,
+    version: 3,
     within: 10,
     declared: false,
     paths: ['runs.db'],

@@ -72,7 +72,7 @@ test('a withheld run works out and records what a steered one does, is told noth
   expect(others[0]?.payload).not.toHaveProperty('steering.holdout');
   // Cadence continues as if it had been said, so the arms differ only in the agent's text.
   expect(seqless(derivedOf(records))).toBe(seqless(derivedOf(others)));
-  expect(viewOf(records).advice.map(({ arm, reason }) => [arm, reason])).toEqual(
+  expect(viewOf(records).advice.map(({ delivery, reason }) => [delivery, reason])).toEqual(
     viewOf(others).advice.map(() => ['withheld', 'withheld by experiment']),
   );
 });
@@ -111,7 +111,9 @@ test('advice is drawn by episode: what speaks of one is all given or all withhel
     const fromThen = viewOf(records).advice.slice(
       viewOf(records).advice.findIndex(({ adviceId }) => adviceId === units[0]?.advice.adviceId),
     );
-    expect(new Set(fromThen.map(({ arm }) => arm))).toEqual(new Set([withheld === true ? 'withheld' : 'delivered']));
+    expect(new Set(fromThen.map(({ delivery }) => delivery))).toEqual(
+      new Set([withheld === true ? 'withheld' : 'delivered']),
+    );
     // A process that died before it could say what became of its advice changes no arm.
     const unsettled = records.filter(({ payload }) => !payload.kind.endsWith('_delivered'));
     expect(rowOf(unsettled).units.map((unit) => unit.withheld)).toEqual([withheld]);
@@ -146,7 +148,7 @@ test('in shadow mode there is no experiment, and the record says shadow mode', a
   expect(getStuck(run)).toEqual([]);
   const records = await recordsOf(run, store);
   expect(records[0]?.payload).not.toHaveProperty('steering.holdout');
-  expect(new Set(viewOf(records).advice.map(({ arm, reason }) => `${arm}: ${reason}`))).toEqual(
+  expect(new Set(viewOf(records).advice.map(({ delivery, reason }) => `${delivery}: ${reason}`))).toEqual(
     new Set(['shadowed: shadow mode']),
   );
 });

@@ -315,7 +315,7 @@ test('a backtest and the effect of advice rest on the same figures for a run', a
     const { calls, success } = replay.row();
     const { ended, pieces } = effect.row();
     if (!ended) open.push(id);
-    const delivered = pieces.filter(({ arm }) => arm === 'delivered');
+    const delivered = pieces.filter(({ delivery }) => delivery === 'delivered');
     replayed.set(id, { calls, success });
     effects.set(id, {
       advice: sum(pieces.map(({ count }) => count)),

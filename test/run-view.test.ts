@@ -123,7 +123,7 @@ test('the view of a live run, record by record, is the view of the stored run', 
   expect(saidBy(live)).toEqual(saidBy(stored));
   expect(stored.patterns.basis).toBe('recorded');
   expect(stored.flaggedPatterns.length).toBeGreaterThan(0);
-  expect(stored.advice.map(({ arm }) => arm)).toContain('delivered');
+  expect(stored.advice.map(({ delivery }) => delivery)).toContain('delivered');
 });
 
 test('patterns of a steered run are those on its record, unless they are to be recomputed', () => {

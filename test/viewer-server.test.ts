@@ -228,7 +228,7 @@ for (const [kind, name, openStore] of KINDS) {
     const [mark] = overview.advice;
     expect(mark).toMatchObject({
       delivered: true,
-      arm: 'delivered',
+      delivery: 'delivered',
       channel: 'tool-result',
       point: 'post_tool_result',
     });

@@ -1,8 +1,8 @@
-import type { AdviceArm } from '../core/facts/advice-outcome.ts';
+import type { Delivery } from '../core/facts/advice-outcome.ts';
 import type { QuartilesReport, ShareReport } from './backtest-report.ts';
 
 /** Version of the shape of an `EffectReport`. */
-export const EFFECT_REPORT_VERSION = 2;
+export const EFFECT_REPORT_VERSION = 3;
 
 /** The minimum number of runs per arm for a comparison. The intervals are approximations that need about twenty runs. */
 export const MIN_RUNS_AN_ARM = 20;
@@ -25,7 +25,7 @@ export interface EffectReport {
   /** Ordered: `stuck`, then pattern kinds by name, then providers without a pattern, then whole runs. */
   readonly experiments: readonly EffectExperiment[];
   /** The amount of advice per provider and delivery, sorted by name. */
-  readonly providers: readonly { readonly provider: string; readonly pieces: Readonly<Record<AdviceArm, number>> }[];
+  readonly providers: readonly { readonly provider: string; readonly pieces: Readonly<Record<Delivery, number>> }[];
   /** Notes on how to read the figures, in a fixed order. */
   readonly notes: readonly string[];
 }
@@ -72,7 +72,7 @@ export interface EffectExperiment {
    */
   readonly status: 'helps' | 'harms' | 'no-difference' | 'undecided' | 'too-little-data' | 'not-drawn';
   /** Null if arms were not assigned at random. */
-  readonly told: ArmFigures | null;
+  readonly advised: ArmFigures | null;
   readonly withheld: ArmFigures | null;
   /** The share of good outcomes with delivered advice minus the share with withheld advice. Null with too little data. */
   readonly difference: number | null;

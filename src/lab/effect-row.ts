@@ -6,7 +6,7 @@ import type { TrajectoryPattern } from '../core/records/trajectory-pattern.ts';
 import type { RunStarted, TrajectoryPayload, TrajectoryRecord } from '../core/records/trajectory-record.ts';
 import { DECLARED_WITHIN_CALLS, silenceReason, unitOf, type HoldoutArm } from '../core/steering/holdout.ts';
 import { stretchAfter, type StuckStretch } from '../core/steering/stuck-stretch.ts';
-import type { AdviceArm, AdviceOutcome } from '../core/facts/advice-outcome.ts';
+import type { Delivery, AdviceOutcome } from '../core/facts/advice-outcome.ts';
 import { RunView } from '../core/facts/run-view.ts';
 
 /** The facts about a run from which the effect of advice is measured. Plain JSON and small, because all rows are kept in memory. */
@@ -27,7 +27,7 @@ export interface EffectRow {
   /** Null if the run records no outcome. */
   readonly success: boolean | null;
   /** The amount of advice per provider and delivery. */
-  readonly pieces: readonly { readonly provider: string; readonly arm: AdviceArm; readonly count: number }[];
+  readonly pieces: readonly { readonly provider: string; readonly delivery: Delivery; readonly count: number }[];
   /** In the order in which they appear. */
   readonly units: readonly AdvisedUnit[];
 }
@@ -118,10 +118,10 @@ export class EffectRowFold {
   /** Returns the row for the records read until now. */
   row(): EffectRow {
     const { advice, lostRecords, outcome, started } = this.#view;
-    const counts = new Map<string, { provider: string; arm: AdviceArm; count: number }>();
-    for (const { providerName: provider, arm } of advice) {
-      const key = `${arm} ${provider}`;
-      const entry = counts.get(key) ?? { provider, arm, count: 0 };
+    const counts = new Map<string, { provider: string; delivery: Delivery; count: number }>();
+    for (const { providerName: provider, delivery } of advice) {
+      const key = `${delivery} ${provider}`;
+      const entry = counts.get(key) ?? { provider, delivery, count: 0 };
       entry.count += 1;
       counts.set(key, entry);
     }
@@ -188,9 +188,9 @@ export class EffectRowFold {
     if (unit === undefined) return [];
     const { callsToLeave, key, pattern } = unit;
     const isWithheld =
-      advice.arm === 'unsettled'
+      advice.delivery === 'unsettled'
         ? silenceReason('steer', started?.steering?.holdout, { runId: this.#id, unit: key }) !== undefined
-        : advice.arm === 'withheld';
+        : advice.delivery === 'withheld';
     const { kind = null, stuck = false } = pattern ?? {};
     return [{ kind, stuck, ...present({ callsToLeave }), withheld: isWithheld, advice }];
   }

@@ -25,7 +25,7 @@ export {
   type SweepPointReport,
   type SweepReport,
 } from './backtest-report.ts';
-export type { AdviceArm, AdviceOutcome, AdviceOutcomeOptions, NextCall } from '../core/facts/advice-outcome.ts';
+export type { Delivery, AdviceOutcome, AdviceOutcomeOptions, NextCall } from '../core/facts/advice-outcome.ts';
 export { effect, type EffectOptions } from './effect.ts';
 export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-report.ts';
 export { formatLabels, parseLabels, readLabels, type Label, type LabelTarget } from './labels.ts';

@@ -40,7 +40,7 @@ test('advice that speaks first in every run, such as of a deadline, hides no epi
   const agents: Agents = { ...HELPS, deadlineFirst: true };
   const rows = rowsOf(agents, 200);
   expect(named(rows, 'stuck')).toMatchObject({ outcome: 'left-pattern', unknown: 0 });
-  expect(named(rows, 'stuck')?.told?.units).toBeGreaterThan(80);
+  expect(named(rows, 'stuck')?.advised?.units).toBeGreaterThan(80);
   // The runs do not say how they ended, so nothing is known about the deadline.
   expect(named(rows, 'Deadline')).toMatchObject({ about: 'provider', status: 'too-little-data', unknown: 200 });
 });
@@ -49,10 +49,10 @@ test('each episode is a unit in a separate arm, and all of one run are one clust
   const rows = rowsOf(MANY_EPISODES, 60);
   const found = named(rows, 'stuck');
   const units = rows.flatMap((row) => row.units);
-  expect((found?.told?.units ?? 0) + (found?.withheld?.units ?? 0)).toBe(units.length);
+  expect((found?.advised?.units ?? 0) + (found?.withheld?.units ?? 0)).toBe(units.length);
   expect(units.length).toBeGreaterThan(120);
   expect(rows.some((row) => new Set(row.units.map(({ withheld }) => withheld)).size === 2)).toBe(true);
-  expect(found?.told?.runs).toBeLessThanOrEqual(60);
+  expect(found?.advised?.runs).toBeLessThanOrEqual(60);
 });
 
 test('the verdict says helps where advice helps, nothing where it does nothing, and how many more runs it takes', () => {
@@ -144,7 +144,7 @@ test('without an experiment nothing is compared, whatever the counts, and the ru
   const rows = rowsOf({ ...HELPS, share: 0 }, 100);
   const { experiments, notes, runs } = report(rows);
   expect(runs).toMatchObject({ read: 100, steered: 100, drawnByEpisode: 0, drawnByRun: 0 });
-  expect(experiments[0]).toMatchObject({ status: 'not-drawn', difference: null, told: null });
+  expect(experiments[0]).toMatchObject({ status: 'not-drawn', difference: null, advised: null });
   expect(experiments[0]?.power[0]?.moreRuns).toBeGreaterThan(1_000);
   expect(notes).toHaveLength(1);
 });
@@ -159,7 +159,7 @@ test('left out are runs that lost records, and episodes of runs that go on and h
   const isOpen = (row: EffectRow): EffectRow => ({ ...row, ended: false, units: row.units.map(goesOn) });
   const open = rows.map(isOpen);
   // Also where it has left the pattern already: else episodes that do would be more likely to count.
-  expect(named(open, 'stuck')).toMatchObject({ unknown: 40, told: { units: 0 }, withheld: { units: 0 } });
+  expect(named(open, 'stuck')).toMatchObject({ unknown: 40, advised: { units: 0 }, withheld: { units: 0 } });
 });
 
 test('a run that ends in success soon after has left its pattern, one that ends otherwise has not', () => {
@@ -168,8 +168,8 @@ test('a run that ends in success soon after has left its pattern, one that ends 
   if (row === undefined || first === undefined) throw new Error('no advice');
   const advice = { ...first.advice, callsLeft: 3 };
   const ended = (success: boolean | null): number => {
-    const { told, withheld } = named([{ ...row, success, units: [{ ...first, advice }] }], 'stuck') ?? {};
-    return (told?.good.hits ?? 0) + (withheld?.good.hits ?? 0);
+    const { advised, withheld } = named([{ ...row, success, units: [{ ...first, advice }] }], 'stuck') ?? {};
+    return (advised?.good.hits ?? 0) + (withheld?.good.hits ?? 0);
   };
   expect([ended(true), ended(false), ended(null)]).toEqual([1, 0, 0]);
 });
@@ -197,11 +197,11 @@ test('an experiment that draws runs compares whether they succeed, and of each r
   expect(experiments.at(-1)).toMatchObject({
     name: 'whole runs',
     outcome: 'succeeded',
-    told: { units: 60 },
+    advised: { units: 60 },
     withheld: { units: 60 },
   });
   const [first] = experiments;
-  expect((first?.told?.units ?? 0) + (first?.withheld?.units ?? 0)).toBe(120);
+  expect((first?.advised?.units ?? 0) + (first?.withheld?.units ?? 0)).toBe(120);
 });
 
 test('the order of the rows changes nothing, and another number of calls than declared is named so', () => {

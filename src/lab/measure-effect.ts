@@ -1,5 +1,5 @@
 import { present } from '../core/base/present.ts';
-import type { AdviceArm, AdviceOutcome } from '../core/facts/advice-outcome.ts';
+import type { Delivery, AdviceOutcome } from '../core/facts/advice-outcome.ts';
 import { DECLARED_WITHIN_CALLS } from '../core/steering/holdout.ts';
 import { clustersFor, differenceOf, type TrialUnit } from './difference.ts';
 import {
@@ -172,7 +172,7 @@ function compare(
     const power = moreRuns(designFactor, 0);
     return {
       status: 'not-drawn',
-      told: null,
+      advised: null,
       withheld: null,
       ...noDifference,
       power,
@@ -180,13 +180,13 @@ function compare(
       unknown: unknownCount,
     };
   }
-  const [told, withheld] = [
+  const [advised, withheld] = [
     armOf(knownCases.filter((one) => !one.withheld)),
     armOf(knownCases.filter((one) => one.withheld)),
   ];
-  const figures = { told, withheld, balanced: isBalanced(knownCases), unknown: unknownCount };
+  const figures = { advised, withheld, balanced: isBalanced(knownCases), unknown: unknownCount };
   const estimate = differenceOf(knownCases.map(trialUnit));
-  if (estimate === undefined || Math.min(told.runs, withheld.runs) < MIN_RUNS_AN_ARM) {
+  if (estimate === undefined || Math.min(advised.runs, withheld.runs) < MIN_RUNS_AN_ARM) {
     return { status: 'too-little-data', ...noDifference, power: moreRuns(designFactor, clusters), ...figures };
   }
   const { clusters: currentClusters, variance, ...difference } = estimate;
@@ -238,7 +238,7 @@ function armOf(cases: readonly Case[]): ArmFigures {
   return {
     units: cases.length,
     runs: new Set(cases.map(({ cluster }) => cluster)).size,
-    reached: count(({ arm }) => arm === 'delivered'),
+    reached: count(({ delivery }) => delivery === 'delivered'),
     good: shareOf(cases.filter(({ good }) => good === true).length, cases.length),
     callsToLeave: { q1, median, q3 },
     repeated: count(({ nextCall }) => nextCall === 'repeated' || nextCall === 'same-failure'),
@@ -247,19 +247,19 @@ function armOf(cases: readonly Case[]): ArmFigures {
     costUsd: costs.length === 0 ? null : rounded(costs.reduce((total, cost) => total + cost, 0) / costs.length),
     costKnown: costs.length,
     endedBefore: count(({ callsLeft, callsToLeave, within }) => callsLeft < within && callsToLeave === undefined),
-    accepted: count(({ acknowledged }) => acknowledged === 'accepted'),
-    rejected: count(({ acknowledged }) => acknowledged === 'rejected'),
-    noted: count(({ acknowledged }) => acknowledged === 'noted'),
+    accepted: count(({ response }) => response === 'accepted'),
+    rejected: count(({ response }) => response === 'rejected'),
+    noted: count(({ response }) => response === 'noted'),
   };
 }
 
 function piecesByProvider(rows: readonly EffectRow[]): EffectReport['providers'] {
-  const counts = new Map<string, Record<AdviceArm, number>>();
+  const counts = new Map<string, Record<Delivery, number>>();
   for (const { pieces } of rows) {
-    for (const { arm, count, provider } of pieces) {
+    for (const { count, delivery, provider } of pieces) {
       const sums = counts.get(provider) ?? { delivered: 0, withheld: 0, shadowed: 0, undelivered: 0, unsettled: 0 };
       counts.set(provider, sums);
-      sums[arm] += count;
+      sums[delivery] += count;
     }
   }
   return namesOf(counts.keys()).flatMap((provider) => {

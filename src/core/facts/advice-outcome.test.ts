@@ -130,13 +130,13 @@ function expectedOf(steps: readonly Step[]): readonly Partial<AdviceOutcome>[] {
         cleared: canTell ? wasLeft : null,
         followingCalls: Math.min(WITHIN, callsLeft),
         followingErrors: near.filter(({ other }) => other.type === 'error').length,
-        arm: settled === undefined ? ('unsettled' as const) : armOf(settled),
+        delivery: settled === undefined ? ('unsettled' as const) : deliveryOf(settled),
       },
     ];
   });
 }
 
-function armOf(step: Step): AdviceOutcome['arm'] {
+function deliveryOf(step: Step): AdviceOutcome['delivery'] {
   if (step.type !== 'settle') return 'unsettled';
   if (step.delivered) return 'delivered';
   return step.reason === WITHHELD_REASON ? 'withheld' : step.reason === SHADOW_REASON ? 'shadowed' : 'undelivered';
@@ -210,10 +210,10 @@ test('tokens, cost and the first answer of the agent are counted for the calls t
   ).advice;
   expect(outcome).toMatchObject({
     severity: 'warning',
-    arm: 'delivered',
+    delivery: 'delivered',
     cleared: true,
     callsToClear: 2,
-    acknowledged: 'accepted',
+    response: 'accepted',
     followingTokens: 12,
     followingCostUsd: 1,
     callsLeft: 4,

@@ -9,7 +9,7 @@ import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
 import { errorLineOf, type RunCall } from './run-call.ts';
 
 /** How an advice text was delivered. */
-export type AdviceArm =
+export type Delivery =
   /** The advice reached the agent. */
   | 'delivered'
   /** An experiment withheld the advice. */
@@ -54,7 +54,7 @@ export interface AdviceOutcome {
   readonly atMs: number;
   /** Number of calls that started before the advice. */
   readonly callsBefore: number;
-  readonly arm: AdviceArm;
+  readonly delivery: Delivery;
   /** The reason why the advice was not delivered. */
   readonly reason?: string;
   readonly pattern?: PatternReference;
@@ -73,7 +73,7 @@ export interface AdviceOutcome {
   /** For advice without a pattern, in an ended run with a deadline: true if the run ended before the deadline. */
   readonly inTime?: boolean;
   /** The agent's first acknowledgement. */
-  readonly acknowledged?: PayloadOf<'advice_acknowledged'>['response'];
+  readonly response?: PayloadOf<'advice_acknowledged'>['response'];
   /** Number of calls that started after the advice, at most `within`. */
   readonly followingCalls: number;
   /** Number of failures among the results that arrived during those calls. */
@@ -309,7 +309,7 @@ export class AdviceOutcomeFold {
       seq,
       atMs,
       callsBefore: this.#calls,
-      arm: 'unsettled',
+      delivery: 'unsettled',
       ...present({ pattern }),
       nextCall: 'none',
       followingCalls: 0,
@@ -333,7 +333,7 @@ export class AdviceOutcomeFold {
   ): void {
     const piece = this.#pieces.get(adviceId);
     if (piece === undefined) return;
-    piece.arm = delivered ? 'delivered' : armOf(reason);
+    piece.delivery = delivered ? 'delivered' : deliveryOf(reason);
     if (!delivered && reason !== undefined) piece.reason = reason;
   }
 
@@ -345,9 +345,9 @@ export class AdviceOutcomeFold {
     const pieces = [...this.#pieces.values()];
     const piece =
       adviceId === undefined
-        ? pieces.findLast(({ arm, providerName }) => arm === 'delivered' && providerName === provider)
+        ? pieces.findLast(({ delivery, providerName }) => delivery === 'delivered' && providerName === provider)
         : this.#pieces.get(adviceId);
-    if (piece !== undefined) piece.acknowledged ??= response;
+    if (piece !== undefined) piece.response ??= response;
   }
 }
 
@@ -363,7 +363,7 @@ function isSameCall(one: RunCall, other: RunCall): boolean {
   return one.tool === other.tool && canonicalJson(one.args) === canonicalJson(other.args);
 }
 
-function armOf(reason: string | undefined): AdviceArm {
+function deliveryOf(reason: string | undefined): Delivery {
   if (reason === WITHHELD_REASON) return 'withheld';
   return reason === SHADOW_REASON ? 'shadowed' : 'undelivered';
 }

@@ -130,7 +130,7 @@ function endMoment({ calls, ending, verdict }: MomentSources['facts']): FoundMom
 }
 
 function warningMoment(outcomes: readonly AdviceOutcome[]): FoundMoment | undefined {
-  const lostAdvice = outcomes.find(({ arm, severity }) => arm === 'undelivered' && severity === 'warning');
+  const lostAdvice = outcomes.find(({ delivery, severity }) => delivery === 'undelivered' && severity === 'warning');
   if (lostAdvice === undefined) return undefined;
   const reasonText = lostAdvice.reason === undefined ? '' : `: ${lostAdvice.reason}`;
   return {

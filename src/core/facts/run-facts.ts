@@ -136,7 +136,7 @@ export interface AdviceTally {
   /** Number of pieces in `withNext` after which the agent repeated its call. */
   readonly repeated: number;
   /** Number of delivered pieces that the agent acknowledged. */
-  readonly acknowledged: number;
+  readonly answered: number;
 }
 
 export const NO_ADVICE: AdviceTally = {
@@ -149,24 +149,24 @@ export const NO_ADVICE: AdviceTally = {
   endedEarly: 0,
   withNext: 0,
   repeated: 0,
-  acknowledged: 0,
+  answered: 0,
 };
 
 /** Adds one piece of advice to the counts. */
 export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally {
-  const { acknowledged, arm, callsLeft, cleared, nextCall, pattern } = outcome;
-  const isDelivered = arm === 'delivered';
+  const { delivery, response, callsLeft, cleared, nextCall, pattern } = outcome;
+  const isDelivered = delivery === 'delivered';
   return {
     pieces: tally.pieces + 1,
     delivered: tally.delivered + (isDelivered ? 1 : 0),
-    withheld: tally.withheld + (arm === 'withheld' || arm === 'shadowed' ? 1 : 0),
-    undelivered: tally.undelivered + (arm === 'undelivered' || arm === 'unsettled' ? 1 : 0),
+    withheld: tally.withheld + (delivery === 'withheld' || delivery === 'shadowed' ? 1 : 0),
+    undelivered: tally.undelivered + (delivery === 'undelivered' || delivery === 'unsettled' ? 1 : 0),
     followed: tally.followed + (isDelivered && cleared !== null ? 1 : 0),
     cleared: tally.cleared + (isDelivered && cleared === true ? 1 : 0),
     endedEarly: tally.endedEarly + (isDelivered && pattern !== undefined && callsLeft < DEFAULT_WITHIN_CALLS ? 1 : 0),
     withNext: tally.withNext + (isDelivered && nextCall !== 'none' ? 1 : 0),
     repeated: tally.repeated + (isDelivered && nextCall === 'repeated' ? 1 : 0),
-    acknowledged: tally.acknowledged + (isDelivered && acknowledged !== undefined ? 1 : 0),
+    answered: tally.answered + (isDelivered && response !== undefined ? 1 : 0),
   };
 }
 

@@ -19,7 +19,7 @@ const STUCK = {
   flaggedCall: 5,
   toCall: null,
 };
-const ADVICE = { arm: 'delivered', callsBefore: 5, nextCall: 'same-failure', seq: 30, isLeft: false } as const;
+const ADVICE = { delivery: 'delivered', callsBefore: 5, nextCall: 'same-failure', seq: 30, isLeft: false } as const;
 
 function textsOf(facts: Partial<StoryFacts>): readonly string[] {
   return runStory({ ...NOTHING, ...facts }).map((sentence) => `${sentence.name} ${sentenceText(sentence)}`);
@@ -39,7 +39,7 @@ test('a stuck run says where, what it cost, what was advised, and that it did no
   const advice = [
     { ...ADVICE, pattern: {} },
     { ...ADVICE, pattern: {}, nextCall: 'repeated', seq: 40 } as const,
-    { ...ADVICE, pattern: {}, arm: 'withheld' } as const,
+    { ...ADVICE, pattern: {}, delivery: 'withheld' } as const,
   ];
   expect(textsOf({ patterns: [STUCK], wasted, errorLine: ['bash: not found', 9], advice })).toEqual([
     'Got stuck From call 2 to the end, noticed at call 5: the same error again and again (at least 8 times). 9 of 12 calls: bash: not found',
@@ -63,7 +63,7 @@ test('advice about a deadline says nothing about a pattern', () => {
 });
 
 test('withheld advice shows what happens without it', () => {
-  const withheld = { ...ADVICE, arm: 'withheld', pattern: {}, isLeft: true } as const;
+  const withheld = { ...ADVICE, delivery: 'withheld', pattern: {}, isLeft: true } as const;
   expect(textsOf({ advice: [withheld, { ...withheld, isLeft: false }] }).slice(2)).toEqual([
     'Advice No advice reached the agent; 2 held back by the experiment.',
     'Did it help? Without it, it failed in the same way. Later the pattern was cleared after 1 of 2.',

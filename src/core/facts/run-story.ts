@@ -36,7 +36,7 @@ interface StoryPattern {
   readonly toCall: number | null;
 }
 
-interface StoryAdvice extends Pick<AdviceOutcome, 'arm' | 'callsBefore' | 'nextCall' | 'seq'> {
+interface StoryAdvice extends Pick<AdviceOutcome, 'delivery' | 'callsBefore' | 'nextCall' | 'seq'> {
   /** Present if the advice is about a pattern. */
   readonly pattern?: object;
   /** True if this pattern cleared later. */
@@ -142,10 +142,10 @@ function costText({ calls, complete, wasted }: StoryFacts): string {
 
 function advicePieces({ advice, adviceLeftOut, complete }: StoryFacts): readonly StoryPiece[] {
   if (advice.length === 0) return [{ text: complete ? 'None.' : 'None in the part read so far.' }];
-  const [first, ...others] = advice.filter(({ arm }) => arm === 'delivered');
-  const unsaid = Object.entries(Object.groupBy(advice, ({ arm }) => arm))
-    .filter(([arm]) => arm !== 'delivered')
-    .map(([arm, pieces]) => `${countText(pieces.length)} ${inWords('delivery', arm)}`);
+  const [first, ...others] = advice.filter(({ delivery }) => delivery === 'delivered');
+  const unsaid = Object.entries(Object.groupBy(advice, ({ delivery }) => delivery))
+    .filter(([delivery]) => delivery !== 'delivered')
+    .map(([delivery, pieces]) => `${countText(pieces.length)} ${inWords('delivery', delivery)}`);
   const end = unsaid.length === 0 ? '.' : `; ${unsaid.join(', ')}.`;
   if (first === undefined) return [{ text: `No advice reached the agent${end}` }];
   return [
@@ -171,7 +171,7 @@ const NEXT_CALLS: readonly (readonly [NextCall, string])[] = [
  */
 function helpText(advice: readonly StoryAdvice[]): string {
   if (advice.length === 0) return 'There was no advice.';
-  const delivered = advice.filter(({ arm }) => arm === 'delivered');
+  const delivered = advice.filter(({ delivery }) => delivery === 'delivered');
   const isSilent = delivered.length === 0;
   const pieces = isSilent ? advice : delivered;
   const nextCalls = NEXT_CALLS.map(([call, words]) => {

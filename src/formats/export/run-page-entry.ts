@@ -14,26 +14,26 @@ const MAX_CHARS = 20_000;
 const MAX_NAME_CHARS = 200;
 
 /** The delivery of advice and the calls after it, as text. */
-export interface Fate {
+export interface AfterAdvice {
   readonly text: string;
   /** False if the advice is not known to have reached the agent. */
   readonly isSaid: boolean;
 }
 
-/** Renders a record. @param fateOf  returns what followed an advice text */
+/** Renders a record. @param followedBy  returns what followed an advice text */
 export function entryHtml(
   record: TrajectoryRecord,
   call: number | undefined,
-  fateOf: (adviceId: string) => Fate | undefined,
+  followedBy: (adviceId: string) => AfterAdvice | undefined,
 ): Html {
   const { payload, recorded_at_unix_ms: atMs, seq } = record;
   if (payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared') return html``;
   const { body, mark, name } = shownEvent(payload, call);
   const timeTag = atMs > 0 ? html`<time>${utcText(atMs)}</time>` : undefined;
-  const fate = 'advice_id' in payload && mark === 'advice' ? fateOf(payload.advice_id ?? '') : undefined;
-  return html`<article id="s${seq}" class="${mark}${fate?.isSaid === false ? ' unsaid' : ''}">
+  const after = 'advice_id' in payload && mark === 'advice' ? followedBy(payload.advice_id ?? '') : undefined;
+  return html`<article id="s${seq}" class="${mark}${after?.isSaid === false ? ' unsaid' : ''}">
     <h3>${seq} ${shortName(name)} ${timeTag}</h3>
-    ${body}${fate === undefined ? undefined : html`<p class="dim">${fate.text}</p>`}
+    ${body}${after === undefined ? undefined : html`<p class="dim">${after.text}</p>`}
   </article> `;
 }
 

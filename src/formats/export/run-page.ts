@@ -12,7 +12,7 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { inWords } from '../../core/records/words.ts';
 import { createRedactor, type Redactor } from '../../core/redact/redactor.ts';
 import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
-import { fateText } from '../../core/facts/fate-text.ts';
+import { followedText } from '../../core/facts/followed-text.ts';
 import { errorLineOf } from '../../core/facts/run-call.ts';
 import { runStory, storyFactsOf, type StorySentence } from '../../core/facts/run-story.ts';
 import type { RunVerdict } from '../../core/facts/run-verdict.ts';
@@ -20,7 +20,7 @@ import { RunView } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/story-fold.ts';
 import { changeOf, isFlagged, timesSeen, type SeenPattern } from '../../core/facts/seen-pattern.ts';
 import type { ExportedRun } from './exported-run.ts';
-import { entryHtml, shortName, utcText, type Fate } from './run-page-entry.ts';
+import { entryHtml, shortName, utcText, type AfterAdvice } from './run-page-entry.ts';
 
 /** The results of the first pass over the records, used by the second pass. */
 interface Findings {
@@ -55,10 +55,10 @@ export async function* runPage(
   yield htmlText(html`${patternsHtml(findings, redactor)}${adviceHtml(findings, redactor)}`);
   yield '<h2>Record</h2>\n';
   const view = new RunView();
-  const fateOf = (adviceId: string): Fate | undefined => {
+  const followedBy = (adviceId: string): AfterAdvice | undefined => {
     const outcome = findings.advice.get(adviceId);
-    const text = outcome && `${deliveryText(outcome, redactor)}; ${fateText(outcome)}`;
-    return text === undefined ? undefined : { text, isSaid: outcome?.arm === 'delivered' };
+    const text = outcome && `${deliveryText(outcome, redactor)}; ${followedText(outcome)}`;
+    return text === undefined ? undefined : { text, isSaid: outcome?.delivery === 'delivered' };
   };
   let leftOut = 0;
   try {
@@ -66,7 +66,7 @@ export async function* runPage(
       const call = view.fold(record);
       const isEntry = rowOf(record.payload) !== 'detail' || record.payload.kind === 'turn_started';
       if (!isEntry) leftOut += 1;
-      else yield htmlText(entryHtml({ ...record, payload: redactor.redact(record.payload) }, call?.number, fateOf));
+      else yield htmlText(entryHtml({ ...record, payload: redactor.redact(record.payload) }, call?.number, followedBy));
       for (const pattern of findings.patterns.get(record.seq) ?? []) yield htmlText(patternHtml(pattern, redactor));
     }
   } catch (error) {
@@ -209,7 +209,8 @@ function adviceHtml({ view }: Findings, redactor: Redactor): Html {
     const { callsBefore, providerName, seq } = outcome;
     const who = redactedText(redactor, providerName);
     return html`<li>
-      <a href="#s${seq}">after call ${callsBefore}</a>: ${who}; ${deliveryText(outcome, redactor)}; ${fateText(outcome)}
+      <a href="#s${seq}">after call ${callsBefore}</a>: ${who}; ${deliveryText(outcome, redactor)};
+      ${followedText(outcome)}
     </li> `;
   });
   const remainder = adviceLeftOut > 0 ? html`<p>${adviceLeftOut} more pieces are not listed.</p> ` : undefined;
@@ -221,9 +222,9 @@ function adviceHtml({ view }: Findings, redactor: Redactor): Html {
     ${remainder}`;
 }
 
-function deliveryText({ arm, reason }: AdviceOutcome, redactor: Redactor): string {
-  const reasonText = reason === undefined || arm !== 'undelivered' ? '' : ` (${redactedText(redactor, reason)})`;
-  return `${inWords('delivery', arm)}${reasonText}`;
+function deliveryText({ delivery, reason }: AdviceOutcome, redactor: Redactor): string {
+  const reasonText = reason === undefined || delivery !== 'undelivered' ? '' : ` (${redactedText(redactor, reason)})`;
+  return `${inWords('delivery', delivery)}${reasonText}`;
 }
 
 /** Renders a pattern that was flagged, raised or cleared. */

@@ -5,8 +5,8 @@ import type { AdviceMark } from '../server/api-shapes.ts';
 export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly className: '' | 'good' | 'bad' } {
   if (mark.delivered === true) return { text: 'delivered', className: 'good' };
   if (mark.delivered === null) return { text: 'delivery unknown', className: '' };
-  if (mark.arm === 'withheld') return { text: 'withheld', className: '' };
-  if (mark.arm === 'shadowed') return { text: 'shadow', className: '' };
+  if (mark.delivery === 'withheld') return { text: 'withheld', className: '' };
+  if (mark.delivery === 'shadowed') return { text: 'shadow', className: '' };
   return { text: 'not delivered', className: 'bad' };
 }
 

@@ -2,7 +2,7 @@ import { memo, type ReactElement } from 'react';
 
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { AdviceMark, NumberedCall } from '../server/api-shapes.ts';
-import { nextText } from '../../core/facts/fate-text.ts';
+import { nextText } from '../../core/facts/followed-text.ts';
 import { deliveryOf, fateClass } from './advice-words.ts';
 import { CallView, ChangedText, ResultView } from './call-view.tsx';
 import { differingParts } from './common-start.ts';

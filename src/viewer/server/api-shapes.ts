@@ -1,5 +1,5 @@
 import type { RunVerdict } from '../../core/facts/run-verdict.ts';
-import type { AdviceArm, NextCall } from '../../core/facts/advice-outcome.ts';
+import type { Delivery, NextCall } from '../../core/facts/advice-outcome.ts';
 import type { Label } from '../../lab/labels.ts';
 import type { Severity } from '../../core/records/feedback.ts';
 import type { DecisionPoint } from '../../core/records/guidance.ts';
@@ -194,7 +194,7 @@ export interface AdviceMark {
   readonly pattern?: { readonly identity: string; readonly level: PatternLevel };
   /** Null if unknown. */
   readonly delivered: boolean | null;
-  readonly arm: AdviceArm;
+  readonly delivery: Delivery;
   readonly reason?: string;
   readonly channel?: string;
   readonly callsBefore: number;
@@ -207,7 +207,7 @@ export interface AdviceMark {
   readonly isLeft: boolean;
   readonly nextCall: NextCall;
   readonly around: CallsAround;
-  /** A text from `fateText` about the events after the advice. It makes no claim about the cause. */
+  /** A text from `followedText` about the events after the advice. It makes no claim about the cause. */
   readonly fate: string;
 }
 

@@ -4,7 +4,7 @@ import { defaultDetectors } from '../../core/detect/detectors/default-detectors.
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import type { FeedbackProduced, GuidanceProduced, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
-import { fateText } from '../../core/facts/fate-text.ts';
+import { followedText } from '../../core/facts/followed-text.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { RunView, type RunUsage } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/story-fold.ts';
@@ -84,7 +84,7 @@ export class RunOverviewFold implements KnownTimeline {
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
     const stuckPatterns = patterns.filter((pattern) => pattern.stuck);
-    const deliveredAdvice = advice.filter(({ arm }) => arm === 'delivered');
+    const deliveredAdvice = advice.filter(({ delivery }) => delivery === 'delivered');
     const strip = failureColumns(failures, {
       stuck: stuckPatterns.map(({ clearedAt, firstSeen }) => [firstSeen, clearedAt ?? calls - 1] as const),
       advice: deliveredAdvice.map(({ callsBefore }) => callsBefore - 1),
@@ -98,7 +98,7 @@ export class RunOverviewFold implements KnownTimeline {
       adviceCalls: [...new Set(advice.map(({ callsBefore }) => callsBefore))]
         .filter((call) => call > 0)
         .slice(0, MAX_KINDS),
-      fates: countsOf(advice.map(({ arm, nextCall }) => `${arm} ${nextCall}`)),
+      fates: countsOf(advice.map(({ delivery, nextCall }) => `${delivery} ${nextCall}`)),
       stuck: saysStuck(patterns),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - deliveredAdvice.length,
@@ -168,7 +168,7 @@ export class RunOverviewFold implements KnownTimeline {
   }
 
   #markOf(outcome: AdviceOutcome): AdviceMark {
-    const { acknowledged, adviceId, arm, callsBefore, callsToClear, nextCall } = outcome;
+    const { adviceId, callsBefore, callsToClear, delivery, nextCall, response: acknowledged } = outcome;
     const { pattern, providerName, reason, seq, speaker } = outcome;
     const content = this.#adviceContents.get(adviceId) ?? { text: '', evidence: [] };
     return {
@@ -178,8 +178,8 @@ export class RunOverviewFold implements KnownTimeline {
       speaker,
       ...content,
       evidenceSeqs: content.evidence.map((call) => call.seq),
-      delivered: arm === 'unsettled' ? null : arm === 'delivered',
-      arm,
+      delivered: delivery === 'unsettled' ? null : delivery === 'delivered',
+      delivery,
       ...present({ reason }),
       callsBefore,
       ...(pattern === undefined ? {} : { pattern: { identity: pattern.identity, level: pattern.level } }),
@@ -187,7 +187,7 @@ export class RunOverviewFold implements KnownTimeline {
       nextCall,
       isLeft: callsToClear !== undefined,
       around: this.places.around(callsBefore),
-      fate: fateText(outcome),
+      fate: followedText(outcome),
     };
   }
 

@@ -29,7 +29,7 @@ export interface RunFilter {
   /** The first warning, as `warningKey` formats it. */
   readonly stuck?: string;
   /**
-   * `any`, an `AdviceArm`, or `ignored`. `ignored` means that the advice was delivered and the next call was the same or failed in the
+   * `any`, a `Delivery`, or `ignored`. `ignored` means that the advice was delivered and the next call was the same or failed in the
    * same way.
    */
   readonly advice?: string;

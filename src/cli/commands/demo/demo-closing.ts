@@ -27,7 +27,7 @@ export async function demoClosing(run: RecordedRun, terminal: Terminal): Promise
   const report = fold.facts(systemClock.nowMs());
   const { advice, adviceLeftOut } = fold.view;
   const pieces = advice.length + adviceLeftOut;
-  const deliveredCount = advice.filter(({ arm }) => arm === 'delivered').length;
+  const deliveredCount = advice.filter(({ delivery }) => delivery === 'delivered').length;
   const byProvider = Map.groupBy(advice, ({ providerName }) => providerName);
   const providers = [...byProvider].map(([name, { length }]) => `${printableCut(name, 60)} ${countText(length)}`);
   const counts = [

@@ -38,7 +38,7 @@ function headText({ declared, runs, within }: EffectReport): string {
 }
 
 function experimentBlocks(experiment: EffectExperiment, report: EffectReport): readonly Block[] {
-  const { about, balanced, name, outcome, told: advised, unknown, withheld } = experiment;
+  const { about, balanced, name, outcome, advised, unknown, withheld } = experiment;
   const shownName = printableCut(about === 'pattern' ? inWords('pattern', name) : name, NAME_CHARS);
   const isCompared = advised !== null && withheld !== null;
   const [first = '', ...rest] = verdictLines(experiment, report);
@@ -69,7 +69,7 @@ function outcomeText(outcome: EffectOutcome, within: number): string {
 
 /** Returns the results and their interpretation. */
 function verdictLines(experiment: EffectExperiment, { worthwhile }: EffectReport): readonly string[] {
-  const { difference, high, low, onceHigh, onceLow, power, status, told: advised, withheld } = experiment;
+  const { difference, high, low, onceHigh, onceLow, power, status, advised, withheld } = experiment;
   const smallestDifference = pointsText(worthwhile, false);
   if (difference === null || low === null || high === null || onceLow === null || onceHigh === null) {
     const runs = `${countText(advised?.runs ?? 0)} runs were advised, ${countText(withheld?.runs ?? 0)} were not`;

@@ -157,7 +157,7 @@ function patternFacts({ patterns }: RunFacts): readonly string[] {
 }
 
 function adviceFacts(tally: AdviceTally): readonly string[] {
-  const { acknowledged, cleared, delivered, endedEarly, followed, pieces, repeated, undelivered, withheld, withNext } =
+  const { answered, cleared, delivered, endedEarly, followed, pieces, repeated, undelivered, withheld, withNext } =
     tally;
   return [
     `${countText(delivered)} of ${countText(pieces)} delivered`,
@@ -168,6 +168,6 @@ function adviceFacts(tally: AdviceTally): readonly string[] {
       : []),
     ...(endedEarly > 0 ? [`${countText(endedEarly)} too close to the end to tell`] : []),
     ...(repeated > 0 ? [`same call again after ${countText(repeated)} of ${countText(withNext)}`] : []),
-    ...(acknowledged > 0 ? [`${countText(acknowledged)} answered`] : []),
+    ...(answered > 0 ? [`${countText(answered)} answered`] : []),
   ];
 }

@@ -1,5 +1,5 @@
 import { encodeRecord } from '../../../core/records/encode-record.ts';
-import { fateText } from '../../../core/facts/fate-text.ts';
+import { followedText } from '../../../core/facts/followed-text.ts';
 import { sentenceText, type StorySentence } from '../../../core/facts/run-story.ts';
 import type { RunView } from '../../../core/facts/run-view.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
@@ -77,9 +77,9 @@ function storyTable(story: readonly StorySentence[]): Block {
 /** Returns each piece of advice with its delivery and effect. */
 function adviceBlocks({ advice, adviceLeftOut }: RunView): readonly Block[] {
   const shown = advice.slice(0, MAX_ADVICE).map((outcome) => {
-    const { arm, callsBefore, providerName, reason } = outcome;
+    const { delivery, callsBefore, providerName, reason } = outcome;
     const reasonText = reason === undefined ? '' : ` (${printableCut(reason, 80)})`;
-    return `${printableCut(providerName, 60)} after call ${callsBefore}, ${inWords('delivery', arm)}${reasonText}: ${fateText(outcome)}`;
+    return `${printableCut(providerName, 60)} after call ${callsBefore}, ${inWords('delivery', delivery)}${reasonText}: ${followedText(outcome)}`;
   });
   const hiddenCount = advice.length - shown.length + adviceLeftOut;
   const more = hiddenCount > 0 ? [`and ${hiddenCount} more`] : [];

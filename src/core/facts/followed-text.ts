@@ -5,7 +5,7 @@ import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
  * Describes what happened after the advice without claiming a cause: `next call: the same again; left the pattern 3 calls
  * later`.
  */
-export function fateText(outcome: AdviceOutcome): string {
+export function followedText(outcome: AdviceOutcome): string {
   const laterPart = laterText(outcome);
   const next = nextText(outcome.nextCall);
   return laterPart === undefined ? next : `${next}; ${laterPart}`;
