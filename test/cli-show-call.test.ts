@@ -45,10 +45,10 @@ test('the reading of a call has its kind, failure, equal calls and patterns', as
   await runCli(['analyze', SAMPLE, '--store', 'runs.db'], { cwd });
   const { code, stdout } = await runCli(['show', 'sample', '--call', '24', '--store', 'runs.db'], { cwd });
   expect(code).toBe(0);
-  expect(stdout).toContain('call 24 of 39\n  bash {command: "node check.mjs"}\n');
+  expect(stdout).toContain('call 24 of 39\nbash {command: "node check.mjs"}\n');
   expect(stdout).toContain('kind: execute, the shell command runs node\n');
-  expect(stdout).toContain('failed: yes, its source flags it\n    line: FAIL total: expected 7439, got 7438\n');
-  expect(stdout).toContain('new: no\n  same call and result since the last change: 16, 22\n');
+  expect(stdout).toContain('failed: yes, its source flags it\nline: FAIL total: expected 7439, got 7438\n');
+  expect(stdout).toContain('new: no\nsame call and result since the last change: 16, 22\n');
   expect(stdout).toMatch(
     /stuck for sure: calls and answers that resemble each other, from call 24, noticed at call 24, .*evidence 24\n/,
   );

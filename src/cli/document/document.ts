@@ -1,3 +1,5 @@
+const BAR_CELLS = 20;
+
 /** What a style means: the writers choose the colour, the Markdown or the class. */
 export type TextStyle = 'strong' | 'dim' | 'good' | 'note' | 'warn' | 'bad' | 'code';
 
@@ -75,6 +77,12 @@ export function isEmpty(block: Block): boolean {
 
 export function styled(style: TextStyle, text: string): Span {
   return { text, style };
+}
+
+/** Formats a share from 0 to 1 as a bar of 20 characters. */
+export function barText(share: number): string {
+  const filled = Math.round(Math.max(0, Math.min(1, share)) * BAR_CELLS);
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)}`;
 }
 
 /** Returns the spans of a text. */

@@ -3,7 +3,11 @@ import { severityOfLevel } from '../../core/steering/advice/advice.ts';
 import type { Severity } from '../../core/records/feedback.ts';
 import type { DecisionPoint } from '../../core/records/guidance.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
-import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { present } from '../../core/base/present.ts';
+import type { Json } from '../../core/base/json.ts';
+import { type RunCall, errorLineOf } from '../../core/facts/run-call.ts';
+import { callText } from '../../core/facts/call-previews.ts';
 
 /** A call ended, or its result was lost. Contains untrusted text: pass it through `printable` before showing it. */
 export interface CallEvent {
@@ -69,4 +73,30 @@ export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
     default:
       return undefined;
   }
+}
+
+const MAX_CHARS = 200;
+
+/** Returns the event of a finished call; undefined while the call is open. @param record  the last record of the call */
+export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord): CallEvent | undefined {
+  if (call?.endSeq === undefined) return undefined;
+  const { args, failed, number, resultMissing, tool } = call;
+  return {
+    type: 'call',
+    index: number - 1,
+    tool,
+    call: shortCall(tool, args),
+    failed,
+    ...present({ error: errorLineOf(call, record) }),
+    ...(resultMissing ? { missing: true } : {}),
+  };
+}
+
+/** Formats a call: `bash node check.mjs` if the only argument is a string, else `tool {…}`. */
+function shortCall(tool: string, args: Json): string {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return callText(tool, args);
+  const values = Object.values(args);
+  const [only] = values;
+  if (values.length !== 1 || typeof only !== 'string') return callText(tool, args);
+  return `${tool} ${only}`.slice(0, MAX_CHARS);
 }

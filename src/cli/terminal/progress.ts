@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { systemClock, type Clock } from '../../core/base/clock.ts';
 import { countOf, countText, durationText, bytesText } from '../../core/base/number-text.ts';
 import { printableCut } from '../../core/base/printable.ts';
+import { barText } from '../document/document.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Delay in milliseconds before the bar is shown. Faster work shows no bar. */
@@ -10,7 +11,6 @@ const SHOW_AFTER_MS = 200;
 const REDRAW_EVERY_MS = 100;
 /** Delay in milliseconds before the remaining time is estimated. Earlier estimates are not reliable. */
 const ESTIMATE_AFTER_MS = 2_000;
-const BAR_CELLS = 20;
 
 /** A progress bar on standard error, if standard error is a terminal. Call `end` when the work is finished. */
 export class Progress {
@@ -104,12 +104,17 @@ export class Progress {
     const total = this.#totalBytes ?? 0;
     if (this.#found <= 1 || this.#allBytes === 0) {
       const read = bytesText(this.#readBytes);
-      const bytes = total === 0 ? [read] : [bar(this.#readBytes / total), `${read} of ${bytesText(total)}`];
+      const bytes = total === 0 ? [read] : [barText(this.#readBytes / total), `${read} of ${bytesText(total)}`];
       return [...bytes, runs, printableCut(basename(this.#path), 60)];
     }
     const current = Math.min(this.#readBytes, this.#sizes[this.#done] ?? 0);
     const share = Math.min(1, (this.#doneBytes + current) / this.#allBytes);
-    return [bar(share), `${countText(this.#done)} of ${countOf(this.#found, 'file')}`, runs, ...this.#timeLeft(share)];
+    return [
+      barText(share),
+      `${countText(this.#done)} of ${countOf(this.#found, 'file')}`,
+      runs,
+      ...this.#timeLeft(share),
+    ];
   }
 
   #timeLeft(share: number): readonly string[] {
@@ -118,9 +123,4 @@ export class Progress {
     const leftMs = (readingMs * (1 - share)) / share;
     return [leftMs < 60_000 ? 'less than a minute left' : `about ${durationText(leftMs)} left`];
   }
-}
-
-function bar(share: number): string {
-  const filled = Math.round(Math.min(1, share) * BAR_CELLS);
-  return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)}`;
 }

@@ -15,20 +15,21 @@ import type {
   ToolStarted,
   TrajectoryPayload,
   TrajectoryRecord,
+  PatternCleared,
+  PatternFlagged,
 } from '../records/trajectory-record.ts';
 import { RunCounter, type RunSummary } from './run-summary.ts';
 import type { DetectorFault } from '../detect/patterns/analysis-snapshot.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from './advice-outcome.ts';
-import { RecordedPatterns } from './recorded-patterns.ts';
 import type { RunCall } from './run-call.ts';
 import { verdictOf, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';
-import { isFlagged, type RunPatterns } from './seen-pattern.ts';
+import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
 
 const STRIP_COLUMNS = 60;
 const MAX_CHECKS = 16;
-/** Maximum number of patterns whose cost is tracked. */
+/** Maximum number of patterns that are kept, and whose cost is tracked. */
 const MAX_PATTERNS = 500;
 
 export interface RunViewOptions {
@@ -348,4 +349,37 @@ export function viewOf(records: Iterable<TrajectoryRecord>, options: RunViewOpti
   const view = new RunView(options);
   for (const record of records) view.fold(record);
   return view;
+}
+
+/** Combines the records of each pattern of a run. Keeps the 500 patterns with the most recent records. */
+class RecordedPatterns {
+  readonly #seenPatterns = new LruMap<SeenPattern>(MAX_PATTERNS);
+  #leftOut = 0;
+
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  take({ kind, pattern }: PatternFlagged | PatternCleared, seq: number): void {
+    // A pattern that occurs again has a different first call.
+    const key = `${pattern.identity}\n${pattern.firstSeen}`;
+    const seenBefore = this.#seenPatterns.get(key);
+    if (seenBefore === undefined && this.#seenPatterns.size === MAX_PATTERNS) this.#leftOut += 1;
+    const flaggedSeq = seenBefore?.flaggedSeq ?? (kind === 'pattern_flagged' ? seq : undefined);
+    this.#seenPatterns.set(key, {
+      pattern,
+      ...present({ flaggedSeq }),
+      ...(kind === 'pattern_cleared' ? { clearedSeq: seq } : {}),
+    });
+  }
+
+  /** Returns the patterns in the order of their first call. */
+  all(): readonly SeenPattern[] {
+    const patterns = this.#seenPatterns.entries().map(([, pattern]) => pattern);
+    return patterns.toSorted((a, b) => a.pattern.firstSeen - b.pattern.firstSeen);
+  }
+
+  find(identity: string): TrajectoryPattern | undefined {
+    return this.#seenPatterns.entries().findLast(([, seen]) => seen.pattern.identity === identity)?.[1].pattern;
+  }
 }

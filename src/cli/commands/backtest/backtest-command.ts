@@ -7,7 +7,10 @@ import { backtest } from '../../../lab/backtest.ts';
 import { readLabels } from '../../../lab/labels.ts';
 import { parseSplit } from '../../../lab/split-runs.ts';
 import { parseSweep } from '../../../lab/sweep-report.ts';
-import { BacktestProgressBar } from './backtest-progress.ts';
+import type { BacktestProgress } from '../../../lab/backtest-options.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { countOf } from '../../../core/base/number-text.ts';
+import { barText } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { backtestDocument } from './backtest-document.ts';
 import { backtestVerify } from './backtest-verify.ts';
@@ -35,6 +38,7 @@ export interface BacktestCommandOptions {
 }
 
 const SHOWN_IDS = 5;
+const REDRAW_EVERY_MS = 100;
 
 /** Runs `coxswain backtest`. @returns the exit code: 0, or 1 on a read error, a failed gate or a failed verification */
 export async function backtestCommand(
@@ -47,7 +51,6 @@ export async function backtestCommand(
   if (options.signal !== undefined && options.sweep === undefined) {
     throw invalidArgument('--signal needs --sweep');
   }
-  const progress = new BacktestProgressBar(terminal);
   const { report, problems, unknownLabels } = await backtest(paths, {
     ...configurations,
     sweep: options.sweep === undefined ? undefined : parseSweep(options.sweep),
@@ -63,8 +66,8 @@ export async function backtestCommand(
     resume: options.resume,
     queue: options.queue,
     stopEarly: options.stopEarly,
-    onProgress: (done) => progress.show(done),
-  }).finally(() => progress.end());
+    onProgress: progressOn(terminal),
+  }).finally(() => terminal.status(''));
   new Problems(terminal).faults(problems);
   const unknownCount = unknownLabels.length;
   if (unknownCount > 0) {
@@ -110,4 +113,16 @@ function amountOption(
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (value >= 0 && value <= max) return { [name]: value };
   throw invalidArgument(`${flag} ${text}: give a number from 0 to ${max}`);
+}
+
+/** Returns a function that shows the progress on standard error, at most every 100 ms. */
+function progressOn(terminal: Terminal): (progress: BacktestProgress) => void {
+  let drawnAtMs = 0;
+  return ({ of, runs, shards }) => {
+    const nowMs = systemClock.nowMs();
+    if (nowMs - drawnAtMs < REDRAW_EVERY_MS) return;
+    drawnAtMs = nowMs;
+    const text = `${barText(of === 0 ? 1 : shards / of)}  ${shards} of ${of} parts  ${countOf(runs, 'run')}`;
+    terminal.status(text.slice(0, Math.max(0, terminal.columns - 1)));
+  };
 }

@@ -13,8 +13,7 @@ import { standardSteering } from '../../../core/steering/standard-steering.ts';
 import { memoryStore } from '../../../core/store/memory-store.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
-import { callEventOf } from '../../runs/call-event.ts';
-import type { LiveEvent } from '../../runs/live-event.ts';
+import { callEventOf, type LiveEvent } from '../../runs/live-event.ts';
 import { PatternChanges } from './pattern-changes.ts';
 
 /** The last calls of the six-minute sample reach the warning threshold of this deadline. */

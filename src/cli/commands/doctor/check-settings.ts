@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
 import { hookCommand, hookGroups } from '../../../hosts/claude-code/init-hooks.ts';
 import { countOf } from '../../../core/base/number-text.ts';
-import { commandWords } from './command-words.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { FoundSettings } from './find-settings.ts';
 
@@ -102,3 +100,22 @@ function pathLine(command: string, settings: readonly FoundSettings[]): readonly
   const fix = `Run ${initFor(brokenSettings?.layer)} again: Node or coxswain has moved.`;
   return [failed('hook paths', `${missingFiles.join(', ')} does not exist`, fix)];
 }
+
+/** Splits a shell command as written by `init` into words. A word is unquoted, or in single or double quotes. */
+export function commandWords(command: string): readonly string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (const [, space, single, double, escaped, bare] of command.matchAll(PART)) {
+    if (space !== undefined) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      // In double quotes, a backslash escapes only these four characters.
+      const text = single ?? double?.replaceAll(/\\([\\"$`])/g, '$1') ?? escaped ?? bare ?? '';
+      word = (word ?? '') + text;
+    }
+  }
+  return word === undefined ? words : [...words, word];
+}
+
+const PART = /(\s+)|'([^']*)'|"((?:[^"\\]|\\[^])*)"|\\([^])|([^\s'"\\]+|['"\\])/g;

@@ -2,7 +2,6 @@ import { bytesText } from '../../../core/base/number-text.ts';
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
 import { messageOf } from '../../../core/base/error.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../../stores/collect-garbage.ts';
@@ -13,6 +12,7 @@ import { shownStore } from '../../runs/open-store.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { runLimited } from '../../../core/node/run-limited.ts';
+import { spillNote } from '../../runs/spill-note.ts';
 
 const MIN_FREE_BYTES = 100_000_000;
 const VERIFY_LIMIT_MS = 10_000;
@@ -118,4 +118,16 @@ async function checkContents({ address }: ResolvedStore, cwd: string): Promise<D
   if (code === 0) return passed(check, /[\d,]+ runs?, [\d,]+ records? checked: .*/.exec(stdout)?.[0] ?? stdout.trim());
   const problem = (stderr.split('\n')[0] ?? '').replace(/^coxswain: /, '').slice(0, 300);
   return failed(check, problem === '' ? `${command} exited with code ${code}` : problem, `Run: ${command}`);
+}
+
+/** Checks the hook events in spill files. Waiting events are normal under load. Damaged or rejected events fail the check. */
+export function checkSpills(storeAddress: string): DoctorLine {
+  const check = 'spilled events';
+  const { unusable, waiting } = spillNote(storeAddress);
+  if (unusable !== undefined) {
+    const found = waiting === undefined ? unusable : `${unusable}; ${waiting}`;
+    return failed(check, found, 'They cannot be read: see “problems noticed”. Then delete these files.');
+  }
+  if (waiting === undefined) return passed(check, 'none');
+  return unknown(check, waiting, 'The next event records them. If they stay, see “problems noticed”.');
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { hookCommand } from '../../../hosts/claude-code/init-hooks.ts';
-import { commandWords } from './command-words.ts';
+import { commandWords } from './check-settings.ts';
 
 test('the words of a command written by init are its paths', () => {
   const path = fc.string({ minLength: 1 }).filter((text) => !text.includes('\\') && !text.includes('\0'));

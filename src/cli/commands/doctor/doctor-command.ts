@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-
 import { messageOf } from '../../../core/base/error.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import type { FoundSession } from '../../../formats/find-sessions.ts';
@@ -8,15 +7,13 @@ import { inWords } from '../../../core/records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
-import { CAPABILITIES, capabilityBlocks } from './capability-table.ts';
 import { checkClock, readClocks } from './check-clock.ts';
 import { checkConfig, checkRecords } from './check-config.ts';
 import { checkFaults } from './check-faults.ts';
 import { checkHosts } from './check-hosts.ts';
 import { checkServers } from './check-servers.ts';
 import { checkSettings, commandsToTry } from './check-settings.ts';
-import { checkSpills } from './check-spills.ts';
-import { checkStore } from './check-store.ts';
+import { checkSpills, checkStore } from './check-store.ts';
 import { checkVersions } from './check-versions.ts';
 import { failed, HOST_LIMIT_MS, unknown, type DoctorLine, type DoctorStatus } from './doctor-line.ts';
 import { findSettings } from './find-settings.ts';
@@ -25,10 +22,17 @@ import { notTried, sendCanary } from './send-canary.ts';
 import { resolveWithin } from './resolve-within.ts';
 import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-store.ts';
 import { loadProject } from '../../runs/project-store.ts';
-import { linesOf, styled, type Block, type TextStyle } from '../../document/document.ts';
+import { linesOf, styled, type Block, type TextStyle, heading } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { aiSdkCapabilities } from '../../../adapters/ai-sdk/capabilities.ts';
+import { claudeAgentSdkCapabilities } from '../../../adapters/claude/capabilities.ts';
+import { langchainCapabilities } from '../../../adapters/langchain/capabilities.ts';
+import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabilities.ts';
+import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
+import { DECISION_POINTS } from '../../../core/records/guidance.ts';
+import type { AdapterCapabilities, PointCapability } from '../../../adapters/host/adapter-capabilities.ts';
 
 export interface DoctorOptions {
   readonly json?: boolean;
@@ -173,4 +177,27 @@ function heartbeatsLine(heartbeats: ReadHeartbeats | undefined, nowMs: number, s
   return heartbeats?.read === undefined
     ? unknown('heartbeat', 'there is no store yet', HEARTBEAT_FIX)
     : heartbeatLine(heartbeats.read, nowMs, silent);
+}
+
+/** The capabilities of each adapter. Claude Code and its SDK have the same hooks. */
+const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
+  'claude-code': claudeAgentSdkCapabilities,
+  'claude-agent-sdk': claudeAgentSdkCapabilities,
+  openai: openaiCapabilities,
+  'openai-agents': openaiAgentsCapabilities,
+  'ai-sdk': aiSdkCapabilities,
+  langchain: langchainCapabilities,
+};
+
+/** Returns the capabilities as a table with a row per adapter and a column per decision point. */
+function capabilityBlocks(): readonly Block[] {
+  const rows = Object.entries(CAPABILITIES).map(([name, capabilities]) =>
+    [name].concat(DECISION_POINTS.map((point) => cellOf(capabilities[point]))),
+  );
+  const left = [...DECISION_POINTS.keys()].map((at) => at + 1);
+  return [heading('Delivery of advice, by adapter'), { type: 'table', head: ['', ...DECISION_POINTS], left, rows }];
+}
+
+function cellOf({ persistence, timing }: PointCapability): string {
+  return persistence === 'unsupported' ? '–' : `${persistence}, ${timing}`;
 }

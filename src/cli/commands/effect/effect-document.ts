@@ -1,12 +1,25 @@
-import type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport } from '../../../lab/effect-report.ts';
-import { MIN_RUNS_AN_ARM } from '../../../lab/effect-report.ts';
+import {
+  MIN_RUNS_AN_ARM,
+  type ArmFigures,
+  type EffectExperiment,
+  type EffectOutcome,
+  type EffectReport,
+} from '../../../lab/effect-report.ts';
 import { countOf, countText, shareText, usdText } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
-import { heading, linesOf, sectionOf, styled, type Block, type Document, type Text } from '../../document/document.ts';
+import {
+  barText,
+  heading,
+  linesOf,
+  sectionOf,
+  styled,
+  type Block,
+  type Document,
+  type Text,
+} from '../../document/document.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 
 const NAME_CHARS = 80;
-const BAR_CELLS = 20;
 
 export function effectDocument(report: EffectReport): Document {
   const { experiments, notes, paths, providers } = report;
@@ -156,8 +169,7 @@ function armTable(advised: ArmFigures, withheld: ArmFigures, outcome: EffectOutc
 function goodText({ good: { hits, of, share } }: ArmFigures): string {
   const counts = `${countText(hits)} of ${countText(of)}`;
   if (share === null) return counts;
-  const cells = Math.round(share * BAR_CELLS);
-  return `${counts} ${'█'.repeat(cells)}${'░'.repeat(BAR_CELLS - cells)} ${shareText(share)}`;
+  return `${counts} ${barText(share)} ${shareText(share)}`;
 }
 
 function quartilesText({ median, q1, q3 }: ArmFigures['callsToLeave']): string {

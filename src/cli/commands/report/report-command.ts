@@ -23,12 +23,10 @@ import { shellWord } from '../../terminal/shell-word.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { runsOfMachine, standingBy } from './machine-runs.ts';
 import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
-import type { Moment } from '../../../core/facts/run-facts.ts';
-import { factsJson, type RunFacts } from '../../../core/facts/run-facts.ts';
+import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
-import { reportTarget } from './send-report.ts';
-import { writeReport, type ReportForm } from './write-report.ts';
+import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
 
 export interface ReportOptions extends ReportForm {
   readonly since?: string;

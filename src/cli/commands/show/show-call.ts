@@ -11,7 +11,7 @@ import { inWords } from '../../../core/records/words.ts';
 import type { RunCall } from '../../../core/facts/run-call.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import { callText } from '../../../core/facts/call-previews.ts';
-import type { Paint } from '../../terminal/paint.ts';
+import { heading, linesOf, styled, type Document } from '../../document/document.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 
 /** How a call was classified. Call numbers start at 1. Contains untrusted text: pass it through `printable` before showing it. */
@@ -207,36 +207,43 @@ function failedReason(ended: ToolEnded, step: Step, stepAlone: Step, reading: Re
     : `${reason}; its error line also occurs in successful output, so it is not the cause`;
 }
 
-export function callReadingText(reading: ReadCall, paint: Paint): string {
+/** Returns how a call was read as a document. */
+export function callReadingDocument(reading: ReadCall): Document {
   const { call, calls, comparedText, countedAsError, failed, failureLine, patterns, rules, run } = reading;
   const countNote =
     failed === countedAsError ? '' : `; ${countedAsError ? 'counted' : 'not counted'} as an error of the run`;
   const isUnchanged = comparedText === reading.resultText;
-  const lines = [
-    `${printableCut(run, 80)}, call ${call} of ${calls}`,
-    `  ${paint('bold', printableCut(reading.preview, LINE_CHARS))}`,
-    `  kind: ${reading.kind}, ${printableCut(reading.kindReason, LINE_CHARS)}`,
-    `  failed: ${failed ? 'yes' : 'no'}, ${reading.failedReason}${countNote}`,
-    ...(failureLine === '' ? [] : [`    line: ${printableCut(failureLine, LINE_CHARS)}`]),
-    `  result${isUnchanged ? ', compared unchanged' : ''}:`,
-    ...firstLines(reading.resultText),
-    ...(isUnchanged ? [] : ['  compared as:', ...firstLines(comparedText)]),
-    ...(rules.length === 0 ? [] : [`  matching reading rules: ${rules.join(', ')}`]),
-    `  new: ${reading.novel ? 'yes' : 'no'}${reading.beganEpoch ? '; it changes something, so earlier calls no longer count as equal' : ''}`,
-    `  same call and result since the last change: ${callList(reading.sameCalls)}`,
-    `  same call, another result: ${callList(reading.sameArguments)}`,
-    `  another call, same result: ${callList(reading.sameResults)}`,
-    ...(patterns.length === 0 ? ['  patterns: none'] : ['  patterns, as of the end of the run:']),
-    ...patterns.map(patternLine),
+  const facts: readonly (readonly [string, string])[] = [
+    ['kind', `${reading.kind}, ${printableCut(reading.kindReason, LINE_CHARS)}`],
+    ['failed', `${failed ? 'yes' : 'no'}, ${reading.failedReason}${countNote}`],
+    ...(failureLine === '' ? [] : [['line', printableCut(failureLine, LINE_CHARS)] as const]),
+    ...(rules.length === 0 ? [] : [['matching reading rules', rules.join(', ')] as const]),
+    [
+      'new',
+      `${reading.novel ? 'yes' : 'no'}${reading.beganEpoch ? '; it changes something, so earlier calls no longer count as equal' : ''}`,
+    ],
+    ['same call and result since the last change', callList(reading.sameCalls)],
+    ['same call, another result', callList(reading.sameArguments)],
+    ['another call, same result', callList(reading.sameResults)],
   ];
-  return `${lines.join('\n')}\n`;
+  return {
+    title: `${printableCut(run, 80)}, call ${call} of ${calls}`,
+    blocks: [
+      linesOf([styled('strong', printableCut(reading.preview, LINE_CHARS))]),
+      linesOf(facts.map(([name, value]) => `${name}: ${value}`)),
+      heading(isUnchanged ? 'Result, compared unchanged' : 'Result'),
+      { type: 'drawing', lines: firstLines(reading.resultText) },
+      ...(isUnchanged ? [] : [heading('Compared as'), { type: 'drawing', lines: firstLines(comparedText) } as const]),
+      heading(patterns.length === 0 ? 'Patterns: none' : 'Patterns, as of the end of the run'),
+      linesOf(patterns.map(patternText)),
+    ],
+  };
 }
 
 function firstLines(text: string): readonly string[] {
-  if (text.trim() === '') return ['    (empty)'];
-  const lines = text.split(/\r?\n/);
-  const shownLines = lines.slice(0, SHOWN_LINES).map((line) => `    | ${printableCut(line, LINE_CHARS)}`);
-  return lines.length > SHOWN_LINES ? [...shownLines, '    | …'] : shownLines;
+  if (text.trim() === '') return ['(empty)'];
+  const shown = text.split(/\r?\n/).map((line) => `| ${printableCut(line, LINE_CHARS)}`);
+  return shown.length > SHOWN_LINES ? [...shown.slice(0, SHOWN_LINES), '| …'] : shown;
 }
 
 function callList(numbers: readonly number[]): string {
@@ -245,12 +252,12 @@ function callList(numbers: readonly number[]): string {
   return numbers.length > SHOWN_CALLS ? `… ${shownNumbers} (${numbers.length} in all)` : shownNumbers;
 }
 
-function patternLine({ kind, level, stuck, firstSeen, flaggedAt, clearedAt, evidence }: TrajectoryPattern): string {
+function patternText({ kind, level, stuck, firstSeen, flaggedAt, clearedAt, evidence }: TrajectoryPattern): string {
   const facts = [
     `${stuck ? 'stuck ' : ''}${inWords('level', level)}: ${printableCut(inWords('pattern', kind), 60)}, from call ${firstSeen + 1}`,
     flaggedAt === null ? 'never more than a hint' : `noticed at call ${flaggedAt + 1}`,
     ...(clearedAt === undefined ? [] : [`over by call ${clearedAt + 1}`]),
     `evidence ${callList(evidence.map((index) => index + 1))}`,
   ];
-  return `    ${facts.join(', ')}`;
+  return facts.join(', ');
 }

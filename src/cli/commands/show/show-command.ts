@@ -17,7 +17,7 @@ import { patternBlocks, titleItem } from '../../runs/run-blocks.ts';
 import { namedRun } from '../../runs/named-run.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { callReadingText, explainCall } from './show-call.ts';
+import { callReadingDocument, explainCall } from './show-call.ts';
 
 /** Maximum number of listed pieces of advice. `--json` contains all of them. */
 const MAX_ADVICE = 20;
@@ -46,7 +46,9 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
     if (options.call !== undefined) {
       const number = wholeOption('--call', options.call, [1, Number.MAX_SAFE_INTEGER]);
       const reading = await explainCall(run.runId, number, store.readRun(run.runId));
-      await terminal.write(options.json === true ? jsonLine(reading) : callReadingText(reading, terminal.paint));
+      await terminal.write(
+        options.json === true ? jsonLine(reading) : terminalText(callReadingDocument(reading), terminal),
+      );
       return 0;
     }
     if (options.json === true) {

@@ -2,10 +2,10 @@ import { countOf } from '../../../core/base/number-text.ts';
 import { hostTitle } from '../../../formats/find-sessions.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { outcomeText } from '../../runs/run-blocks.ts';
-import { columnsText } from '../../terminal/columns-text.ts';
+import { terminalText } from '../../document/write-document.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { MachineFeed, OpenSessions } from './lines-feed.ts';
+import type { MachineFeed, OpenSessions } from './watch-feed.ts';
 import type { WatchedEvent } from './watched-item.ts';
 
 const TASK_CHARS = 76;
@@ -121,7 +121,9 @@ export class ListFeed implements MachineFeed {
       const texts = [printableCut(state.text, STATE_CHARS), printableCut(row.task, TASK_CHARS)];
       return [`${state.mark} ${printableCut(row.label, 20)}`].concat(program, work, texts);
     });
-    const lines = columnsText(cells, isWide ? [1, 5, 6] : [4, 5]).map((line, at) => {
+    const table = { type: 'table', rows: cells, left: isWide ? [1, 5, 6] : [4, 5] } as const;
+    const rows = terminalText({ blocks: [table] }, { paint: (_style, text) => text, width }).split('\n');
+    const lines = rows.slice(0, cells.length).map((line, at) => {
       const shortened = printableCut(line, width - 1);
       const { style } = shownRows[at]?.state ?? {};
       return style === undefined ? shortened : paint(style, shortened);

@@ -24,7 +24,7 @@ import { projectStore } from '../../runs/project-store.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { ListFeed } from './list-feed.ts';
-import { LinesFeed, type MachineFeed } from './lines-feed.ts';
+import { LinesFeed, type MachineFeed } from './watch-feed.ts';
 import type { WatchOptions } from './watch-options.ts';
 import { JsonWatchOutput, TextWatchOutput } from './watch-output.ts';
 import { Watcher, type WatchedSource } from './watcher.ts';

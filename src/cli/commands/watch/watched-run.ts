@@ -6,8 +6,7 @@ import type { RunCall } from '../../../core/facts/run-call.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import { standardSteering } from '../../../core/steering/standard-steering.ts';
 import { SteeringReplay } from '../../../core/replay/steering-replay.ts';
-import { callEventOf } from '../../runs/call-event.ts';
-import { liveEventOf } from '../../runs/live-event.ts';
+import { callEventOf, liveEventOf } from '../../runs/live-event.ts';
 import type { WatchedEvent, WatchPlace } from './watched-item.ts';
 
 interface WatchedRunOptions {

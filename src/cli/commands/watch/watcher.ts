@@ -5,7 +5,6 @@ import type { Notifier } from '../../../hosts/notify/notifier.ts';
 import { RunNotifications } from '../../../hosts/notify/run-notifications.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { secretRemover } from '../../runs/shown-records.ts';
-import { RunLabels } from './run-labels.ts';
 import type { WatchedEvent } from './watched-item.ts';
 import { WatchedRun } from './watched-run.ts';
 
@@ -92,4 +91,22 @@ export class Watcher {
 /** Returns the key of a run. A run in a transcript and in a store is read separately from both sources. */
 function keyOf({ id }: ReadRun, { isStore = false }: WatchedSource): string {
   return `${isStore ? 'store' : 'file'} ${id}`;
+}
+
+const ID_CHARS = 8;
+const NAME_CHARS = 16;
+
+/** Assigns short unique names to runs. */
+class RunLabels {
+  readonly #labels = new Set<string>();
+
+  /** Returns a label for a new run: the beginning of its name, or of the part of its id after the last `/`. */
+  take(runId: string, name?: string): string {
+    const ofId = runId.slice(runId.lastIndexOf('/') + 1).replace(/^agent-(?=.)/, '');
+    const short = (name ?? ofId).slice(0, name === undefined ? ID_CHARS : NAME_CHARS).toWellFormed();
+    let label = short;
+    for (let count = 2; this.#labels.has(label); count += 1) label = `${short}~${count}`;
+    this.#labels.add(label);
+    return label;
+  }
 }
