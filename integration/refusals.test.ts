@@ -75,13 +75,11 @@ test('LangChain: a call that a person rejects is a refusal', async () => {
       description: 'Pays.',
       schema: z.object({ eur: z.number() }),
     });
-    const agent = createAgent({
-      model: chatModel(baseURL),
-      tools: [pay],
-      checkpointer: new MemorySaver(),
-      // The types of the package do not hold under exactOptionalPropertyTypes.
-      middleware: [humanInTheLoopMiddleware({ interruptOn: { pay: true } }) as never, coxswainMiddleware(run, handles)],
-    });
+    const steering = coxswainMiddleware(run, handles);
+    // The types of the package do not hold under exactOptionalPropertyTypes.
+    const askFirst = humanInTheLoopMiddleware as (options: object) => unknown;
+    const middleware = [askFirst({ interruptOn: { pay: true } }) as typeof steering, steering];
+    const agent = createAgent({ model: chatModel(baseURL), tools: [pay], checkpointer: new MemorySaver(), middleware });
     const config = { configurable: { thread_id: 't' } };
     await agent.invoke({ messages: [{ role: 'user', content: 'Go.' }] }, config);
     for (let round = 0; round < 4; round += 1) {
