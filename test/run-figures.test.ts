@@ -172,9 +172,6 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
       },
     ]),
   );
-  const strips = new Map(
-    list.rows.map((row): readonly [string, Read] => [row.runId, { calls: row.strip?.length ?? -1 }]),
-  );
   const heads = await each(async (id) => {
     const { run } = await page.json<RunAnswer>(`/api/runs/${source}/${id}`);
     return ofSummary({ ...run, source: '' });
@@ -203,7 +200,6 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
   });
   return [
     ...differences(`viewer ${source}: list`, rows),
-    ...differences(`viewer ${source}: strip`, strips),
     ...differences(`viewer ${source}: header`, heads),
     ...differences(`viewer ${source}: overview`, overviews),
     ...differences(`viewer ${source}: comparison`, compared),

@@ -152,8 +152,8 @@ for (const [kind, name, openStore] of KINDS) {
       (answer) => answer.rows.every(({ extras }) => extras),
     );
     expect(rows).toMatchObject([
-      { runId: 'stuck', extras: true, stuck: true, strip: '!!!!!!!!', adviceCount: 0, tools: ['bash'] },
-      { runId: 'run-1', extras: true, stuck: false, strip: '..', patterns: [] },
+      { runId: 'stuck', extras: true, stuck: true, adviceCount: 0, tools: ['bash'] },
+      { runId: 'run-1', extras: true, stuck: false, patterns: [] },
     ]);
   });
 
@@ -514,6 +514,35 @@ test('files of any format are read once, and one of lines is followed as it grow
   const recordEvent = await stream.next(({ event }) => event === 'record');
   expect(recordEvent.data).toMatchObject({ payload: { kind: 'run_ended' } });
   stream.close();
+});
+
+test('the last answer and the ending of a followed file are shown, a hanging call too, and both when it grows', async () => {
+  const line = (type: 'user' | 'assistant', message: object, at: number): string =>
+    `${JSON.stringify({ type, sessionId: 's', uuid: `u${at}`, timestamp: new Date(1_000 * at).toISOString(), cwd: '/', version: '2.1', message: { role: type, ...message } })}\n`;
+  const said = (id: string, at: number, text: string): string =>
+    line('assistant', { id, content: [{ type: 'text', text }], stop_reason: 'end_turn', model: 'm' }, at);
+  await writeFile(at('s.jsonl'), line('user', { content: 'Do it' }, 1) + said('m1', 2, 'It is done.'));
+  const { page } = await view(['s.jsonl']);
+  const [run] = (await listRuns(page)).runs;
+  expect(run).toMatchObject({ outcome: 'ended', lastSeq: expect.any(Number) });
+  const kindsOf = async (): Promise<string> => {
+    const { records } = await page.json<RecordsAnswer>(`/api/runs/0/${run?.runId}/records`);
+    return JSON.stringify(records.map(({ payload }) => payload));
+  };
+  expect(await kindsOf()).toMatch(/It is done\..*run_ended/);
+  const use = { type: 'tool_use', id: 'c1', name: 'Bash', input: { command: 'sleep 999' } };
+  const hanging = line('assistant', { id: 'm2', content: [use], stop_reason: 'tool_use', model: 'm' }, 4);
+  await appendFile(at('s.jsonl'), line('user', { content: 'And that' }, 3) + hanging);
+  const rows = await until(
+    () => listRuns(page),
+    ({ runs }) => runs[0]?.calls === 1,
+  );
+  expect(rows.runs[0]?.outcome).toBeUndefined();
+  expect(await kindsOf()).toMatch(/It is done\.(?!.*run_ended).*And that.*sleep 999/);
+  const result = { content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'ok' }] };
+  await appendFile(at('s.jsonl'), line('user', result, 5) + said('m3', 6, 'Now too.'));
+  await until(kindsOf, (text) => /sleep 999.*"ok".*Now too\..*run_ended/.test(text));
+  expect((await kindsOf()).match(/It is done/g)).toHaveLength(1);
 });
 
 test('the store of files contains no secrets, and is deleted at the end', async () => {

@@ -126,7 +126,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
 
   test('shows Markdown, terminal colours and code without a link, a foreign picture or an inline style', async () => {
     const page = await scene.open('/?source=0&run=words');
-    const message = page.locator('.markdown').first();
+    const message = page.locator('.talk .markdown').first();
     await message.waitFor();
     await expect.poll(() => message.locator('ol > li').count()).toBe(2);
     await expect.poll(() => message.locator('strong').innerText()).toBe('all');

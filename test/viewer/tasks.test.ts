@@ -128,7 +128,7 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
     const begun = [startOf('live', 'At work'), ...shellTurn(0, 'ls', 'first')];
     await addRun(scene.store, 'live', begun, { startMs });
     const hand = await handAt('/?page=runs', 1);
-    await hand.click(hand.page.locator('.run-row', { hasText: 'At work' }));
+    await hand.click(hand.page.locator('.run-name', { hasText: 'At work' }));
     await hand.page.getByRole('button', { name: /Following/ }).waitFor();
     await addRun(scene.store, 'live', shellTurn(1, 'next-step', 'second'), { fromSeq: begun.length, startMs });
     await expect.poll(() => hand.page.locator('.row', { hasText: 'next-step' }).innerText()).toContain('second');

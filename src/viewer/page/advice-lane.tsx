@@ -200,7 +200,7 @@ function Family({ answer }: { readonly answer: RunAnswer }): ReactElement {
       {[...(parent === undefined ? [] : [parent]), ...children].map((run) => (
         <article key={runKey(run)} className="card">
           <div className="card-head">
-            <span className={`dot ${stateOf(run).className}`} title={stateOf(run).text} />
+            <span className={`tag ${stateOf(run).className}`}>{stateOf(run).text}</span>
             <h3>
               <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{safeLine(run.title)}</Link>
             </h3>

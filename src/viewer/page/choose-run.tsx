@@ -9,7 +9,6 @@ import { countOf } from '../../core/base/number-text.ts';
 import { dayText } from './number-text.ts';
 import { addressOf, runKey } from './route.ts';
 import { stateOf } from './run-list-row.tsx';
-import { RunStrip } from './run-strip.tsx';
 import { safeLine } from './safe-text.ts';
 import { TaskRows, useTasks } from './task-table.tsx';
 import { useLoaded } from './use-loaded.ts';
@@ -58,7 +57,6 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
             <th scope="col">Run</th>
             <th scope="col">Started</th>
             <th scope="col">Calls</th>
-            <th scope="col">At a glance</th>
           </tr>
         </thead>
         <tbody>
@@ -77,7 +75,6 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
               </th>
               <td className="number">{dayText(run.startedAtMs)}</td>
               <td className="number">{countOf(run.calls, 'call')}</td>
-              <td width="190">{run.strip === undefined ? null : <RunStrip strip={run.strip} />}</td>
             </tr>
           ))}
         </tbody>

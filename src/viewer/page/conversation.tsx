@@ -14,6 +14,7 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { AdviceMark, PatternSpan } from '../server/api-shapes.ts';
 import { equalCallBefore, nearCallBefore } from './equal-call.ts';
 import { FoldedTextContext } from './folded-text.tsx';
+import { useMarkedWords } from './mark-words.ts';
 import type { RecordPages } from './record-pages.ts';
 import { RecordView } from './record-view.tsx';
 import type { Calls } from './use-calls.ts';
@@ -62,6 +63,7 @@ export function ConversationView(props: {
   const version = useSyncExternalStore(pages.subscribe, pages.version);
   const settledFor = useRef('');
   const { words } = useContext(FoldedTextContext);
+  useMarkedWords(scroller, words);
   const repeats = useRepeats(pages, version, { calls, selected, isShownWhole: withDetails || words.length > 0 });
   const settleKey = `${version} ${withDetails} ${count} ${repeats.key}`;
   if (settledFor.current !== settleKey) {
@@ -149,6 +151,7 @@ export function ConversationView(props: {
         const bottom = top + layout.heights.heightOf(seq);
         const isSeen =
           layout.heights.isKnown(seq) && top >= current.scrollTop && bottom <= current.scrollTop + current.clientHeight;
+        current.scrollIntoView({ block: 'end' });
         if (isSeen && !always) return;
         layout.anchor = { by: 'show', seq };
         applied.current = { ...applied.current, top: current.scrollTop };
@@ -156,6 +159,7 @@ export function ConversationView(props: {
       },
       showEnd: () => {
         layout.anchor = { by: 'end' };
+        scroller.current?.scrollIntoView({ block: 'end' });
         if (scroller.current !== null) applied.current = { ...applied.current, top: scroller.current.scrollTop };
         redraw();
       },

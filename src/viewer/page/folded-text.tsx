@@ -59,13 +59,11 @@ export function FoldedText(props: {
   };
   return (
     <>
-      {isMarkdown === true && words.length === 0 ? (
+      {isMarkdown === true ? (
         <Markdown text={visible} />
       ) : (
         <pre className="text" dir="auto">
-          {words.length > 0 ? (
-            markWords(visible, words)
-          ) : shown.raw === undefined ? (
+          {shown.raw === undefined ? (
             language === '' ? (
               visible
             ) : (
@@ -126,35 +124,4 @@ function moreText(text: string, start: string): string {
   for (let lineEnd = start.length; lineEnd >= 0 && lines < 100_000; lineEnd = text.indexOf('\n', lineEnd + 1))
     lines += 1;
   return lines > 1 ? `${countText(lines)} more lines` : `${countText(text.length - start.length)} more characters`;
-}
-
-const MAX_MARKS = 200;
-
-/** Returns the text with the search words highlighted. */
-function markWords(text: string, words: readonly string[]): readonly (string | ReactElement)[] {
-  const lowerText = text.toLowerCase();
-  // If the lower-case text has another length, its positions do not apply to the original text.
-  if (lowerText.length !== text.length) return [text];
-  const parts: (string | ReactElement)[] = [];
-  let markedEnd = 0;
-  while (parts.length < 2 * MAX_MARKS) {
-    const match = findNextWord(lowerText, words, markedEnd);
-    if (match === undefined) break;
-    parts.push(text.slice(markedEnd, match.at), <mark key={match.at}>{text.slice(match.at, match.end)}</mark>);
-    markedEnd = match.end;
-  }
-  return [...parts, text.slice(markedEnd)];
-}
-
-function findNextWord(
-  text: string,
-  words: readonly string[],
-  from: number,
-): { readonly at: number; readonly end: number } | undefined {
-  let firstMatch: { readonly at: number; readonly end: number } | undefined;
-  for (const word of words) {
-    const at = text.indexOf(word, from);
-    if (at >= 0 && (firstMatch === undefined || at < firstMatch.at)) firstMatch = { at, end: at + word.length };
-  }
-  return firstMatch;
 }

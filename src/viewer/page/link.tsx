@@ -17,6 +17,8 @@ export function Link(props: {
     event.preventDefault();
     event.stopPropagation();
     goTo(props.to);
+    // After a click, the keys belong to the new page and not to this link.
+    if (event.detail > 0 && event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
   };
   return (
     <a

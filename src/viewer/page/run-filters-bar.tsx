@@ -17,7 +17,10 @@ const SHAPES: ReadonlySet<string> = new Set(['sort', 'order', 'group']);
 const MAX_CHARS = 60;
 
 const STATUS: Readonly<Record<string, string>> = {
-  open: 'open',
+  needs: 'needs you',
+  running: 'running',
+  done: 'done',
+  open: 'without an end',
   ended: 'ended',
   success: 'succeeded',
   failed: 'failed',

@@ -1,13 +1,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { Fragment, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
-import type { LabelRow, SourceRow } from '../server/api-shapes.ts';
+import type { LabelRow, RunGroup, SourceRow } from '../server/api-shapes.ts';
 import { ApiError, getLabels, type RunFilters } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { countOf } from '../../core/base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
+import { costText } from './number-text.ts';
 import { formatRoute, runKey } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
 import { RunListRow, runRouteOf } from './run-list-row.tsx';
@@ -19,6 +20,8 @@ import { goTo } from './use-route.ts';
 import { useRunList, type RunListState } from './use-run-list.ts';
 
 const ROW_PX = 52;
+const HEADING_PX = 32;
+const GROUP_WORDS: Readonly<Record<RunGroup, string>> = { needs: 'Needs you', running: 'Running', done: 'Done' };
 /** Scroll positions of lists, which are restored when the user comes back. */
 const places = new LruMap<{ readonly top: number; readonly current: number }>(20);
 const NO_LABELS: readonly LabelRow[] = [];
@@ -39,6 +42,7 @@ export function RunListPage(props: {
 }): ReactElement {
   const { filters, sources } = props;
   const list = useRunList(filters, props.onSource);
+  useSingleRun(list, sources);
   return (
     <div className="runs">
       <div>
@@ -75,6 +79,21 @@ export function RunListPage(props: {
   );
 }
 
+let isFirstList = true;
+
+/** Opens the only run of the sources directly, once: the list remains reachable. */
+function useSingleRun({ isLoading, pending, rows }: RunListState, sources: readonly SourceRow[]): void {
+  useEffect(() => {
+    if (!isFirstList) return;
+    const isRead = !isLoading && pending === 0 && sources.every(({ problem }) => problem === undefined);
+    if (location.search !== '' || rows.length > 1) isFirstList = false;
+    const [run] = rows;
+    if (!isFirstList || !isRead || run === undefined) return;
+    isFirstList = false;
+    goTo({ page: 'run', run: { source: run.source, runId: run.runId } }, { replace: true });
+  }, [isLoading, pending, rows, sources]);
+}
+
 /** Toggles grouping by task. */
 function GroupLink({ filters }: { readonly filters: RunFilters }): ReactElement {
   // Runs and tasks have different orders.
@@ -91,7 +110,10 @@ function statusOf(list: RunListState): string {
   if (list.isLoading && list.rows.length === 0) return 'Loading…';
   const looking = list.pending > 0 ? `, ${countOf(list.pending, 'run')} not read yet` : '';
   const unread = list.notIndexed > 0 ? `, ${countOf(list.notIndexed, 'record')} not searched yet` : '';
-  return `${countOf(list.total, 'run')}${looking}${unread}`;
+  const cost = list.costUsd > 0 ? `, ${costText(list.costUsd)}` : '';
+  const needs =
+    list.groups === undefined || list.groups.needs === 0 ? '' : `, ${countText(list.groups.needs)} need you`;
+  return `${countOf(list.total, 'run')}${cost}${needs}${looking}${unread}`;
 }
 
 function Rows(props: {
@@ -106,7 +128,7 @@ function Rows(props: {
   const [current, setCurrent] = useState(leftAt?.current ?? 0);
   const { value: labelled } = useLoaded('labels', getLabels);
   const labels = labelled?.labels ?? NO_LABELS;
-  const isTree = filters.sort === undefined || filters.sort === 'started';
+  const isTree = filters.sort === undefined || filters.sort === 'group' || filters.sort === 'started';
   const placed = useMemo(
     () =>
       isTree
@@ -114,10 +136,17 @@ function Rows(props: {
         : list.rows.map((run) => ({ run, depth: 0, children: 0, isOpen: true })),
     [list.rows, closedGroups, isTree],
   );
+  // The first run of each group carries the heading of the group.
+  const headingOf = (index: number): RunGroup | undefined => {
+    if ((filters.sort ?? 'group') !== 'group' || placed[index]?.depth !== 0) return undefined;
+    const group = placed[index]?.run.group;
+    const before = placed.slice(0, index).findLast(({ depth }) => depth === 0)?.run.group;
+    return group === before ? undefined : group;
+  };
   const virtual = useVirtualizer({
     count: placed.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: (index) => ROW_PX + (headingOf(index) === undefined ? 0 : HEADING_PX),
     overscan: 8,
     initialOffset: leftAt?.top ?? 0,
   });
@@ -157,16 +186,25 @@ function Rows(props: {
           {items.map((item) => {
             const place = placed[item.index];
             if (place === undefined) return null;
+            const group = headingOf(item.index);
             return (
-              <RunListRow
-                key={runKey(place.run)}
-                place={place}
-                top={item.start}
-                isCurrent={item.index === current}
-                labels={labels}
-                filters={filters}
-                onToggle={toggle}
-              />
+              <Fragment key={runKey(place.run)}>
+                {group === undefined ? null : (
+                  <div className="run-group" role="row" style={{ transform: `translateY(${item.start}px)` }}>
+                    <b role="cell">
+                      {GROUP_WORDS[group]} <span className="dim">{countText(list.groups?.[group] ?? 0)}</span>
+                    </b>
+                  </div>
+                )}
+                <RunListRow
+                  place={place}
+                  top={item.start + (group === undefined ? 0 : HEADING_PX)}
+                  isCurrent={item.index === current}
+                  labels={labels}
+                  filters={filters}
+                  onToggle={toggle}
+                />
+              </Fragment>
             );
           })}
         </div>
@@ -204,6 +242,14 @@ function Nothing(props: {
   if (props.sources.some((source) => source.problem !== undefined)) return <Notice title="No runs can be read" />;
   if (props.list.isLoading || props.list.pending > 0)
     return <Notice title={`Reading ${reading?.name ?? 'the runs'}…`} />;
+  const [files] = props.sources;
+  if (files?.kind === 'files' && props.sources.length === 1) {
+    return (
+      <Notice title={`No run in ${files.name}`}>
+        <p className="dim">It has no file of a format that coxswain reads.</p>
+      </Notice>
+    );
+  }
   return (
     <Notice title="No runs yet">
       <p className="dim">

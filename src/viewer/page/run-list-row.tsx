@@ -5,14 +5,12 @@ import { findWords } from '../server/find-words.ts';
 import type { RunFilters } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
-import { countText } from '../../core/base/number-text.ts';
+import { countOf, countText, periodText } from '../../core/base/number-text.ts';
 import { present } from '../../core/base/present.ts';
-import { inWords } from '../../core/records/words.ts';
-import { verdictOf } from '../../core/facts/run-verdict.ts';
+import { wasOpened } from './opened-runs.ts';
 import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { runKey, type Route } from './route.ts';
-import { RunStrip } from './run-strip.tsx';
 import type { PlacedRun } from './run-tree.ts';
 import { idTail, safeLine } from './safe-text.ts';
 import { labelsOf, labelText } from './use-labels.ts';
@@ -20,8 +18,6 @@ import { goTo } from './use-route.ts';
 
 const LEAD_CHARS = 10;
 const MAX_ID_CHARS = 28;
-/** Outcomes that do not say how a run ended. Its success does. */
-const PLAIN_ENDS: ReadonlySet<string> = new Set(['', 'ended', 'completed', 'finished']);
 /** Number of patterns that fit into a row. */
 const MAX_PATTERNS = 2;
 
@@ -47,10 +43,6 @@ export const RunListRow = memo(function RunListRow(props: {
       style={{ transform: `translateY(${props.top}px)`, ['--depth' as string]: depth }}
       onClick={() => goTo(to)}
     >
-      <div className="choose" role="cell" onClick={(event) => event.stopPropagation()}>
-        <span className={`dot ${state.className}`} title={state.text} />
-        <span className="visually-hidden">{state.text}</span>
-      </div>
       <div className="run-name" role="cell">
         <span>
           {children > 0 ? (
@@ -67,71 +59,45 @@ export const RunListRow = memo(function RunListRow(props: {
               {isOpen ? '▾' : '▸'}
             </button>
           ) : null}
-          <Link to={to}>{safeLine(run.title)}</Link>
+          <Link className={wasOpened(run) ? 'is-opened' : ''} to={to}>
+            {safeLine(run.title)}
+          </Link>
         </span>
-        <span className="dim">
-          {depth > 0 || run.parentRunId === undefined ? '' : 'child · '}
+        <span className="dim second-line">
+          <PatternTags run={run} wanted={props.filters.pattern} />
+          {label === undefined ? null : <span className="tag label">labelled {label}</span>}
           {run.found === undefined ? (
-            <span className="mono" title={safeLine(run.runId)}>
-              {idTail(run.runId, MAX_ID_CHARS)}
-            </span>
+            <span className="words">{lineOf(run)}</span>
           ) : (
-            <span className="mono">… {fromMatch(safeLine(run.found.snippet), props.filters.q)} …</span>
+            <span className="words mono">… {fromMatch(safeLine(run.found.snippet), props.filters.q)} …</span>
           )}
+          <span className="mono run-id" title={safeLine(run.runId)}>
+            {idTail(run.runId, MAX_ID_CHARS)}
+          </span>
           {run.modelId === undefined ? null : (
             <FilterTag filters={{ model: run.modelId }}>{safeLine(run.modelId)}</FilterTag>
           )}
-          {run.success !== undefined && run.problem === undefined && PLAIN_ENDS.has(run.outcome ?? '') ? (
-            <FilterTag className={state.className} filters={state.filters}>
-              {state.text.toLowerCase()}
-            </FilterTag>
-          ) : run.outcome === undefined ? null : (
-            <FilterTag filters={{ outcome: run.outcome }}>{safeLine(inWords('outcome', run.outcome))}</FilterTag>
-          )}
-          {label === undefined ? null : <span className="tag label">labelled {label}</span>}
-          {run.childCount > 0 ? ` · ${run.childCount} below` : ''}
         </span>
+      </div>
+      <div className="run-outcome" role="cell" title={state.text}>
+        <FilterTag className={state.className} filters={state.filters}>
+          {state.text}
+        </FilterTag>
+        <span className="dim reason">{state.reason}</span>
       </div>
       <div role="cell" title={fullTimeText(run.startedAtMs)}>
         {dayText(run.startedAtMs)}
-      </div>
-      <div className="lasted dim" role="cell">
-        {run.startedAtMs === 0 ? '—' : spanText(run.lastAtMs - run.startedAtMs)}
+        <span className="dim below-line">{run.startedAtMs === 0 ? '—' : spanText(run.lastAtMs - run.startedAtMs)}</span>
       </div>
       <div className="number" role="cell">
-        {countText(run.calls)}
+        {countOf(run.calls, 'call')}
+        <span className={run.errors > 0 ? 'bad below-line' : 'dim below-line'}>{countText(run.errors)} failed</span>
       </div>
-      <div
-        className={run.errors > 0 ? 'number bad' : 'number dim'}
-        role="cell"
-        title={run.refused === undefined ? undefined : `and ${countText(run.refused)} refused`}
-      >
-        {countText(run.errors)}
-      </div>
-      <div
-        className="number wasted"
-        role="cell"
-        title={
-          run.wasted === undefined ? undefined : `Calls after the first warning, which came at call ${run.wasted.call}`
-        }
-      >
-        {run.extras ? countText(run.wasted?.calls ?? 0) : <Later />}
-      </div>
-      <div className="number" role="cell">
-        {run.adviceCount === undefined ? (
-          <Later />
-        ) : (
-          <AdviceCount all={run.adviceCount} unsaid={run.adviceUnsaid ?? 0} />
-        )}
-      </div>
-      <div className="number cost dim" role="cell">
+      <div className="number cost" role="cell">
         {run.costUsd === undefined ? '—' : costText(run.costUsd)}
-      </div>
-      <div className="patterns" role="cell">
-        <PatternTags run={run} wanted={props.filters.pattern} />
-      </div>
-      <div className="glance" role="cell">
-        {run.strip === undefined ? null : <RunStrip strip={run.strip} />}
+        <span className="dim below-line">
+          {run.adviceCount === undefined ? '…' : <AdviceCount all={run.adviceCount} unsaid={run.adviceUnsaid ?? 0} />}
+        </span>
       </div>
       <div role="cell">
         <Link to={{ page: 'compare', a: runKey(run) }} title="Compare with another run">
@@ -142,6 +108,25 @@ export const RunListRow = memo(function RunListRow(props: {
     </div>
   );
 });
+
+/** Changed files, the last check and the last words of a run, as far as they are known. */
+function lineOf({ changed, check, childCount, lastWords, wasted }: ListedRow): string {
+  const more = changed === undefined ? 0 : changed.count - changed.latest.length;
+  const parts = [
+    ...(changed === undefined
+      ? []
+      : [`${changed.latest.map(baseName).join(', ')}${more > 0 ? ` +${countText(more)}` : ''}`]),
+    ...(check === undefined ? [] : [`${check.failed ? '✗' : '✓'} ${check.command}`]),
+    ...(wasted === undefined ? [] : [`${countOf(wasted.calls, 'call')} after the first warning`]),
+    ...(childCount > 0 ? [`${countText(childCount)} below`] : []),
+    ...(lastWords === undefined ? [] : [lastWords]),
+  ];
+  return safeLine(parts.join(' · '));
+}
+
+function baseName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+}
 
 /** Returns the route of a run at what the filters select: its first search hit, else the call at which the pattern was flagged. */
 export function runRouteOf(run: ListedRow, { pattern, q: find, stuck }: RunFilters): Route {
@@ -182,43 +167,59 @@ function PatternTags({ run, wanted }: { readonly run: ListedRow; readonly wanted
 
 /** Shows how many advice records were delivered, and separately how many were withheld, shadowed, not delivered or unknown. */
 function AdviceCount({ all, unsaid }: { readonly all: number; readonly unsaid: number }): ReactElement {
-  if (unsaid === 0) return <>{countText(all)}</>;
+  if (all === 0) return <>no advice</>;
+  if (unsaid === 0) return <>{countText(all)} advice</>;
   return (
     <span title={`${countText(all - unsaid)} said, ${countText(unsaid)} withheld, shadowed, not delivered or unknown`}>
-      {countText(all - unsaid)} <span className="dim">+{countText(unsaid)}</span>
+      {countText(all - unsaid)} advice <span>+{countText(unsaid)}</span>
       <span className="visually-hidden"> not said</span>
     </span>
   );
 }
 
-function Later(): ReactElement {
-  return (
-    <span className="dim" title="Not read yet">
-      …
-    </span>
-  );
-}
-
-/** Returns the state of a run: the colour of its dot and its text. */
-export function stateOf(run: ListedRow): {
-  readonly className: '' | 'good' | 'bad' | 'live';
+/** The state of a run in words. Every place of the page uses it, so no two places contradict each other. */
+export interface RunStateWords {
+  /** The colour. */
+  readonly className: '' | 'good' | 'bad' | 'live' | 'stuck';
   readonly text: string;
+  /** Why, in one clause; empty if the text says all. */
+  readonly reason: string;
   /** Filters that select the runs in the same state. */
   readonly filters: RunFilters;
-} {
-  if (run.problem !== undefined)
-    return { className: 'bad', text: `Damaged: ${safeLine(run.problem)}`, filters: { status: 'damaged' } };
-  if (run.live) return { className: 'live', text: 'At work', filters: { status: 'open' } };
-  if (run.success === true || run.verdict === 'worked')
-    return { className: 'good', text: 'Succeeded', filters: { status: 'success' } };
-  if (run.success === false || run.verdict === 'failed')
-    return { className: 'bad', text: 'Failed', filters: { status: 'failed' } };
-  if (run.outcome !== undefined) return { className: '', text: 'Ended', filters: { status: 'ended' } };
-  const silentMs = run.lastAtMs > 0 ? Date.now() - run.lastAtMs : undefined;
-  const { evidence } = verdictOf(undefined, [], present({ silentMs, waitsFor: run.waitsFor }));
-  return { className: '', text: capitalised(evidence), filters: { status: 'open' } };
 }
 
-function capitalised(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+export function stateOf(run: ListedRow): RunStateWords {
+  const { evidence = '', outcome, success, verdict } = run;
+  if (run.problem !== undefined)
+    return { className: 'bad', text: 'Damaged', reason: safeLine(run.problem), filters: { status: 'damaged' } };
+  const reason = safeLine(evidence);
+  if (run.group === 'running') {
+    const silence = silenceOf(run);
+    const text = run.pendingCalls > 0 ? `in a call${silence}` : `last record${silence === '' ? ' just now' : silence}`;
+    return { className: 'live', text: 'At work', reason: text, filters: { status: 'running' } };
+  }
+  if (success === true || verdict === 'worked')
+    return { className: 'good', text: 'Succeeded', reason, filters: { status: 'success' } };
+  if (success === false || verdict === 'failed')
+    return { className: 'bad', text: 'Failed', reason, filters: { status: 'failed' } };
+  if (outcome === undefined) {
+    if (run.waitsFor !== undefined)
+      return { className: 'stuck', text: 'Waiting', reason: safeLine(run.waitsFor), filters: { status: 'open' } };
+    const silence = silenceOf(run);
+    return run.pendingCalls > 0
+      ? { className: 'stuck', text: 'Silent in a call', reason: `silent${silence}`, filters: { status: 'open' } }
+      : {
+          className: 'stuck',
+          text: 'No end',
+          reason: `cut off or at work, silent${silence}`,
+          filters: { status: 'open' },
+        };
+  }
+  return { className: '', text: 'Ended', reason, filters: { status: 'ended' } };
+}
+
+/** For how long the run has had no record, such as ` for 12 min`; empty within a minute. */
+function silenceOf({ lastAtMs }: ListedRow): string {
+  const silentMs = Date.now() - lastAtMs;
+  return lastAtMs > 0 && silentMs >= 60_000 ? ` for ${periodText(silentMs)}` : '';
 }

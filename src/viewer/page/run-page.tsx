@@ -2,7 +2,8 @@ import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } 
 
 import { present } from '../../core/base/present.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { RunAnswer } from '../server/api-shapes.ts';
+import { safeText } from '../../core/base/shown-text.ts';
+import type { LastAnswer, RunAnswer } from '../server/api-shapes.ts';
 import { findWords } from '../server/find-words.ts';
 import { AdviceLane } from './advice-lane.tsx';
 import { findInRun, getCall } from './api.ts';
@@ -12,11 +13,13 @@ import { CopyButtons } from './copy-buttons.tsx';
 import { FindBox } from './find-box.tsx';
 import { FoldedTextContext } from './folded-text.tsx';
 import { LabelBar } from './label-bar.tsx';
+import { Markdown } from './markdown.tsx';
 import { LiveBar } from './live-bar.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
 import { countText } from '../../core/base/number-text.ts';
 import type { RecordPages } from './record-pages.ts';
 import { goToNext, progressText } from './review.ts';
+import { noteOpened } from './opened-runs.ts';
 import { endOfRow, isSaidAt, nextRow, recordRowOf } from './record-row.ts';
 import { runKey, type Route } from './route.ts';
 import { runRouteOf } from './run-list-row.tsx';
@@ -59,6 +62,7 @@ function LoadedRun(props: {
   const handle = useRef<ConversationHandle | undefined>(undefined);
   const live = useFollowing({ isLive: run.live && route.at === undefined, lastSeq: model.lastSeq, pages, handle });
   const selected = route.at;
+  useEffect(() => noteOpened(route.run), [route.run]);
   const words = useMemo(() => findWords(route.find ?? ''), [route.find]);
 
   const changeRoute = useCallback(
@@ -213,8 +217,11 @@ function LoadedRun(props: {
           </div>
         )}
       </div>
-      <RunStory answer={answer} onGo={onGo} />
       <Strip overview={overview} selected={selected} onGo={onGo} />
+      <div className="findings">
+        {overview.lastAnswer === undefined ? null : <LastAnswerView answer={overview.lastAnswer} onGo={onGo} />}
+        <RunStory answer={answer} onGo={onGo} />
+      </div>
       <div className="below">
         <div className="talk">
           <h2 className="visually-hidden">Conversation</h2>
@@ -255,6 +262,19 @@ function LoadedRun(props: {
         </div>
       )}
     </div>
+  );
+}
+
+/** The last answer of the agent in full. */
+function LastAnswerView(props: { readonly answer: LastAnswer; readonly onGo: (seq: number) => void }): ReactElement {
+  const { seq, text } = props.answer;
+  return (
+    <section className="last-answer" aria-label="Last answer">
+      <button type="button" className="link" onClick={() => props.onGo(seq)}>
+        Last answer
+      </button>
+      <Markdown text={safeText(text)} />
+    </section>
   );
 }
 

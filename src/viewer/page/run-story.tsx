@@ -5,11 +5,17 @@ import { runStory, type StoryPiece } from '../../core/facts/run-story.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { safeLine } from './safe-text.ts';
 
-/** Summarises the run in four sentences: where it got stuck, what that cost, the advice, and whether it helped. */
-export function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (seq: number) => void }): ReactElement {
+/** States what was found in the run: where it got stuck, what that cost, the advice, and whether it helped. Empty without a finding. */
+export function RunStory(props: {
+  readonly answer: RunAnswer;
+  readonly onGo: (seq: number) => void;
+}): ReactElement | null {
+  const { advice, patterns } = props.answer.overview;
+  const sentences = storyOf(props.answer).filter(({ mark }) => mark !== '' || advice.length > 0);
+  if (advice.length === 0 && patterns.every(({ stuck }) => !stuck)) return null;
   return (
-    <dl className="story" aria-label="The run in four sentences">
-      {storyOf(props.answer).map(({ mark, name, pieces }) => (
+    <dl className="story" aria-label="What was found in the run">
+      {sentences.map(({ mark, name, pieces }) => (
         <div key={name} className={mark}>
           <dt>{name}</dt>
           <dd>

@@ -33,6 +33,7 @@ export function RunTitle({
           <FilterTag className={state.className} filters={state.filters}>
             {state.text}
           </FilterTag>
+          {state.reason === '' ? null : <span>{state.reason}</span>}
           {label === undefined ? null : <span className="tag label">labelled {label}</span>}
           {parent === undefined ? null : (
             <span>

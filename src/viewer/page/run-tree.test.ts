@@ -20,6 +20,8 @@ function runOf(runId: string, parentRunId?: string): ListedRow {
     extras: false,
     childCount: 0,
     live: false,
+    group: 'done',
+    pendingCalls: 0,
   };
 }
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { Facets, ListedRow, SourceRow } from '../server/api-shapes.ts';
+import type { Facets, ListedRow, RunsAnswer, SourceRow } from '../server/api-shapes.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { getRows, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
@@ -15,6 +15,8 @@ const RETRY_MS = 700;
 export interface RunListState {
   readonly rows: readonly ListedRow[];
   readonly total: number;
+  readonly groups: RunsAnswer['groups'] | undefined;
+  readonly costUsd: number;
   /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
   /** Number of runs that have not been read yet and may match. */
@@ -37,6 +39,8 @@ interface State {
   readonly rows: readonly ListedRow[];
   readonly next: string | undefined;
   readonly total: number;
+  readonly groups: RunsAnswer['groups'] | undefined;
+  readonly costUsd: number;
   readonly notIndexed: number;
   readonly pending: number;
   /** Number of runs that the facets do not count yet. */
@@ -76,6 +80,8 @@ const EMPTY: State = {
   rows: [],
   next: undefined,
   total: 0,
+  groups: undefined,
+  costUsd: 0,
   notIndexed: 0,
   pending: 0,
   notLookedAt: 0,
@@ -117,6 +123,8 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
           rows: after === undefined ? keepExtras(page.runs, before.rows) : appendRows(before.rows, page.runs),
           next: page.next,
           total: page.total,
+          groups: page.groups,
+          costUsd: page.costUsd,
           notIndexed: page.notIndexed,
           pending: page.pending,
           notLookedAt: page.notLookedAt,
@@ -204,7 +212,13 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       // The cast is safe: the key is the JSON of the filters.
       const page = await getRuns(JSON.parse(key) as RunFilters, undefined);
       if (ownRound !== round.current) return;
-      setState((before) => ({ ...before, facets: page.facets, notLookedAt: page.notLookedAt }));
+      setState((before) => ({
+        ...before,
+        facets: page.facets,
+        notLookedAt: page.notLookedAt,
+        groups: page.groups,
+        costUsd: page.costUsd,
+      }));
     };
     const timer = setTimeout(() => void updateFacets().catch(() => setFailedCounts((before) => before + 1)), 2_000);
     return () => clearTimeout(timer);

@@ -55,6 +55,14 @@ export interface RunExtras extends RunUsage {
   /** Absent if the run was never stuck. */
   readonly wasted?: Wasted;
   readonly verdict: RunVerdict['verdict'];
+  /** Why: the evidence of the verdict in one sentence. */
+  readonly evidence: string;
+  /** The last words of the agent, at most 160 characters. */
+  readonly lastWords?: string;
+  /** Number of files that calls changed, and the names of the last three. */
+  readonly changed?: { readonly count: number; readonly latest: readonly string[] };
+  /** The last failed test, lint or build command that did not pass later, else the last one. */
+  readonly check?: { readonly command: string; readonly failed: boolean };
   /** Words that state what a run without an end waits for. */
   readonly waitsFor?: string;
   /** Amount of advice by delivery and next call. A key such as `delivered repeated` joins both. */
@@ -63,13 +71,13 @@ export interface RunExtras extends RunUsage {
   readonly adviceCalls: readonly number[];
   /** The most frequent error line, with masked numbers, and how often it occurs. Absent without error lines. */
   readonly errorLine?: readonly [string, number];
+  /** For a task that `RunSummary` cuts: a hash of the whole text, and its next 200 characters. */
+  readonly longTask?: { readonly key: string; readonly rest: string };
   /** True if one of the patterns means that the agent is stuck. */
   readonly stuck: boolean;
   readonly adviceCount: number;
   /** Amount of advice without a record of delivery: withheld, shadowed, or not delivered. */
   readonly adviceUnsaid: number;
-  /** At most 60 characters, one per bucket of calls: `.` for no problem, `x` for an error, `!` inside a stuck pattern, `a` for advice. */
-  readonly strip: string;
   /** Names of the tools called: at most 64 names of at most 100 characters. */
   readonly tools: readonly string[];
 }
@@ -95,7 +103,13 @@ export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Par
   readonly found?: FoundPlace;
   /** True if the run has no outcome and its last record is at most two minutes old. */
   readonly live: boolean;
+  readonly group: RunGroup;
+  /** The number of calls without a result. */
+  readonly pendingCalls: number;
 }
+
+/** `needs`: it waits, is silent, was cut off, is stuck or left a failing check. */
+export type RunGroup = 'needs' | 'running' | 'done';
 
 /** The values of each filter with their number of runs, most frequent first. */
 export type Facets = Readonly<
@@ -113,6 +127,9 @@ export interface RunsAnswer {
   readonly next?: string;
   /** Number of matching runs on all pages. */
   readonly total: number;
+  readonly groups: Readonly<Record<RunGroup, number>>;
+  /** Cost of the matching runs in US dollars, as far as it is known. */
+  readonly costUsd: number;
   /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
   /** Number of runs that have not been read yet and may match. Repeat the request until it is 0. */
@@ -259,6 +276,13 @@ export interface SeenRequest {
   readonly tools: readonly string[];
 }
 
+/** A message of the agent. */
+export interface LastAnswer {
+  readonly seq: number;
+  /** At most 20,000 characters. */
+  readonly text: string;
+}
+
 /** A message of the user. */
 export interface Prompt {
   readonly seq: number;
@@ -285,6 +309,8 @@ export interface Overview {
   readonly costUsd: readonly number[];
   /** Number of calls that started before the bucket. */
   readonly firstCall: readonly number[];
+  /** The last message of the agent with a text. */
+  readonly lastAnswer?: LastAnswer;
   /** Messages of the user in order, at most 500. */
   readonly prompts: readonly Prompt[];
   /**

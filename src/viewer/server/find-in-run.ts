@@ -106,7 +106,15 @@ function createMatcher({ kind, text }: FindQuery): (record: TrajectoryRecord) =>
   if (kind === 'error') return ({ payload }) => payload.kind === 'tool_ended' && outcomeOf(payload) === 'failed';
   const words = findWords(text);
   return (record) => {
-    const recordWords = recordText(record).toLowerCase();
+    const recordWords = searchedText(record).toLowerCase();
     return words.every((word) => recordWords.includes(word));
   };
+}
+
+/** Returns the text of a record, with the names of a call's arguments, which the page shows too. */
+function searchedText(record: TrajectoryRecord): string {
+  const { payload } = record;
+  const text = recordText(record);
+  if (payload.kind !== 'tool_started' || typeof payload.args !== 'object' || payload.args === null) return text;
+  return `${text}\n${Object.keys(payload.args).join('\n')}`;
 }

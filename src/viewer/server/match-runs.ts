@@ -1,6 +1,9 @@
+import { systemClock } from '../../core/base/clock.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Facets, FoundPlace, RunExtras } from './api-shapes.ts';
+import { taskKeyOf } from './task-groups.ts';
+import { groupOf } from './run-group.ts';
 import { warningKey } from './warning-key.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';
@@ -25,7 +28,7 @@ const FACETS: {
   outcome: ({ outcome }) => listOf(outcome),
   model: ({ modelId }) => listOf(modelId),
   agent: ({ agentName, format }) => listOf(agentName ?? format),
-  task: ({ task }) => listOf(task),
+  task: (run, extras) => listOf(taskKeyOf({ run, extras })),
   tool: (_run, extras) => extras?.tools ?? [],
   pattern: (_run, extras) => (extras === undefined ? [] : [...extras.patterns, ...(extras.stuck ? ['stuck'] : [])]),
   stuck: (_run, extras) => (extras?.wasted === undefined ? [] : [warningKey(extras.wasted)]),
@@ -80,9 +83,9 @@ export function matchRuns(
 }
 
 /** Returns true if the filter needs the extras of runs. */
-export function needsExtras({ advice, pattern, status, stuck, tool }: RunFilter): boolean {
+export function needsExtras({ advice, pattern, status, stuck, task, tool }: RunFilter): boolean {
   const isVerdict = status === 'success' || status === 'failed';
-  return isVerdict || [advice, pattern, stuck, tool].some((value) => value !== undefined);
+  return isVerdict || [advice, pattern, stuck, task, tool].some((value) => value !== undefined);
 }
 
 function topValues(counts: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
@@ -90,6 +93,8 @@ function topValues(counts: ReadonlyMap<string, number>): readonly (readonly [str
 }
 
 function passesFilter(name: keyof Facets, values: readonly string[], wantedValue: string): boolean {
+  // A run that has not been read has only the beginning of its task.
+  if (name === 'task') return values.some((value) => value === wantedValue || value.startsWith(`${wantedValue} #`));
   if (name === 'stuck') return values.includes(wantedValue);
   const plainWanted = plainName(wantedValue);
   if (name === 'model' || name === 'agent') return values.some((value) => plainName(value).includes(plainWanted));
@@ -126,8 +131,10 @@ function matchesWords(
   );
 }
 
-function statusesOf({ outcome, problem }: RunSummary, extras: RunExtras | undefined): readonly string[] {
+function statusesOf(run: RunSummary, extras: RunExtras | undefined): readonly string[] {
+  const { outcome, problem } = run;
   return [
+    groupOf(run, extras, systemClock.nowMs()),
     outcome === undefined ? 'open' : 'ended',
     ...(extras?.verdict === 'worked' ? ['success'] : []),
     ...(extras?.verdict === 'failed' ? ['failed'] : []),

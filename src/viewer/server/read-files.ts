@@ -11,9 +11,13 @@ import { importSource } from '../../formats/import-source.ts';
 import { readRuns } from '../../formats/read-runs.ts';
 import { RunIds } from '../../formats/run-ids.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
+import { allRuns } from '../../stores/all-runs.ts';
+import { foldRunSummaries, lastSeqOf, type RunSummary } from '../../stores/run-summary.ts';
 import { openSqliteReader } from '../../stores/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
+import { recordText } from '../../stores/record-text.ts';
 import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../core/store/trajectory-store.ts';
+import { findWords } from './find-words.ts';
 import type { RunReader } from './run-reader.ts';
 
 /** With more files than this, no file is followed and each is read once. */
@@ -21,10 +25,13 @@ const MAX_FOLLOWED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 const MAX_CHANGED = 1_000;
 const LINE_FEED = 10;
+const SNIPPET_CHARS = 200;
+const SNIPPET_LEAD = 40;
 
 /**
  * Reads files of any import format into a temporary store in the background. The path is a file, folder or glob. Secrets are replaced as
- * in a live run. Up to 20 files in line formats are followed as they grow. `trouble` reports files that cannot be read.
+ * in a live run. Up to 20 files in line formats are followed as they grow: the end that an importer still holds back, such as the last
+ * answer and the ending, is read from the whole file whenever the file pauses. `trouble` reports files that cannot be read.
  *
  * The store is a SQLite file in a new temporary folder that only its owner can read. `close` deletes it.
  *
@@ -40,12 +47,70 @@ export async function readFiles(path: string): Promise<RunReader> {
   const reader = openSqliteReader(file);
   const reading = new FilesReading(path, store);
   reading.start();
+  const withTail = (run: RunSummary): RunSummary => {
+    const tail = reading.tailOf(run.runId);
+    return tail.length === 0 ? run : foldRunSummaries(run, tail);
+  };
+  const findRun = async (runId: string): Promise<RunSummary | undefined> => {
+    const run = await reader.findRun(runId);
+    if (run !== undefined) return withTail(run);
+    const tail = reading.tailOf(runId);
+    return tail.length === 0 ? undefined : foldRunSummaries(undefined, tail);
+  };
   return {
     listRuns: (query) => reader.listRuns(query),
-    findRun: (runId) => reader.findRun(runId),
-    readRun: (runId, query) => reader.readRun(runId, query),
-    search: (query) => reader.search(query),
+    listAll: async function* () {
+      const unstored = new Set(reading.tailRunIds());
+      for await (const run of allRuns(reader)) {
+        unstored.delete(run.runId);
+        yield withTail(run);
+      }
+      for (const runId of unstored) {
+        const run = await findRun(runId);
+        if (run !== undefined) yield run;
+      }
+    },
+    findRun,
+    readRun: async function* (runId, query = {}) {
+      const { fromSeq = 0, limit = Number.POSITIVE_INFINITY } = query;
+      const tail = reading.tailOf(runId);
+      const tailSeq = tail[0]?.seq ?? Number.POSITIVE_INFINITY;
+      let count = 0;
+      for await (const record of reader.readRun(runId, query)) {
+        // The file has grown since, and the run is read again.
+        if (record.seq >= tailSeq) break;
+        count += 1;
+        yield record;
+      }
+      yield* tail.filter(({ seq }) => seq >= fromSeq).slice(0, limit - count);
+    },
+    search: async (query) => {
+      const page = await reader.search(query);
+      if (query.after !== undefined) return page;
+      const words = findWords(query.text);
+      const hits = [...reading.tailRunIds()].flatMap((runId) =>
+        reading.tailOf(runId).flatMap((record) => {
+          const text = recordText(record);
+          const places = words.map((word) => text.toLowerCase().indexOf(word));
+          const from = Math.max(0, Math.min(...places) - SNIPPET_LEAD);
+          return places.includes(-1)
+            ? []
+            : [
+                {
+                  runId,
+                  seq: record.seq,
+                  kind: record.payload.kind,
+                  atMs: record.recorded_at_unix_ms,
+                  snippet: text.slice(from, from + SNIPPET_CHARS).toWellFormed(),
+                },
+              ];
+        }),
+      );
+      // Hits descend, and a tail follows every stored record of its run.
+      return { ...page, hits: [...hits.toReversed(), ...page.hits] };
+    },
     changes: async () => reading.takeChanges(),
+    takeReplaced: () => reading.takeReplaced(),
     indexing: () => reading.indexing(),
     trouble: () => reading.trouble,
     close: async () => {
@@ -66,6 +131,11 @@ class FilesReading {
   readonly #waiting = new Map<string, TrajectoryRecord[]>();
   readonly #refusedRunIds = new Set<string>();
   #waitingRecords = 0;
+  /** The last `seq` of each run in the store. */
+  readonly #storedSeqs = new Map<string, number>();
+  /** The records at the end of a run that its importer still holds back. */
+  readonly #tails = new Map<string, readonly TrajectoryRecord[]>();
+  #replacedRunIds = new Set<string>();
   #changedRunIds: Set<string> | undefined;
   #fileCount = 0;
   #doneCount = 0;
@@ -73,6 +143,7 @@ class FilesReading {
   #runPromise: Promise<unknown> = Promise.resolve();
   #problemCount = 0;
   #firstProblem = '';
+  readonly #unknownFiles: string[] = [];
 
   constructor(path: string, store: TrajectoryStore) {
     this.#path = path;
@@ -80,8 +151,12 @@ class FilesReading {
   }
 
   get trouble(): string | undefined {
-    if (this.#problemCount === 0) return undefined;
-    return this.#problemCount === 1 ? this.#firstProblem : `${this.#firstProblem} (and ${this.#problemCount - 1} more)`;
+    if (this.#problemCount > 1) return `${this.#firstProblem} (and ${this.#problemCount - 1} more)`;
+    if (this.#problemCount === 1) return this.#firstProblem;
+    const [first] = this.#unknownFiles;
+    if (first === undefined) return undefined;
+    const others = this.#unknownFiles.length === 1 ? '' : ` and ${this.#unknownFiles.length - 1} more`;
+    return `${first}${others} left out: no format that coxswain reads`;
   }
 
   indexing(): { readonly files: number; readonly done: number } | undefined {
@@ -94,6 +169,21 @@ class FilesReading {
     const changed = this.#changedRunIds;
     this.#changedRunIds = new Set();
     return changed === undefined || changed.size > MAX_CHANGED ? undefined : [...changed];
+  }
+
+  tailOf(runId: string): readonly TrajectoryRecord[] {
+    return this.#tails.get(runId) ?? [];
+  }
+
+  tailRunIds(): Iterable<string> {
+    return this.#tails.keys();
+  }
+
+  /** Returns the runs of which shown records were replaced since the last call. */
+  takeReplaced(): ReadonlySet<string> {
+    const replaced = this.#replacedRunIds;
+    this.#replacedRunIds = new Set();
+    return replaced;
   }
 
   start(): void {
@@ -132,16 +222,26 @@ class FilesReading {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
     const firstRead = Promise.withResolvers<boolean>();
+    let isFollowed = false;
+    const runIds = new Map<string, string>();
+    const tails = new TailReader(async (isCurrent) => {
+      const tail = await this.#readTail(source, runIds);
+      if (isCurrent()) this.#showTail(runIds, tail);
+    });
     const onState = async (state: FollowState): Promise<void> => {
       await this.#writeBatches();
+      if (state.type === 'restarted') tails.drop();
       if (state.type !== 'caught_up') return;
       // The lines were not recognised. Reading more of the file rarely helps.
       if (state.waitingLines > 0) stop.abort();
+      else await tails.read(isFollowed);
       firstRead.resolve(state.waitingLines === 0);
     };
     const items = followSource(source.path, { signal, wait: false, intervalMs: FOLLOW_INTERVAL_MS, onState });
-    let isFollowed = false;
-    const importing = this.#importItems(source, items)
+    const importing = this.#importItems(source, items, (runKey, runId) => {
+      runIds.set(runKey, runId);
+      tails.drop();
+    })
       .then(() => firstRead.resolve(isFollowed))
       .catch((error: unknown) => {
         if (isFollowed && !this.#stop.signal.aborted) this.#noteProblem(messageOf(error));
@@ -159,22 +259,63 @@ class FilesReading {
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const isUnknown = error instanceof CoxswainError && error.code === 'format-unknown';
-      // Other files in a folder are ignored.
       if (source.named || !isUnknown) this.#noteProblem(messageOf(error));
+      else this.#unknownFiles.push(source.path);
     }
   }
 
-  async #importItems({ path }: FoundSource, items: AsyncIterable<ImportItem>): Promise<void> {
+  async #importItems(
+    { path }: FoundSource,
+    items: AsyncIterable<ImportItem>,
+    onRecord: (runKey: string, runId: string) => void = () => {},
+  ): Promise<void> {
     try {
       for await (const item of readRuns(items, { source: path, ids: this.#ids })) {
         if (this.#stop.signal.aborted) return;
-        if (item.type === 'record') await this.#addRecord(item.run.id, item.record);
-        else if (item.type === 'diagnostic' && item.diagnostic.severity === 'error') {
+        if (item.type === 'record') {
+          onRecord(item.run.key, item.run.id);
+          await this.#addRecord(item.run.id, item.record);
+        }
+        if (item.type === 'diagnostic' && item.diagnostic.severity === 'error') {
           this.#noteProblem(`${path}: ${item.diagnostic.message}`);
         }
       }
     } finally {
       await this.#writeBatches();
+    }
+  }
+
+  /** Reads the whole file, and returns the records beyond the stored ones by run. */
+  async #readTail(
+    { path }: FoundSource,
+    runIds: ReadonlyMap<string, string>,
+  ): Promise<ReadonlyMap<string, readonly TrajectoryRecord[]>> {
+    const tail = new Map<string, TrajectoryRecord[]>();
+    const { signal } = this.#stop;
+    try {
+      for await (const item of readRuns(importSource(path, { signal }), { source: path })) {
+        if (signal.aborted) break;
+        if (item.type !== 'record') continue;
+        const { record, run } = item;
+        const runId = runIds.get(run.key) ?? run.id;
+        if (record.seq <= (this.#storedSeqs.get(runId) ?? -1)) continue;
+        const shown = { ...record, run_id: runId, payload: this.#redactor.redact(record.payload) };
+        const records = tail.get(runId);
+        if (records === undefined) tail.set(runId, [shown]);
+        else records.push(shown);
+      }
+    } catch {
+      // Following the file reports the reason.
+    }
+    return tail;
+  }
+
+  #showTail(runIds: Map<string, string>, tail: ReadonlyMap<string, readonly TrajectoryRecord[]>): void {
+    for (const [runId, records] of tail) {
+      // A run that the importer holds back completely has no key yet.
+      if (![...runIds.values()].includes(runId)) runIds.set(`held back ${runId}`, runId);
+      this.#tails.set(runId, records);
+      this.#changedRunIds?.add(runId);
     }
   }
 
@@ -195,6 +336,9 @@ class FilesReading {
     for (const [runId, batch] of batches) {
       try {
         await this.#store.append(batch);
+        const last = batch.at(-1);
+        if (last !== undefined) this.#storedSeqs.set(runId, lastSeqOf(last));
+        if (this.#tails.delete(runId)) this.#replacedRunIds.add(runId);
         this.#changedRunIds?.add(runId);
       } catch (error) {
         this.#refusedRunIds.add(runId);
@@ -206,6 +350,30 @@ class FilesReading {
   #noteProblem(message: string): void {
     this.#problemCount += 1;
     if (this.#problemCount === 1) this.#firstProblem = message;
+  }
+}
+
+/** Reads the tail of a file again after each growth: one reading at a time, and none that is outdated. */
+class TailReader {
+  readonly #readTail: (isCurrent: () => boolean) => Promise<void>;
+  #round = 0;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(readTail: (isCurrent: () => boolean) => Promise<void>) {
+    this.#readTail = readTail;
+  }
+
+  /** Notes that the file has grown. */
+  drop(): void {
+    this.#round += 1;
+  }
+
+  /** @param isInBackground  the file is followed meanwhile */
+  async read(isInBackground: boolean): Promise<void> {
+    const round = this.#round;
+    const isCurrent = (): boolean => round === this.#round;
+    this.#reading = this.#reading.then(() => (isCurrent() ? this.#readTail(isCurrent) : undefined));
+    if (!isInBackground) await this.#reading;
   }
 }
 

@@ -10,7 +10,7 @@ import { CallPlaces } from './call-places.ts';
 import type { KnownTimeline } from './run-overview-fold.ts';
 
 /** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
-const LAYOUT = 8;
+const LAYOUT = 10;
 /** Number of rows written per batch. */
 const BATCH_ROWS = 500;
 /** Maximum time that a row waits for its batch. */

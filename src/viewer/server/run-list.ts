@@ -12,11 +12,10 @@ import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';
 import { matchRuns, needsExtras, type MatchedRun, type Matches } from './match-runs.ts';
 import type { RunFilter, RunsQuery, RunSort } from './run-query.ts';
+import { groupOf, isLive } from './run-group.ts';
 import { viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
-/** A run without an outcome is live if its last record is at most this old. */
-const LIVE_MS = 120_000;
 /** Sort keys that need the extras of every run. */
 const NEEDS_EXTRAS: ReadonlySet<RunSort> = new Set(['cost', 'advice', 'wasted', 'tokens']);
 /** Milliseconds that a response waits for runs to be read. */
@@ -97,7 +96,15 @@ export class RunList {
     const place = after === undefined ? undefined : readPageCursor(after, readPlace);
     const { facets, notIndexed, notLookedAt, pending, runs } = await this.matchingRuns(filter, NEEDS_EXTRAS.has(sort));
     const sign = order === 'asc' ? 1 : -1;
-    const candidates = runs.map((matched): Candidate => ({ matched, key: sortKeyOf(matched, sort) }));
+    const groups = { needs: 0, running: 0, done: 0 };
+    let costUsd = 0;
+    const nowMs = systemClock.nowMs();
+    const candidates = runs.map((matched): Candidate => {
+      const group = groupOf(matched.run, matched.extras, nowMs);
+      groups[group] += 1;
+      costUsd += matched.extras?.costUsd ?? 0;
+      return { matched, key: sort === 'group' ? GROUP_RANKS[group] : sortKeyOf(matched, sort) };
+    });
     candidates.sort((a, b) => comparePlaces(placeOf(a), placeOf(b), sign));
     const firstIndex = place === undefined ? 0 : firstIndexAfter(candidates, place, sign);
     const page = candidates.slice(firstIndex, firstIndex + limit);
@@ -110,6 +117,8 @@ export class RunList {
         ? { next: writePageCursor(placeOf(lastCandidate)) }
         : {}),
       total: candidates.length,
+      groups,
+      costUsd,
       notIndexed,
       pending,
       notLookedAt,
@@ -169,7 +178,9 @@ export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunE
     title: source.titleOf(run),
     ...present({ from }),
     childCount: source.countChildren(run.runId),
-    live: run.outcome === undefined && systemClock.nowMs() - run.lastAtMs < LIVE_MS,
+    live: isLive(run, systemClock.nowMs()),
+    group: groupOf(run, extras, systemClock.nowMs()),
+    pendingCalls: run.openCalls?.length ?? 0,
     extras: extras !== undefined,
     ...extras,
   };
@@ -207,7 +218,9 @@ function countUnreadRuns({ overviews, source }: ListedSource): number {
   return unread;
 }
 
-function sortKeyOf({ extras, run }: MatchedRun, sort: RunSort): number {
+const GROUP_RANKS = { needs: 2, running: 1, done: 0 } as const;
+
+function sortKeyOf({ extras, run }: MatchedRun, sort: Exclude<RunSort, 'group'>): number {
   switch (sort) {
     case 'started':
       return run.startedAtMs;

@@ -26,7 +26,7 @@ test('a run without steering has the patterns that the detectors find, with the 
   const span = patterns.find(({ kind }) => kind === 'identical_call') ?? patterns[0];
   expect(span).toMatchObject({ stuck: true, fromCall: 2, fromSeq: 5, toCall: null, toSeq: null });
   expect(span?.evidence.every(({ call, seq }) => seq === 3 * call - 1)).toBe(true);
-  expect(fold.extras()).toMatchObject({ stuck: true, strip: '.!!!!!!', adviceCount: 0, tools: ['read_file', 'bash'] });
+  expect(fold.extras()).toMatchObject({ stuck: true, adviceCount: 0, tools: ['read_file', 'bash'] });
 });
 
 test('a steered run has the recorded patterns only', () => {
@@ -37,7 +37,7 @@ test('a steered run has the recorded patterns only', () => {
   for (const record of [{ ...first, payload: { ...first.payload, steering } }, ...rest]) fold.fold(record);
   expect(fold.overview(18).patterns).toEqual([]);
   // Without an analysis, the results are read for their error lines.
-  expect(fold.extras()).toMatchObject({ strip: 'xxxxxx', errorLine: ['make: no rule', 6] });
+  expect(fold.extras()).toMatchObject({ errorLine: ['make: no rule', 6] });
 });
 
 test('the first warning has the pattern, its tool and the last error line of its calls', () => {
@@ -57,7 +57,7 @@ test('an overview is complete once all stored records are folded', () => {
   expect([fold.nextSeq, fold.overview(6).complete, fold.overview(7).complete]).toEqual([7, true, false]);
 });
 
-test('withheld advice is counted separately and has no mark in the strip', () => {
+test('withheld advice is counted separately', () => {
   const records = scriptedRecords(times(3, failing));
   const last = records.at(-1);
   if (last === undefined) throw new Error('a script has records');
@@ -83,6 +83,6 @@ test('withheld advice is counted separately and has no mark in the strip', () =>
     return fold.extras();
   };
   const withheld = extrasAfter({ delivered: false, reason: WITHHELD_REASON });
-  expect(withheld).toMatchObject({ adviceCount: 1, adviceUnsaid: 1, strip: '!!!' });
-  expect(extrasAfter({ delivered: true })).toMatchObject({ adviceCount: 1, adviceUnsaid: 0, strip: '!!a' });
+  expect(withheld).toMatchObject({ adviceCount: 1, adviceUnsaid: 1 });
+  expect(extrasAfter({ delivered: true })).toMatchObject({ adviceCount: 1, adviceUnsaid: 0 });
 });

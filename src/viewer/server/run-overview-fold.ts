@@ -1,4 +1,5 @@
 import { callNumber } from '../../core/base/call-number.ts';
+import { hashText } from '../../core/base/hash.ts';
 import { present } from '../../core/base/present.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
@@ -6,6 +7,7 @@ import type { FeedbackProduced, GuidanceProduced, TrajectoryRecord } from '../..
 import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import { followedText } from '../../core/facts/followed-text.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
+import type { LastCheck } from '../../core/facts/run-verdict.ts';
 import { RunView, type RunUsage } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/story-fold.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
@@ -13,10 +15,9 @@ import { isFlagged, saysStuck, type SeenPattern } from '../../core/facts/seen-pa
 import { lastSeqOf } from '../../core/facts/run-summary.ts';
 import { readCall } from '../../core/detect/calls/tool-semantics.ts';
 import type { StoredMessage } from '../../core/records/stored-message.ts';
-import type { AdviceMark, EvidenceCall, Overview, PatternSpan, Prompt, RunExtras } from './api-shapes.ts';
+import type { AdviceMark, EvidenceCall, LastAnswer, Overview, PatternSpan, Prompt, RunExtras } from './api-shapes.ts';
 import { Buckets } from './buckets.ts';
 import { CallPlaces } from './call-places.ts';
-import { failureColumns } from './failure-columns.ts';
 
 /** Shared by all folds: detectors are stateless. */
 const DETECTORS = defaultDetectors();
@@ -27,8 +28,13 @@ const TOOL_CHARS = 100;
 const MAX_ADVICE = 1_000;
 const TEXT_CHARS = 2_000;
 const WHY_CHARS = 500;
+const TASK_CHARS = 200;
 const MAX_PROMPTS = 500;
 const PROMPT_CHARS = 120;
+const ANSWER_CHARS = 20_000;
+const WORDS_CHARS = 160;
+const MAX_CHANGED = 500;
+const NAME_CHARS = 120;
 
 /** The fields of an advice mark that its outcome does not contain. */
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
@@ -58,6 +64,8 @@ export class RunOverviewFold implements KnownTimeline {
   #countedUsage: RunUsage = {};
   #point: AdviceMark['point'];
   readonly #prompts: Prompt[] = [];
+  #lastAnswer: LastAnswer | undefined;
+  readonly #written = new Set<string>();
 
   /** The `seq` after the last processed record. A gap counts as processed. */
   get nextSeq(): number {
@@ -72,7 +80,7 @@ export class RunOverviewFold implements KnownTimeline {
     if (payload.kind === 'message_appended' || payload.kind === 'run_ended') this.#countUsage(record);
     const failure = this.#story.fold(call, call?.endSeq === undefined ? undefined : errorLineOf(call, record));
     if (call !== undefined) this.#countCall(call, failure);
-    if (payload.kind === 'message_appended') this.#notePrompt(payload.message, seq);
+    if (payload.kind === 'message_appended') this.#noteMessage(payload.message, seq);
     else if (payload.kind === 'evaluation') this.#point = payload.point;
     else if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') this.#noteAdvice(payload);
     else if (payload.kind === 'feedback_delivered') this.#noteDelivery(payload.advice_id, payload.channel);
@@ -80,30 +88,31 @@ export class RunOverviewFold implements KnownTimeline {
   }
 
   extras(): RunExtras {
-    const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage, verdict, waitsFor } = this.#view;
+    const { advice, adviceLeftOut, checks, flaggedPatterns: patterns, usage, verdict, waitsFor } = this.#view;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
-    const stuckPatterns = patterns.filter((pattern) => pattern.stuck);
     const deliveredAdvice = advice.filter(({ delivery }) => delivery === 'delivered');
-    const strip = failureColumns(failures, {
-      stuck: stuckPatterns.map(({ clearedAt, firstSeen }) => [firstSeen, clearedAt ?? calls - 1] as const),
-      advice: deliveredAdvice.map(({ callsBefore }) => callsBefore - 1),
-    });
     return {
       patterns: kinds,
       patternCalls: kinds.map((kind) => this.#firstCallOf(patterns.filter((pattern) => pattern.kind === kind))),
       ...present({ wasted, errorLine }),
       verdict: verdict.verdict,
+      evidence: verdict.evidence,
+      ...present({ lastWords: this.#lastAnswer?.text.slice(-WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed() }),
+      ...present({
+        changed: this.#changedFiles(),
+        check: checkOf(checks.findLast(({ failed }) => failed) ?? checks.at(-1)),
+      }),
       ...(waitsFor === '' ? {} : { waitsFor }),
       adviceCalls: [...new Set(advice.map(({ callsBefore }) => callsBefore))]
         .filter((call) => call > 0)
         .slice(0, MAX_KINDS),
       fates: countsOf(advice.map(({ delivery, nextCall }) => `${delivery} ${nextCall}`)),
+      ...present({ longTask: longTaskOf(this.#view.started?.task) }),
       stuck: saysStuck(patterns),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - deliveredAdvice.length,
       ...usage,
-      strip,
       tools: [...this.#tools],
     };
   }
@@ -115,10 +124,27 @@ export class RunOverviewFold implements KnownTimeline {
     this.#buckets.count(seq, 'costUsd', (now.costUsd ?? 0) - (before.costUsd ?? 0));
   }
 
-  #notePrompt({ content, role }: StoredMessage, seq: number): void {
-    if (role !== 'user' || this.#prompts.length >= MAX_PROMPTS) return;
+  #noteWrite(tool: string, args: RunCall['args']): void {
+    const { target } = readCall(tool, args);
+    if (target === undefined || this.#written.size >= MAX_CHANGED) return;
+    const name = target.slice(-NAME_CHARS).toWellFormed();
+    // Deleting the entry first moves it to the end.
+    this.#written.delete(name);
+    this.#written.add(name);
+  }
+
+  #changedFiles(): RunExtras['changed'] {
+    if (this.#written.size === 0) return undefined;
+    return { count: this.#written.size, latest: [...this.#written].slice(-3).toReversed() };
+  }
+
+  #noteMessage({ content, role }: StoredMessage, seq: number): void {
+    if (role !== 'user' && role !== 'assistant') return;
     const text = plainText(content).trim();
-    if (text !== '') this.#prompts.push({ seq, text: text.slice(0, PROMPT_CHARS).toWellFormed() });
+    if (text === '') return;
+    if (role === 'assistant') this.#lastAnswer = { seq, text: text.slice(0, ANSWER_CHARS).toWellFormed() };
+    else if (this.#prompts.length < MAX_PROMPTS)
+      this.#prompts.push({ seq, text: text.slice(0, PROMPT_CHARS).toWellFormed() });
   }
 
   #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
@@ -132,6 +158,7 @@ export class RunOverviewFold implements KnownTimeline {
       nextSeq: this.#nextSeq,
       complete: this.#nextSeq > lastSeq,
       ...this.#buckets.lists(),
+      ...present({ lastAnswer: this.#lastAnswer }),
       prompts: this.#prompts,
       patternBasis: patternList.basis,
       patterns: patterns.slice(0, MAX_PATTERNS).map((seen) => this.#spanOf(seen)),
@@ -206,6 +233,7 @@ export class RunOverviewFold implements KnownTimeline {
     if (endSeq !== undefined) {
       const callKind = kind ?? readCall(tool, args).kind;
       this.places.setKind(number, callKind);
+      if (callKind === 'write' && !failed) this.#noteWrite(tool, args);
       if (failure !== undefined) this.places.setFailure(number, failure);
     }
     if (failed) this.#buckets.count(seq, 'errors');
@@ -238,6 +266,17 @@ export class RunOverviewFold implements KnownTimeline {
   }
 }
 
+function checkOf(check: LastCheck | undefined): RunExtras['check'] {
+  return check && { command: check.command.slice(0, NAME_CHARS).toWellFormed(), failed: check.failed };
+}
+
+/** The summary of a run has the first 200 characters of its task. Tasks of a benchmark may differ only later. */
+function longTaskOf(task: string | undefined): RunExtras['longTask'] {
+  if (task === undefined || task.length <= TASK_CHARS) return undefined;
+  const rest = task.slice(TASK_CHARS, 2 * TASK_CHARS).toWellFormed();
+  return { key: hashText(task).slice(0, 12), rest };
+}
+
 function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
@@ -246,5 +285,7 @@ function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
 
 function plainText(content: StoredMessage['content']): string {
   if (typeof content === 'string') return content;
-  return content.map((block) => (block.type === 'text' ? block.text : '')).join(' ');
+  return !Array.isArray(content)
+    ? ''
+    : content.map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : '')).join(' ');
 }

@@ -3,7 +3,7 @@ import { CoxswainError } from '../../core/base/error.ts';
 
 export type RunSort = (typeof SORTS)[number];
 
-const SORTS = ['started', 'calls', 'errors', 'cost', 'advice', 'wasted', 'tokens', 'lasted'] as const;
+const SORTS = ['group', 'started', 'calls', 'errors', 'cost', 'advice', 'wasted', 'tokens', 'lasted'] as const;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_TEXT_CHARS = 1_000;
@@ -54,7 +54,7 @@ export interface RunsQuery {
 
 /** Parses the query of `/api/runs`. @throws CoxswainError `invalid-argument` */
 export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
-  const { after, limit = String(DEFAULT_LIMIT), order = 'desc', since, sort = 'started', until } = query;
+  const { after, limit = String(DEFAULT_LIMIT), order = 'desc', since, sort = 'group', until } = query;
   const knownSort = SORTS.find((name) => name === sort);
   if (knownSort === undefined) throw invalidQuery(`sort=${sort}: give ${SORTS.join(', ')}`);
   if (order !== 'asc' && order !== 'desc') throw invalidQuery(`order=${order}: give asc or desc`);

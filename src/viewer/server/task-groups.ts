@@ -26,7 +26,7 @@ export function taskGroups(
   const sign = isAscending ? -1 : 1;
   const groups = new Map<string, MatchedRun[]>();
   for (const matched of runs) {
-    const { task } = matched.run;
+    const task = taskKeyOf(matched);
     if (task === undefined) continue;
     const group = groups.get(task);
     if (group === undefined) groups.set(task, [matched]);
@@ -38,6 +38,18 @@ export function taskGroups(
     .slice(0, MAX_TASKS);
 }
 
+/** The task of a run as a value of the filter `task`: the whole text decides, also of a task that the summary cuts. */
+export function taskKeyOf({ extras, run }: Pick<MatchedRun, 'extras' | 'run'>): string | undefined {
+  return run.task === undefined || extras?.longTask === undefined ? run.task : `${run.task} #${extras.longTask.key}`;
+}
+
+function titleOf(matched: MatchedRun | undefined): string | undefined {
+  if (matched === undefined) return undefined;
+  const title = matched.listed.source.titleOf(matched.run);
+  const { longTask } = matched.extras ?? {};
+  return longTask === undefined ? title : `${title}${longTask.rest}`;
+}
+
 function toTaskGroup(task: string, groupRuns: readonly MatchedRun[]): TaskGroup {
   const sumOf = (valueOf: (matched: MatchedRun) => number | undefined): number =>
     groupRuns.reduce((total, matched) => total + (valueOf(matched) ?? 0), 0);
@@ -47,7 +59,7 @@ function toTaskGroup(task: string, groupRuns: readonly MatchedRun[]): TaskGroup 
   const sortedRuns = [...groupRuns].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
   return {
     task,
-    title: sortedRuns[0]?.listed.source.titleOf(sortedRuns[0].run) ?? task,
+    title: titleOf(sortedRuns[0]) ?? task,
     runs: groupRuns.length,
     judged: groupRuns.filter(({ run }) => run.success !== undefined).length,
     succeeded: groupRuns.filter(({ run }) => run.success === true).length,

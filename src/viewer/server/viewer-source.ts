@@ -170,6 +170,9 @@ export class ViewerSource {
       // This value is read before the changes. If it is undefined, the changes are complete.
       const indexing = reader.indexing?.();
       const changedIds = await reader.changes();
+      for (const runId of reader.takeReplaced?.() ?? []) {
+        if (this.#runs.has(runId)) this.#notify({ type: 'gone', runId });
+      }
       const isFull = this.#runs.size > MAX_RUNS + PAGE_RUNS;
       if (changedIds === undefined || isFull) await this.#listAll(reader);
       else for (const runId of changedIds) this.#updateRun(runId, await reader.findRun(runId));

@@ -1,0 +1,17 @@
+import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunExtras, RunGroup } from './api-shapes.ts';
+
+/** A run without an outcome is live if its last record is at most this old. */
+const LIVE_MS = 120_000;
+
+export function isLive({ lastAtMs, outcome }: RunSummary, nowMs: number): boolean {
+  return outcome === undefined && nowMs - lastAtMs < LIVE_MS;
+}
+
+/** The group of a run in the list. A run whose source states its success needs no one. */
+export function groupOf(run: RunSummary, extras: RunExtras | undefined, nowMs: number): RunGroup {
+  if (run.success !== undefined || extras?.verdict === 'worked') return 'done';
+  if (run.outcome === undefined) return isLive(run, nowMs) && extras?.waitsFor === undefined ? 'running' : 'needs';
+  if (extras === undefined) return 'done';
+  return extras.verdict === 'failed' || extras.stuck || extras.check?.failed === true ? 'needs' : 'done';
+}
