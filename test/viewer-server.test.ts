@@ -517,10 +517,10 @@ test('files of any format are read once, and one of lines is followed as it grow
 });
 
 test('the last answer and the ending of a followed file are shown, a hanging call too, and both when it grows', async () => {
-  const line = (type: 'user' | 'assistant', message: object, at: number): string =>
-    `${JSON.stringify({ type, sessionId: 's', uuid: `u${at}`, timestamp: new Date(1_000 * at).toISOString(), cwd: '/', version: '2.1', message: { role: type, ...message } })}\n`;
-  const said = (id: string, at: number, text: string): string =>
-    line('assistant', { id, content: [{ type: 'text', text }], stop_reason: 'end_turn', model: 'm' }, at);
+  const line = (type: 'user' | 'assistant', message: object, second: number): string =>
+    `${JSON.stringify({ type, sessionId: 's', uuid: `u${second}`, timestamp: new Date(1_000 * second).toISOString(), cwd: '/', version: '2.1', message: { role: type, ...message } })}\n`;
+  const said = (id: string, second: number, text: string): string =>
+    line('assistant', { id, content: [{ type: 'text', text }], stop_reason: 'end_turn', model: 'm' }, second);
   await writeFile(at('s.jsonl'), line('user', { content: 'Do it' }, 1) + said('m1', 2, 'It is done.'));
   const { page } = await view(['s.jsonl']);
   const [run] = (await listRuns(page)).runs;
