@@ -40,5 +40,5 @@ function rangesOf(container: HTMLElement, words: readonly string[]): readonly Ra
 
 function patternOf(word: string): string {
   const escaped = word.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-  return [...word].length === 1 ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped;
+  return word.length === 1 ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped;
 }

@@ -2,7 +2,6 @@ import { systemClock } from '../../core/base/clock.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Facets, FoundPlace, RunExtras } from './api-shapes.ts';
-import { taskKeyOf } from './task-groups.ts';
 import { groupOf } from './run-group.ts';
 import { warningKey } from './warning-key.ts';
 import type { FoundRuns } from './full-text.ts';
@@ -36,6 +35,11 @@ const FACETS: {
 };
 // The cast is safe: the names are the keys of this object.
 const FACET_NAMES = Object.keys(FACETS) as readonly (keyof Facets)[];
+
+/** The task of a run as a value of the filter `task`: the whole text decides, also of a task that the summary cuts. */
+export function taskKeyOf({ extras, run }: Pick<MatchedRun, 'extras' | 'run'>): string | undefined {
+  return run.task === undefined || extras?.longTask === undefined ? run.task : `${run.task} #${extras.longTask.key}`;
+}
 
 /** The matching runs, and the number of runs for other values of each filter. */
 export interface Matches {

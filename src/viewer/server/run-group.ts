@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../stores/run-summary.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { RunExtras, RunGroup } from './api-shapes.ts';
 
 /** A run without an outcome is live if its last record is at most this old. */

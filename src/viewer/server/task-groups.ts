@@ -1,5 +1,5 @@
 import { present } from '../../core/base/present.ts';
-import type { MatchedRun } from './match-runs.ts';
+import { taskKeyOf, type MatchedRun } from './match-runs.ts';
 import type { TaskGroup } from './api-shapes.ts';
 
 /** Maximum number of tasks listed. */
@@ -36,11 +36,6 @@ export function taskGroups(
     .map(([task, groupRuns]) => toTaskGroup(task, groupRuns))
     .sort((a, b) => sign * (figureOf(b) - figureOf(a)) || (a.task < b.task ? -1 : 1))
     .slice(0, MAX_TASKS);
-}
-
-/** The task of a run as a value of the filter `task`: the whole text decides, also of a task that the summary cuts. */
-export function taskKeyOf({ extras, run }: Pick<MatchedRun, 'extras' | 'run'>): string | undefined {
-  return run.task === undefined || extras?.longTask === undefined ? run.task : `${run.task} #${extras.longTask.key}`;
 }
 
 function titleOf(matched: MatchedRun | undefined): string | undefined {
