@@ -8,7 +8,6 @@ import {
   simulateStreamingMiddleware,
   streamText,
   tool,
-  ToolLoopAgent,
   wrapLanguageModel,
 } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
@@ -530,19 +529,6 @@ describe('endings in the real SDK', () => {
       if (text === 'one two') firstPart.resolve();
     }
     expect(text).toBe('one two');
-  });
-
-  test('under onError: throw a fault of ours reaches the user', async () => {
-    const broken = {
-      name: 'broken',
-      allow: () => {
-        throw new Error('the gate is broken');
-      },
-    };
-    const { cox, model } = stage([final], {}, { gates: [broken], onError: 'throw' });
-    const look = tool({ inputSchema: anything, execute: async () => 'ok' });
-    const answer = generateText({ ...cox.wrap({ model, tools: { look } }), prompt: 'go', maxRetries: 0 });
-    await expect(answer).rejects.toThrow('the gate is broken');
   });
 
   test('a store that is slow, a server that fails and parallel calls: every entry point ends alike', async () => {
