@@ -29,7 +29,6 @@ const PICTURES: readonly Picture[] = [
     name: 'viewer-run',
     path: '/?source=0&run=steered-run',
     ready: '.row .call-head',
-    keys: ['p', 'a', 'k'],
   },
 ];
 

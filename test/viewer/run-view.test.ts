@@ -172,7 +172,6 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.goto(new URL('/?sort=errors', page.url()).href);
     const listed = page.locator('.run-row', { hasText: 'withheld' });
     await listed.getByText('not said').waitFor({ state: 'attached' });
-    expect(await listed.locator('.strip title').textContent()).not.toContain('with advice');
     await page.context().close();
   });
 
