@@ -1,4 +1,4 @@
-import { percentText } from '../core/base/number-text.ts';
+import { shareText } from '../core/base/number-text.ts';
 import { copiesNote } from './copies-note.ts';
 import { baseRate, isChance } from './chance-signals.ts';
 import { present } from '../core/base/present.ts';
@@ -180,7 +180,7 @@ function chanceNotes(part: PartReport | undefined, { configurations }: ReportSet
       if (low === null || high === null || !isChance(signal, base)) return [];
       const who = by === 'advice' ? 'Advice as a whole' : name;
       return [
-        `${who}${qualifier} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${percentText(low)} to ${percentText(high)}), and ${percentText(base)} of all runs failed.`,
+        `${who}${qualifier} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${shareText(low)} to ${shareText(high)}), and ${shareText(base)} of all runs failed.`,
       ];
     });
   });

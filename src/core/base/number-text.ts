@@ -33,11 +33,6 @@ export function usdText(usd: number): string {
   return `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)}`;
 }
 
-/** Formats a share in per cent, or a dash if it is unknown. */
-export function percentText(share: number | null): string {
-  return share === null ? '–' : `${Math.round(100 * share)} %`;
-}
-
 /**
  * Formats `part` of `whole` as a percentage: `31 %`, below ten per cent with one decimal; a dash if it is unknown.
  *

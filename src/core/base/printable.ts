@@ -31,6 +31,14 @@ export function jsonLine(value: unknown): string {
   return printableJson(JSON.stringify(value));
 }
 
+/** Version of the JSON that commands print. It increases when a field is removed or changes its meaning. */
+export const OUTPUT_SCHEMA = 1;
+
+/** Formats an object as `jsonLine` does, with its `schema` number. */
+export function outputLine(value: object): string {
+  return jsonLine({ schema: OUTPUT_SCHEMA, ...value });
+}
+
 /**
  * Applies the same escapes to JSON text without line breaks. Tabs between tokens are kept.
  */

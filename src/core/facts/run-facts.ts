@@ -9,9 +9,6 @@ import type { RunWork } from './run-work.ts';
 import type { RunPatterns } from './seen-pattern.ts';
 import type { Wasted } from './story-fold.ts';
 
-/** Version of the JSON that commands print about a run. It increases when a field is removed or changes its meaning. */
-export const FACTS_SCHEMA = 1;
-
 /** A part of a run that could not be read or was repaired. */
 export interface RunDiagnostic {
   readonly severity: 'error' | 'note';
@@ -83,7 +80,7 @@ export interface RunFacts extends RunUsage, RunWork {
 /** Returns the facts as commands print them: without texts and drawings that follow from the records. */
 export function factsJson(facts: RunFacts): object {
   const { adviceTexts: _texts, faultTexts: _faults, patterns, previews: _previews, strip: _strip, ...rest } = facts;
-  return { schema: FACTS_SCHEMA, ...rest, patterns: patterns.map(patternJson) };
+  return { ...rest, patterns: patterns.map(patternJson) };
 }
 
 function patternJson({ identity: _identity, ...pattern }: PatternFacts): object {

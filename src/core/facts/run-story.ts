@@ -1,5 +1,5 @@
 import { callNumber } from '../base/call-number.ts';
-import { countOf, countText, durationText, percentText, usdText } from '../base/number-text.ts';
+import { countOf, countText, durationText, shareText, usdText } from '../base/number-text.ts';
 import { present } from '../base/present.ts';
 import { inWords } from '../records/words.ts';
 import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
@@ -137,7 +137,7 @@ function costText({ calls, complete, wasted }: StoryFacts): string {
     ...tokenFacts(wasted),
     ...(wasted.costUsd === undefined ? [] : [usdText(wasted.costUsd)]),
   ];
-  return `${parts.join(' · ')} after the first warning (${percentText(calls === 0 ? null : wasted.calls / calls)} of the calls).`;
+  return `${parts.join(' · ')} after the first warning (${shareText(calls === 0 ? null : wasted.calls / calls)} of the calls).`;
 }
 
 function advicePieces({ advice, adviceLeftOut, complete }: StoryFacts): readonly StoryPiece[] {

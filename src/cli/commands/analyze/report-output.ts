@@ -1,6 +1,6 @@
 import { countText } from '../../../core/base/number-text.ts';
-import { jsonLine } from '../../../core/base/printable.ts';
-import { FACTS_SCHEMA, factsJson, type RunFacts } from '../../../core/facts/run-facts.ts';
+import { outputLine } from '../../../core/base/printable.ts';
+import { factsJson, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { runBlocks, totalsBlocks } from '../../runs/run-blocks.ts';
 import { RunTotals } from '../../runs/run-totals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -64,7 +64,7 @@ export class PrintedOutput implements ReportOutput {
     const isStuck = run.stuck;
     if (summaryOnly || (stuckOnly && !isStuck)) return;
     if (json || all) {
-      await this.#terminal.write(json ? jsonLine(factsJson(run)) : this.#textOf(run));
+      await this.#terminal.write(json ? outputLine(factsJson(run)) : this.#textOf(run));
       return;
     }
     if (isStuck) this.#addToTop(run);
@@ -77,7 +77,7 @@ export class PrintedOutput implements ReportOutput {
     if (this.#held === undefined) await this.#writeTop();
     else for (const text of this.#held) await this.#terminal.write(text);
     if (json) {
-      if (summaryOnly) await this.#terminal.write(jsonLine({ schema: FACTS_SCHEMA, ...this.#totals.toJson() }));
+      if (summaryOnly) await this.#terminal.write(outputLine(this.#totals.toJson()));
     } else if (this.runs > 1 || summaryOnly) {
       const text = terminalText({ blocks: totalsBlocks(this.#totals) }, this.#terminal);
       await this.#terminal.write((summaryOnly ? '' : '\n') + text);

@@ -1,7 +1,7 @@
 import { writeOutput } from '../../runs/write-output.ts';
 import { countText, rangeText, usdText } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
-import { FACTS_SCHEMA, type RunFacts } from '../../../core/facts/run-facts.ts';
+import { type RunFacts } from '../../../core/facts/run-facts.ts';
 import { isFlagged } from '../../../core/facts/seen-pattern.ts';
 import { callNumber } from '../../../core/base/call-number.ts';
 import { csvField } from '../../../core/base/csv-field.ts';
@@ -11,7 +11,7 @@ import { terminalText } from '../../document/write-document.ts';
 import type { SavedReport } from '../../../lab/backtest-report.ts';
 import { ratioOf } from '../../../lab/statistics.ts';
 import { intervalText } from '../../runs/run-blocks.ts';
-import { jsonLine, printableCut } from '../../../core/base/printable.ts';
+import { printableCut, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ReportOutput } from './report-output.ts';
 
@@ -50,7 +50,7 @@ export class TableOutput implements ReportOutput {
       .map(([name, rows]) => groupOf(name, rows))
       .sort((a, b) => b.runs - a.runs || (a.name < b.name ? -1 : 1));
     if (isJson) {
-      for (const group of groups) await terminal.write(jsonLine({ schema: FACTS_SCHEMA, by, ...group }));
+      for (const group of groups) await terminal.write(outputLine({ by, ...group }));
       return;
     }
     const hiddenGroups = groups.length - MAX_PRINTED;

@@ -24,7 +24,7 @@ import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-s
 import { loadProject } from '../../runs/project-store.ts';
 import { linesOf, styled, type Block, type TextStyle, heading } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
-import { jsonLine, printableCut } from '../../../core/base/printable.ts';
+import { printableCut, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { aiSdkCapabilities } from '../../../adapters/ai-sdk/capabilities.ts';
 import { claudeAgentSdkCapabilities } from '../../../adapters/claude/capabilities.ts';
@@ -60,7 +60,7 @@ interface DoctorReport {
 export async function doctorCommand(options: DoctorOptions, terminal: Terminal): Promise<number> {
   const report = await examineProject();
   if (options.json === true) {
-    await terminal.write(jsonLine({ ...report, adapters: CAPABILITIES }));
+    await terminal.write(outputLine({ ...report, adapters: CAPABILITIES }));
     return report.ok ? 0 : 1;
   }
   const blocks = [

@@ -1,7 +1,7 @@
 import { RunTotals } from '../../runs/run-totals.ts';
 import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
-import { FACTS_SCHEMA, NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
+import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
 
 /** Maximum number of listed runs. Further runs are included in the totals. */
 const MAX_LISTED = 200;
@@ -183,10 +183,9 @@ export class NightReport {
   }
 
   /** Returns everything except the runs, for `--json`. */
-  toJson(frame: ReportFrame): unknown {
+  toJson(frame: ReportFrame): object {
     const { count: _count, tokens = null, cacheTokens = null, costUsd = null, ...sums } = this.#sums;
     return {
-      schema: FACTS_SCHEMA,
       ...frame,
       totals: { ...this.totals.toJson(), ...sums, tokens, cacheTokens, costUsd },
       ...(this.#groups.size === 0

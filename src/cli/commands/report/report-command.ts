@@ -18,7 +18,7 @@ import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
 import { choiceOption, spanOption } from '../../terminal/option-values.ts';
-import { jsonLine, printable } from '../../../core/base/printable.ts';
+import { printable, outputLine } from '../../../core/base/printable.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { runsOfMachine, standingBy } from './machine-runs.ts';
@@ -204,7 +204,7 @@ async function foldRuns(
   const report = new NightReport(commandOf, by);
   for await (const found of runs) {
     report.add(found);
-    if (json === true) await terminal.write(jsonLine(factsJson(found)));
+    if (json === true) await terminal.write(outputLine(factsJson(found)));
   }
   return report;
 }

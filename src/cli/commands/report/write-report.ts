@@ -1,7 +1,7 @@
 import { writeOutput } from '../../runs/write-output.ts';
 import { withoutSecrets, sendWithRetries } from '../../../hosts/notify/notifier.ts';
 import { htmlPage, markdownText, terminalText } from '../../document/write-document.ts';
-import { jsonLine, printable } from '../../../core/base/printable.ts';
+import { printable, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import { reportDocument } from './report-document.ts';
@@ -34,7 +34,7 @@ export async function writeReport(
 ): Promise<boolean> {
   const { html, json, markdown, to } = form;
   if (to !== undefined) return sendToAll(to, report, frame, terminal);
-  if (json === true) await terminal.write(jsonLine(report.toJson(frame)));
+  if (json === true) await terminal.write(outputLine(report.toJson(frame)));
   else if (markdown === true) await terminal.write(markdownText(reportDocument(report, frame, MAX_WRITTEN)));
   else if (html === undefined) await terminal.write(terminalText(reportDocument(report, frame, MAX_PRINTED), terminal));
   else {

@@ -7,7 +7,7 @@ import { lostAtEnd } from '../../runs/lost-records.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { listBlock, styled, type ListItem } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
-import { jsonLine, printableCut } from '../../../core/base/printable.ts';
+import { printableCut, outputLine } from '../../../core/base/printable.ts';
 import { titlesOf } from '../../runs/run-titles.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
@@ -33,7 +33,7 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
     const usages = new Map<string, RunUsage>();
     if (options.cost === true) for (const { runId } of runs) usages.set(runId, await usageOf(store, runId));
     if (options.json === true) {
-      for (const run of runs) await terminal.write(jsonLine({ ...listedRun(run), ...usages.get(run.runId) }));
+      for (const run of runs) await terminal.write(outputLine({ ...listedRun(run), ...usages.get(run.runId) }));
     } else {
       const lost = lostAtEnd();
       const titles = titlesOf(

@@ -5,7 +5,7 @@ import type { SearchHit, StoreReader } from '../../../core/store/trajectory-stor
 import { limitOf } from '../../terminal/option-values.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
-import { jsonLine, printableCut } from '../../../core/base/printable.ts';
+import { printableCut, outputLine } from '../../../core/base/printable.ts';
 import { namedRun } from '../../runs/named-run.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -42,7 +42,7 @@ export async function searchCommand(
     const places = options.json === true ? new Map<string, string>() : await placesOf(store, hits);
     for (const hit of hits) {
       const place = places.get(`${hit.runId} ${hit.seq}`);
-      await terminal.write(options.json === true ? jsonLine(hit) : hitText(hit, place, terminal));
+      await terminal.write(options.json === true ? outputLine(hit) : hitText(hit, place, terminal));
     }
     if (hits.length === 0) terminal.complain('coxswain: nothing found');
     if (notIndexed > 0) {

@@ -7,7 +7,7 @@ import { countOf } from '../../../core/base/number-text.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
-import { jsonLine, printableCut, printableJson } from '../../../core/base/printable.ts';
+import { printableCut, printableJson, outputLine } from '../../../core/base/printable.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
@@ -47,7 +47,7 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
       const number = wholeOption('--call', options.call, [1, Number.MAX_SAFE_INTEGER]);
       const reading = await explainCall(run.runId, number, store.readRun(run.runId));
       await terminal.write(
-        options.json === true ? jsonLine(reading) : terminalText(callReadingDocument(reading), terminal),
+        options.json === true ? outputLine(reading) : terminalText(callReadingDocument(reading), terminal),
       );
       return 0;
     }

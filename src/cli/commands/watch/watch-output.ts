@@ -2,7 +2,7 @@ import { present } from '../../../core/base/present.ts';
 import { liveLines, type LiveTextOptions } from '../../runs/live-text.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
-import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
+import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import { outcomeText } from '../../runs/run-blocks.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { WatchCounts, WatchedEvent, WatchedItem } from './watched-item.ts';
@@ -24,7 +24,7 @@ export class JsonWatchOutput implements WatchOutput {
   }
 
   async write(item: WatchedItem): Promise<void> {
-    await this.#terminal.write(jsonLine(item));
+    await this.#terminal.write(outputLine(item));
   }
 }
 
