@@ -32,7 +32,7 @@ export function jsonLine(value: unknown): string {
 }
 
 /** Version of the JSON that commands print. It increases when a field is removed or changes its meaning. */
-export const OUTPUT_SCHEMA = 1;
+const OUTPUT_SCHEMA = 1;
 
 /** Formats an object as `jsonLine` does, with its `schema` number. */
 export function outputLine(value: object): string {
