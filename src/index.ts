@@ -129,7 +129,7 @@ export type { NoiseOptions } from './core/steering/advice/decide-advice.ts';
 
 export type { ProviderDefinition } from './core/steering/prompt/define-provider.ts';
 export { definePrompt, type PromptDefinition } from './core/steering/prompt/define-prompt.ts';
-export type { FeedbackContext, SeverityTrend } from './core/steering/prompt/feedback-context.ts';
+export type { FeedbackContext, SeverityTrend } from './core/steering/prompt/feedback-provider.ts';
 export type {
   FeedbackDraft,
   FeedbackProvider,
@@ -159,15 +159,15 @@ export type {
   PromptSection,
 } from './core/steering/prompt/prompt.ts';
 export type { RenderContext, RenderedPrompt, RenderOptions, SectionContext } from './core/steering/prompt/prompt.ts';
-export type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './core/steering/prompt/prompt-template.ts';
+export type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './core/steering/prompt/prompt.ts';
 export type {
   AssessmentDraft,
   ObserverConfig,
   ObserverContext,
   ObserverTrigger,
   TrajectoryObserver,
-} from './core/steering/prompt/trajectory-observer.ts';
-export type { TrajectoryView } from './core/steering/prompt/trajectory-view.ts';
+} from './core/steering/prompt/feedback-provider.ts';
+export type { TrajectoryView } from './core/steering/prompt/feedback-provider.ts';
 
 export {
   acknowledge,
@@ -175,7 +175,7 @@ export {
   type AcknowledgeOutcome,
   type AdviceAnswer,
 } from './core/steering/feedback/acknowledge.ts';
-export { acknowledgeToolDefinition, type ToolDefinition } from './core/steering/feedback/acknowledge-tool.ts';
+export { acknowledgeToolDefinition, type ToolDefinition } from './core/steering/feedback/acknowledge.ts';
 export {
   Acknowledgement,
   AcknowledgementEvent,
@@ -190,15 +190,15 @@ export {
   type CollectFeedbackInput,
   type RunFeedbackOptions,
   runFeedbackProviders,
-} from './core/steering/feedback/collect-feedback.ts';
-export { createFeedbackContext, type FeedbackContextInput } from './core/steering/feedback/create-feedback-context.ts';
+} from './core/steering/feedback/evaluate-feedback.ts';
+export { createFeedbackContext, type FeedbackContextInput } from './core/steering/feedback/advice-context.ts';
 export {
   deadlineFeedback,
   type DeadlineFeedbackOptions,
   deadlineObserver,
   type DeadlineReportOptions,
   type DeadlineSpacing,
-} from './core/steering/feedback/deadline-feedback.ts';
+} from './core/steering/feedback/built-in-feedback.ts';
 export {
   driftFeedback,
   errorCascadeFeedback,
@@ -210,28 +210,28 @@ export {
   type FeedbackInput,
   type FeedbackOptions,
 } from './core/steering/feedback/evaluate-feedback.ts';
-export type { SpeakerSource } from './core/steering/feedback/feedback-cadence.ts';
-export type { FeedbackFault, FeedbackFaultHandler } from './core/steering/feedback/feedback-fault.ts';
+export type { SpeakerSource } from './core/steering/feedback/advice-slices.ts';
+export type { FeedbackFault, FeedbackFaultHandler } from './core/steering/feedback/advice-fault.ts';
 export type { FiredTrigger } from './core/steering/feedback/fired-triggers.ts';
 export { observerAsProvider } from './core/steering/feedback/speaker.ts';
 export { paceFeedback, type PaceFeedbackOptions } from './core/steering/feedback/pace-feedback.ts';
 export { patternFeedback, type PatternFeedbackOptions } from './core/steering/feedback/pattern-feedback.ts';
-export { PendingObserverTrigger, pendingTriggers } from './core/steering/feedback/trigger-memory.ts';
-export { feedbackSlices, prepareFeedback } from './core/steering/feedback/prepare-feedback.ts';
-export { renderAssessment, renderFeedback } from './core/steering/feedback/render-feedback.ts';
+export { PendingObserverTrigger, pendingTriggers } from './core/steering/feedback/advice-slices.ts';
+export { feedbackSlices, prepareFeedback } from './core/steering/feedback/speaker.ts';
+export { renderAssessment, renderFeedback } from './core/steering/feedback/check-draft.ts';
 export type { FeedbackEvaluation, ProducedFeedback } from './core/steering/feedback/run-speakers.ts';
-export { staticFeedback, type StaticFeedbackOptions } from './core/steering/feedback/static-feedback.ts';
-export { toolUsageMonitor, type ToolUsageMonitorOptions } from './core/steering/feedback/tool-usage-monitor.ts';
+export { staticFeedback, type StaticFeedbackOptions } from './core/steering/feedback/built-in-feedback.ts';
+export { toolUsageMonitor, type ToolUsageMonitorOptions } from './core/steering/feedback/built-in-feedback.ts';
 
-export type { ProducedGuidance, SkippedGuidance } from './core/steering/guidance/ask-provider.ts';
-export type { InjectionProblem } from './core/steering/guidance/check-injection.ts';
+export type { ProducedGuidance, SkippedGuidance } from './core/steering/guidance/evaluate-guidance.ts';
+export type { InjectionProblem } from './core/steering/feedback/check-draft.ts';
 export { classifyCount, type Classifier } from './core/steering/guidance/classifier.ts';
 export {
   collectGuidance,
   type CollectGuidanceOptions,
   formatGuidance,
-} from './core/steering/guidance/collect-guidance.ts';
-export { allOf, anyOf, not, threshold } from './core/steering/guidance/combine-classifiers.ts';
+} from './core/steering/guidance/evaluate-guidance.ts';
+export { allOf, anyOf, not, threshold } from './core/steering/guidance/classifier.ts';
 export { askModel, verdictGuidance } from './core/steering/guidance/model-classifier.ts';
 export type { AskModelOptions, ContextDigest, DigestCall } from './core/steering/guidance/model-classifier.ts';
 export type { DigestInstruction, DigestPattern, ModelAnswer } from './core/steering/guidance/model-classifier.ts';
@@ -241,9 +241,9 @@ export {
   diagnosticSignal,
   type ConsultationPromptOptions,
   type DiagnosticSignalOptions,
-} from './core/steering/guidance/failure-guidance.ts';
+} from './core/steering/guidance/built-in-guidance.ts';
 export { defineGuidance, type GuidanceDefinition } from './core/steering/guidance/define-guidance.ts';
-export { doomLoop, doomLoopGuidance, type DoomLoopOptions } from './core/steering/guidance/doom-loop.ts';
+export { doomLoop, doomLoopGuidance, type DoomLoopOptions } from './core/steering/guidance/built-in-guidance.ts';
 export {
   errorStreak,
   highToolCount,
@@ -253,7 +253,7 @@ export {
   singleToolRepeated,
   type ThresholdClassifier,
 } from './core/steering/guidance/threshold-classifiers.ts';
-export { createGuidanceContext, type GuidanceContextOptions } from './core/steering/create-guidance-context.ts';
+export { createGuidanceContext, type GuidanceContextOptions } from './core/steering/feedback/advice-context.ts';
 export {
   EMPTY_GUIDANCE_STATE,
   evaluateGuidance,
@@ -263,7 +263,7 @@ export {
   type GuidanceUse,
 } from './core/steering/guidance/evaluate-guidance.ts';
 export { callOf, type SeenCall } from './core/steering/prompt/seen-call.ts';
-export { guidanceBank, type BankInstruction, type GuidanceBank } from './core/steering/guidance/guidance-bank.ts';
+export { guidanceBank, type BankInstruction, type GuidanceBank } from './core/steering/guidance/define-guidance.ts';
 export {
   GuidanceDelivered,
   GuidanceDeliveredEvent,
@@ -271,12 +271,12 @@ export {
   GuidanceStates,
   SkippedGuidances,
 } from './core/steering/guidance/guidance-slices.ts';
-export type { GuidanceFault } from './core/steering/guidance/guidance-fault.ts';
+export type { GuidanceFault } from './core/steering/feedback/advice-fault.ts';
 export {
   parallelToolReminder,
   type ParallelToolReminderOptions,
   sequentialWhenParallel,
-} from './core/steering/guidance/sequential-when-parallel.ts';
+} from './core/steering/guidance/built-in-guidance.ts';
 export { sensitiveContentPending } from './core/steering/guidance/sensitive-content-pending.ts';
 
 export type { HoldoutArm, HoldoutOptions } from './core/steering/holdout.ts';

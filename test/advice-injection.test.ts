@@ -18,7 +18,7 @@ import type { DecisionPoint } from '../src/core/records/guidance.ts';
 import { checkCompletion } from '../src/core/run/completion-check.ts';
 import { createCoxswain, type CoxswainOptions, type RunOptions } from '../src/core/run/coxswain.ts';
 import type { Run } from '../src/core/run/run.ts';
-import { guidanceBank } from '../src/core/steering/guidance/guidance-bank.ts';
+import { guidanceBank } from '../src/core/steering/guidance/define-guidance.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { HOSTS, playHost } from './support/host-scripts.ts';

@@ -16,18 +16,25 @@ import { WORDS } from '../src/core/records/words.ts';
 import { KINDS } from '../src/core/records/kinds.ts';
 import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
-import { deadlineFeedback } from '../src/core/steering/feedback/deadline-feedback.ts';
+import { deadlineFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import {
   driftFeedback,
   errorCascadeFeedback,
   stallFeedback,
 } from '../src/core/steering/feedback/pattern-kind-feedback.ts';
 import { paceFeedback } from '../src/core/steering/feedback/pace-feedback.ts';
-import { patternFeedback } from '../src/core/steering/feedback/pattern-feedback.ts';
-import { CLASS_WORDS, FACT_REMEDIES, patternSentences } from '../src/core/steering/feedback/pattern-sentences.ts';
-import { doomLoopGuidance } from '../src/core/steering/guidance/doom-loop.ts';
-import { consultationPrompt, diagnosticSignal } from '../src/core/steering/guidance/failure-guidance.ts';
-import { parallelToolReminder } from '../src/core/steering/guidance/sequential-when-parallel.ts';
+import {
+  patternFeedback,
+  CLASS_WORDS,
+  FACT_REMEDIES,
+  patternSentences,
+} from '../src/core/steering/feedback/pattern-feedback.ts';
+import {
+  doomLoopGuidance,
+  consultationPrompt,
+  diagnosticSignal,
+  parallelToolReminder,
+} from '../src/core/steering/guidance/built-in-guidance.ts';
 import type { FeedbackProvider } from '../src/core/steering/prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../src/core/steering/prompt/feedback-trigger.ts';
 import type { GuidanceProvider } from '../src/core/steering/prompt/guidance-provider.ts';

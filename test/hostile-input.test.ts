@@ -4,7 +4,7 @@ import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/core
 import { decodeRecord } from '../src/core/records/decode-record.ts';
 import type { AgentEvent } from '../src/core/records/agent-event.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import { deadlineFeedback } from '../src/core/steering/feedback/deadline-feedback.ts';
+import { deadlineFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { TrajectoryRecorder } from '../src/core/recorder/trajectory-recorder.ts';
 import type { Run } from '../src/core/run/run.ts';
 import { defineEvent } from '../src/core/session/define-event.ts';

@@ -8,8 +8,11 @@ import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
 import { Replay } from '../src/core/replay/replay.ts';
 import type { Run } from '../src/core/run/run.ts';
-import { doomLoopGuidance } from '../src/core/steering/guidance/doom-loop.ts';
-import { consultationPrompt, diagnosticSignal } from '../src/core/steering/guidance/failure-guidance.ts';
+import {
+  doomLoopGuidance,
+  consultationPrompt,
+  diagnosticSignal,
+} from '../src/core/steering/guidance/built-in-guidance.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';

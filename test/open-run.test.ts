@@ -7,7 +7,7 @@ import { isDerived } from '../src/core/records/derived-payload.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { Replay } from '../src/core/replay/replay.ts';
 import { ToolInvoked } from '../src/core/session/tool-invoked.ts';
-import { toolUsageMonitor } from '../src/core/steering/feedback/tool-usage-monitor.ts';
+import { toolUsageMonitor } from '../src/core/steering/feedback/built-in-feedback.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';

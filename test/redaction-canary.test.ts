@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { diagnosticSignal } from '../src/core/steering/guidance/failure-guidance.ts';
+import { diagnosticSignal } from '../src/core/steering/guidance/built-in-guidance.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';

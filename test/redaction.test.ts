@@ -6,7 +6,7 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import type { RedactionOptions } from '../src/core/redact/redactor.ts';
 import { isDerived } from '../src/core/records/derived-payload.ts';
 import { Replay } from '../src/core/replay/replay.ts';
-import { diagnosticSignal } from '../src/core/steering/guidance/failure-guidance.ts';
+import { diagnosticSignal } from '../src/core/steering/guidance/built-in-guidance.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';

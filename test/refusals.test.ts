@@ -4,9 +4,8 @@ import { CLASSIFIERS, GUIDANCE, type AnyClassifier, type AnyGuidance } from '../
 import { FEEDBACK, type AnyFeedback } from '../src/hosts/config/feedback-providers.ts';
 import { checkCompletion, createCoxswain, type Run, type SteeringOptions } from '../src/index.ts';
 import type { ClassificationResult } from '../src/core/records/guidance.ts';
-import { staticFeedback } from '../src/core/steering/feedback/static-feedback.ts';
-import { defineGuidance } from '../src/core/steering/guidance/define-guidance.ts';
-import { guidanceBank } from '../src/core/steering/guidance/guidance-bank.ts';
+import { staticFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
+import { defineGuidance, guidanceBank } from '../src/core/steering/guidance/define-guidance.ts';
 import { sensitiveContentPending } from '../src/core/steering/guidance/sensitive-content-pending.ts';
 import type { GuidanceContext } from '../src/core/steering/prompt/guidance-provider.ts';
 import { REFUSAL_ADVICE } from '../src/core/steering/prompt/refusal.ts';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { present } from '../src/core/base/present.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
-import { renderFeedback } from '../src/core/steering/feedback/render-feedback.ts';
-import { FACT_REMEDIES, patternSentences } from '../src/core/steering/feedback/pattern-sentences.ts';
+import { renderFeedback } from '../src/core/steering/feedback/check-draft.ts';
+import { FACT_REMEDIES, patternSentences } from '../src/core/steering/feedback/pattern-feedback.ts';
 import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
 
 // The record has exactly these keys.

@@ -10,7 +10,7 @@ import { createCoxswain } from '../src/core/run/coxswain.ts';
 import type { Run } from '../src/core/run/run.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
-import { staticFeedback } from '../src/core/steering/feedback/static-feedback.ts';
+import { staticFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { checkStopPolicy, type StopPolicy } from '../src/core/steering/stop-policy.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { messageOf } from '../core/base/error.ts';
-import { guidanceBank } from '../core/steering/guidance/guidance-bank.ts';
+import { guidanceBank } from '../core/steering/guidance/define-guidance.ts';
 import { sharedPath } from '../../test/support/shared-data.ts';
 import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';

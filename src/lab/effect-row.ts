@@ -5,7 +5,7 @@ import type { PatternReference } from '../core/records/guidance.ts';
 import type { TrajectoryPattern } from '../core/records/trajectory-pattern.ts';
 import type { RunStarted, TrajectoryPayload, TrajectoryRecord } from '../core/records/trajectory-record.ts';
 import { DECLARED_WITHIN_CALLS, silenceReason, unitOf, type HoldoutArm } from '../core/steering/holdout.ts';
-import { stretchAfter, type StuckStretch } from '../core/steering/stuck-stretch.ts';
+import { stretchAfter, type StuckStretch } from '../core/steering/stop-policy.ts';
 import type { Delivery, AdviceOutcome } from '../core/facts/advice-outcome.ts';
 import { RunView } from '../core/facts/run-view.ts';
 

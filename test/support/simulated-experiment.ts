@@ -5,7 +5,7 @@ import { measureEffect } from '../../src/lab/measure-effect.ts';
 import type { TrajectoryPattern } from '../../src/core/records/trajectory-pattern.ts';
 import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 import { holdoutArmOf, silenceReason, unitOf, type HoldoutArm } from '../../src/core/steering/holdout.ts';
-import { stretchAfter, type StuckStretch } from '../../src/core/steering/stuck-stretch.ts';
+import { stretchAfter, type StuckStretch } from '../../src/core/steering/stop-policy.ts';
 import { scriptRun } from '../../src/testing/record-script.ts';
 import { seededRandom } from './seeded-random.ts';
 

@@ -1,5 +1,8 @@
-import { acknowledgeToolDefinition } from '../../core/steering/feedback/acknowledge-tool.ts';
-import { readAdviceAnswer, type AdviceAnswer } from '../../core/steering/feedback/acknowledge.ts';
+import {
+  acknowledgeToolDefinition,
+  readAdviceAnswer,
+  type AdviceAnswer,
+} from '../../core/steering/feedback/acknowledge.ts';
 import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
 import type { Run } from '../../core/run/run.ts';
 

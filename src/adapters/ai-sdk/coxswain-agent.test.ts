@@ -4,7 +4,7 @@ import { createCoxswain, type CoxswainOptions } from '../../core/run/coxswain.ts
 import type { DecisionPoint } from '../../core/records/guidance.ts';
 import type { StoredMessage } from '../../core/records/stored-message.ts';
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
-import { staticFeedback } from '../../core/steering/feedback/static-feedback.ts';
+import { staticFeedback } from '../../core/steering/feedback/built-in-feedback.ts';
 import type { GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';
 import type { Run } from '../../core/run/run.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';

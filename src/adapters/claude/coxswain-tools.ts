@@ -3,7 +3,7 @@ import {
   ACKNOWLEDGEMENT_RESPONSES,
   acknowledgeToolDefinition,
   MAX_NOTE_CHARS,
-} from '../../core/steering/feedback/acknowledge-tool.ts';
+} from '../../core/steering/feedback/acknowledge.ts';
 import type { AdapterOptions } from '../host/adapter-options.ts';
 import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
 import { guarded } from '../host/guarded.ts';

@@ -1,4 +1,4 @@
-import { acknowledgeToolDefinition } from '../../core/steering/feedback/acknowledge-tool.ts';
+import { acknowledgeToolDefinition } from '../../core/steering/feedback/acknowledge.ts';
 import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
 import { decodedArgs } from '../host/content-blocks.ts';
 import type { Run } from '../../core/run/run.ts';

@@ -5,7 +5,7 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { isDerived } from '../records/derived-payload.ts';
 import { Replay } from './replay.ts';
 import { SteeringReplay } from './steering-replay.ts';
-import { diagnosticSignal } from '../steering/guidance/failure-guidance.ts';
+import { diagnosticSignal } from '../steering/guidance/built-in-guidance.ts';
 import { standardSteering } from '../steering/standard-steering.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { collectFeedback } from '../steering/feedback/collect-feedback.ts';
-import { deadlineFeedback } from '../steering/feedback/deadline-feedback.ts';
+import { collectFeedback } from '../steering/feedback/evaluate-feedback.ts';
+import { deadlineFeedback } from '../steering/feedback/built-in-feedback.ts';
 import { createCoxswain } from './coxswain.ts';
 
 const provider = deadlineFeedback();

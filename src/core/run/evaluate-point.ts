@@ -1,14 +1,16 @@
 import { present } from '../base/present.ts';
-import type { AdviceCandidate } from '../steering/advice/advice.ts';
-import { recordAdvice, type AdviceLedger, type AdviceView } from '../steering/advice/advice-ledger.ts';
+import { type AdviceCandidate, recordAdvice, type AdviceLedger, type AdviceView } from '../steering/advice/advice.ts';
 import { decideAdvice } from '../steering/advice/decide-advice.ts';
 import type { DerivedDraft } from '../records/derived-payload.ts';
 import type { Evaluation } from '../records/trajectory-record.ts';
 import { evaluatePrepared } from '../steering/feedback/evaluate-feedback.ts';
 import type { ProducedFeedback } from '../steering/feedback/run-speakers.ts';
 import { guidanceContextOf, turnsOf } from './guidance-context.ts';
-import { evaluateGuidance, type GuidanceEvaluation } from '../steering/guidance/evaluate-guidance.ts';
-import { guidanceCandidate } from '../steering/guidance/ask-provider.ts';
+import {
+  evaluateGuidance,
+  type GuidanceEvaluation,
+  guidanceCandidate,
+} from '../steering/guidance/evaluate-guidance.ts';
 import { verdictGuidance } from '../steering/guidance/model-classifier.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';

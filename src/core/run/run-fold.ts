@@ -1,7 +1,6 @@
 import { present } from '../base/present.ts';
 import { wordsRedactor } from '../redact/words-redactor.ts';
-import { rearmAdvice } from '../steering/advice/advice-ledger.ts';
-import { adviceId } from '../steering/advice/advice.ts';
+import { rearmAdvice, adviceId } from '../steering/advice/advice.ts';
 import { CoxswainError } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { Json } from '../base/json.ts';
@@ -15,11 +14,11 @@ import { guidanceContextOf } from './guidance-context.ts';
 import type { GuidanceContext } from '../steering/prompt/guidance-provider.ts';
 import { acknowledge } from '../steering/feedback/acknowledge.ts';
 import { watchedFiles } from '../steering/feedback/evaluate-feedback.ts';
-import { CadenceSlice } from '../steering/feedback/feedback-cadence.ts';
-import { feedbackSlices } from '../steering/feedback/prepare-feedback.ts';
+import { CadenceSlice } from '../steering/feedback/advice-slices.ts';
+import { feedbackSlices } from '../steering/feedback/speaker.ts';
 import { GuidanceDelivered, GuidanceDeliveredEvent } from '../steering/guidance/guidance-slices.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt.ts';
 import {
   situationAfterResponse,
   situationAtPoint,
@@ -30,7 +29,7 @@ import {
   stopAfter,
 } from './run-situation.ts';
 import { RunSpeakersByPrompt } from './run-speakers-by-prompt.ts';
-import { stretchAfter } from '../steering/stuck-stretch.ts';
+import { stretchAfter } from '../steering/stop-policy.ts';
 import { adoptSession, createSession, restoreSession } from '../session/create-session.ts';
 import type { Session, SnapshotOptions } from '../session/session.ts';
 import type { SessionSnapshot } from '../session/session-snapshot.ts';

@@ -13,9 +13,14 @@ import type {
   StoredBudget,
   TrajectoryPayload,
 } from '../records/trajectory-record.ts';
-import { budgetStop, type StopPolicy, type StopRequest, stuckStop } from '../steering/stop-policy.ts';
-import type { StuckStretch } from '../steering/stuck-stretch.ts';
-import { type AdviceLedger, EMPTY_LEDGER } from '../steering/advice/advice-ledger.ts';
+import {
+  budgetStop,
+  type StopPolicy,
+  type StopRequest,
+  stuckStop,
+  type StuckStretch,
+} from '../steering/stop-policy.ts';
+import { type AdviceLedger, EMPTY_LEDGER } from '../steering/advice/advice.ts';
 import { EMPTY_GUIDANCE_STATE, type GuidanceState } from '../steering/guidance/evaluate-guidance.ts';
 
 /** The state of a run except its calls: limits, usage, and the model's last response. Plain JSON. */

@@ -1,12 +1,9 @@
-import { prepareSpeakers } from '../steering/feedback/prepare-feedback.ts';
-import { feedbackSpeakers, observerSpeakers, type Speaker } from '../steering/feedback/speaker.ts';
-import { checkGuidanceConfigs } from '../steering/prompt/guidance-config.ts';
+import { prepareSpeakers, feedbackSpeakers, observerSpeakers, type Speaker } from '../steering/feedback/speaker.ts';
+import { checkGuidanceConfigs, type GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import { definePrompt } from '../steering/prompt/define-prompt.ts';
-import type { FeedbackProviderConfig } from '../steering/prompt/feedback-provider.ts';
-import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
-import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../steering/prompt/prompt-template.ts';
-import type { ObserverConfig } from '../steering/prompt/trajectory-observer.ts';
+import type { FeedbackProviderConfig, ObserverConfig } from '../steering/prompt/feedback-provider.ts';
+import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../steering/prompt/prompt.ts';
 import type { Session } from '../session/session.ts';
 
 /** The providers and observers while a prompt is active: those of the run, then those of the prompt. */

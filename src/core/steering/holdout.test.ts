@@ -12,7 +12,7 @@ import {
   type HoldoutArm,
   type HoldoutOptions,
 } from './holdout.ts';
-import { stretchAfter } from './stuck-stretch.ts';
+import { stretchAfter } from './stop-policy.ts';
 
 function isWithheld(options: HoldoutOptions, runId: string, advice: DrawnAdvice): boolean {
   return silenceReason('steer', holdoutArmOf(options, runId), { runId, unit: unitOf(advice) }) === WITHHELD_REASON;

@@ -4,7 +4,7 @@ import { hashText } from '../base/hash.ts';
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { SteeringStart } from '../records/trajectory-record.ts';
-import type { StuckStretch } from './stuck-stretch.ts';
+import type { StuckStretch } from './stop-policy.ts';
 
 /** Options of an experiment that withholds advice at random to measure its effect. */
 export interface HoldoutOptions {

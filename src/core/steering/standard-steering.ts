@@ -1,5 +1,5 @@
 import type { NoiseOptions } from './advice/decide-advice.ts';
-import { deadlineFeedback } from './feedback/deadline-feedback.ts';
+import { deadlineFeedback } from './feedback/built-in-feedback.ts';
 import { paceFeedback } from './feedback/pace-feedback.ts';
 import { patternFeedback } from './feedback/pattern-feedback.ts';
 import type { FeedbackTrigger } from './prompt/feedback-trigger.ts';

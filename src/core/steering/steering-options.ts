@@ -1,13 +1,12 @@
 import type { NoiseOptions } from './advice/decide-advice.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
-import type { GuidanceBank } from './guidance/guidance-bank.ts';
+import type { GuidanceBank } from './guidance/define-guidance.ts';
 import type { ModelClassifier } from './guidance/model-classifier.ts';
 import type { HoldoutOptions } from './holdout.ts';
 import type { StopPolicy } from './stop-policy.ts';
-import type { FeedbackProviderConfig } from './prompt/feedback-provider.ts';
+import type { FeedbackProviderConfig, ObserverConfig } from './prompt/feedback-provider.ts';
 import type { GuidanceProviderConfig } from './prompt/guidance-provider.ts';
-import type { FeedbackCadence, FeedbackDelivery } from './prompt/prompt-template.ts';
-import type { ObserverConfig } from './prompt/trajectory-observer.ts';
+import type { FeedbackCadence, FeedbackDelivery } from './prompt/prompt.ts';
 import type { Slice } from '../session/define-slice.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import type { ToolDeclarations } from '../detect/calls/tool-semantics.ts';

@@ -1,8 +1,7 @@
 import { present } from '../../core/base/present.ts';
 import { parseDuration } from '../../core/base/parse-duration.ts';
-import { MAX_FEEDBACK_CHARS } from '../../core/steering/feedback/check-draft.ts';
-import { renderFeedback } from '../../core/steering/feedback/render-feedback.ts';
-import type { DoomLoopOptions } from '../../core/steering/guidance/doom-loop.ts';
+import { MAX_FEEDBACK_CHARS, renderFeedback } from '../../core/steering/feedback/check-draft.ts';
+import type { DoomLoopOptions } from '../../core/steering/guidance/built-in-guidance.ts';
 import { BUILT_IN_RULES } from '../../core/redact/secret-rules.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import type {

@@ -1,4 +1,4 @@
-import { deadlineFeedback } from '../../core/steering/feedback/deadline-feedback.ts';
+import { deadlineFeedback, toolUsageMonitor } from '../../core/steering/feedback/built-in-feedback.ts';
 import {
   driftFeedback,
   errorCascadeFeedback,
@@ -6,7 +6,6 @@ import {
 } from '../../core/steering/feedback/pattern-kind-feedback.ts';
 import { paceFeedback } from '../../core/steering/feedback/pace-feedback.ts';
 import { patternFeedback } from '../../core/steering/feedback/pattern-feedback.ts';
-import { toolUsageMonitor } from '../../core/steering/feedback/tool-usage-monitor.ts';
 import type { ProviderDefinition } from '../../core/steering/prompt/define-provider.ts';
 import type { FeedbackProvider } from '../../core/steering/prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../../core/steering/prompt/feedback-trigger.ts';

@@ -1,4 +1,11 @@
-import { doomLoop, doomLoopGuidance } from '../../core/steering/guidance/doom-loop.ts';
+import {
+  doomLoop,
+  doomLoopGuidance,
+  consultationPrompt,
+  diagnosticSignal,
+  parallelToolReminder,
+  sequentialWhenParallel,
+} from '../../core/steering/guidance/built-in-guidance.ts';
 import {
   errorStreak,
   highToolCount,
@@ -7,8 +14,6 @@ import {
   recentFailures,
   singleToolRepeated,
 } from '../../core/steering/guidance/threshold-classifiers.ts';
-import { consultationPrompt, diagnosticSignal } from '../../core/steering/guidance/failure-guidance.ts';
-import { parallelToolReminder, sequentialWhenParallel } from '../../core/steering/guidance/sequential-when-parallel.ts';
 import type { Classifier } from '../../core/steering/guidance/classifier.ts';
 import type { ProviderDefinition } from '../../core/steering/prompt/define-provider.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';

@@ -1,7 +1,7 @@
 import { present } from '../../core/base/present.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import { hashText } from '../../core/base/hash.ts';
-import { staticFeedback } from '../../core/steering/feedback/static-feedback.ts';
+import { staticFeedback } from '../../core/steering/feedback/built-in-feedback.ts';
 import { defineGuidance } from '../../core/steering/guidance/define-guidance.ts';
 import type { FeedbackProviderConfig } from '../../core/steering/prompt/feedback-provider.ts';
 import type { GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';
@@ -18,8 +18,7 @@ import {
   GUIDANCE,
   type GuidanceLimits,
 } from './guidance-providers.ts';
-import { allOf, anyOf, not, threshold } from '../../core/steering/guidance/combine-classifiers.ts';
-import type { Classifier } from '../../core/steering/guidance/classifier.ts';
+import { allOf, anyOf, not, threshold, type Classifier } from '../../core/steering/guidance/classifier.ts';
 import { sensitiveContentPending } from '../../core/steering/guidance/sensitive-content-pending.ts';
 
 const BANK_CATEGORY = 'project';

@@ -96,8 +96,8 @@ async function playAlike(
     return scriptedAnswer(script, request, index);
   };
   const scene: Scene = { prompt: 'Look until you see something.', script: slowModel, tools };
-  const { doomLoopGuidance } = await import('../../../src/core/steering/guidance/doom-loop.ts');
-  const { diagnosticSignal } = await import('../../../src/core/steering/guidance/failure-guidance.ts');
+  const { doomLoopGuidance } = await import('../../../src/core/steering/guidance/built-in-guidance.ts');
+  const { diagnosticSignal } = await import('../../../src/core/steering/guidance/built-in-guidance.ts');
   const { standardSteering } = await import('../../../src/core/steering/standard-steering.ts');
   const guidance = [diagnosticSignal(), doomLoopGuidance()].map((provider) => ({ provider, maxPerTurn: 1 }));
   const steering = { ...standardSteering(), guidance, noise: {}, clock };

@@ -1,7 +1,7 @@
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { durationText } from '../../../core/base/number-text.ts';
 import { WORDS } from '../../../core/records/words.ts';
-import { acknowledgeToolDefinition, type ToolDefinition } from '../../../core/steering/feedback/acknowledge-tool.ts';
+import { acknowledgeToolDefinition, type ToolDefinition } from '../../../core/steering/feedback/acknowledge.ts';
 import { findStatus } from '../status/find-status.ts';
 import type { RunStatus } from '../status/run-status.ts';
 import { statusText } from '../status/status-text.ts';

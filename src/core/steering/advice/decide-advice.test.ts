@@ -1,8 +1,17 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
-import { adviceId, severityOfLevel, type Advice, type AdviceCandidate } from './advice.ts';
-import { EMPTY_LEDGER, rearmAdvice, recordAdvice, type AdviceLedger, type AdviceView } from './advice-ledger.ts';
+import {
+  adviceId,
+  severityOfLevel,
+  type Advice,
+  type AdviceCandidate,
+  EMPTY_LEDGER,
+  rearmAdvice,
+  recordAdvice,
+  type AdviceLedger,
+  type AdviceView,
+} from './advice.ts';
 import { decideAdvice, type AdviceDecision } from './decide-advice.ts';
 
 const at = (callIndex: number, more: Partial<AdviceView> = {}): AdviceView => ({

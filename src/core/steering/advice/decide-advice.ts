@@ -1,5 +1,11 @@
-import { isPaced, levelRank, type AdviceCandidate } from './advice.ts';
-import type { AdviceLedger, AdviceView, LedgerEntry } from './advice-ledger.ts';
+import {
+  isPaced,
+  levelRank,
+  type AdviceCandidate,
+  type AdviceLedger,
+  type AdviceView,
+  type LedgerEntry,
+} from './advice.ts';
 
 /** Limits on how often advice is given. */
 export interface NoiseOptions {

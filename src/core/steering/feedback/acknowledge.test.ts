@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { definePrompt } from '../prompt/define-prompt.ts';
 import { createFeedbackScene } from '../../../../test/support/feedback-scene.ts';
-import { acknowledge, type AdviceAnswer } from './acknowledge.ts';
-import { ACKNOWLEDGEMENT_RESPONSES, acknowledgeToolDefinition } from './acknowledge-tool.ts';
+import { acknowledge, type AdviceAnswer, ACKNOWLEDGEMENT_RESPONSES, acknowledgeToolDefinition } from './acknowledge.ts';
 import { Acknowledgement } from './advice-slices.ts';
-import { collectFeedback } from './collect-feedback.ts';
-import { toolUsageMonitor } from './tool-usage-monitor.ts';
+import { collectFeedback } from './evaluate-feedback.ts';
+import { toolUsageMonitor } from './built-in-feedback.ts';
 
 const prompt = definePrompt({
   ns: 'agent',

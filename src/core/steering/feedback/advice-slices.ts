@@ -1,8 +1,11 @@
 import type { StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
 import { defineEvent, type EventType } from '../../session/define-event.ts';
-import { defineSlice, type Slice } from '../../session/define-slice.ts';
+import { defineSlice, type Slice, type SliceView } from '../../session/define-slice.ts';
 import { appendAll } from '../../session/reducers.ts';
-import { append } from '../../session/slice-operation.ts';
+import { append, replace, none } from '../../session/slice-operation.ts';
+import { findLast } from '../../base/find-last.ts';
+import type { Session } from '../../session/session.ts';
+import { type AdviceView, type LedgerEntry, recordAdvice, type AdviceCandidate } from '../advice/advice.ts';
 
 export type Feedback = StoredFeedback;
 
@@ -47,3 +50,132 @@ export const Acknowledgement: Slice<Acknowledgement> = defineSlice<Acknowledgeme
   AcknowledgementEvent,
   (_view, { data, atMs }) => append({ ...data, atMs }),
 );
+
+/** A file trigger that has fired. Each file trigger fires once per run. */
+export interface FiredFileTrigger {
+  /** `Speaker.key`. */
+  readonly speaker: string;
+  readonly path: string;
+}
+
+/** Dispatched when a speaker ran after its file trigger fired. */
+export const FileTriggerFired: EventType<FiredFileTrigger> = defineEvent<FiredFileTrigger>('file-trigger/fired');
+
+export const FiredFileTrigger: Slice<FiredFileTrigger> = defineSlice<FiredFileTrigger>('file-trigger').on(
+  FileTriggerFired,
+  (_view, { data }) => append(data),
+);
+
+/** The pattern for which a provider or observer ran, and the counts of the run at that time. */
+export interface PatternTriggerServed {
+  readonly candidate: AdviceCandidate;
+  readonly view: AdviceView;
+}
+
+/** Dispatched when a speaker ran after its pattern trigger fired. */
+export const PatternTriggerFired: EventType<PatternTriggerServed> =
+  defineEvent<PatternTriggerServed>('pattern-trigger/fired');
+
+/** Pattern triggers that have fired. The ledger has one entry per pattern and speaker (provider or observer). */
+export const PatternTriggerLedger: Slice<LedgerEntry> = defineSlice<LedgerEntry>('pattern-trigger').on(
+  PatternTriggerFired,
+  (ledger, { data }) => replace(recordAdvice(ledger.all(), data.candidate, data.view)),
+);
+
+/** Event types that were dispatched, but for which no provider or observer has run yet. */
+export interface PendingObserverTrigger {
+  /** Names of event types, in order of arrival. */
+  readonly eventTypes: readonly string[];
+}
+
+/** Dispatched when an event arrives whose type a trigger names. */
+export const ObserverTriggerRequested: EventType<string> = defineEvent<string>('observer-trigger/requested');
+
+const ObserverTriggersServed: EventType<readonly string[]> = defineEvent<readonly string[]>('observer-trigger/served');
+
+/**
+ * The slice has one item, which is replaced on each change. It is a slice so that pending triggers are kept across
+ * processes.
+ */
+export const PendingObserverTrigger: Slice<PendingObserverTrigger> = defineSlice<PendingObserverTrigger>(
+  'pending-observer-trigger',
+  { retain: 1 },
+)
+  .on(ObserverTriggerRequested, (view, { data }) =>
+    pendingTriggers(view).includes(data) ? none : replace([{ eventTypes: [...pendingTriggers(view), data] }]),
+  )
+  .on(ObserverTriggersServed, (view, { data }) =>
+    replace([{ eventTypes: pendingTriggers(view).filter((name) => !data.includes(name)) }]),
+  );
+
+export function pendingTriggers(view: SliceView<PendingObserverTrigger>): readonly string[] {
+  return view.latest()?.eventTypes ?? [];
+}
+
+/** Removes pending event types for which a speaker ran. */
+export function clearPendingTriggers(session: Session, eventNames: readonly string[], atMs: number): void {
+  if (eventNames.length > 0) session.dispatch(ObserverTriggersServed(eventNames, { atMs }));
+}
+
+export type SpeakerSource = 'feedback' | 'assessment';
+
+/** The last feedback of one speaker (a provider or observer) under one prompt. */
+export type LastSpoken =
+  | { readonly source: 'feedback'; readonly name: string; readonly said: StoredFeedback }
+  | { readonly source: 'assessment'; readonly name: string; readonly said: StoredAssessment };
+
+const CadenceRebuilt: EventType<readonly LastSpoken[]> = defineEvent<readonly LastSpoken[]>('feedback/cadence-rebuilt');
+
+/**
+ * The last feedback of each speaker. The slice has one item per prompt and speaker, with the newest last. It is exact even
+ * if `Feedback` and `Assessment` no longer retain the feedback. It is short, so a search costs the same in a long run.
+ */
+export const CadenceSlice: Slice<LastSpoken> = defineSlice<LastSpoken>('feedback/cadence')
+  .on(FeedbackEvent, (view, { data }) => replace(moveToEnd(view.all(), fromFeedback(data))))
+  .on(AssessmentEvent, (view, { data }) => replace(moveToEnd(view.all(), fromAssessment(data))))
+  .on(CadenceRebuilt, (_view, { data }) => replace(data));
+
+function fromFeedback(feedback: StoredFeedback): LastSpoken {
+  return { source: 'feedback', name: feedback.providerName, said: feedback };
+}
+
+function fromAssessment(assessment: StoredAssessment): LastSpoken {
+  return { source: 'assessment', name: assessment.observerName, said: assessment };
+}
+
+function moveToEnd(items: readonly LastSpoken[], item: LastSpoken): readonly LastSpoken[] {
+  const isSameSpeaker = (other: LastSpoken): boolean =>
+    other.said.promptName === item.said.promptName && other.source === item.source && other.name === item.name;
+  return [...items.filter((other) => !isSameSpeaker(other)), item];
+}
+
+/**
+ * Fills the slice from feedback that was given before the slice was registered. Cost: O(retained) the first time, else
+ * O(1).
+ */
+export function rebuildCadence(session: Session): void {
+  if (session.slice(CadenceSlice).total() > 0) return;
+  if (session.slice(Feedback).total() === 0 && session.slice(Assessment).total() === 0) return;
+  const retained = recentlySpoken(session, Feedback.retain);
+  if (retained.length > 0) session.dispatch(CadenceRebuilt(retained.reduce(moveToEnd, [])));
+}
+
+/** Returns the newest `count` items of both slices, oldest first. Cost: O(count). */
+export function recentlySpoken(session: Session, count: number): readonly LastSpoken[] {
+  return [
+    ...session.slice(Feedback).last(count).map(fromFeedback),
+    ...session.slice(Assessment).last(count).map(fromAssessment),
+  ]
+    .sort((a, b) => a.said.atMs - b.said.atMs || a.said.callIndex - b.said.callIndex)
+    .slice(-count);
+}
+
+/** Returns the newest matching item under a prompt. Cost: O(speakers). */
+export function latestSpoken(
+  session: Session,
+  promptName: string,
+  matches: (item: LastSpoken) => boolean = () => true,
+): LastSpoken | undefined {
+  const items = session.slice(CadenceSlice).all();
+  return findLast(items, (item) => item.said.promptName === promptName && matches(item));
+}

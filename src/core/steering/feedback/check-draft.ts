@@ -1,7 +1,82 @@
 import { isJsonObject } from '../../base/json.ts';
-import { type Observation, SEVERITIES, type Severity } from '../../records/feedback.ts';
-import type { PatternReference } from '../../records/guidance.ts';
+import {
+  type Observation,
+  SEVERITIES,
+  type Severity,
+  type SpokenAdvice,
+  type StoredAssessment,
+  type StoredFeedback,
+} from '../../records/feedback.ts';
+import type { PatternReference, GuidanceInjection } from '../../records/guidance.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
+import { CoxswainError } from '../../base/error.ts';
+import type { GuidanceDraft } from '../prompt/guidance-provider.ts';
+
+export type InjectionProblem = 'invalid-key' | 'invalid-content' | 'invalid-priority' | 'invalid-category';
+
+const KEY = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const MAX_CONTENT_CHARS = 500;
+const MAX_CATEGORY_CHARS = 64;
+const DEFAULT_PRIORITY = 100;
+
+/** A draft whose optional members may be undefined. */
+type DraftParts = { readonly [Part in keyof GuidanceDraft]: GuidanceDraft[Part] | undefined } & Pick<
+  GuidanceDraft,
+  'key' | 'content'
+>;
+
+/** Fills in the defaults of a draft: priority 100 and the given category. */
+export function completeDraft(draft: DraftParts, category: string): GuidanceInjection {
+  return {
+    key: draft.key,
+    content: draft.content,
+    priority: draft.priority ?? DEFAULT_PRIORITY,
+    category: draft.category ?? category,
+  };
+}
+
+/**
+ * Returns the first rule that an injection breaks. It must have a key, content (1 to 500 code points), a priority (a whole
+ * number) and a category (1 to 64 code points). Returns undefined if the injection is valid.
+ */
+export function injectionProblem(injection: GuidanceInjection): InjectionProblem | undefined {
+  const { key, content, priority, category } = injection;
+  if (!KEY.test(key)) return 'invalid-key';
+  if (content === '' || longerThan(content, MAX_CONTENT_CHARS)) return 'invalid-content';
+  if (!Number.isSafeInteger(priority)) return 'invalid-priority';
+  return category === '' || longerThan(category, MAX_CATEGORY_CHARS) ? 'invalid-category' : undefined;
+}
+
+/** @throws CoxswainError "invalid-definition" if the injection is invalid (`details.problem`) */
+export function checkInjection(injection: GuidanceInjection): GuidanceInjection {
+  const problem = injectionProblem(injection);
+  if (problem === undefined) return injection;
+  const { key, content, priority, category } = injection;
+  const shownValues = {
+    'invalid-key': key,
+    'invalid-content': content,
+    'invalid-priority': priority,
+    'invalid-category': category,
+  };
+  throw new CoxswainError(
+    'invalid-definition',
+    `guidance ${JSON.stringify(key)}: ${RULES[problem]}, got ${JSON.stringify(shownValues[problem]).slice(0, 80)}`,
+    { details: { key, problem } },
+  );
+}
+
+const RULES: Readonly<Record<InjectionProblem, string>> = {
+  'invalid-key': 'the key must be 1 to 64 of a-z, 0-9, ".", "_", "-", beginning with a letter or digit',
+  'invalid-content': 'the content must have 1 to 500 characters',
+  'invalid-priority': 'the priority must be a whole number',
+  'invalid-category': 'the category must have 1 to 64 characters',
+};
+
+function longerThan(text: string, maxChars: number): boolean {
+  // A code point has one or two units, so code points are rarely counted.
+  if (text.length <= maxChars) return false;
+  return text.length > 2 * maxChars || Array.from(text).length > maxChars;
+}
 
 /** Maximum characters of each text in a draft, and of the complete rendered text. */
 export const MAX_FEEDBACK_CHARS = 2_000;
@@ -96,4 +171,29 @@ function describeValue(value: unknown): string {
   if (value instanceof Promise) return 'a promise (providers are synchronous)';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value;
+}
+
+type Rendered<Advice extends SpokenAdvice, Name extends keyof Advice> = Pick<Advice, Name | 'summary'> &
+  Partial<Pick<Advice, 'observations' | 'suggestions'>>;
+
+/** Renders feedback for the agent: heading, summary, observations, suggestions. */
+export function renderFeedback(feedback: Rendered<StoredFeedback, 'providerName'>): string {
+  return render(`[Feedback - ${feedback.providerName}]`, feedback);
+}
+
+/** Renders an assessment in the same way, with its own heading. */
+export function renderAssessment(assessment: Rendered<StoredAssessment, 'observerName'>): string {
+  return render(`[Trajectory Assessment - ${assessment.observerName}]`, assessment);
+}
+
+function render(
+  heading: string,
+  { summary, observations = [], suggestions = [] }: Rendered<SpokenAdvice, 'summary'>,
+): string {
+  const lines = [heading, '', summary];
+  if (observations.length > 0) {
+    lines.push('', ...observations.map(({ category, description }) => `• ${category}: ${description}`));
+  }
+  if (suggestions.length > 0) lines.push('', ...suggestions.map((suggestion) => `→ ${suggestion}`));
+  return lines.join('\n');
 }

@@ -4,9 +4,9 @@ import { definePrompt } from '../prompt/define-prompt.ts';
 import { createFeedbackScene } from '../../../../test/support/feedback-scene.ts';
 import { createSession } from '../../session/create-session.ts';
 import { createFakeClock } from '../../../testing/fake-clock.ts';
-import { collectFeedback } from './collect-feedback.ts';
-import { createFeedbackContext } from './create-feedback-context.ts';
-import { deadlineFeedback, type DeadlineFeedbackOptions } from './deadline-feedback.ts';
+import { collectFeedback } from './evaluate-feedback.ts';
+import { createFeedbackContext } from './advice-context.ts';
+import { deadlineFeedback, type DeadlineFeedbackOptions } from './built-in-feedback.ts';
 
 /** Feedback with a call every five seconds, from the start to a minute after the deadline. */
 function feedbackUntil(minutes: number, options: DeadlineFeedbackOptions): readonly string[] {

@@ -2,18 +2,16 @@
 import { expect, test } from 'vitest';
 import { deadlineAfter } from '../../base/deadline.ts';
 import { definePrompt, type PromptDefinition } from '../prompt/define-prompt.ts';
-import type { FeedbackContext } from '../prompt/feedback-context.ts';
-import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
+import type { FeedbackContext, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
-import type { PromptTemplate } from '../prompt/prompt-template.ts';
+import type { PromptTemplate } from '../prompt/prompt.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { createFeedbackScene } from '../../../../test/support/feedback-scene.ts';
-import { collectFeedback, runFeedbackProviders } from './collect-feedback.ts';
-import { createFeedbackContext } from './create-feedback-context.ts';
-import { deadlineFeedback } from './deadline-feedback.ts';
+import { collectFeedback, runFeedbackProviders } from './evaluate-feedback.ts';
+import { createFeedbackContext } from './advice-context.ts';
+import { deadlineFeedback, toolUsageMonitor } from './built-in-feedback.ts';
 import { Feedback, FeedbackEvent } from './advice-slices.ts';
-import { prepareFeedback } from './prepare-feedback.ts';
-import { toolUsageMonitor } from './tool-usage-monitor.ts';
+import { prepareFeedback } from './speaker.ts';
 
 function promptWith(definition: Omit<PromptDefinition, 'ns' | 'key'>, key = 'main'): PromptTemplate {
   return definePrompt({ ns: 'agent', key, ...definition });

@@ -1,9 +1,8 @@
-import { type AdviceCandidate, levelRank } from '../advice/advice.ts';
+import { type AdviceCandidate, levelRank, type AdviceView } from '../advice/advice.ts';
 import { decideAdvice } from '../advice/decide-advice.ts';
-import type { AdviceView } from '../advice/advice-ledger.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { PatternTrigger } from '../prompt/feedback-trigger.ts';
-import { lastSpokenFor, type Situation } from './situation.ts';
+import { lastSpokenFor, type Situation } from './advice-context.ts';
 import type { Speaker } from './speaker.ts';
 import {
   clearPendingTriggers,
@@ -12,7 +11,7 @@ import {
   PatternTriggerFired,
   PatternTriggerLedger,
   type PatternTriggerServed,
-} from './trigger-memory.ts';
+} from './advice-slices.ts';
 import type { Session } from '../../session/session.ts';
 
 /** A trigger condition that was met, with its cause. Plain data. */

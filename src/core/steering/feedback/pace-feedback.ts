@@ -1,7 +1,6 @@
 import { type Budget, BUDGET_PARTS, budgetRemaining } from '../../base/budget.ts';
 import { remainingMs } from '../../base/deadline.ts';
-import type { FeedbackContext } from '../prompt/feedback-context.ts';
-import type { FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
+import type { FeedbackContext, FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { whole } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';

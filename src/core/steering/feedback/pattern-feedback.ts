@@ -1,21 +1,216 @@
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { commandLineOf } from '../../detect/calls/check-command.ts';
-import { classifyError } from '../../detect/calls/error-class.ts';
+import { classifyError, namesFailure } from '../../detect/calls/error-class.ts';
 import { isListedProgram } from '../../detect/calls/shell-program.ts';
 import { readCall } from '../../detect/calls/tool-semantics.ts';
 import { toolWords } from '../../detect/calls/tool-words.ts';
 import { severityOfLevel } from '../advice/advice.ts';
-import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { FeedbackContext } from '../prompt/feedback-context.ts';
-import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
+import type { PatternLevel, TrajectoryPattern, AnswerClass } from '../../records/trajectory-pattern.ts';
+import type { FeedbackContext, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { argsOf } from '../prompt/seen-call.ts';
-import { callFactOf } from './call-fact.ts';
-import { type LastCall, patternSentences } from './pattern-sentences.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
 import { choice } from '../../base/shape.ts';
 import type { TriggerPatternProvider } from './speaker.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
+import { hashText } from '../../base/hash.ts';
+import { answerMatches } from '../../detect/calls/answer-rules.ts';
+import type { RecentCall } from '../../detect/patterns/recent-call.ts';
+import { callNumber } from '../../base/call-number.ts';
+import { PATTERN_WORDS } from '../../records/pattern-words.ts';
+
+/** The advice about a pattern: fixed sentences with counts, call numbers, and words from closed lists. */
+interface PatternSentences {
+  readonly summary: string;
+  readonly suggestions: readonly [string];
+}
+
+/** What is known about the last call of a pattern. */
+interface LastCall {
+  /** A result of `toolWords`. */
+  readonly tool?: string;
+  /** A program for which `isListedProgram` returns true. */
+  readonly program?: string;
+  /** The class of its result, for a pattern without one. */
+  readonly answer?: AnswerClass;
+  /** Decides the suggestion. */
+  readonly fact?: CallFact;
+}
+
+/** The words for each class of result. `fix` is the suggestion; without one, the kind of the pattern decides. */
+export const CLASS_WORDS: Readonly<Record<AnswerClass, { readonly name: string; readonly fix?: string }>> = {
+  content: { name: 'output' },
+  empty: {
+    name: 'empty result',
+    fix: 'If this step is done, go on; if not, check its effect with a different call.',
+  },
+  done: {
+    name: 'bare confirmation',
+    fix: 'If this step is done, go on; if not, check its effect with a different call.',
+  },
+  auth: { name: 'authentication error', fix: 'Check which credentials it uses and whether they are valid.' },
+  permission: { name: 'permission error', fix: 'Check what you may use here; without it, say so and do the rest.' },
+  'rate-limit': { name: 'rate limit', fix: 'Wait longer before each call, and send fewer and larger requests.' },
+  timeout: { name: 'timeout', fix: 'Run it in the background with its output in a file, or on a smaller part.' },
+  network: { name: 'network error', fix: 'Test with one small request whether the address can be reached at all.' },
+  'missing-program': {
+    name: 'missing program',
+    fix: 'No program has that name: check how the command begins, or use another.',
+  },
+  validation: {
+    name: 'argument error',
+    fix: "Compare your arguments with the tool's declared schema, field by field.",
+  },
+  usage: { name: 'usage error', fix: 'Compare your options with those that the program documents.' },
+  'not-found': { name: 'not-found error', fix: 'List what exists there, then compare your name or text with it.' },
+  syntax: { name: 'syntax error', fix: 'Check the whole statement that you wrote, not one line, and write it again.' },
+  other: { name: 'error' },
+  silent: {
+    name: 'failure without output',
+    fix: 'It printed nothing: check what goes into it, then its exit status and stderr.',
+  },
+};
+
+/** The suggestion for each fact about the last call. */
+export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
+  comment: 'The whole command is a comment and runs nothing: send the program without it.',
+  'foreign-name': 'The missing name is not in your command: run the part that produces it alone.',
+  'missing-module': "A module is missing: compare its name with the project's declared dependencies.",
+  'program-message': 'A program in the command may have failed: run each part of it alone.',
+  rejected: 'Change the name, arguments or form that you sent: the task may expect others.',
+  'empty-output': 'If an empty result cannot be right, begin with a simpler call that works.',
+  'long-call': 'Run a short part of it that works first, then add one part at a time.',
+  'known-result': 'The result will not change: if it answers the task, finish; if not, change the call.',
+};
+
+/** Facts that name the result better than its class. */
+const FACT_RESULTS: Readonly<Partial<Record<CallFact, string>>> = {
+  'missing-module': 'missing module',
+  rejected: 'rejection',
+};
+
+const KIND_NAME = /^[a-z]\w{0,27}$/;
+
+/** Returns the sentences for a pattern. For a custom kind they only state its name, which its detector declares. */
+export function patternSentences(pattern: TrajectoryPattern, lastCall: LastCall = {}): PatternSentences {
+  const { evidence, firstSeen, kind, occurrences: count } = pattern;
+  const calls = callRange(evidence.length === 0 ? [firstSeen] : evidence);
+  const words = Object.hasOwn(PATTERN_WORDS, kind) ? PATTERN_WORDS[kind] : undefined;
+  if (words?.sentences === undefined) {
+    const name = KIND_NAME.test(kind) ? ` ${kind}` : '';
+    return {
+      summary: `Your last calls show the pattern${name}, seen ${count} times (${calls}).`,
+      suggestions: ['Step back and consider another approach.'],
+    };
+  }
+  const { answer = pattern.answer, fact, program, tool = 'one tool' } = lastCall;
+  const call = program === undefined || program === tool ? tool : `${tool} (${program})`;
+  const { fix, name } = answer === undefined ? { name: 'result' } : CLASS_WORDS[answer];
+  const result = (fact && FACT_RESULTS[fact]) ?? name;
+  const [summary, suggestion] = words.sentences({
+    tool,
+    call,
+    count,
+    calls,
+    result,
+    last: answer === undefined ? call : `${call}, ${result}`,
+    remedy: fact === undefined ? fix : FACT_REMEDIES[fact],
+  });
+  return { summary, suggestions: [suggestion] };
+}
+
+/** Returns `call 4`, `calls 4 and 9` or `calls 4 to 9`. */
+function callRange(evidence: readonly number[]): string {
+  const [first, last] = [evidence[0] ?? 0, evidence.at(-1) ?? 0].map(callNumber);
+  return first === last ? `call ${first}` : `calls ${first} ${evidence.length === 2 ? 'and' : 'to'} ${last}`;
+}
+
+/**
+ * A fact about a repeated call that decides the way out.
+ *
+ * - `comment`: a command that consists of a comment
+ * - `foreign-name`: the missing name is not in the command, so an earlier part of it produced the name
+ * - `missing-module`: a program runs, but a module that it needs is missing
+ * - `program-message`: the result of a pipeline contains a message of one of its programs
+ * - `rejected`: the result says that the call does not meet a requirement, and not which one
+ * - `empty-output`: nothing was returned by a call that changes nothing
+ * - `long-call`: a syntax error in a call of more than 512 characters
+ * - `known-result`: the content of something that was read
+ */
+export type CallFact =
+  | 'comment'
+  | 'foreign-name'
+  | 'missing-module'
+  | 'program-message'
+  | 'rejected'
+  | 'empty-output'
+  | 'long-call'
+  | 'known-result';
+
+/** A part of a command that runs before another one. */
+const EARLIER_PART = /[|`]|\$\(|-exec/;
+const QUOTED_NAME = /['"`‘]([^'"`‘’\s~]+)['"`’]/;
+const PROGRAM_MESSAGE = /^(?:\S*\/)?([\w.-]+): (?:\S+: )?[^\d\s]/gm;
+
+/**
+ * @param command  the command, or the main argument
+ * @param answer  the class of the result, as the pattern has it
+ */
+function callFactOf(
+  invoked: ToolInvoked,
+  command: string,
+  { answer, call }: { readonly answer: AnswerClass | undefined; readonly call: RecentCall },
+): CallFact | undefined {
+  const { resultPreview: result, resultChars } = invoked;
+  const { errorLine = '', kind } = call;
+  if (kind === 'note' && command.trimStart().startsWith('#')) return 'comment';
+  const isComplete = hashText(invoked.paramsPreview) === invoked.paramsHash;
+  switch (answer) {
+    case 'empty':
+      return kind === 'write' ? undefined : 'empty-output';
+    case 'syntax':
+      return isComplete ? undefined : 'long-call';
+    case 'other':
+      return answerMatches('refuses', errorLine) ? 'rejected' : undefined;
+    case 'missing-program':
+      return /\bmodule\b/i.test(errorLine) ? 'missing-module' : undefined;
+    case 'not-found':
+      return isComplete && isShell(invoked) && isProducedName(errorLine, command) ? 'foreign-name' : undefined;
+    case 'content': {
+      if (hasProgramMessage(result, command) && isShell(invoked)) return 'program-message';
+      if (kind === 'read') return 'known-result';
+      const isRejection = resultChars === undefined && (namesFailure(result) || answerMatches('none', result));
+      return isRejection && /[a-z]{3}/i.test(result) ? 'rejected' : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function isShell(invoked: ToolInvoked): boolean {
+  return readCall(invoked.name, argsOf(invoked)).shell;
+}
+
+/** Returns true if the error names something that the command does not contain but may produce. */
+function isProducedName(errorLine: string, command: string): boolean {
+  const name = QUOTED_NAME.exec(errorLine)?.[1]
+    ?.split('/')
+    .findLast((part) => part !== '');
+  return name !== undefined && EARLIER_PART.test(command) && !command.includes(name);
+}
+
+/** Returns true if a program of a pipeline prints a message that does not pass through the pipeline. */
+function hasProgramMessage(result: string, command: string): boolean {
+  if (!command.includes('|') || answerMatches('noChange', result)) return false;
+  return Array.from(result.matchAll(PROGRAM_MESSAGE)).some(([, name = '']) => runsProgram(command, name));
+}
+
+/** Returns true if the command runs a program of this name. */
+function runsProgram(command: string, program: string): boolean {
+  const index = command.indexOf(program);
+  const [textBefore, textAfter] = [command.slice(0, index), command.slice(index + program.length)];
+  return index >= 0 && /(?:^|[|;&([]|xargs|-exec)\s*(?:\S*\/)?$/.test(textBefore) && /^(?:\s|$)/.test(textAfter);
+}
 
 /** Options of `patternFeedback`. */
 export interface PatternFeedbackOptions {

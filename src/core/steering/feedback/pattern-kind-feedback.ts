@@ -1,9 +1,8 @@
 import { levelRank, severityOfLevel } from '../advice/advice.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
+import type { FeedbackProvider, FeedbackContext } from '../prompt/feedback-provider.ts';
 import { choice } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
-import type { FeedbackContext } from '../prompt/feedback-context.ts';
 
 /** Options of `driftFeedback`, `errorCascadeFeedback` and `stallFeedback`. */
 export interface PatternSpeakerOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderAssessment, renderFeedback } from './render-feedback.ts';
+import { renderAssessment, renderFeedback } from './check-draft.ts';
 
 const bare = { summary: 'You have 8 minutes remaining.', observations: [], suggestions: [] };
 

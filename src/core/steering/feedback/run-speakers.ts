@@ -1,19 +1,23 @@
 import type { Severity, StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { FeedbackContext } from '../prompt/feedback-context.ts';
-import type { FeedbackDelivery } from '../prompt/prompt-template.ts';
+import type { FeedbackContext } from '../prompt/feedback-provider.ts';
+import type { FeedbackDelivery } from '../prompt/prompt.ts';
 import type { Session } from '../../session/session.ts';
 import { AssessmentEvent, FeedbackEvent } from './advice-slices.ts';
 import { REFUSAL_ADVICE, refusalRule } from '../prompt/refusal.ts';
-import { STEERING_DEFAULTS } from '../prompt/steering-defaults.ts';
-import { checkDraft, type CheckedDraft, InvalidDraft, MAX_FEEDBACK_CHARS } from './check-draft.ts';
-import { contextFor } from './create-feedback-context.ts';
-import { type FeedbackFault, type FeedbackFaultHandler, FeedbackFaults } from './feedback-fault.ts';
+import { STEERING_DEFAULTS } from '../prompt/define-provider.ts';
+import {
+  checkDraft,
+  type CheckedDraft,
+  InvalidDraft,
+  MAX_FEEDBACK_CHARS,
+  renderAssessment,
+  renderFeedback,
+} from './check-draft.ts';
+import { contextFor, type Situation } from './advice-context.ts';
+import { type FeedbackFault, type FeedbackFaultHandler, FeedbackFaults } from './advice-fault.ts';
 import { type FiredTrigger, firedTriggers, type RanSpeaker, settleTriggers } from './fired-triggers.ts';
-import { renderAssessment, renderFeedback } from './render-feedback.ts';
-import { sessionFeedback } from './prepare-feedback.ts';
-import type { Situation } from './situation.ts';
-import type { Speaker } from './speaker.ts';
+import { sessionFeedback, type Speaker } from './speaker.ts';
 
 /** Feedback or an assessment, before delivery. Plain data. */
 export type ProducedFeedback = {

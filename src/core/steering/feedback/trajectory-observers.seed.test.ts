@@ -1,19 +1,17 @@
 // One test for each behaviour that the specification of trajectory observers states.
 import { expect, test } from 'vitest';
 import { definePrompt, type PromptDefinition } from '../prompt/define-prompt.ts';
-import type { PromptTemplate } from '../prompt/prompt-template.ts';
-import type { ObserverContext, TrajectoryObserver } from '../prompt/trajectory-observer.ts';
+import type { PromptTemplate } from '../prompt/prompt.ts';
+import type { ObserverContext, TrajectoryObserver } from '../prompt/feedback-provider.ts';
 import { createSession, restoreSession } from '../../session/create-session.ts';
 import { defineEvent } from '../../session/define-event.ts';
 import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { append, none, replace } from '../../session/slice-operation.ts';
 import { createFeedbackScene, type FeedbackScene } from '../../../../test/support/feedback-scene.ts';
-import { Assessment, Feedback } from './advice-slices.ts';
-import { collectFeedback } from './collect-feedback.ts';
-import { deadlineObserver } from './deadline-feedback.ts';
-import { observerAsProvider } from './speaker.ts';
-import { PendingObserverTrigger, pendingTriggers } from './trigger-memory.ts';
-import { feedbackSlices, prepareFeedback } from './prepare-feedback.ts';
+import { Assessment, Feedback, PendingObserverTrigger, pendingTriggers } from './advice-slices.ts';
+import { collectFeedback } from './evaluate-feedback.ts';
+import { deadlineObserver } from './built-in-feedback.ts';
+import { observerAsProvider, feedbackSlices, prepareFeedback } from './speaker.ts';
 
 const NAME = 'agent/main';
 

@@ -1,14 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { GuidanceInjection } from '../../records/guidance.ts';
-import { injectionProblem } from './check-injection.ts';
-import { defineGuidance, type GuidanceDefinition } from './define-guidance.ts';
-import { consultationPrompt, diagnosticSignal } from './failure-guidance.ts';
+import { injectionProblem } from '../feedback/check-draft.ts';
+import { defineGuidance, type GuidanceDefinition, guidanceBank, type BankInstruction } from './define-guidance.ts';
+import { consultationPrompt, diagnosticSignal } from './built-in-guidance.ts';
 import { errorStreak } from './threshold-classifiers.ts';
-import { guidanceBank, type BankInstruction } from './guidance-bank.ts';
-import { checkGuidanceConfigs } from '../prompt/guidance-config.ts';
+import { checkGuidanceConfigs, type GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { sayingProvider } from '../../../../test/support/guidance-script.ts';
-import type { GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 
 const refused = expect.objectContaining({ code: 'invalid-definition' });
 const good: GuidanceInjection = { key: 'a', content: 'Do this.', priority: 1, category: 'c' };

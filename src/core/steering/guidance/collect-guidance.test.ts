@@ -3,7 +3,7 @@ import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { createSession, restoreSession } from '../../session/create-session.ts';
 import { createFakeClock } from '../../../testing/fake-clock.ts';
 import { guidanceContext, sayingProvider } from '../../../../test/support/guidance-script.ts';
-import { collectGuidance, formatGuidance } from './collect-guidance.ts';
+import { collectGuidance, formatGuidance } from './evaluate-guidance.ts';
 import { GuidanceDelivered, GuidanceFaults, SkippedGuidances } from './guidance-slices.ts';
 
 test('guidance of the prompt is collected, joined with blank lines and recorded in the session', () => {

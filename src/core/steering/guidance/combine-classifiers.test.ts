@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ClassificationResult } from '../../records/guidance.ts';
 import { guidanceContext } from '../../../../test/support/guidance-script.ts';
-import type { Classifier } from './classifier.ts';
-import { allOf, anyOf, not, threshold } from './combine-classifiers.ts';
+import { type Classifier, allOf, anyOf, not, threshold } from './classifier.ts';
 
 const context = guidanceContext();
 

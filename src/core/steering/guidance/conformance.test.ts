@@ -2,16 +2,23 @@
 import { describe, expect, test } from 'vitest';
 import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
 import { definePrompt } from '../prompt/define-prompt.ts';
-import type { GuidanceContext, GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
+import {
+  type GuidanceContext,
+  type GuidanceProvider,
+  type GuidanceProviderConfig,
+  resolveGuidanceConfig,
+} from '../prompt/guidance-provider.ts';
 import { guidanceContext, sayingProvider, type ScriptedCall } from '../../../../test/support/guidance-script.ts';
-import { askProvider, guidanceCandidate } from './ask-provider.ts';
-import { collectGuidance, formatGuidance } from './collect-guidance.ts';
-import { consultationPrompt, diagnosticSignal } from './failure-guidance.ts';
-import { doomLoopGuidance } from './doom-loop.ts';
-import { EMPTY_GUIDANCE_STATE, evaluateGuidance } from './evaluate-guidance.ts';
-import { resolveGuidanceConfig } from '../prompt/guidance-config.ts';
+import {
+  askProvider,
+  guidanceCandidate,
+  collectGuidance,
+  formatGuidance,
+  EMPTY_GUIDANCE_STATE,
+  evaluateGuidance,
+} from './evaluate-guidance.ts';
+import { consultationPrompt, diagnosticSignal, doomLoopGuidance, parallelToolReminder } from './built-in-guidance.ts';
 import { GuidanceDelivered, GuidanceDeliveredEvent } from './guidance-slices.ts';
-import { parallelToolReminder } from './sequential-when-parallel.ts';
 
 const failed: ScriptedCall = { failed: true, result: 'Error: it broke' };
 const many = (count: number, call: ScriptedCall): readonly ScriptedCall[] => Array.from({ length: count }, () => call);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { guidanceContext, scriptAnalysis, type ScriptedCall } from '../../../../test/support/guidance-script.ts';
-import { doomLoop, type DoomLoopOptions } from './doom-loop.ts';
+import { doomLoop, type DoomLoopOptions } from './built-in-guidance.ts';
 
 /** Without detectors: only the classifier's own window decides. */
 const judged = (calls: readonly ScriptedCall[], options: DoomLoopOptions = {}): boolean =>

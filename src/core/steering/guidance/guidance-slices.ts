@@ -1,9 +1,8 @@
 import { defineEvent, type EventType } from '../../session/define-event.ts';
 import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { extend, none, replace } from '../../session/slice-operation.ts';
-import type { SkippedGuidance } from './ask-provider.ts';
-import type { GuidanceFault as Fault } from './guidance-fault.ts';
-import type { GuidanceState as State } from './evaluate-guidance.ts';
+import type { SkippedGuidance, GuidanceState as State } from './evaluate-guidance.ts';
+import type { GuidanceFault as Fault } from '../feedback/advice-fault.ts';
 import type { StoredGuidance } from '../../records/guidance.ts';
 import { appendAll } from '../../session/reducers.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { guidanceContext } from '../../../../test/support/guidance-script.ts';
 import { EMPTY_GUIDANCE_STATE, evaluateGuidance } from './evaluate-guidance.ts';
-import { guidanceBank } from './guidance-bank.ts';
+import { guidanceBank } from './define-guidance.ts';
 import {
   askModel,
   type ModelAnswer,

@@ -5,11 +5,11 @@ import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
 import type { ToolKind } from '../../detect/calls/tool-kind.ts';
 import { toolWords } from '../../detect/calls/tool-words.ts';
-import type { GuidanceBank } from './guidance-bank.ts';
+import type { GuidanceBank } from './define-guidance.ts';
 import { present } from '../../base/present.ts';
-import { checkWhole } from '../prompt/check-options.ts';
+import { checkWhole } from '../prompt/define-provider.ts';
 import { cutMessage, messageOf } from '../../base/error.ts';
-import type { GuidanceFault } from './guidance-fault.ts';
+import type { GuidanceFault } from '../feedback/advice-fault.ts';
 
 /**
  * The input of a model-backed classifier. It contains kinds, counts and names that were known before the run, but no arguments,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { guidanceContext, type ScriptedCall } from '../../../../test/support/guidance-script.ts';
-import { sequentialWhenParallel } from './sequential-when-parallel.ts';
+import { sequentialWhenParallel } from './built-in-guidance.ts';
 
 const judged = (calls: readonly ScriptedCall[], threshold = 3): boolean =>
   sequentialWhenParallel({ threshold }).classify(guidanceContext({ calls })).relevant;

@@ -1,9 +1,8 @@
 import { checkList, checkMembers } from '../../base/check-members.ts';
 import { invalidArgument } from '../../base/error.ts';
-import type { FeedbackProviderConfig } from './feedback-provider.ts';
+import type { FeedbackProviderConfig, ObserverConfig } from './feedback-provider.ts';
 import type { FeedbackTrigger } from './feedback-trigger.ts';
 import type { GuidanceProviderConfig } from './guidance-provider.ts';
-import type { ObserverConfig } from './trajectory-observer.ts';
 
 type Known<Options> = Readonly<Record<keyof Options, true>>;
 

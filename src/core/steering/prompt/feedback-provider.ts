@@ -1,7 +1,15 @@
-import type { Observation, Severity } from '../../records/feedback.ts';
+import type { Observation, Severity, StoredFeedback, StoredAssessment } from '../../records/feedback.ts';
 import type { PatternReference } from '../../records/guidance.ts';
-import type { FeedbackContext } from './feedback-context.ts';
 import type { FeedbackTrigger } from './feedback-trigger.ts';
+import type { Budget, BudgetUsage } from '../../base/budget.ts';
+import type { Deadline } from '../../base/deadline.ts';
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import type { Session } from '../../session/session.ts';
+import type { ToolInvoked } from '../../session/tool-invoked.ts';
+import type { Filesystem, PromptResources } from './prompt-resources.ts';
+import type { SeenCall } from './seen-call.ts';
+import type { Prompt } from './prompt.ts';
+import type { TrajectoryAnalysis } from '../../detect/patterns/trajectory-analysis.ts';
 
 /**
  * The response of a provider. Control and bidirectional characters are removed. Neither a single text nor the complete
@@ -39,3 +47,97 @@ export interface FeedbackProviderConfig {
   /** Default: the provider's `defaultTrigger`. A trigger is required here or in the provider. */
   readonly trigger?: FeedbackTrigger;
 }
+
+/** The trend of the severity of recent feedback. */
+export type SeverityTrend = 'rising' | 'easing' | 'steady';
+
+/**
+ * The context of a feedback provider. Counts, calls and history are those of the current prompt. A tool call without a
+ * prompt counts under every prompt. The context is a plain object, which may be spread into another.
+ */
+export interface FeedbackContext {
+  readonly session: Session;
+  readonly prompt: Prompt;
+  /** `prompt.name`. */
+  readonly promptName: string;
+  /** `prompt.resources`. */
+  readonly resources: PromptResources;
+  readonly filesystem: Filesystem | undefined;
+  readonly deadline: Deadline | undefined;
+  /** Unix milliseconds. Use this instead of a clock, so that a replay gives the same result. */
+  readonly nowMs: number;
+  readonly budget: Budget | undefined;
+  readonly usage: BudgetUsage | undefined;
+  readonly trajectory: TrajectoryView | undefined;
+  /** The pattern for which `onPattern` fired. Undefined if only other conditions fired. */
+  readonly triggerPattern: TrajectoryPattern | undefined;
+  /** The latest feedback of any provider. */
+  readonly lastFeedback: StoredFeedback | undefined;
+  /** The latest feedback of this provider. */
+  readonly lastOwnFeedback: StoredFeedback | undefined;
+  /** The exact number of finished tool calls. */
+  readonly toolCallCount: number;
+  /**
+   * Returns the number of tool calls since the latest feedback or assessment. With cadence `shared`, that of any provider
+   * or observer counts. With `per-provider`, only that of this provider counts. If there was no feedback, calls are counted
+   * from the start. Exact.
+   */
+  toolCallsSinceLastFeedback(): number;
+  /**
+   * The newest `count` tool calls, oldest first.
+   *
+   * @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to 1,000 (the number retained)
+   */
+  recentToolCalls(count: number): readonly ToolInvoked[];
+  /**
+   * The same calls with target, arguments, result and cause of a failure.
+   *
+   * @throws CoxswainError "invalid-argument" as `recentToolCalls`
+   */
+  recentCalls(count: number): readonly SeenCall[];
+  /**
+   * Returns the share of failures among the newest `window` tool calls, 0 to 1. Refused and cancelled calls are not failures.
+   * Returns 0 if there are no calls.
+   *
+   * @throws CoxswainError "invalid-argument" as `recentToolCalls`
+   */
+  errorRate(window: number): number;
+  /**
+   * Compares the latest feedback or assessment with the mean severity of up to four earlier ones. Only the last 64 of the
+   * session are searched. Returns `rising` if the latest is more severe, `easing` if it is less severe, else `steady`.
+   */
+  severityTrend(): SeverityTrend;
+}
+
+export type ObserverTrigger = FeedbackTrigger;
+
+export type AssessmentDraft = FeedbackDraft;
+
+/** The context of a feedback provider, plus the history of assessments. */
+export interface ObserverContext extends FeedbackContext {
+  /** The latest assessment of any observer under this prompt. */
+  readonly lastAssessment: StoredAssessment | undefined;
+  /** Returns the exact number of tool calls since that assessment, or since the start. */
+  toolCallsSinceLastAssessment(): number;
+}
+
+/** Assesses the agent's calls after a tool call. Synchronous. Faults are handled like those of a feedback provider. */
+export interface TrajectoryObserver {
+  /** Unique among the observers of a run: 1 to 64 letters, digits, spaces, `.`, `_`, `-`. */
+  readonly name: string;
+  /** Used if the configuration has no trigger. */
+  readonly defaultTrigger?: ObserverTrigger;
+  /** Called only after the trigger fired. */
+  shouldRun(session: Session, context: ObserverContext): boolean;
+  observe(session: Session, context: ObserverContext): AssessmentDraft;
+}
+
+/** Binds an observer to a prompt or a run. */
+export interface ObserverConfig {
+  readonly observer: TrajectoryObserver;
+  /** Default: the observer's `defaultTrigger`. A trigger is required here or in the observer. */
+  readonly trigger?: ObserverTrigger;
+}
+
+/** A read-only view of the analysis of a run: counters, recent calls, patterns. */
+export type TrajectoryView = Omit<TrajectoryAnalysis, 'fold' | 'snapshot'>;

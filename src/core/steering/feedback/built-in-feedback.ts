@@ -1,10 +1,45 @@
-import { amount, choice, type ShapesOf } from '../../base/shape.ts';
+import { amount, choice, type ShapesOf, whole } from '../../base/shape.ts';
 import { durationText } from '../../base/number-text.ts';
 import { remainingMs } from '../../base/deadline.ts';
-import type { FeedbackContext } from '../prompt/feedback-context.ts';
-import type { FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
+import type {
+  FeedbackContext,
+  FeedbackDraft,
+  FeedbackProvider,
+  TrajectoryObserver,
+} from '../prompt/feedback-provider.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
-import type { TrajectoryObserver } from '../prompt/trajectory-observer.ts';
+import { CoxswainError } from '../../base/error.ts';
+import { checkDraft, type CheckedDraft, InvalidDraft } from './check-draft.ts';
+
+/** Options of `toolUsageMonitor`. */
+export interface ToolUsageMonitorOptions {
+  /** Number of tool calls above which the feedback asks for a review; a whole number from 0, default 20. */
+  readonly maxCallsWithoutProgress?: number;
+}
+
+/**
+ * States the number of tool calls, and asks for a review above a limit. Needs a trigger.
+ *
+ * @throws CoxswainError "invalid-definition" if the option is out of range
+ */
+export const toolUsageMonitor: ProviderDefinition<ToolUsageMonitorOptions, FeedbackProvider> = defineProvider(
+  { maxCallsWithoutProgress: whole(0, 1_000_000, 20) },
+  ({ maxCallsWithoutProgress }): FeedbackProvider => ({
+    name: 'ToolUsageMonitor',
+    shouldRun: () => true,
+    provide: ({ toolCallCount }) =>
+      toolCallCount > maxCallsWithoutProgress
+        ? {
+            summary: `You have made ${toolCallCount} tool calls.`,
+            suggestions: [
+              "Review what you've accomplished so far.",
+              "Check if you're making progress toward the goal.",
+            ],
+            severity: 'caution',
+          }
+        : { summary: `Progress check: ${toolCallCount} tool calls made.`, severity: 'info' },
+  }),
+);
 
 /** Options of `deadlineObserver`. */
 export interface DeadlineReportOptions {
@@ -98,3 +133,29 @@ export const deadlineObserver: ProviderDefinition<DeadlineReportOptions, Traject
     observe: (_session, context) => createDraft(context, options),
   }),
 );
+
+export interface StaticFeedbackOptions extends FeedbackDraft {
+  readonly name: string;
+}
+
+/**
+ * Gives the same feedback each time its trigger fires, for example when a file was created.
+ *
+ * @throws CoxswainError "invalid-definition" if the draft is invalid: a text is empty, too long or of the wrong type
+ */
+export function staticFeedback({ name, ...draft }: StaticFeedbackOptions): FeedbackProvider {
+  const validDraft = requireDraft(name, draft);
+  return { name, shouldRun: () => true, provide: () => validDraft };
+}
+
+function requireDraft(name: string, draft: FeedbackDraft): CheckedDraft {
+  try {
+    return checkDraft(draft);
+  } catch (cause) {
+    if (!(cause instanceof InvalidDraft)) throw cause;
+    throw new CoxswainError('invalid-definition', `staticFeedback ${JSON.stringify(name)}: ${cause.message}`, {
+      details: { name },
+      cause,
+    });
+  }
+}

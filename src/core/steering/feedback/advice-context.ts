@@ -2,17 +2,84 @@ import { invalidArgument } from '../../base/error.ts';
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
 import type { Deadline } from '../../base/deadline.ts';
 import { SEVERITIES, type StoredFeedback } from '../../records/feedback.ts';
-import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-context.ts';
+import type { FeedbackContext, SeverityTrend, TrajectoryView } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
 import { callOf } from '../prompt/seen-call.ts';
 import { sessionTrajectory } from '../../detect/detectors/session-trajectory.ts';
-import type { TrajectoryView } from '../prompt/trajectory-view.ts';
-import type { Prompt } from '../prompt/prompt.ts';
+import type { Prompt, FeedbackCadence as CadenceMode } from '../prompt/prompt.ts';
 import type { Session } from '../../session/session.ts';
-import { type LastSpoken, latestSpoken, rebuildCadence, recentlySpoken } from './feedback-cadence.ts';
+import {
+  type LastSpoken,
+  latestSpoken,
+  rebuildCadence,
+  recentlySpoken,
+  CadenceSlice,
+  PendingObserverTrigger,
+  pendingTriggers,
+} from './advice-slices.ts';
 import { promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
-import { lastSpokenFor, type Situation } from './situation.ts';
 import type { RanSpeaker } from './fired-triggers.ts';
+import { present } from '../../base/present.ts';
+import type { DecisionPoint } from '../../records/guidance.ts';
+import { ToolInvoked } from '../../session/tool-invoked.ts';
+import { definePrompt } from '../prompt/define-prompt.ts';
+import type { GuidanceContext } from '../prompt/guidance-provider.ts';
+import { defineEvent, type EventType } from '../../session/define-event.ts';
+import { findLast } from '../../base/find-last.ts';
+import type { Speaker } from './speaker.ts';
+
+const TimeAsked: EventType<null> = defineEvent('feedback/time-asked');
+
+/**
+ * Returns the session's time in Unix milliseconds. The function dispatches an event to read it.
+ *
+ * @throws CoxswainError "invalid-argument" inside a dispatch, where that event would have to wait
+ */
+export function sessionNowMs(session: Session): number {
+  let atMs: number | undefined;
+  const unsubscribe = session.subscribe(TimeAsked, (event) => {
+    atMs = event.atMs;
+  });
+  session.dispatch(TimeAsked());
+  unsubscribe();
+  if (atMs !== undefined) return atMs;
+  throw invalidArgument('feedback inside a dispatch has no clock to read: pass nowMs');
+}
+
+export interface GuidanceContextOptions extends Partial<
+  Pick<GuidanceContext, 'pendingToolCalls' | 'lastResponse' | 'renderedPrompt' | 'trajectory' | 'turnCount'>
+> {
+  /** Default: a prompt named `session/default`, without providers. */
+  readonly prompt?: GuidanceContext['prompt'];
+  /** Default `pre_tool_selection`. */
+  readonly decisionPoint?: DecisionPoint;
+  /** Unix milliseconds; default: the session's time. */
+  readonly nowMs?: number;
+}
+
+const NO_PROMPT = definePrompt({ ns: 'session', key: 'default' });
+
+/**
+ * Creates the context for `collectGuidance` and `evaluateGuidance` from a session without a run. Dispatch the calls first,
+ * because the trajectory is computed from them.
+ *
+ * @throws CoxswainError "invalid-argument" inside a dispatch without `nowMs` Cost: as `sessionTrajectory`.
+ */
+export function createGuidanceContext(session: Session, options: GuidanceContextOptions = {}): GuidanceContext {
+  const { prompt = NO_PROMPT, trajectory = sessionTrajectory(session), lastResponse, renderedPrompt } = options;
+  return {
+    session,
+    prompt,
+    trajectory,
+    pendingToolCalls: options.pendingToolCalls ?? [],
+    turnCount: options.turnCount ?? trajectory.turns,
+    toolCallCount: session.slice(ToolInvoked).total(),
+    recentCalls: (count) => promptCalls(session, prompt.name, count).map(callOf),
+    nowMs: options.nowMs ?? sessionNowMs(session),
+    decisionPoint: options.decisionPoint ?? 'pre_tool_selection',
+    ...present({ lastResponse, renderedPrompt }),
+  };
+}
 
 export interface FeedbackContextInput {
   readonly prompt: Prompt;
@@ -118,4 +185,59 @@ export function checkTimes({ nowMs, deadline }: Pick<FeedbackContextInput, 'nowM
   if ((deadline ?? undefined) === undefined || Number.isFinite(atMs)) return;
   const expected = 'deadline must be { atMs } in Unix milliseconds, as from deadlineAfter(nowMs, { minutes: 20 })';
   throw invalidArgument(`${expected}, got atMs ${String(atMs)}`, { details: { atMs } });
+}
+
+/**
+ * The input of triggers. It is created once per evaluation, so that feedback of one provider does not prevent feedback of
+ * another.
+ */
+export interface Situation {
+  readonly session: Session;
+  readonly promptName: string;
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+  readonly cadence: CadenceMode;
+  readonly callCount: number;
+  readonly latestAdvice: readonly LastSpoken[];
+  readonly pendingEventNames: readonly string[];
+  readonly trajectory: TrajectoryView | undefined;
+  readonly fileExists: (path: string) => boolean;
+}
+
+/** @param filesCreated  paths known to exist; the filesystem is read only if this is undefined */
+export function createSituation(
+  source: Pick<FeedbackContext, 'session' | 'promptName' | 'nowMs' | 'trajectory' | 'filesystem'>,
+  cadence: CadenceMode,
+  filesCreated: readonly string[] | undefined,
+): Situation {
+  const { session, promptName, nowMs, trajectory, filesystem } = source;
+  return {
+    session,
+    promptName,
+    nowMs,
+    cadence,
+    trajectory,
+    callCount: promptCallCount(session, promptName),
+    latestAdvice: session.slice(CadenceSlice).all(),
+    pendingEventNames: pendingTriggers(session.slice(PendingObserverTrigger)),
+    fileExists: (path) =>
+      filesCreated === undefined ? (filesystem?.exists(path) ?? false) : filesCreated.includes(path),
+  };
+}
+
+/**
+ * Returns the feedback from which a speaker's cadence counts: the last feedback of any speaker, or its own, under this
+ * prompt.
+ */
+export function lastSpokenFor(
+  speaker: Pick<Speaker, 'source' | 'provider'>,
+  situation: Pick<Situation, 'cadence' | 'latestAdvice' | 'promptName'>,
+): LastSpoken | undefined {
+  const { cadence, promptName } = situation;
+  return findLast(
+    situation.latestAdvice,
+    (item) =>
+      item.said.promptName === promptName &&
+      (cadence === 'shared' || (item.source === speaker.source && item.name === speaker.provider.name)),
+  );
 }
