@@ -53,7 +53,7 @@ if (values.count === true) printCounts();
 else await ablate(unitsOf(positionals), values.write === true);
 
 function filesOf(parts: readonly string[]): readonly string[] {
-  const files = globSync(['src/core/detect/calls/**/*.ts', 'src/core/detect/patterns/**/*.ts'], { cwd: root }).sort();
+  const files = globSync(['src/core/detect/**/*.ts'], { cwd: root }).sort();
   return files.filter(
     (file) => !file.endsWith('.test.ts') && (parts.length === 0 || parts.some((part) => file.includes(part))),
   );

@@ -427,8 +427,16 @@ test.each(everySixth(4))('%s: attributes of telemetry stay out of advice', async
 
 test.each(INJECTIONS)('%s: the tool run_status says nothing that another program recorded', (_name, injection) => {
   const status = {
-    ...{ runId: injection, task: injection, host: injection, calls: 3, errors: 1, turns: 2, deadlineAtMs: null },
-    ...{ leftMs: null, costUsd: null, lastAtMs: 0 },
+    runId: injection,
+    task: injection,
+    host: injection,
+    calls: 3,
+    errors: 1,
+    turns: 2,
+    deadlineAtMs: null,
+    leftMs: null,
+    costUsd: null,
+    lastAtMs: 0,
   };
   const pattern = { kind: injection, level: 'warn', occurrences: 3, stuck: true } as const;
   expect([

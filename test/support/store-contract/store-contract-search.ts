@@ -17,14 +17,14 @@ export function searchContract({ test, expect }: StoreContractCase): void {
   test('quoted words match only together, and so do the parts of a word with punctuation inside', async ({ store }) => {
     await store.append(
       textRecords('a', [
-        'open src/stores/a.ts now',
+        'open src/store/a.ts now',
         'a.ts in src, of the store',
         'read_file then file read',
         'no space left on device',
         'space was left, on a device',
       ]),
     );
-    expect(await foundPlaces(store, 'src/stores')).toEqual(['a/0']);
+    expect(await foundPlaces(store, 'src/store')).toEqual(['a/0']);
     expect(await foundPlaces(store, 'src store')).toEqual(['a/1', 'a/0']);
     expect(await foundPlaces(store, '"file read"')).toEqual(['a/2']);
     expect(await foundPlaces(store, 'read_file')).toEqual(['a/2']);

@@ -19,7 +19,7 @@ test.each([
   '12 of 40 tests passed',
   'request 13',
   'page 3',
-  'src/stores/file-7.ts',
+  'src/store/file-7.ts',
   '"total": 41234',
   'line 12: const value = 5',
 ])('what may be progress or meaning stays: %s', (text) => {
