@@ -1,7 +1,7 @@
+import { adviceOf } from '../core/records/advice-of.ts';
 import { LruMap } from '../core/base/lru-map.ts';
 import { present } from '../core/base/present.ts';
 import type { ModelPrices } from '../core/records/answer-cost.ts';
-import type { PatternReference } from '../core/records/guidance.ts';
 import type { TrajectoryPattern } from '../core/records/trajectory-pattern.ts';
 import type { RunStarted, TrajectoryPayload, TrajectoryRecord } from '../core/records/trajectory-record.ts';
 import { DECLARED_WITHIN_CALLS, silenceReason, unitOf, type HoldoutArm } from '../core/steering/holdout.ts';
@@ -104,10 +104,8 @@ export class EffectRowFold {
         this.#clearPattern(payload.pattern);
         break;
       case 'feedback_produced':
-        this.#addAdvice(payload, payload.feedback.pattern);
-        break;
       case 'guidance_produced':
-        this.#addAdvice(payload, payload.classification.pattern);
+        this.#addAdvice(payload);
         break;
       default:
         break;
@@ -160,14 +158,11 @@ export class EffectRowFold {
     this.#openUnits.delete(unit.key);
   }
 
-  #addAdvice(
-    payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>,
-    reference: PatternReference | undefined,
-  ): void {
+  #addAdvice(payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>): void {
+    const { pattern: reference, speaker } = adviceOf(payload);
     const pattern = reference === undefined ? undefined : this.#openPatterns.get(reference.identity);
     // Uses only patterns flagged before the advice, because later flags depend on the advice.
     if (reference !== undefined && pattern === undefined) return;
-    const speaker = payload.kind === 'feedback_produced' ? 'feedback' : 'guidance';
     const key = unitOf({
       providerName: payload.provider_name,
       speaker,

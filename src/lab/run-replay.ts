@@ -1,3 +1,4 @@
+import { adviceOf } from '../core/records/advice-of.ts';
 import { present } from '../core/base/present.ts';
 import { hashText } from '../core/base/hash.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../core/records/trajectory-record.ts';
@@ -124,23 +125,18 @@ export class RunReplay {
         this.#stops[configuration]?.flagged(payload.pattern, Math.max(0, calls - 1), () => this.#usage());
         break;
       case 'feedback_produced':
+      case 'guidance_produced': {
+        const { pattern, point } = adviceOf(payload);
         key = this.#keys.numberOf({
           by: 'provider',
           name: payload.provider_name,
-          pattern: kindOf(payload.feedback.pattern?.identity),
-          point: 'post_tool_result',
+          pattern: kindOf(pattern?.identity),
+          point,
         });
         // `calls()` counts the next call too if its start triggered the evaluation.
-        calls = payload.feedback.callIndex;
+        if (payload.kind === 'feedback_produced') calls = payload.feedback.callIndex;
         break;
-      case 'guidance_produced':
-        key = this.#keys.numberOf({
-          by: 'provider',
-          name: payload.provider_name,
-          pattern: kindOf(payload.classification.pattern?.identity),
-          point: payload.decision_point,
-        });
-        break;
+      }
       default:
         return;
     }

@@ -1,3 +1,4 @@
+import { adviceOf } from '../../core/records/advice-of.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import { severityOfLevel } from '../../core/steering/advice/advice.ts';
 import type { Severity } from '../../core/records/feedback.ts';
@@ -57,16 +58,11 @@ export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
       return { type: 'pattern', change: changeOf(payload.pattern), pattern: payload.pattern };
     case 'pattern_cleared':
       return { type: 'pattern', change: 'cleared', pattern: payload.pattern };
-    case 'feedback_produced': {
-      const { provider_name: provider, feedback, text } = payload;
-      const { severity } = feedback;
-      return { type: 'advice', source: 'feedback', provider, severity, point: 'post_tool_result', text };
-    }
+    case 'feedback_produced':
     case 'guidance_produced': {
-      const { provider_name: provider, injection, decision_point: point, classification } = payload;
-      const level = classification.pattern?.level;
-      const severity = level === undefined ? 'info' : severityOfLevel(level);
-      return { type: 'advice', source: 'guidance', provider, severity, point, text: injection.content };
+      const { pattern, point, speaker: source, text, ...advice } = adviceOf(payload);
+      const severity = advice.severity ?? (pattern === undefined ? 'info' : severityOfLevel(pattern.level));
+      return { type: 'advice', source, provider: payload.provider_name, severity, point, text };
     }
     case 'provider_failed':
       return { type: 'fault', provider: payload.provider_name, phase: payload.phase, message: payload.message };

@@ -1,3 +1,4 @@
+import { adviceOf } from '../records/advice-of.ts';
 import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { outcomeOf } from '../records/call-outcome.ts';
@@ -299,18 +300,16 @@ export class AdviceOutcomeFold {
       this.#leftOut += 1;
       return;
     }
-    const isFeedback = payload.kind === 'feedback_produced';
-    const pattern = isFeedback ? payload.feedback.pattern : payload.classification.pattern;
+    const { pattern, severity, speaker } = adviceOf(payload);
     const piece: Draft = {
       adviceId: payload.advice_id,
       providerName: payload.provider_name,
-      speaker: isFeedback ? 'feedback' : 'guidance',
-      ...(isFeedback ? { severity: payload.feedback.severity } : {}),
+      speaker,
       seq,
       atMs,
       callsBefore: this.#calls,
       delivery: 'unsettled',
-      ...present({ pattern }),
+      ...present({ severity, pattern }),
       nextCall: 'none',
       followingCalls: 0,
       followingErrors: 0,

@@ -1,6 +1,7 @@
+import { adviceOf } from '../records/advice-of.ts';
 import { present } from '../base/present.ts';
 import type { DerivedPayload } from '../records/derived-payload.ts';
-import type { DecisionPoint, PatternReference } from '../records/guidance.ts';
+import type { DecisionPoint } from '../records/guidance.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import type { RunLog } from '../recorder/run-log.ts';
 import { askModel, type ModelAnswer } from '../steering/guidance/model-classifier.ts';
@@ -92,15 +93,11 @@ export class AdvicePoints {
 
 /** Returns the unit of the experiment that this advice belongs to. */
 function drawnUnit(item: DerivedPayload, { analysis, situation: { stretch } }: RunFold): string {
-  const identity = patternOf(item)?.identity;
+  const advice = adviceOf(item);
+  const identity = advice?.pattern?.identity;
   // The most recent occurrence is the last one.
   const pattern = identity === undefined ? undefined : analysis.patterns().findLast((one) => one.identity === identity);
   const providerName = 'provider_name' in item ? item.provider_name : '';
-  const speaker = item.kind === 'feedback_produced' ? 'feedback' : 'guidance';
+  const speaker = advice?.speaker ?? 'guidance';
   return unitOf({ providerName, speaker, ...present({ pattern, stretch }) });
-}
-
-function patternOf(item: DerivedPayload): PatternReference | undefined {
-  if (item.kind === 'feedback_produced') return item.feedback.pattern;
-  return item.kind === 'guidance_produced' ? item.classification.pattern : undefined;
 }

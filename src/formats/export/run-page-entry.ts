@@ -1,3 +1,4 @@
+import { adviceOf } from '../../core/records/advice-of.ts';
 import { assertNever } from '../../core/base/assert-never.ts';
 import { resultText } from '../../core/detect/calls/result-text.ts';
 import { html, type Html } from '../html/html.ts';
@@ -60,13 +61,10 @@ function shownEvent(payload: TrajectoryPayload, call: number | undefined): Shown
       return { name, mark: payload.is_error ? 'bad' : 'call', body: textBlock(resultText(payload.result)) };
     }
     case 'feedback_produced':
-      return { name: `feedback of ${payload.provider_name}`, mark: 'advice', body: textBlock(payload.text) };
-    case 'guidance_produced':
-      return {
-        name: `guidance of ${payload.provider_name}`,
-        mark: 'advice',
-        body: textBlock(payload.injection.content),
-      };
+    case 'guidance_produced': {
+      const { speaker, text } = adviceOf(payload);
+      return { name: `${speaker} of ${payload.provider_name}`, mark: 'advice', body: textBlock(text) };
+    }
     case 'run_started':
       return { name: 'the run begins', mark: 'plain', body: textBlock(payload.task ?? '') };
     case 'run_ended':

@@ -1,3 +1,4 @@
+import { adviceOf } from '../../core/records/advice-of.ts';
 import { callNumber } from '../../core/base/call-number.ts';
 import { present } from '../../core/base/present.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
@@ -24,15 +25,14 @@ export function patternAttributes(pattern: TrajectoryPattern): SpanAttributes {
 
 /** Returns the attributes of a piece of advice. @param hasContent  false: omits the text, which may quote a result */
 export function adviceAttributes(payload: FeedbackProduced | GuidanceProduced, hasContent: boolean): SpanAttributes {
-  const isFeedback = payload.kind === 'feedback_produced';
-  const pattern = isFeedback ? payload.feedback.pattern : payload.classification.pattern;
+  const { pattern, severity, speaker, text } = adviceOf(payload);
   return {
     'coxswain.advice.id': payload.advice_id,
-    'coxswain.advice.speaker': isFeedback ? 'feedback' : 'guidance',
+    'coxswain.advice.speaker': speaker,
     'coxswain.advice.provider': payload.provider_name,
     ...present({
-      'coxswain.advice.text': hasContent ? (isFeedback ? payload.text : payload.injection.content) : undefined,
-      'coxswain.advice.severity': isFeedback ? payload.feedback.severity : undefined,
+      'coxswain.advice.text': hasContent ? text : undefined,
+      'coxswain.advice.severity': severity,
       'coxswain.pattern.identity': pattern?.identity,
     }),
   };

@@ -1,3 +1,4 @@
+import { adviceOf } from '../../core/records/advice-of.ts';
 import type { StoredContent } from '../../core/records/stored-message.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { FOLDED_CHARS, FOLDED_LINES } from './folded-text.tsx';
@@ -33,9 +34,8 @@ export function guessHeight(record: TrajectoryRecord, pages: RecordPages): numbe
     case 'turn_ended':
       return saidPx(payload.assistant.content, false);
     case 'feedback_produced':
-      return ROW_PX + HEAD_PX + textPx(payload.text);
     case 'guidance_produced':
-      return ROW_PX + HEAD_PX + textPx(payload.injection.content);
+      return ROW_PX + HEAD_PX + textPx(adviceOf(payload).text);
     default:
       return OTHER_PX;
   }

@@ -1,3 +1,4 @@
+import { adviceOf } from '../../core/records/advice-of.ts';
 import { memo, type ReactElement } from 'react';
 
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
@@ -200,18 +201,11 @@ function Body(props: {
     case 'pattern_cleared':
       return <PatternView pattern={payload.pattern} isCleared={payload.kind === 'pattern_cleared'} />;
     case 'feedback_produced':
-      return (
-        <Spoken who={`Feedback by ${payload.provider_name}`} text={payload.text} seq={seq} advice={props.advice} />
-      );
-    case 'guidance_produced':
-      return (
-        <Spoken
-          who={`Guidance by ${payload.provider_name}`}
-          text={payload.injection.content}
-          seq={seq}
-          advice={props.advice}
-        />
-      );
+    case 'guidance_produced': {
+      const { speaker, text } = adviceOf(payload);
+      const who = `${speaker === 'feedback' ? 'Feedback' : 'Guidance'} by ${payload.provider_name}`;
+      return <Spoken who={who} text={text} seq={seq} advice={props.advice} />;
+    }
     default:
       return isTold(payload) ? <EventView payload={payload} /> : <DetailView payload={payload} seq={seq} />;
   }

@@ -1,3 +1,4 @@
+import { adviceOf } from '../../core/records/advice-of.ts';
 import { callNumber } from '../../core/base/call-number.ts';
 import { hashText } from '../../core/base/hash.ts';
 import { present } from '../../core/base/present.ts';
@@ -241,18 +242,16 @@ export class RunOverviewFold implements KnownTimeline {
 
   #noteAdvice(payload: FeedbackProduced | GuidanceProduced): void {
     if (this.#adviceContents.size >= MAX_ADVICE || this.#adviceContents.has(payload.advice_id)) return;
-    const isFeedback = payload.kind === 'feedback_produced';
-    const text = isFeedback ? payload.text : payload.injection.content;
-    const why = isFeedback
-      ? payload.feedback.observations.map(({ description }) => description).join('; ')
-      : payload.classification.reason;
-    const point = isFeedback ? this.#point : payload.decision_point;
-    const pattern = isFeedback ? payload.feedback.pattern : payload.classification.pattern;
+    const { pattern, point: ownPoint, severity, speaker, text } = adviceOf(payload);
+    const why =
+      payload.kind === 'feedback_produced'
+        ? payload.feedback.observations.map(({ description }) => description).join('; ')
+        : payload.classification.reason;
+    const point = speaker === 'feedback' ? this.#point : ownPoint;
     this.#adviceContents.set(payload.advice_id, {
       text: text.slice(0, TEXT_CHARS).toWellFormed(),
       ...(why === undefined || why === '' ? {} : { why: why.slice(0, WHY_CHARS).toWellFormed() }),
-      ...(isFeedback ? { severity: payload.feedback.severity } : {}),
-      ...present({ point }),
+      ...present({ severity, point }),
       evidence:
         pattern === undefined
           ? []
