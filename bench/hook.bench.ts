@@ -17,6 +17,7 @@ import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/
 import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import { projectStoreFile } from '../src/core/node/project-store.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 40);
 const HOOK = process.argv[3] ?? join(import.meta.dirname, '..', 'dist', 'hook.cjs');
@@ -35,7 +36,7 @@ const env = { PATH, HOME: folder, XDG_STATE_HOME, CLAUDE_PROJECT_DIR: project };
 
 /** A run as a session leaves it after so many calls: files read and changed, checks that fail. */
 async function record(runId: string, calls: number): Promise<void> {
-  const cox = createCoxswain({ store: sqliteStore(join(project, '.coxswain', 'runs.db')) });
+  const cox = createCoxswain({ store: sqliteStore(projectStoreFile(project, { env })) });
   const run = cox.startRun({ runId, task: 'make the tests pass' });
   for (let index = 0; index < calls; index += 1) {
     const file = `src/module-${index % 97}/part-${index % 13}.ts`;

@@ -20,11 +20,13 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { generateText, isStepCount, registerTelemetry, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { defaultDetectors, RunView } from 'coxswain';
-import { sqliteStore } from 'coxswain/sqlite';
+import { projectStore } from 'coxswain/sqlite';
 import { z } from 'zod';
 
 // The same as `npx coxswain serve otlp` in a project, with any free port and without the token that exporters send otherwise.
 const project = mkdtempSync(join(tmpdir(), 'coxswain-example-'));
+// Runs are in the user's data folder; those of this example go with it.
+process.env['XDG_DATA_HOME'] = project;
 const program = fileURLToPath(new URL('cli/bin.js', import.meta.resolve('coxswain')));
 const server = spawn(process.execPath, [program, 'serve', 'otlp', '--listen', '127.0.0.1:0', '--no-token'], {
   cwd: project,
@@ -64,7 +66,8 @@ await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json'
 server.kill('SIGTERM');
 await once(server, 'close');
 
-const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
+process.chdir(project);
+const store = projectStore();
 for (const { runId } of (await store.listRuns()).runs) {
   const view = new RunView({ detectors: defaultDetectors() });
   for await (const record of store.readRun(runId)) view.fold(record);

@@ -49,7 +49,7 @@ console.log(await streamed.text);
 test('--import coxswain/ai-sdk/register records an app that is not changed, with its child runs, and the app prints the same', async () => {
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());
-  const path = join(folder.path, '.coxswain', 'runs.db');
+  const path = join(folder.path, 'runs.db');
   const cwd = fileURLToPath(new URL('../examples', import.meta.url));
   const env = { PATH: process.env['PATH'], HOME: folder.path, NO_COLOR: '1', COXSWAIN_STORE: path };
   const flags = ['--import', 'coxswain/ai-sdk/register', '--input-type=module', '--eval', APP];

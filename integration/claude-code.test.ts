@@ -16,6 +16,7 @@ import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
 import { loggedFaults, trustAs } from '../test/user-state.ts';
+import { storeFileOf } from '../test/user-state.ts';
 
 const CLAUDE = join(import.meta.dirname, 'node_modules', '.bin', 'claude');
 const built = mkdtempSync(join(tmpdir(), 'coxswain-built-'));
@@ -169,7 +170,7 @@ test.each(['settings', 'plugin', 'http'] as const)(
       await server.close();
     }
 
-    const store = sqliteStore(join(place.project, '.coxswain', 'runs.db'));
+    const store = sqliteStore(storeFileOf(place));
     try {
       const { runs } = await store.listRuns();
       const root = runs.find(({ depth }) => depth === 0);
@@ -229,7 +230,7 @@ test('over http all but what starts the server comes to it, and a session after 
   rmSync(serveFileOf(place.project));
   await stopServer(place.project);
   expect(await play('THIRD')).toBe(false);
-  const store = sqliteStore(join(place.project, '.coxswain', 'runs.db'));
+  const store = sqliteStore(storeFileOf(place));
   const { runs } = await store.listRuns();
   await store.close();
   expect(runs.map(({ task, calls }) => [task, calls])).toEqual([

@@ -12,6 +12,7 @@ import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.t
 import type { FakeModelServer } from '../src/testing/fake-model-server.ts';
 import type { ModelFault, ModelTurn } from '../src/testing/model-script.ts';
 import { homeOnly, jsonLines, runCli } from '../test/run-cli.ts';
+import { storeFileOf } from '../test/user-state.ts';
 
 /** Another installation of the program may be named; default: that of this folder. */
 const CLAUDE = process.env['COXSWAIN_TEST_CLAUDE'] ?? join(import.meta.dirname, 'node_modules', '.bin', 'claude');
@@ -257,7 +258,9 @@ test.skipIf(!isThere || spawnSync('script', ['--version']).status !== 0)(
     }
 
     const ways = {
-      hooks: (await Promise.all(projects.map((one) => reported(base, [join(one, '.coxswain', 'runs.db')])))).flat(),
+      hooks: (
+        await Promise.all(projects.map((one) => reported(base, [storeFileOf({ project: one, env: { HOME: home } })])))
+      ).flat(),
       transcripts: await reported(base, []),
       both: await reported(projects[0] ?? base, []),
     };

@@ -20,7 +20,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   store: 'Where runs are recorded.',
   gc: 'Deletion of recorded runs.',
   completion: 'Checks that must pass before the agent stops.',
-  notify: 'Notifications of coxswain watch. Ignored outside your user configuration.',
+  notify: 'Notifications for people.',
   trigger: 'Conditions under which the provider runs; any of them suffices.',
 };
 
@@ -28,7 +28,7 @@ const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   deadline: ['45m', '1h30m', { minutes: 20 }],
   tools: [{ view_logs: { kind: 'read' } }],
   'redaction.allow': [['EXAMPLE-KEY-1234']],
-  'store.address': ['.coxswain/runs.db', '~/coxswain/runs.db'],
+  'store.address': ['~/coxswain/runs.db', 'postgres://agents@db/agents'],
   'gc.olderThan': ['30d'],
   'gc.maxSize': ['2GB'],
   'completion.files': [['REPORT.md']],

@@ -8,7 +8,7 @@ const DESCRIPTION = 'Records each session, notices when it gets stuck, and says 
 
 const README = `# coxswain for Claude Code
 
-Records each session in .coxswain/runs.db of the project, notices when the agent loops, fails repeatedly for one cause, or runs
+Records each session in your data folder, notices when the agent loops, fails repeatedly for one cause, or runs
 out of time, and tells the agent in a few lines. It never denies or changes a call, and its faults never reach the agent.
 
 Needs Node 22.23 or newer: on the PATH, or installed by nvm, fnm, volta, asdf, Homebrew or an installer. Without one it reports that

@@ -22,7 +22,7 @@ const ABOUT: Readonly<Record<keyof typeof WORDS, string>> = {
 
 const COMMANDS: readonly string[] = [
   'report stuck-run.jsonl',
-  'analyze stuck-run.jsonl --store .coxswain/runs.db',
+  'analyze stuck-run.jsonl --store runs.db',
   'runs',
   'search rounding --limit 2',
   'show sample-stuck-run --call 24',
@@ -56,7 +56,7 @@ function commandTexts(): ReadonlyMap<string, string> {
 
 function printed(args: readonly string[], cwd: string): string {
   // Without agent programs and the user's settings.
-  const env = { PATH: '/usr/bin:/bin', HOME: cwd, TZ: 'UTC' };
+  const env = { PATH: '/usr/bin:/bin', HOME: cwd, TZ: 'UTC', COXSWAIN_STORE: 'runs.db' };
   const bin = join(ROOT, 'src', 'cli', 'bin.ts');
   const { stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd, env, encoding: 'utf8' });
   return `${stdout}${stderr}`

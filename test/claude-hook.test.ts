@@ -9,17 +9,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
 import { viewOf } from '../src/core/facts/run-view.ts';
-import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { stateFile } from '../src/core/node/state-places.ts';
-import { makeRecords } from '../src/stores/records-folder.ts';
-import { loggedFaults, trustAs } from './user-state.ts';
+import { loggedFaults, storeFileOf, trustAs } from './user-state.ts';
 import { HANGS_AFTER_MS } from './support/hangs-after.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storedRecords } from './support/stored-records.ts';
@@ -76,12 +74,12 @@ test('a repeated call is advised on, and only the owner can read the records', a
   expect(answer).toEqual({
     hookSpecificOutput: {
       hookEventName: 'PostToolUse',
-      additionalContext: expect.stringContaining('same call, Bash "npm test", was made 3 times'),
+      additionalContext: expect.stringContaining('You made the same call of Bash (npm) 3 times'),
     },
   });
   hook(place, event('SessionEnd', { reason: 'other' }));
 
-  const all = await storedRecords(place.project);
+  const all = await storedRecords(place);
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
   expect(all[0]?.payload).toMatchObject({
     kind: 'run_started',
@@ -95,10 +93,11 @@ test('a repeated call is advised on, and only the owner can read the records', a
   );
   expect(all.at(-1)?.payload).toMatchObject({ kind: 'run_ended', labels: { reason: 'other' } });
 
-  const folder = join(place.project, '.coxswain');
-  expect(statSync(folder).mode & 0o777).toBe(0o700);
-  expect(statSync(join(folder, 'runs.db')).mode & 0o777).toBe(0o600);
-  expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toMatch(/^# coxswain [0-9a-f]{32}\n\*\n$/);
+  const store = storeFileOf(place);
+  expect(dirname(store)).toBe(join(place.env['HOME'] ?? '', '.local', 'share', 'coxswain'));
+  expect(statSync(dirname(store)).mode & 0o777).toBe(0o700);
+  expect(statSync(store).mode & 0o777).toBe(0o600);
+  expect(readdirSync(place.project)).toEqual(['.git']);
   expect(loggedFaults(place)).toBe('');
 });
 
@@ -114,9 +113,9 @@ test('a subagent is a run below its session, with the session`s deadline', async
   hook(place, event('SubagentStop', { ...agent, last_assistant_message: 'Done' }));
   hook(place, event('SubagentStop', { agent_id: 'internal', agent_type: '' }));
 
-  const session = await storedRecords(place.project);
+  const session = await storedRecords(place);
   const set = session.find(({ payload }) => payload.kind === 'deadline_set')?.payload;
-  const child = await storedRecords(place.project, 's1/a1');
+  const child = await storedRecords(place, 's1/a1');
   expect(child[0]).toMatchObject({
     parent_run_id: 's1',
     depth: 1,
@@ -126,7 +125,7 @@ test('a subagent is a run below its session, with the session`s deadline', async
     },
   });
   expect(child.at(-1)?.payload).toMatchObject({ kind: 'run_ended' });
-  expect(await storedRecords(place.project, 's1/internal')).toEqual([]);
+  expect(await storedRecords(place, 's1/internal')).toEqual([]);
 });
 
 test('a session that continues after its end is the same run, resumed', async () => {
@@ -135,7 +134,7 @@ test('a session that continues after its end is the same run, resumed', async ()
   hook(place, event('SessionEnd', { reason: 'other' }));
   hook(place, event('SessionStart', { source: 'resume' }));
   hook(place, event('UserPromptSubmit', { prompt: 'Two' }));
-  const kinds = (await storedRecords(place.project)).map(({ payload }) => payload);
+  const kinds = (await storedRecords(place)).map(({ payload }) => payload);
   expect(kinds).toContainEqual({ kind: 'run_resumed', trigger: 'resume' });
   expect(kinds.filter(({ kind }) => kind === 'run_started')).toHaveLength(1);
 });
@@ -150,9 +149,7 @@ test('a denied call ends with the text that the model read, an interrupted one w
   );
   hook(place, event('PreToolUse', call('lost', 'sleep 9')));
   hook(place, event('Stop', { stop_hook_active: false, last_assistant_message: 'Stopped.' }));
-  const ended = (await storedRecords(place.project)).flatMap(({ payload }) =>
-    payload.kind === 'tool_ended' ? [payload] : [],
-  );
+  const ended = (await storedRecords(place)).flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload] : []));
   expect(ended).toEqual([
     expect.objectContaining({ tool_call_id: 'denied', is_error: true, result: 'Permission denied.' }),
     expect.objectContaining({ tool_call_id: 'lost', is_error: false, result_missing: true }),
@@ -166,7 +163,7 @@ test('a hook that is installed twice records everything once', async () => {
   for (let twice = 0; twice < 2; twice += 1) {
     hook(place, event('PostToolUse', { ...call('c1'), tool_response: { stdout: 'ok', stderr: '' } }));
   }
-  const kinds = (await storedRecords(place.project)).map(({ payload }) => payload.kind);
+  const kinds = (await storedRecords(place)).map(({ payload }) => payload.kind);
   expect(kinds.filter((kind) => kind === 'tool_started')).toHaveLength(1);
   expect(kinds.filter((kind) => kind === 'tool_ended')).toHaveLength(1);
 });
@@ -184,7 +181,7 @@ test('a failed completion check sends the agent back a limited number of times',
       '[Completion Check]\n\nNot complete yet:\n- The file result.txt does not exist.\n\n→ Complete this, then stop.',
   });
   expect([stop(), stop(), stop(), stop()]).toEqual([blocked, blocked, '', '']);
-  const checked = (await storedRecords(place.project)).flatMap(({ payload }) =>
+  const checked = (await storedRecords(place)).flatMap(({ payload }) =>
     payload.kind === 'completion_checked' ? [payload] : [],
   );
   expect(checked.map(({ met, attempt, gave_up }) => [met, attempt, gave_up])).toEqual([
@@ -199,7 +196,7 @@ test('a damaged state is rebuilt from the records', async () => {
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   turn(place, 't1', 'up to date');
   turn(place, 't2', 'up to date');
-  const database = new DatabaseSync(join(place.project, '.coxswain', 'runs.db'));
+  const database = new DatabaseSync(storeFileOf(place));
   database.exec("UPDATE snapshots SET json = '{ not json'");
   database.close();
   expect(turn(place, 't3', 'up to date')).toContain('3 times');
@@ -223,30 +220,25 @@ test('a result of one megabyte is recorded', async () => {
   const place = newPlace();
   const stdout = 'x'.repeat(1_000_000);
   expect(hook(place, event('PostToolUse', { ...call('big'), tool_response: { stdout, stderr: '' } })).status).toBe(0);
-  const ended = (await storedRecords(place.project)).find(({ payload }) => payload.kind === 'tool_ended')?.payload;
+  const ended = (await storedRecords(place)).find(({ payload }) => payload.kind === 'tool_ended')?.payload;
   expect(ended).toMatchObject({ result: stdout });
 });
 
 test('a damaged store, or a folder in its place, is a logged fault without effect on the agent', () => {
   const damaged = newPlace();
-  makeRecords(join(damaged.project, '.coxswain'), damaged);
-  writeFileSync(
-    join(damaged.project, '.coxswain', 'runs.db'),
-    'this is no database, but it is long enough to be looked at',
-  );
+  mkdirSync(dirname(storeFileOf(damaged)), { recursive: true });
+  writeFileSync(storeFileOf(damaged), 'this is no database, but it is long enough to be looked at');
   expect(hook(damaged, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
   expect(loggedFaults(damaged)).toContain('not an SQLite database');
   const folder = newPlace();
-  makeRecords(join(folder.project, '.coxswain'), folder);
-  mkdirSync(join(folder.project, '.coxswain', 'runs.db'));
+  mkdirSync(storeFileOf(folder), { recursive: true });
   expect(hook(folder, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
   expect(loggedFaults(folder)).not.toBe('');
 });
 
-test('faults of a read-only project are in the user`s folder', () => {
+test('faults of a project are in the user`s folder', () => {
   const place = newPlace();
-  // A file in the place of the folder: also root cannot write there.
-  writeFileSync(join(place.project, '.coxswain'), '');
+  mkdirSync(storeFileOf(place), { recursive: true });
   expect(hook(place, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
   const file = stateFile('faults', { env: place.env, projectFolder: place.project });
   expect(file.startsWith(join(place.env['HOME'] ?? '', '.local', 'state', 'coxswain', 'projects'))).toBe(true);
@@ -254,45 +246,68 @@ test('faults of a read-only project are in the user`s folder', () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('a folder of records from a repository is not used; the session reports it and loses nothing', async () => {
+test('a store and a configuration from a repository are not used; the session reports it and loses nothing', async () => {
   const place = newPlace();
   const folder = join(place.project, '.coxswain');
   const precious = join(place.env['HOME'] ?? '', 'precious');
   writeFileSync(precious, 'precious');
   mkdirSync(folder);
-  for (const name of [
-    'runs.db',
-    'runs.db-wal',
-    'faults.jsonl',
-    '.gitignore',
-    'serve.json',
-    'init-claude-code.json',
-    'trimmed',
-  ]) {
+  for (const name of ['runs.db', 'runs.db-wal', 'faults.jsonl', '.gitignore', 'serve.json', 'init-claude-code.json']) {
     symlinkSync(precious, join(folder, name));
   }
   writeFileSync(
     join(place.project, 'coxswain.config.json'),
-    JSON.stringify({ [`$(touch ${precious})`]: 1, mode: 'shadow' }),
+    JSON.stringify({ [`$(touch ${precious})`]: 1, mode: 'shadow', store: { address: '.coxswain/runs.db' } }),
   );
   const began = hook(place, event('SessionStart', { source: 'startup' }));
   expect(began.status).toBe(0);
-  expect(JSON.parse(began.stdout)).toEqual({ systemMessage: expect.stringContaining('is refused') });
+  expect(JSON.parse(began.stdout)).toEqual({
+    systemMessage: 'coxswain: coxswain.config.json is not trusted and ignored: read it, then run coxswain trust',
+  });
   expect(hook(place, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
   expect(turn(place, 't1', 'up to date') + turn(place, 't2', 'up to date')).toBe('');
   expect(turn(place, 't3', 'up to date')).toContain('3 times');
   expect(readFileSync(precious, 'utf8')).toBe('precious');
-  expect(loggedFaults(place).match(/"where":"records"/g)).toHaveLength(1);
-  const store = sqliteStore(stateFile('fallbackStore', { env: place.env, projectFolder: place.project }));
-  expect((await store.findRun('s1'))?.runId).toBe('s1');
-  await store.close();
+  expect(loggedFaults(place)).toBe('');
+  expect((await storedRecords(place))[0]?.payload).toMatchObject({ kind: 'run_started' });
+});
+
+test('the work trees of a repository share its store, and removing one deletes no run', async () => {
+  const place = newPlace();
+  const git = (...args: readonly string[]): void => {
+    const own = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
+    expect(spawnSync('git', [...own, ...args], { cwd: place.project, env: place.env }).status).toBe(0);
+  };
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'x');
+  git('worktree', 'add', '-q', '../tree');
+  const tree = join(place.project, '..', 'tree');
+  const below = join(tree, 'src');
+  mkdirSync(below);
+  for (const project of [place.project, tree, below]) {
+    const env = { ...place.env, CLAUDE_PROJECT_DIR: project };
+    hook({ ...place, env }, event('UserPromptSubmit', { prompt: 'One', session_id: `in ${project}` }));
+  }
+  git('worktree', 'remove', '--force', '../tree');
+  for (const project of [place.project, tree, below])
+    expect(await storedRecords(place, `in ${project}`)).not.toEqual([]);
+  expect(readdirSync(place.project)).toEqual(['.git']);
+});
+
+test('a project that may not be written to is recorded like any other', async () => {
+  const place = newPlace();
+  chmodSync(place.project, 0o555);
+  onTestFinished(() => chmodSync(place.project, 0o755));
+  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
+  expect(await storedRecords(place)).not.toEqual([]);
+  expect(loggedFaults(place)).toBe('');
 });
 
 test('a shipped record of a server starts nothing', () => {
   const place = newPlace();
   const ran = join(place.env['HOME'] ?? '', 'ran');
   const program = [process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(ran)}, '')`];
-  makeRecords(join(place.project, '.coxswain'), place);
+  mkdirSync(join(place.project, '.coxswain'));
   const settings = { port: 20_001, token: 'x'.repeat(43), program };
   writeFileSync(join(place.project, '.coxswain', 'serve.json'), JSON.stringify(settings), { mode: 0o600 });
   hook(place, event('SessionStart', { source: 'startup' }));
@@ -316,13 +331,13 @@ test('an error in a configuration is logged once, and the rest applies', async (
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   hook(place, event('PreToolUse', call('c1')));
   expect(loggedFaults(place).trim().split('\n')).toHaveLength(1);
-  expect((await storedRecords(place.project))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
+  expect((await storedRecords(place))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
 });
 
 test('a lock of another process does not block the agent', () => {
   const place = newPlace();
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
-  const database = new DatabaseSync(join(place.project, '.coxswain', 'runs.db'));
+  const database = new DatabaseSync(storeFileOf(place));
   database.exec('BEGIN IMMEDIATE');
   try {
     expect(hook(place, event('PreToolUse', call('c1')))).toEqual({ status: 0, stdout: '' });
@@ -348,7 +363,7 @@ test('standard input that never ends does not block the agent, and a whole event
     return code;
   };
   expect(await run(event('UserPromptSubmit', { prompt: 'One' }))).toBe(0);
-  expect(await storedRecords(place.project)).not.toEqual([]);
+  expect(await storedRecords(place)).not.toEqual([]);
   expect(await run('{ "half": ')).toBe(0);
   expect(loggedFaults(place)).toContain('not a JSON object');
 });
@@ -357,7 +372,7 @@ test('COXSWAIN_DISABLE=1 turns everything off', () => {
   const place = newPlace();
   const off = { ...place, env: { ...place.env, COXSWAIN_DISABLE: '1' } };
   expect(hook(off, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
-  expect(existsSync(join(place.project, '.coxswain'))).toBe(false);
+  expect(existsSync(storeFileOf(place))).toBe(false);
 });
 
 test('the code cache is readable for its owner only, and is rebuilt if it is truncated', () => {
@@ -385,7 +400,7 @@ test('a session that the model ended, or that was interrupted, is recorded with 
   );
   hook(place, event('SessionEnd', { reason: 'other' }));
   const ends = async (): Promise<readonly object[]> =>
-    (await storedRecords(place.project)).flatMap(({ payload }) => (payload.kind === 'run_ended' ? [payload] : []));
+    (await storedRecords(place)).flatMap(({ payload }) => (payload.kind === 'run_ended' ? [payload] : []));
   expect(await ends()).toMatchObject([
     { outcome: 'error', reason: 'rate_limit', labels: { error: 'API Error: Request rejected (429)' } },
   ]);
@@ -408,7 +423,7 @@ test('a session that asks for permission waits for it until the call goes on', a
   hook(place, event('PreToolUse', call('c1')));
   hook(place, event('PermissionRequest', { tool_name: 'Bash', tool_input: {} }));
   hook(place, event('Notification', { notification_type: 'idle_prompt', message: 'Claude is waiting' }));
-  expect(viewOf(await storedRecords(place.project)).verdict.evidence).toBe('waiting for permission to use Bash');
+  expect(viewOf(await storedRecords(place)).verdict.evidence).toBe('waiting for permission to use Bash');
   hook(place, event('PostToolUse', { ...call('c1'), tool_response: 'x' }));
-  expect(viewOf(await storedRecords(place.project)).verdict.evidence).toContain('no answer yet');
+  expect(viewOf(await storedRecords(place)).verdict.evidence).toContain('no answer yet');
 });

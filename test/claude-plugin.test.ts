@@ -7,6 +7,7 @@ import { buildHook } from '../scripts/build-hook.ts';
 import { buildPlugin } from '../scripts/build-plugin.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { tempFolder } from './support/temp-folder.ts';
+import { storeFileOf } from './user-state.ts';
 
 let built: Awaited<ReturnType<typeof tempFolder>>;
 let home: string;
@@ -62,7 +63,7 @@ function putNode(file: string, version: string): void {
 }
 
 async function recordedRuns(): Promise<number> {
-  const file = join(home, 'project/.coxswain/runs.db');
+  const file = storeFileOf({ project: join(home, 'project'), env: { HOME: home } });
   if (!existsSync(file)) return 0;
   const store = sqliteStore(file);
   const { runs: found } = await store.listRuns();

@@ -6,6 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 
 import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli } from './run-cli.ts';
+import { storeFileOf } from './user-state.ts';
 
 const sample = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
 const FLAGGED = '  ▲ stuck, likely: the same failure after each edit, bash, seen 5 times since call 4\n';
@@ -13,6 +14,10 @@ const FLAGGED = '  ▲ stuck, likely: the same failure after each edit, bash, se
 let cwd: string;
 
 beforeEach(() => void (cwd = testFolder()));
+
+function storeFile(): string {
+  return storeFileOf({ project: cwd, env: process.env });
+}
 
 test('the demo shows calls, a pattern, advice, how the agent follows it, and what to do next', async () => {
   const { code, stdout, stderr } = await runCli(['demo'], { cwd });
@@ -29,7 +34,7 @@ test('the demo shows calls, a pattern, advice, how the agent follows it, and wha
   );
   expect(stdout).toContain('finished (it worked)');
   expect(stdout).toMatch(/\n17 calls, 1 pattern, (\d+) pieces of advice \(Deadline \d+, [^\n]+\), \1 delivered\.\n/);
-  expect(stdout).toContain('\nThe run is recorded in .coxswain/runs.db.\n');
+  expect(stdout).toContain(`\nThe run is recorded in ${storeFile()}.\n`);
   expect(stdout).toMatch(/coxswain show demo-stuck-run\n[^\n]+coxswain analyze PATH…\n[^\n]+coxswain watch\n$/);
 });
 
@@ -84,7 +89,7 @@ test('if the store holds another run with its id, the demo uses a new id, the sa
     join(cwd, 'x.json'),
     JSON.stringify({ id: 'demo-stuck-run', calls: [{ tool: 'bash', result: 'x' }] }),
   );
-  await runCli(['analyze', 'x.json', '--store', '.coxswain/runs.db'], { cwd });
+  await runCli(['analyze', 'x.json', '--store', storeFile()], { cwd });
   for (let time = 0; time < 2; time += 1) {
     const { code, stdout, stderr } = await runCli(['demo'], { cwd });
     expect([code, stderr]).toEqual([0, '']);
@@ -96,7 +101,7 @@ test('if the store holds another run with its id, the demo uses a new id, the sa
 
 test('the demo and an analysis of the sample have different ids in a store', async () => {
   await runCli(['demo'], { cwd });
-  const analysed = await runCli(['analyze', sample, '--store', '.coxswain/runs.db'], { cwd });
+  const analysed = await runCli(['analyze', sample, '--store', storeFile()], { cwd });
   expect([analysed.code, analysed.stderr]).toEqual([0, '']);
   expect((await runCli(['demo'], { cwd })).code).toBe(0);
 });

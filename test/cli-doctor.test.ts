@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
 import { logFault } from '../src/core/node/fault-log.ts';
@@ -10,7 +10,8 @@ import { hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
-import { makeRecords } from '../src/stores/records-folder.ts';
+import { storeFileOf, trustAs } from './user-state.ts';
+import { existsSync } from 'node:fs';
 
 const MAIN = new URL('../src/hosts/claude-code/hook-main.ts', import.meta.url).href;
 const STDIN = new URL('../src/hosts/claude-code/read-stdin.ts', import.meta.url).href;
@@ -83,7 +84,7 @@ test('an event is sent through the configured hook command and leaves no trace',
   expect(of('heartbeat')).toMatchObject({ status: 'unknown' });
   expect(lines.filter(({ status }) => status === 'fail')).toEqual([]);
   expect(code).toBe(0);
-  const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
+  const store = sqliteStore(storeFileOf({ project, env }));
   expect((await store.listRuns()).runs).toEqual([]);
   expect((await store.search({ text: 'doctor' })).hits).toEqual([]);
   await store.close();
@@ -94,7 +95,7 @@ test('without hooks, store and claude every check is unknown and nothing is crea
   for (const check of ['hooks', 'heartbeat', 'store', 'claude']) expect(of(check)).toMatchObject({ status: 'unknown' });
   expect(of('hook alive')).toBeUndefined();
   expect(code).toBe(0);
-  expect(await readdir(project)).not.toContain('.coxswain');
+  expect(existsSync(storeFileOf({ project, env }))).toBe(false);
   const { stdout } = await runCli(['doctor'], { cwd: project, env });
   expect(stdout).toMatch(/\n\nNo hook was found\. First: Run coxswain init [^\n]+\n$/);
 });
@@ -148,8 +149,8 @@ test('a hook whose files have moved fails with a fix', async () => {
 
 test('a file that is not a store fails with the reason from the log, and is not changed', async () => {
   await settings(addHooks('', hookGroups(command)));
-  makeRecords(join(project, '.coxswain'), { env });
-  const file = join(project, '.coxswain', 'runs.db');
+  const file = storeFileOf({ project, env });
+  await mkdir(dirname(file), { recursive: true });
   await writeFile(file, 'this is a poem, not a database; '.repeat(200), { mode: 0o600 });
   const before = await readFile(file);
   const { code, of } = await doctor();
@@ -162,18 +163,15 @@ test('a file that is not a store fails with the reason from the log, and is not 
   expect(await readFile(file)).toEqual(before);
 });
 
-test('a records folder that came with the project fails, and one command accepts it', async () => {
-  await settings(addHooks('', hookGroups(command)));
+test('records of an earlier version in the project are reported and not opened', async () => {
   await mkdir(join(project, '.coxswain'));
-  await writeFile(join(project, '.coxswain', 'runs.db'), '');
+  await writeFile(join(project, '.coxswain', 'runs.db'), 'no store');
   const { code, of } = await doctor();
-  expect(of('records')).toMatchObject({ status: 'fail', fix: expect.stringContaining('coxswain trust --records') });
-  expect(of('hook alive')).toMatchObject({ status: 'pass' });
-  expect(code).toBe(1);
-  expect((await runCli(['trust', '--records'], { cwd: project, env })).stdout).toContain('accepted: ');
-  const accepted = await doctor();
-  expect(accepted.of('records')).toMatchObject({ status: 'pass' });
-  expect(accepted.of('hook alive')).toMatchObject({ status: 'pass' });
+  expect(of('old records')).toMatchObject({
+    status: 'unknown',
+    fix: expect.stringContaining('coxswain import .coxswain/runs.db'),
+  });
+  expect(code).toBe(0);
 });
 
 test('disabled, incomplete or unreadable hooks fail', async () => {
@@ -191,16 +189,20 @@ test('disabled, incomplete or unreadable hooks fail', async () => {
 
 test('a readable store, a wrong configuration and an untrusted one are reported', async () => {
   tell({ hook_event_name: 'UserPromptSubmit', prompt: 'hello' });
-  await chmod(join(project, '.coxswain', 'runs.db'), 0o644);
+  await chmod(storeFileOf({ project, env }), 0o644);
   await writeFile(
     join(project, 'coxswain.config.json'),
     JSON.stringify({ deadlin: '45m', completion: { command: ['true'] } }),
   );
   const { code, of } = await doctor();
   expect(of('store permissions')).toMatchObject({ status: 'fail', fix: expect.stringContaining('chmod') });
-  expect(of('configuration')).toMatchObject({ status: 'fail', found: expect.stringContaining('deadline') });
-  expect(of('trust')).toMatchObject({ status: 'unknown', found: expect.stringContaining('completion') });
+  expect(of('configuration')).toMatchObject({ status: 'pass' });
+  expect(of('trust')).toMatchObject({ status: 'unknown', found: expect.stringContaining('coxswain trust') });
   expect(code).toBe(1);
+  trustAs({ project, env });
+  const trusted = await doctor();
+  expect(trusted.of('configuration')).toMatchObject({ status: 'fail', found: expect.stringContaining('deadline') });
+  expect(trusted.of('trust')).toBeUndefined();
 });
 
 test('a hook that may come from the repository is shown and neither run nor contacted', async () => {

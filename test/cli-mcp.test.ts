@@ -8,17 +8,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { isKnownEvent, readHookEvent } from '../src/hosts/claude-code/hook-event.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
-import { makeRecords } from '../src/stores/records-folder.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { testFolder } from './support/test-folder.ts';
+import { storeFileOf } from './user-state.ts';
 
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 
 /** Plays events of a session into the store of a project. */
 async function play(project: string, events: readonly object[]): Promise<readonly TrajectoryPayload[]> {
-  makeRecords(join(project, '.coxswain'), { env: { HOME: project } });
-  const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
+  const store = sqliteStore(storeFileOf({ project, env: { HOME: project } }));
   const sessions = new ClaudeSessions({
     store,
     config: { steering: standardSteering(), deadlineFrom: 'session', deadline: { minutes: 30 } },

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { loadConfig } from '../src/hosts/config/load-config.ts';
 import { trustProject } from '../src/hosts/config/trust-project.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 import { testFolder } from './support/test-folder.ts';
@@ -82,18 +81,16 @@ test('a refusing webhook is exit code 1, and its address is not shown', async ()
   ]);
 });
 
-test('a repository cannot configure notifications, trusted or not', async () => {
+test('a repository configures notifications only after coxswain trust', async () => {
   const { url, bodies } = await webhook();
-  await writeFile(join(cwd, 'coxswain.config.json'), JSON.stringify({ mode: 'shadow', notify: { webhook: url } }));
-  const places = { env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home }, homeFolder: home };
+  await writeFile(join(cwd, 'coxswain.config.json'), JSON.stringify({ notify: { webhook: url } }));
   const { code, stderr } = await notifyTest();
   expect(code).not.toBe(0);
-  expect(stderr).toContain('it applies only in your own configuration');
-  trustProject(cwd, places);
-  const { config, ignored } = await loadConfig({ projectFolder: cwd, ...places });
-  expect(config).toEqual({ mode: 'shadow' });
-  expect(ignored.map(({ path }) => path)).toEqual(['notify']);
+  expect(stderr).toContain('coxswain.config.json is not trusted and ignored: read it, then run coxswain trust');
   expect(bodies).toEqual([]);
+  trustProject(cwd, { env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home }, homeFolder: home });
+  expect((await notifyTest()).code).toBe(0);
+  expect(bodies).toHaveLength(1);
 });
 
 test('watch sends the configured notifications to the configured targets, and no others', async () => {

@@ -8,6 +8,7 @@ import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { homeOnly, jsonLines } from './run-cli.ts';
+import { storeFileOf } from './user-state.ts';
 
 const here = useStoresFolder();
 const HOUR_MS = 3_600_000;
@@ -176,7 +177,7 @@ test('a recorded session that this machine has no file of is not called dead: it
   await writeFileAt('.claude/sessions/1.json', JSON.stringify({ pid: process.pid, sessionId: 'other' }));
   await writeFile(join(here.cwd, 'elsewhere.jsonl'), asked.replaceAll('dead', 'elsewhere'));
   const env = homeOnly(join(here.cwd, 'home'));
-  const address = join('.coxswain', 'runs.db');
+  const address = storeFileOf({ project: here.cwd, env });
   await here.run(['analyze', 'elsewhere.jsonl', '--store', address], { env });
   await here.run(['analyze', join('home', '.claude', 'projects', '-o', 'dead.jsonl'), '--store', address], { env });
   const unknown = 'no answer yet: cut off, or still at work';

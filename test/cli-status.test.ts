@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
 
@@ -10,8 +10,7 @@ import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { runCli } from './run-cli.ts';
-import { makeRecords } from '../src/stores/records-folder.ts';
-import { trustAs } from './user-state.ts';
+import { storeFileOf, trustAs } from './user-state.ts';
 
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
 
@@ -53,7 +52,7 @@ async function status(args: readonly string[] = [], stdin = ''): Promise<string>
 }
 
 test('status shows the most recently active run, or the session named on standard input, also from a subfolder', async () => {
-  await record(sqliteStore(join(project, '.coxswain', 'runs.db')));
+  await record(sqliteStore(storeFileOf({ project, env })));
   expect(await status()).toBe('cox 2 calls, 2 errors\n');
   const cwd = join(project, 'src');
   await mkdir(cwd);
@@ -76,14 +75,8 @@ test('a configured store is read', async () => {
 test('without a store, with a damaged one or with odd input it prints one line and creates nothing', async () => {
   expect(await status([], '\u0000 not JSON')).toBe('cox: no run\n');
   expect(await readdir(project)).toEqual(['.git']);
-  const folder = join(project, '.coxswain');
-  await mkdir(folder);
-  await writeFile(join(folder, 'runs.db'), '');
-  expect(await status()).toBe('cox: no run, .coxswain is refused (coxswain doctor)\n');
-  expect(JSON.parse(await status(['--json']))).toMatchObject({ refused: { kind: 'unmarked' } });
-  await rm(folder, { recursive: true });
-  makeRecords(folder, { env: process.env });
-  const file = join(project, '.coxswain', 'runs.db');
+  const file = storeFileOf({ project, env });
+  await mkdir(dirname(file), { recursive: true });
   await writeFile(file, 'a poem, not a database '.repeat(100));
   expect(await status()).toMatch(/^cox: .*coxswain doctor/);
   expect(await status(['--format', '{calls}'])).toBe('\n');

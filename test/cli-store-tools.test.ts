@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -267,4 +267,30 @@ test.skipIf(process.platform === 'win32')('an export for which there is no room 
   expect([status, stderr]).toEqual([1, expect.stringContaining('coxswain: ')]);
   expect((await readdir(here.cwd)).filter((name) => name.startsWith('all.'))).toEqual([]);
   expect((await here.run(['export', '--store', 'runs.db', '--to', 'all.ndjson'])).code).toBe(0);
+});
+
+test('the store of an earlier version in the project is named and not opened; import moves its runs, and repeating it changes nothing', async () => {
+  const old = '.coxswain/runs.db';
+  const env = { XDG_DATA_HOME: join(here.cwd, 'data') };
+  await here.recorded(old);
+  const all = await here.exported(old);
+  const before = await readFile(join(here.cwd, old));
+  const note =
+    'coxswain: .coxswain/runs.db holds runs of an earlier version: move them with coxswain import .coxswain/runs.db';
+  for (const args of [['runs'], ['report'], ['search', 'x'], ['verify'], ['effect'], ['export']]) {
+    const { code, stderr, stdout } = await here.run(args, { env });
+    expect([args, code === 0, stdout]).toEqual([args, false, '']);
+    expect(stderr.split('\n')[0]).toBe(`${note}, then delete it`);
+  }
+  for (let times = 0; times < 2; times += 1) {
+    const moved = await here.run(['import', old], { env });
+    expect([moved.code, moved.stderr]).toEqual([0, '']);
+    expect(moved.stdout).toMatch(/^2 runs, \d+ records now in .*\/data\/coxswain\/[\w.-]+-[0-9a-f]{16}\.db\n$/);
+  }
+  expect(await here.run(['import', old, '--store', old], { env })).toMatchObject({ code: 2 });
+  expect(await readFile(join(here.cwd, old))).toEqual(before);
+  await rm(join(here.cwd, '.coxswain'), { recursive: true });
+  const exported = await here.run(['export'], { env });
+  expect([exported.stdout, exported.stderr]).toEqual([all, '']);
+  expect(jsonLines((await here.run(['runs', '--json'], { env })).stdout)).toHaveLength(2);
 });

@@ -7,8 +7,15 @@ import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
+import { trustProject } from '../src/hosts/config/trust-project.ts';
+import { storeFileOf } from './user-state.ts';
 
 let cwd: string;
+
+/** The store of the project. */
+function storeFile(): string {
+  return storeFileOf({ project: cwd, env: process.env });
+}
 
 beforeEach(async () => {
   cwd = testFolder();
@@ -99,15 +106,15 @@ test('without a store, runs and show suggest a command', async () => {
   for (const args of [['runs'], ['show', 'x']]) {
     const { code, stdout, stderr } = await runCli(args, { cwd });
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^coxswain: \.coxswain\/runs\.db: [^\n]*coxswain demo[^\n]*\n$/);
+    expect(stderr).toMatch(/^coxswain: [^\n]*\.db: [^\n]*coxswain demo[^\n]*\n$/);
   }
-  expect(existsSync(join(cwd, '.coxswain'))).toBe(false);
+  expect(existsSync(storeFile())).toBe(false);
 });
 
 test('a unique beginning of an id is enough', async () => {
-  await runCli(['analyze', 'a.json', 'b.json', '--store', '.coxswain/runs.db'], { cwd });
+  await runCli(['analyze', 'a.json', 'b.json', '--store', storeFile()], { cwd });
   await writeFile(join(cwd, 'c.json'), sampleRun('beta', 'fine'));
-  await runCli(['analyze', 'c.json', '--store', '.coxswain/runs.db'], { cwd });
+  await runCli(['analyze', 'c.json', '--store', storeFile()], { cwd });
   const shown = await runCli(['show', 'be'], { cwd });
   expect([shown.code, shown.stdout.includes('beta')]).toEqual([0, true]);
   const several = await runCli(['show', 'alpha'], { cwd });
@@ -120,7 +127,7 @@ test('a unique beginning of an id is enough', async () => {
 });
 
 test('the cursor leads to the next page of runs', async () => {
-  await runCli(['analyze', 'a.json', 'b.json', '--store', '.coxswain/runs.db'], { cwd });
+  await runCli(['analyze', 'a.json', 'b.json', '--store', storeFile()], { cwd });
   const first = await runCli(['runs', '--limit', '1', '--json'], { cwd });
   const cursor = /--after (\S+)/.exec(first.stderr)?.[1] ?? '';
   const second = await runCli(['runs', '--limit', '1', '--json', '--after', cursor], { cwd });
@@ -152,5 +159,6 @@ test('runs --cost and show print the cost of a run from built-in or configured p
     join(cwd, 'coxswain.config.json'),
     JSON.stringify({ prices: { 'made-up-1': { input: 3, output: 10 } } }),
   );
+  trustProject(cwd, { env: process.env });
   expect(await costs()).toEqual({ 'claude-haiku-4-5': 1.5, 'made-up-1': 4 });
 });

@@ -4,7 +4,6 @@ import { nameOnPage } from '../scripts/config-schema.ts';
 import { STATE_FILES } from '../src/core/node/state-places.ts';
 import { parseBytes } from '../src/core/base/parse-bytes.ts';
 import { configFields, type ConfigField } from '../src/hosts/config/config-fields.ts';
-import { FIELD_TRUST } from '../src/hosts/config/field-trust.ts';
 import { decodeConfig, readConfigText } from '../src/hosts/config/decode-config.ts';
 import { resolveConfig } from '../src/hosts/config/resolve-config.ts';
 import type { Shape } from '../src/core/base/shape.ts';
@@ -96,16 +95,6 @@ test('the page has the default limits of every guidance provider', () => {
   );
   expect(limits?.map((row) => row.slice(1, 6))).toEqual(expected);
   expect(limits?.map(([name]) => withoutCode(name))).toEqual(LIMITS);
-});
-
-test('the page has the trust table: every class with its reason', () => {
-  const [table] = tables('field | from a repository');
-  const expected = Object.entries(FIELD_TRUST).map(([path, { needs, why }]) => [
-    path,
-    { none: 'counts', trust: 'after `coxswain trust`', own: 'never' }[needs],
-    why,
-  ]);
-  expect(table?.map(([path, needs, why]) => [withoutCode(path), needs, why])).toEqual(expected);
 });
 
 test('the first example of the page is a configuration that works as described', () => {

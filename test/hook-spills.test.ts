@@ -10,7 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, test } from 'vitest';
 
@@ -20,10 +20,9 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import { endWithTest } from './support/end-with-test.ts';
 import { fakeSecrets } from './support/fake-secrets.ts';
 import { jsonLines, runCli } from './run-cli.ts';
-import { makeRecords } from '../src/stores/records-folder.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storedRecords } from './support/stored-records.ts';
-import { loggedFaults } from './user-state.ts';
+import { loggedFaults, storeFileOf } from './user-state.ts';
 
 /** Hook processes on one run. */
 const PROCESSES = rounds({ full: 40, short: 12 });
@@ -50,13 +49,13 @@ function newPlace(): Place {
   const home = testFolder();
   const project = join(home, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
-  const store = join(project, '.coxswain', 'runs.db');
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: home,
     XDG_STATE_HOME: join(home, 'state'),
     CLAUDE_PROJECT_DIR: project,
   };
+  const store = storeFileOf({ project, env });
   return { project, store, spills: `${store}-spills`, env };
 }
 
@@ -127,7 +126,7 @@ test.each([
     // Each folds for a second at most.
     while (spillsIn(place).length > 0) await hook(place, event('SessionStart', { source: 'resume' }));
 
-    const stored = await storedRecords(place.project);
+    const stored = await storedRecords(place);
     const started = startedCalls(stored);
     expect(acknowledged.filter((id) => !started.includes(id))).toEqual([]);
     expect(started).toHaveLength(new Set(started).size);
@@ -156,9 +155,9 @@ test('events that a locked store does not take wait in private files, and the ne
 
   expect(await hook(place, event('PreToolUse', call('c3')))).toBe(0);
   expect(readdirSync(place.spills)).toEqual([]);
-  const all = await storedRecords(place.project);
+  const all = await storedRecords(place);
   expect(startedCalls(all)).toEqual(['c1', 'c3']);
-  expect(startedCalls(await storedRecords(place.project, 's2'))).toEqual(['c2']);
+  expect(startedCalls(await storedRecords(place, 's2'))).toEqual(['c2']);
   expect(all.find(({ payload }) => payload.kind === 'tool_ended')?.payload).toMatchObject({ result: 'ok' });
   // The time is that of their arrival.
   const late = all.filter(({ late_input_id: id }) => id !== undefined);
@@ -173,11 +172,11 @@ test('an event whose file still exists after the fold, as after a crash, is not 
   const [name = ''] = spillsIn(place);
   const bytes = readFileSync(join(place.spills, name));
   await hook(place, event('PreToolUse', call('c1')));
-  const before = await storedRecords(place.project);
+  const before = await storedRecords(place);
   writeFileSync(join(place.spills, name), bytes, { mode: 0o600 });
   await hook(place, event('PreToolUse', call('c2')));
   expect(readdirSync(place.spills)).toEqual([]);
-  const after = await storedRecords(place.project);
+  const after = await storedRecords(place);
   expect(after.slice(0, before.length)).toEqual(before);
   expect(after.filter(({ payload }) => JSON.stringify(payload).includes('And that'))).toHaveLength(1);
   expect(startedCalls(after)).toEqual(['c1', 'c2']);
@@ -194,7 +193,7 @@ test('advice on an event that is folded late is recorded as undelivered', async 
   for (const id of ['t1', 't2']) await turn(id);
   await whileLocked(place, () => turn('t3'));
   await hook(place, event('SessionEnd', { reason: 'other' }));
-  const answers = (await storedRecords(place.project)).flatMap(({ payload }) =>
+  const answers = (await storedRecords(place)).flatMap(({ payload }) =>
     payload.kind === 'feedback_delivered' ? [payload] : [],
   );
   expect(answers).toContainEqual(
@@ -215,7 +214,7 @@ test('damaged and half-written files are set aside and reported, and block no ev
   writeFileSync(file, readFileSync(file).subarray(0, -9));
   writeFileSync(join(place.spills, '000000000000000001-0-1-x.writing'), 'half', { mode: 0o600 });
   await hook(place, event('PreToolUse', call('c3')));
-  expect(startedCalls(await storedRecords(place.project))).toEqual(['c2', 'c3']);
+  expect(startedCalls(await storedRecords(place))).toEqual(['c2', 'c3']);
   expect(spillsIn(place)).toEqual([]);
   expect(spillsIn(place, '.damaged')).toHaveLength(2);
   expect(loggedFaults(place)).toMatch(/is damaged/);
@@ -236,7 +235,7 @@ test('a file that other users can write is not folded', async () => {
   writeFileSync(elsewhere, bytes, { mode: 0o600 });
   symlinkSync(elsewhere, join(place.spills, name.replace(/^0/, '1')));
   await hook(place, event('PreToolUse', call('c2')));
-  expect(startedCalls(await storedRecords(place.project))).toEqual(['c2']);
+  expect(startedCalls(await storedRecords(place))).toEqual(['c2']);
   expect(readFileSync(elsewhere)).toEqual(bytes);
 });
 
@@ -249,7 +248,7 @@ test('a link in the place of the folder is not followed', async () => {
   await whileLocked(place, async () => expect(await hook(place, event('PreToolUse', call('c1')))).toBe(0));
   expect(readdirSync(elsewhere)).toEqual([]);
   expect(lstatSync(place.spills).isSymbolicLink()).toBe(true);
-  expect(loggedFaults(place)).toContain('is refused: runs.db-spills: it is a link');
+  expect(loggedFaults(place)).toContain('the event waits in a spill file');
 });
 
 test('a spill file holds no secret', async () => {
@@ -288,19 +287,19 @@ test('read-only commands report waiting events, and recover folds them', async (
 
   const { code, stdout } = await run(['recover', place.store]);
   expect([code, stdout]).toEqual([0, expect.stringContaining('1 waiting event added, 0 left')]);
-  expect(startedCalls(await storedRecords(place.project))).toEqual(['c1']);
+  expect(startedCalls(await storedRecords(place))).toEqual(['c1']);
   expect((await run(['verify', place.store])).stderr).toBe('');
 });
 
 test('events of a store that cannot be opened wait until it is replaced', async () => {
   const place = newPlace();
-  makeRecords(join(place.project, '.coxswain'), place);
+  mkdirSync(dirname(place.store), { recursive: true });
   writeFileSync(place.store, 'this is no database, but it is long enough to be looked at', { mode: 0o600 });
   expect(await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }))).toBe(0);
   expect(await hook(place, event('PreToolUse', call('c1')))).toBe(0);
   rmSync(place.store);
   expect(await hook(place, event('PreToolUse', call('c2')))).toBe(0);
-  const all = await storedRecords(place.project);
+  const all = await storedRecords(place);
   expect(all[0]?.payload).toMatchObject({ kind: 'run_started', task: 'Do it' });
   expect(startedCalls(all)).toEqual(['c1', 'c2']);
 });

@@ -21,6 +21,7 @@ import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts
 import { openStoreReader } from '../src/stores/registry/open-store.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { testFolder } from './support/test-folder.ts';
+import { storeFileOf } from './user-state.ts';
 
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 const SERVER = join(import.meta.dirname, 'support', 'mcp-server.ts');
@@ -74,7 +75,7 @@ async function connect(
 }
 
 async function recordsOf(project: string): Promise<readonly TrajectoryPayload[]> {
-  const store = await openStoreReader(join(project, '.coxswain', 'runs.db'));
+  const store = await openStoreReader(storeFileOf({ project, env: envOf(project) }));
   const payloads: TrajectoryPayload[] = [];
   const { runs } = await store.listRuns();
   for (const { runId } of runs) for await (const { payload } of store.readRun(runId)) payloads.push(payload);
@@ -415,7 +416,7 @@ describe('where nothing can be recorded, everything passes and nothing is added'
   test('a store that is no database', async () => {
     const project = await newProject();
     await raw(project, [BIN, 'mcp', '--', NODE, '-e', ECHO], LOOP);
-    await writeFile(join(project, '.coxswain', 'runs.db'), 'no database'.repeat(1_000));
+    await writeFile(storeFileOf({ project, env: envOf(project) }), 'no database'.repeat(1_000));
     expect(await passed(project)).toEqual(await direct(project));
   });
 
@@ -444,7 +445,7 @@ describe('where nothing can be recorded, everything passes and nothing is added'
 test('calls that were made while another process held the store are recorded later', async () => {
   const project = await newProject();
   await raw(project, [BIN, 'mcp', '--', NODE, '-e', ECHO], `${call(1)}\n`);
-  const database = new DatabaseSync(join(project, '.coxswain', 'runs.db'));
+  const database = new DatabaseSync(storeFileOf({ project, env: envOf(project) }));
   database.exec('BEGIN IMMEDIATE');
   const { client, close } = await connect(project, NODE, [BIN, 'mcp', '--', NODE, SERVER]);
   for (let at = 0; at < 2; at += 1) await client.callTool({ name: 'frobnicate', arguments: {} });

@@ -31,6 +31,7 @@ import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { runCli } from './run-cli.ts';
 import { testFolder } from './support/test-folder.ts';
+import { storeFileOf } from './user-state.ts';
 
 const samples = fileURLToPath(new URL('otlp-samples/', import.meta.url));
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
@@ -54,6 +55,7 @@ beforeEach(() => {
     HOME: made,
     PATH: process.env['PATH'] ?? '',
     XDG_STATE_HOME: join(made, 'state'),
+    XDG_DATA_HOME: join(made, 'data'),
     XDG_CONFIG_HOME: '',
   };
 });
@@ -241,7 +243,7 @@ test('what was acknowledged before the process was killed is recorded by the nex
   });
   expect(ended.stderr).toBe('');
   expect(ended.stdout).toContain(`recorded ${RUN}: 5 calls\n0 spans, 1 run, 0 late, 0 refused\n`);
-  const store = sqliteStore(join(folder, '.coxswain', 'runs.db'));
+  const store = sqliteStore(storeFileOf({ project: folder, env }));
   onTestFinished(() => store.close());
   expect((await listAll(store)).map(({ runId, format }) => [runId, format])).toEqual([[RUN, 'otlp']]);
 });
@@ -426,7 +428,7 @@ test('the resident server of the hooks takes spans with the token of exporters o
   expect([foreign.status, event.status]).toEqual([403, 401]);
   expect(server.facts().otlp).toMatchObject({ spans: 7, waitingTraces: 1, runs: 0 });
   await server.stop();
-  const store = sqliteStore(join(folder, '.coxswain', 'runs.db'));
+  const store = sqliteStore(storeFileOf({ project: folder, env }));
   onTestFinished(() => store.close());
   expect((await listAll(store)).map(({ runId }) => runId)).toEqual([RUN]);
 });
@@ -475,7 +477,7 @@ test('spans that name the session of a hook change nothing in its run: no record
   const body = JSON.stringify({ session_id: SESSION, cwd: folder, hook_event_name: 'PreToolUse', ...tool });
   expect((await send(next.port, body, HOOKS)).body).toBe('');
   await next.stop();
-  const store = sqliteStore(join(folder, '.coxswain', 'runs.db'));
+  const store = sqliteStore(storeFileOf({ project: folder, env }));
   onTestFinished(() => store.close());
   const runs = await listAll(store);
   const own = runs.find(({ runId }) => runId === SESSION);

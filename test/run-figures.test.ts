@@ -22,6 +22,7 @@ import { testFolder } from './support/test-folder.ts';
 import type { CompareAnswer, Overview, RowsAnswer, RunAnswer } from '../src/viewer/server/api-shapes.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { jsonLines } from './run-cli.ts';
+import { storeFileOf } from './user-state.ts';
 import { openPage, type Page } from './viewer-client.ts';
 
 type Read = Partial<RunFigures>;
@@ -31,7 +32,7 @@ let folder: string;
 
 beforeEach(async () => {
   folder = testFolder();
-  const store = sqliteStore(at('.coxswain/runs.db'));
+  const store = sqliteStore(storeFile());
   await record(store);
   await store.close();
   await mkdir(at('files'));
@@ -39,6 +40,10 @@ beforeEach(async () => {
     await writeFile(at(`files/${id}.jsonl`), records.map((one) => `${encodeRecord(one)}\n`).join(''));
   }
 });
+
+function storeFile(): string {
+  return storeFileOf({ project: folder, env: { HOME: folder } });
+}
 
 function at(path: string): string {
   return join(folder, path);
@@ -224,7 +229,7 @@ test('every store lists the same figures for a run', async () => {
 });
 
 test('every command gives the same figures for a run', async () => {
-  const store = at('.coxswain/runs.db');
+  const store = storeFile();
   const jsonRows = new Map(
     jsonLines(await printed(['runs', '--store', store, '--json', '--limit', '1000'])).map((line) => {
       // A line of `runs --json` is a summary.
@@ -252,7 +257,7 @@ test('every command gives the same figures for a run', async () => {
     return { ...ofFacts(facts), patterns: kindsOf(kinds) };
   });
   const status = await each(async (id) => {
-    const { run: found } = await findStatus({
+    const found = await findStatus({
       env: { CLAUDE_PROJECT_DIR: folder, HOME: folder, XDG_CONFIG_HOME: at('config') },
       stdin: JSON.stringify({ session_id: id }),
       nowMs: 0,
@@ -282,7 +287,7 @@ test('every command gives the same figures for a run', async () => {
 });
 
 test('the viewer gives the same figures for a run of a store and of files', async () => {
-  const viewer = await startViewer({ paths: [at('.coxswain/runs.db'), at('files')], port: 0 });
+  const viewer = await startViewer({ paths: [storeFile(), at('files')], port: 0 });
   try {
     const page = await openPage(viewer);
     await page.json('/api/runs?limit=1000');

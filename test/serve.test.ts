@@ -17,7 +17,7 @@ import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import { stateFile } from '../src/core/node/state-places.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storedRecords } from './support/stored-records.ts';
-import { loggedFaults, trustAs } from './user-state.ts';
+import { loggedFaults, storeFileOf, trustAs } from './user-state.ts';
 
 const TOKEN = 'a token of the tests that is long enough';
 const built = testFolder();
@@ -54,6 +54,7 @@ function newPlace(): Place {
       PATH: process.env['PATH'] ?? '',
       HOME: home,
       XDG_CONFIG_HOME,
+      XDG_DATA_HOME: join(home, 'data'),
       // As in this process, which has the server in it.
       XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '',
       CLAUDE_PROJECT_DIR: project,
@@ -186,7 +187,7 @@ function textOf(answer: string): string | undefined {
 
 /** Records as they are stored, without what differs from one play to the next: times. */
 async function comparableRecords(place: Place, runId?: string): Promise<readonly unknown[]> {
-  const text = JSON.stringify(await storedRecords(place.project, runId), (key, value: unknown) =>
+  const text = JSON.stringify(await storedRecords(place, runId), (key, value: unknown) =>
     /_ms$|^atMs$|At(Ms)?$|_hash$|Seen$/.test(key) ? 0 : value,
   );
   return JSON.parse(text) as readonly unknown[];
@@ -231,7 +232,7 @@ test.skipIf(noPostgres !== undefined)('with a store in PostgreSQL the two ways m
     texts.push(textOf(index % 2 === 0 ? (await send(server, input)).body : await hook(place, input)));
   }
   expect(loggedFaults(place)).toBe('');
-  expect(texts.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
+  expect(texts.some((text) => text?.includes('same call of Bash (npm) 3 times'))).toBe(true);
 });
 
 test('concurrent events over the memory limit are skipped', async () => {
@@ -252,7 +253,7 @@ test('concurrent events over the memory limit are skipped', async () => {
   expect(await send(server, event('UserPromptSubmit', { prompt: 'x'.repeat(7_900_000) }, 'later'))).toMatchObject({
     status: 200,
   });
-  expect(await storedRecords(place.project, 'later')).not.toEqual([]);
+  expect(await storedRecords(place, 'later')).not.toEqual([]);
 });
 
 test('sixteen requests at once on one run lose no record, beside processes that add to it', async () => {
@@ -268,7 +269,7 @@ test('sixteen requests at once on one run lose no record, beside processes that 
   );
   await hook(place, event('PostToolUse', { ...call('last', 'echo'), tool_response: { stdout: 'x', stderr: '' } }));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  const all = await storedRecords(place.project);
+  const all = await storedRecords(place);
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
   const ended = all.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.tool_call_id] : []));
   expect(ended.toSorted()).toEqual([...ids, 'last'].toSorted());
@@ -288,11 +289,9 @@ test('many runs at once, more than stay in memory, each hear and record their ow
   );
   expect(server.facts()).toMatchObject({ runs: 4, faults: 0, events: 12 * script().length });
   for (const texts of textsOfSessions) expect(texts).toEqual(textsOfSessions[0]);
-  expect(textsOfSessions[0]?.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
-  const counts = await Promise.all(
-    sessions.map(async (session) => (await storedRecords(place.project, session)).length),
-  );
-  expect(new Set(counts)).toEqual(new Set([(await storedRecords(place.project, 'session-0')).length]));
+  expect(textsOfSessions[0]?.some((text) => text?.includes('same call of Bash (npm) 3 times'))).toBe(true);
+  const counts = await Promise.all(sessions.map(async (session) => (await storedRecords(place, session)).length));
+  expect(new Set(counts)).toEqual(new Set([(await storedRecords(place, 'session-0')).length]));
 });
 
 test('a server that restarts in the middle of a run continues the run', async () => {
@@ -327,7 +326,7 @@ test.each([
   expect(await send(server, body)).toEqual({ status: 200, body: '' });
   expect(loggedFaults(place)).toContain('"where":"input"');
   await send(server, event('UserPromptSubmit', { prompt: 'One' }));
-  expect(await storedRecords(place.project)).not.toEqual([]);
+  expect(await storedRecords(place)).not.toEqual([]);
 });
 
 test('a request without the token, for another host or another place is refused and not read', async () => {
@@ -342,7 +341,7 @@ test('a request without the token, for another host or another place is refused 
   expect(await status({ headers: { host: 'evil.example:80', authorization: '' } })).toBe(403);
   expect(await status({ path: '/other' })).toBe(404);
   expect(await status({ method: 'PUT' })).toBe(405);
-  expect(existsSync(join(place.project, '.coxswain', 'runs.db'))).toBe(false);
+  expect(existsSync(storeFileOf(place))).toBe(false);
   // Once for all attempts, because attempts may be frequent.
   expect(loggedFaults(place).match(/without a valid token/g)).toHaveLength(1);
   expect(loggedFaults(place)).not.toContain(TOKEN);
@@ -363,17 +362,17 @@ test('a session that switches coxswain off is not recorded', async () => {
   const headers = { 'x-coxswain-disable': '1' };
   const prompt = event('UserPromptSubmit', { prompt: 'One' });
   expect(await send(server, prompt, { headers })).toEqual({ status: 200, body: '' });
-  expect(existsSync(join(place.project, '.coxswain', 'runs.db'))).toBe(false);
+  expect(existsSync(storeFileOf(place))).toBe(false);
   // As Claude Code sends it where the variable is not set.
   await send(server, prompt, { headers: { 'x-coxswain-disable': '' } });
-  expect(await storedRecords(place.project)).not.toEqual([]);
+  expect(await storedRecords(place)).not.toEqual([]);
 });
 
 test('a store that another process keeps locked does not hold the agent for long, and what waited is recorded afterwards, in order', async () => {
   const place = newPlace();
   const server = await serve(place);
   await send(server, event('UserPromptSubmit', { prompt: 'One' }));
-  const database = new DatabaseSync(join(place.project, '.coxswain', 'runs.db'));
+  const database = new DatabaseSync(storeFileOf(place));
   database.exec('BEGIN IMMEDIATE');
   const waiting = send(server, event('PreToolUse', call('c1')));
   expect(await waiting).toEqual({ status: 200, body: '' });
@@ -382,7 +381,7 @@ test('a store that another process keeps locked does not hold the agent for long
   database.exec('ROLLBACK');
   database.close();
   expect((await late).status).toBe(200);
-  const started = (await storedRecords(place.project)).flatMap(({ payload }) =>
+  const started = (await storedRecords(place)).flatMap(({ payload }) =>
     payload.kind === 'tool_started' ? [payload.tool_call_id] : [],
   );
   expect(started).toEqual(['c1', 'c2']);
@@ -412,7 +411,7 @@ test('a server that is told to stop answers and stores what it has, and leaves n
   const server = await serve(place);
   await send(server, event('UserPromptSubmit', { prompt: 'One' }));
   expect(findServer(place.project)?.holder.pid).toBe(process.pid);
-  const database = new DatabaseSync(join(place.project, '.coxswain', 'runs.db'));
+  const database = new DatabaseSync(storeFileOf(place));
   database.exec('BEGIN IMMEDIATE');
   const waiting = send(server, event('PreToolUse', call('c1')));
   await expect.poll(() => server.facts().events).toBe(2);
@@ -421,7 +420,7 @@ test('a server that is told to stop answers and stores what it has, and leaves n
   database.close();
   expect((await waiting).status).toBe(200);
   await stopped;
-  expect((await storedRecords(place.project)).map(({ payload }) => payload.kind)).toContain('tool_started');
+  expect((await storedRecords(place)).map(({ payload }) => payload.kind)).toContain('tool_started');
   expect(existsSync(stateFile('serverRecord', { env: place.env, projectFolder: place.project }))).toBe(false);
   await expect(send(server, event('PreToolUse', call('c2')))).rejects.toThrow('ECONNREFUSED');
 });
@@ -447,14 +446,14 @@ test('a configuration that changes and a store that is replaced count from the n
   trustAs(place);
   await send(server, event('UserPromptSubmit', { prompt: 'Two' }, 'after'));
   await send(server, event('UserPromptSubmit', { prompt: 'Three' }, 'after'));
-  expect((await storedRecords(place.project, 'before'))[0]?.payload).toMatchObject({ steering: { mode: 'steer' } });
-  expect((await storedRecords(place.project, 'after'))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
+  expect((await storedRecords(place, 'before'))[0]?.payload).toMatchObject({ steering: { mode: 'steer' } });
+  expect((await storedRecords(place, 'after'))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
   expect(loggedFaults(place).trim().split('\n')).toEqual([expect.stringContaining('deadlin')]);
 
-  const store = join(place.project, '.coxswain', 'runs.db');
+  const store = storeFileOf(place);
   for (const end of ['', '-wal', '-shm']) if (existsSync(store + end)) renameSync(store + end, `${store}.old${end}`);
   await send(server, event('UserPromptSubmit', { prompt: 'Four' }, 'moved'));
-  expect(await storedRecords(place.project, 'moved')).not.toEqual([]);
+  expect(await storedRecords(place, 'moved')).not.toEqual([]);
 });
 
 test('settings that others may read do not count, because what they name is run', async () => {

@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-import { stateFile } from '../src/core/node/state-places.ts';
+import { projectStoreFile } from '../src/core/node/project-store.ts';
+import { stateFile, type Environment } from '../src/core/node/state-places.ts';
 import { faultOwners } from '../src/core/node/fault-log.ts';
 import { trustProject } from '../src/hosts/config/trust-project.ts';
 
 /** A project, and the environment of the user who works in it. */
 export interface UserPlace {
   readonly project: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Environment;
 }
 
 /** All faults that were logged for a project, and for no project, as text. */
@@ -19,4 +20,9 @@ export function loggedFaults({ project, env }: UserPlace): string {
 /** What `coxswain trust` does in the project. */
 export function trustAs({ project, env }: UserPlace): void {
   trustProject(project, { env, homeFolder: env['HOME'] });
+}
+
+/** The file of the project's runs, in the user's data folder. */
+export function storeFileOf({ project, env }: UserPlace): string {
+  return projectStoreFile(project, { env });
 }

@@ -15,6 +15,7 @@ import type { FakeModelServer } from '../../src/testing/fake-model-server.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { trustAs } from '../../test/user-state.ts';
 import { HOST_DRIVERS, type AdviceFate, type HostRun } from './host-drivers.ts';
+import { projectStoreFile } from '../../src/core/node/project-store.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bin.ts');
 /** Where `scripts/test-hosts.ts` has installed the programs. */
@@ -85,8 +86,13 @@ async function run(
   return { code, output, requests, place };
 }
 
-async function recordsOf({ project }: HostRun): Promise<readonly TrajectoryRecord[]> {
-  const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
+/** The file of the project's runs. */
+function storeOf({ home, project }: Pick<HostRun, 'home' | 'project'>): string {
+  return projectStoreFile(project, { env: { HOME: home } });
+}
+
+async function recordsOf(place: HostRun): Promise<readonly TrajectoryRecord[]> {
+  const store = sqliteStore(storeOf(place));
   try {
     const [summary] = (await store.listRuns({ limit: 1 })).runs;
     return await Array.fromAsync(store.readRun(summary?.runId ?? ''));
@@ -159,8 +165,8 @@ const USAGE = { inputTokens: 1_200, outputTokens: 34 };
 /** How every piece of feedback begins. */
 const HEAD = '[Feedback - ';
 const TROUBLES: Readonly<Record<string, Trouble>> = {
-  'the store cannot be opened': ({ project }) => {
-    mkdirSync(join(project, '.coxswain', 'runs.db'), { recursive: true });
+  'the store cannot be opened': (place) => {
+    mkdirSync(storeOf(place), { recursive: true });
     return undefined;
   },
   'the store is locked': (place) => {
@@ -267,7 +273,7 @@ for (const host of Object.keys(HOST_DRIVERS) as readonly HostName[]) {
         value.startsWith('sk-'),
       );
       const { place } = await run(host, [{ calls: [shell(`echo ${secret}`)] }, { text: 'Done.' }], { hooked: true });
-      const written = bytesBelow(join(place.project, '.coxswain')) + bytesBelow(join(place.home, 'state'));
+      const written = bytesBelow(dirname(storeOf(place))) + bytesBelow(join(place.home, 'state'));
       expect(written).toContain('run_started');
       expect(written).not.toContain(secret);
       expect(key !== undefined && written.includes(key)).toBe(false);

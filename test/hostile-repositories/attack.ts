@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { stateFile } from '../../src/core/node/state-places.ts';
+import { projectStoreFile } from '../../src/core/node/project-store.ts';
 import { readServeSettings } from '../../src/hosts/claude-code/serve-settings.ts';
 import { countSpills } from '../../src/hosts/claude-code/spilled-events.ts';
 import { openSqliteReader } from '../../src/stores/sqlite/sqlite-reader.ts';
@@ -56,10 +56,8 @@ export async function attack(trick: Trick, place: Sandbox, defender: Defender): 
     // Stops here, so later steps do not report the same damage again.
     if (found.length > 0) return found;
   }
-  const isOurs = place.isMarked || !inside.has('/.coxswain') || isEmpty(inside);
   for (const path of changes(inside, place.inside())) {
-    const mayChange = (isOurs && /^(?:\/\.coxswain(?:\/|$)|$)/.test(path)) || trick.writes?.test(path) === true;
-    if (!mayChange) found.push(`${path} in the project changed`);
+    if (trick.writes?.test(path) !== true) found.push(`${path} in the project changed`);
   }
   const left = readdirSync(join(place.root, 'temp'));
   if (left.length > 0) found.push(`temporary files are left: ${left.join(', ')}`);
@@ -78,13 +76,6 @@ interface Met {
   readonly defender: Defender;
   readonly found: string[];
   readonly isFolderGone: boolean;
-}
-
-/** Whether the folder of records is there with nothing in it. */
-function isEmpty(inside: ReadonlyMap<string, string>): boolean {
-  return (
-    !inside.get('/.coxswain')?.startsWith('12') && ![...inside.keys()].some((path) => path.startsWith('/.coxswain/'))
-  );
 }
 
 async function takeSession(met: Met, isServed: boolean): Promise<void> {
@@ -181,14 +172,10 @@ function runProcess({ defender, isFolderGone, place }: Met, { args, stdin, cwd, 
   });
 }
 
-/** Whether the call of the session is in the store, in the one in its place, or waits beside either. */
+/** Whether the call of the session is in the store of the project, or waits beside it. */
 async function isRecorded({ cwd, place: { env, project } }: Met): Promise<boolean> {
-  const folders = [...new Set([cwd, project])];
-  const stores = folders.flatMap((folder) => [
-    join(folder, '.coxswain/runs.db'),
-    stateFile('fallbackStore', { env, projectFolder: folder }),
-  ]);
-  for (const store of stores) if (countSpills(store).waiting > 0 || (await hasCall(store))) return true;
+  for (const store of new Set([cwd, project].map((folder) => projectStoreFile(folder, { env }))))
+    if (countSpills(store).waiting > 0 || (await hasCall(store))) return true;
   return false;
 }
 

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 
 import type { Sandbox } from './sandbox.ts';
-import type { Trick } from './trick.ts';
+import type { Step, Trick } from './trick.ts';
 
 const NEEDS_TRUST = /trust/;
+/** The file as the user reads it before trusting it. */
+const NAMED: readonly Step[] = [['config', 'check', 'coxswain.config.json']];
 
 /** Configurations that run, silence, shrink, force, redirect or hang. */
 export const CONFIGURATIONS: readonly Trick[] = [
@@ -121,7 +123,7 @@ export const CONFIGURATIONS: readonly Trick[] = [
   ).map(([what, path]): Trick => ({
     name: `a configuration that records into ${what}`,
     make: (place) => config(place, { store: path }),
-    loud: /store/,
+    loud: NEEDS_TRUST,
     also: [['report'], ['view', '--no-open', '--port', '0']],
   })),
   {
@@ -131,6 +133,7 @@ export const CONFIGURATIONS: readonly Trick[] = [
         'coxswain.config.json',
         '{"__proto__":{"mode":"shadow","standard":false},"constructor":{"prototype":{"mode":"shadow"}},"toString":1,"feedback":{"__proto__":{"deadline":false}},"hasOwnProperty":null}',
       ),
+    also: NAMED,
     loud: /__proto__|constructor|toString/,
   },
   {
@@ -146,7 +149,7 @@ export const CONFIGURATIONS: readonly Trick[] = [
         'mode\u200b': 'shadow',
       }),
     loud: /no such field|not a field|unknown/,
-    also: [['config', 'check', '--json']],
+    also: [...NAMED, ['config', 'check', 'coxswain.config.json', '--json']],
   },
   {
     name: 'values that are escapes where values are quoted',
@@ -156,22 +159,26 @@ export const CONFIGURATIONS: readonly Trick[] = [
         deadline: '\u001b]8;;http://x\u0007',
         store: { kind: '\u009b2J', path: '\u001b[1m' },
       }),
+    also: NAMED,
     loud: /mode/,
   },
   {
     name: 'a hundred thousand brackets inside each other',
     make: (place) => place.write('coxswain.config.json', '[{"a":'.repeat(100_000)),
+    also: NAMED,
     loud: /nested|expected|not closed/,
   },
   {
     name: 'fifty thousand fields that do not exist',
     make: (place) =>
       config(place, Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`f${index}`, index]))),
+    also: NAMED,
     loud: /f\d+/,
   },
   {
     name: 'a name of a field as long as a configuration can be',
     make: (place) => config(place, { ['a'.repeat(1_000_000)]: 1 }),
+    also: NAMED,
     loud: /aaaa/,
   },
   {
@@ -183,6 +190,7 @@ export const CONFIGURATIONS: readonly Trick[] = [
   {
     name: 'a configuration in UTF-16, and one with a mark of order inside',
     make: (place) => place.write('coxswain.config.json', Buffer.from('\ufeff{"mode":"shadow"}', 'utf16le')),
+    also: NAMED,
     loud: /invalid symbol|JSON|text/,
   },
   {
@@ -193,6 +201,7 @@ export const CONFIGURATIONS: readonly Trick[] = [
         extends: 'http://127.0.0.1:1/x.json',
         $ref: '/etc/passwd',
       }),
+    also: NAMED,
     loud: /extends/,
   },
   {
@@ -202,7 +211,8 @@ export const CONFIGURATIONS: readonly Trick[] = [
         'coxswain.config.json',
         '{"holdout":1e999,"maxGuidancePerTurn":-0,"providerTimeLimitMs":1e308,"budget":{"maxCalls":0.1}}',
       ),
-    loud: /holdout|trust/,
+    also: NAMED,
+    loud: /holdout/,
   },
 ];
 

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 
-import { adoptRecords } from '../../src/stores/records-folder.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Step, Trick } from './trick.ts';
@@ -17,11 +16,12 @@ const READ: readonly Step[] = [
   ['backtest', 'shipped.db', '--workers', '1'],
   ['view', 'shipped.db', '--no-open', '--port', '0'],
 ];
-/** Commands that write to one. */
+/** Commands that write to one, or copy it. */
 const WRITE: readonly Step[] = [
   ['gc', 'shipped.db', '--older-than', '1d'],
   ['analyze', 'run.json', '--store', 'shipped.db'],
   ['recover', 'shipped.db', '--to', 'saved.db'],
+  ['import', 'shipped.db', '--store', 'copied.db'],
 ];
 const RUN = JSON.stringify({
   id: 'one',
@@ -61,21 +61,21 @@ export const DATABASES: readonly Trick[] = [
     name: `a store with ${what}`,
     async make(place) {
       await ship(place, (file) => execute(file, sql));
-      await accept(place);
+      accept(place);
     },
     loud: SCHEMA,
     also: [...READ.slice(0, 2), ...WRITE.slice(0, 1)],
-    writes: /^\/(?:shipped|saved)\.db/,
+    writes: /^\/(?:shipped|saved|copied)\.db/,
   })),
   {
     name: 'a store with a trigger, met by every command',
     async make(place) {
       await ship(place, (file) => execute(file, SCHEMAS['a trigger that never ends'] ?? ''));
-      await accept(place);
+      accept(place);
     },
     loud: SCHEMA,
     also: [...READ, ...WRITE],
-    writes: /^\/(?:shipped|saved)\.db/,
+    writes: /^\/(?:shipped|saved|copied)\.db/,
   },
   {
     name: 'a store of another program with the tables of a browser',
@@ -84,26 +84,17 @@ export const DATABASES: readonly Trick[] = [
       database.exec("CREATE TABLE logins (url, password); INSERT INTO logins VALUES ('x', 'y')");
       database.close();
       place.write('run.json', RUN);
-      await accept(place);
+      accept(place);
     },
     loud: SCHEMA,
     also: [...READ, ...WRITE],
-    writes: /^\/saved\.db/,
-  },
-  {
-    name: 'a store that was never accepted, with a trigger',
-    async make(place) {
-      await ship(place, (file) => execute(file, SCHEMAS['a trigger that deletes records'] ?? ''));
-      place.write('.coxswain/runs.db', readFileSync(place.at('shipped.db')));
-    },
-    loud: /your coxswain did not create it here/,
-    also: [['report'], ['runs'], ['verify'], ['gc'], ['view', '--no-open', '--port', '0']],
+    writes: /^\/(?:saved|copied)\.db/,
   },
   {
     name: 'a schema that was edited by hand, so that SQLite itself refuses it',
     async make(place) {
       await ship(place, (file) => replaceBytes(file, 'CREATE TABLE runs', 'CREATE TABLE rnus'));
-      await accept(place);
+      accept(place);
     },
     also: READ.slice(0, 3),
   },
@@ -112,16 +103,16 @@ export const DATABASES: readonly Trick[] = [
     async make(place) {
       // The right child of every inner page is the page itself; and the free list begins with the schema.
       await ship(place, (file) => overwrite(file, 4_096, 4_096, 3), 400);
-      await accept(place);
+      accept(place);
     },
     also: [...READ, ['recover', 'shipped.db', '--to', 'saved.db']],
-    writes: /^\/(?:shipped|saved)\.db/,
+    writes: /^\/(?:shipped|saved|copied)\.db/,
   },
   {
     name: 'a head whose pages have the wrong size',
     async make(place) {
       await ship(place, (file) => overwrite(file, 16, 2, 0x02));
-      await accept(place);
+      accept(place);
     },
     also: READ.slice(0, 3),
   },
@@ -129,16 +120,16 @@ export const DATABASES: readonly Trick[] = [
     name: 'a store that is half of one',
     async make(place) {
       await ship(place, (file) => writeFileSync(file, readFileSync(file).subarray(0, 20_000)));
-      await accept(place);
+      accept(place);
     },
     also: [...READ.slice(0, 3), ['recover', 'shipped.db', '--to', 'saved.db']],
-    writes: /^\/(?:shipped|saved)\.db/,
+    writes: /^\/(?:shipped|saved|copied)\.db/,
   },
   {
     name: 'a log beside the store that changes its schema',
     async make(place) {
       await ship(place, (file) => withLog(file, SCHEMAS['a trigger that deletes records'] ?? ''));
-      await accept(place);
+      accept(place);
     },
     loud: SCHEMA,
     also: READ.slice(0, 4),
@@ -147,7 +138,7 @@ export const DATABASES: readonly Trick[] = [
     name: 'a log beside the store that is noise',
     async make(place) {
       await ship(place, (file) => writeFileSync(`${file}-wal`, Buffer.alloc(100_000, 0x5a)));
-      await accept(place);
+      accept(place);
     },
     also: READ.slice(0, 3),
   },
@@ -158,7 +149,7 @@ export const DATABASES: readonly Trick[] = [
         withLog(file, "INSERT INTO snapshots (run_id, covers_seq, json) VALUES ('x', 1, 'x')");
         writeFileSync(`${file}-shm`, Buffer.alloc(32_768, 0x5a));
       });
-      await accept(place);
+      accept(place);
     },
     also: READ.slice(0, 3),
     writes: /^\/shipped\.db-shm/,
@@ -167,7 +158,7 @@ export const DATABASES: readonly Trick[] = [
     name: 'a journal that has SQLite delete a file of the user',
     async make(place) {
       await ship(place, (file) => writeFileSync(`${file}-journal`, journalNaming(join(place.home, '.bashrc'))));
-      await accept(place);
+      accept(place);
     },
     loud: /names a file that SQLite would delete/,
     also: [...READ.slice(0, 2), ...WRITE.slice(0, 2)],
@@ -176,7 +167,7 @@ export const DATABASES: readonly Trick[] = [
     name: 'a journal that takes back what is in the store',
     async make(place) {
       await ship(place, (file) => writeFileSync(`${file}-journal`, journalNaming('')));
-      await accept(place);
+      accept(place);
     },
     also: READ.slice(0, 2),
     writes: /^\/shipped\.db/,
@@ -216,15 +207,12 @@ async function ship(place: Sandbox, change: (file: string) => void, runs = 1, te
   place.write('run.json', RUN);
 }
 
-/** Puts the store into the place of the project's own, with its user's consent: what is in it is not trusted all the same. */
-async function accept(place: Sandbox): Promise<void> {
-  await place.recorded();
-  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(place.at(`.coxswain/runs.db${end}`), { force: true });
+/** Puts the store into the place of the project's own, as if the user had copied it there. */
+function accept(place: Sandbox): void {
   for (const end of ['', '-wal', '-shm', '-journal']) {
-    const copied = spawnSync('cp', [place.at(`shipped.db${end}`), place.at(`.coxswain/runs.db${end}`)]);
+    const copied = spawnSync('cp', [place.at(`shipped.db${end}`), `${place.store}${end}`]);
     if (copied.status !== 0 && end === '') throw new Error(String(copied.stderr));
   }
-  adoptRecords(place.at('.coxswain'), { env: place.env });
 }
 
 function execute(file: string, sql: string): void {

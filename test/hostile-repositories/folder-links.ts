@@ -1,67 +1,17 @@
-import { linkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { makeRecords } from '../../src/stores/records-folder.ts';
 import type { Trick } from './trick.ts';
-
-/** Where a link in the place of each leads. */
-const SIDE_FILES = ['runs.db', 'runs.db-wal', 'runs.db-shm', 'runs.db-journal', 'runs.db-spills', 'runs'] as const;
 
 /** Links in the places that coxswain reads and writes. */
 export const FOLDER_LINKS: readonly Trick[] = [
-  {
-    name: 'a .coxswain that leads to a folder of the user',
-    make: (place) => place.link('.coxswain', join(place.root, 'outside')),
-    loud: /it is a link/,
-    also: [
-      ['report'],
-      ['runs'],
-      ['gc', '--older-than', '30d'],
-      ['verify'],
-      ['search', 'build'],
-      ['trust', '--records'],
-    ],
-  },
-  {
-    name: 'a .coxswain that leads nowhere, to a place that would be made',
-    make: (place) => place.link('.coxswain', join(place.root, 'outside/made')),
-    loud: /it is a link/,
-    also: [
-      ['analyze', 'src', '--store', '.coxswain/runs.db'],
-      ['demo', '--speed', '1000', '--store', '.coxswain/runs.db'],
-    ],
-  },
-  {
-    name: 'a .coxswain that leads to itself',
-    make: (place) => place.link('.coxswain', '.coxswain'),
-    loud: /it is a link/,
-    also: [['report']],
-  },
-  {
-    name: 'a .coxswain that leads to another folder of the repository',
-    make(place) {
-      place.write('data/runs.db', '');
-      place.link('.coxswain', 'data');
-    },
-    loud: /it is a link/,
-    also: [['report'], ['view', '--no-open', '--port', '0']],
-  },
-  {
-    name: 'a .coxswain that leads to the records of another project of the user',
-    make(place) {
-      const other = join(place.home, 'other/.coxswain');
-      makeRecords(other, { env: place.env });
-      place.link('.coxswain', other);
-    },
-    loud: /it is a link/,
-  },
   {
     name: 'a log of faults that leads to the user’s shell, and a command as the name of a field',
     make(place) {
       place.link('.coxswain/faults.jsonl', join(place.home, '.bashrc'));
       place.write('coxswain.config.json', JSON.stringify({ [`$(${place.canary('key')})`]: 1 }));
     },
-    loud: /your coxswain did not create it here/,
+    loud: /trust/,
     also: [
       ['init', '--yes'],
       ['doctor', '--json'],
@@ -69,53 +19,9 @@ export const FOLDER_LINKS: readonly Trick[] = [
     ],
   },
   {
-    name: 'an ignore file that would become the global one',
-    make: (place) => place.link('.coxswain/.gitignore', join(place.home, '.config/ignore')),
-    loud: /it is a link/,
-    also: [['trust', '--records']],
-  },
-  ...SIDE_FILES.map((name): Trick => ({
-    name: `a link in the place of ${name}, in a folder that the user has used`,
-    async make(place) {
-      await place.recorded();
-      place.link(
-        `.coxswain/${name}`,
-        name === 'runs.db-spills' ? join(place.root, 'outside') : join(place.home, '.bashrc'),
-      );
-    },
-    loud: /it is a link/,
-    also: [['report'], ['recover', '.coxswain/runs.db']],
-  })),
-  {
-    name: 'an ignore file that becomes a link once the user has used the folder',
-    async make(place) {
-      await place.recorded();
-      place.link('.coxswain/.gitignore', join(place.home, '.ssh/id'));
-    },
-    loud: /it is a link/,
-  },
-  ...(['runs.db', 'runs.db-wal', '.gitignore'] as const).map((name): Trick => ({
-    name: `a hard link to a file of the user in the place of ${name}`,
-    async make(place) {
-      await place.recorded();
-      rmSync(place.at(`.coxswain/${name}`), { force: true });
-      linkSync(join(place.home, '.bashrc'), place.at(`.coxswain/${name}`));
-    },
-    loud: /second name/,
-  })),
-  {
-    name: 'a spilled event that is a link to a private file',
-    async make(place) {
-      await place.recorded();
-      const name = `${'0'.repeat(18)}-${'0'.repeat(16)}-1-abc.spill`;
-      place.link(`.coxswain/runs.db-spills/${name}`, join(place.home, '.ssh/id'));
-    },
-    loud: /damaged/,
-  },
-  {
     name: 'a configuration that is a link to a private file',
     make: (place) => place.link('coxswain.config.json', join(place.home, '.ssh/id')),
-    loud: /invalid symbol|link/,
+    loud: /trust/,
   },
   {
     name: 'code as configuration that is a link to a file of the user',

@@ -147,25 +147,6 @@ export const GIT_TRICKS: readonly Trick[] = [
       place.write('deep/bare.git/config', `[core]\n\tbare = true\n\tfsmonitor = "${place.canary('bare')}"\n`);
     },
     cwd: (place) => place.at('deep/bare.git'),
-    writes: /^\/deep\/bare\.git(?:\/\.coxswain|$)/,
-  },
-  {
-    name: 'a submodule that brings records along',
-    make(place) {
-      const inner = join(place.root, 'outside/inner');
-      mkdirSync(join(inner, '.coxswain'), { recursive: true });
-      writeFileSync(join(inner, '.coxswain/runs.db'), 'x');
-      const outer = place.project;
-      place.project = inner;
-      place.git('init', '-q');
-      place.git('add', '-f', '.');
-      place.git('commit', '-qm', 'x');
-      place.project = outer;
-      place.git('init', '-q');
-      place.git('submodule', '--quiet', 'add', inner, 'inner');
-    },
-    cwd: (place) => place.at('inner'),
-    loud: /git tracks it/,
   },
   {
     name: 'a submodule, which is as good as any repository',
@@ -182,26 +163,7 @@ export const GIT_TRICKS: readonly Trick[] = [
     },
     cwd: (place) => place.at('inner'),
     also: SET_UP,
-    writes: /^\/inner(?:\/\.coxswain|\/\.claude|$)/,
-  },
-  {
-    name: 'records that git tracks',
-    async make(place) {
-      place.git('init', '-q');
-      await place.recorded();
-      place.git('add', '-f', '.coxswain');
-    },
-    loud: /git tracks it/,
-    also: [['trust', '--records']],
-  },
-  {
-    name: 'records that git tracks under other letters',
-    make(place) {
-      place.git('init', '-q');
-      place.write('.Coxswain/runs.db', 'x');
-      place.write('.coxswain\u200b/runs.db', 'x');
-      place.git('add', '-f', '.');
-    },
+    writes: /^\/inner(?:\/\.claude|$)/,
   },
   {
     name: 'local settings that git tracks, which would take a token along',
@@ -233,6 +195,6 @@ export const GIT_TRICKS: readonly Trick[] = [
     },
     cwd: (place) => place.at('a/b/c'),
     also: SET_UP,
-    writes: /^\/a\/b\/c(?:\/\.coxswain|$)/,
+    writes: /^\/a\/b\/c$/,
   },
 ];

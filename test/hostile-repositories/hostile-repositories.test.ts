@@ -11,6 +11,7 @@ import { DATABASES } from './databases.ts';
 import { FOLDER_LINKS } from './folder-links.ts';
 import { CONFIGURATIONS } from './configurations.ts';
 import { GIT_TRICKS } from './git-tricks.ts';
+import { OLD_RECORDS } from './old-records.ts';
 import { ODD_FILES } from './odd-files.ts';
 import { PLACES } from './places.ts';
 import { SETTINGS } from './settings.ts';
@@ -23,6 +24,7 @@ const FAMILIES: readonly (readonly [name: string, tricks: readonly Trick[], also
   ['links', FOLDER_LINKS],
   ['special files', ODD_FILES],
   ['state that it ships', SHIPPED_STATE],
+  ['records of an earlier version', OLD_RECORDS],
   ['stores that it ships', DATABASES],
   ['git', GIT_TRICKS],
   ['settings of Claude Code', SETTINGS],

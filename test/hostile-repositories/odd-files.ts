@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 
 import type { Trick } from './trick.ts';
 
@@ -7,86 +7,6 @@ const GIGABYTE = 1024 ** 3;
 
 /** Pipes, sockets, devices, folders and files without end in the places of files. */
 export const ODD_FILES: readonly Trick[] = [
-  { name: 'a pipe in the place of .coxswain', make: (place) => place.pipe('.coxswain'), loud: /not a folder/ },
-  { name: 'a socket in the place of .coxswain', make: (place) => place.socket('.coxswain'), loud: /not a folder/ },
-  {
-    name: 'a file in the place of .coxswain',
-    make: (place) => place.write('.coxswain', 'not a folder'),
-    loud: /not a folder/,
-    also: [['report'], ['runs'], ['trust', '--records']],
-  },
-  ...(
-    ['runs.db', 'runs.db-wal', 'runs.db-shm', 'runs.db-journal', 'runs.db-spills', 'runs', '.gitignore'] as const
-  ).map((name): Trick => ({
-    name: `a pipe in the place of ${name}, in a folder that the user has used`,
-    async make(place) {
-      await place.recorded();
-      place.pipe(`.coxswain/${name}`);
-    },
-    loud: /not a regular file/,
-    also: [['report'], ['runs'], ['view', '--no-open', '--port', '0']],
-  })),
-  {
-    name: 'a socket in the place of the store, in a folder that the user has used',
-    async make(place) {
-      await place.recorded();
-      await place.socket('.coxswain/runs.db');
-    },
-    loud: /not a regular file/,
-  },
-  {
-    name: 'a folder in the place of the store',
-    async make(place) {
-      await place.recorded();
-      rmSync(place.at('.coxswain/runs.db'));
-      place.folder('.coxswain/runs.db');
-    },
-    loud: /folder|directory/,
-    also: [['report']],
-  },
-  {
-    name: 'a store of a terabyte of zeros',
-    async make(place) {
-      await place.recorded();
-      place.sparse('.coxswain/runs.db', TERABYTE);
-    },
-    loud: /not an SQLite database/,
-    also: [['report'], ['recover', '.coxswain/runs.db']],
-  },
-  {
-    name: 'a log of a terabyte beside the store',
-    async make(place) {
-      await place.recorded();
-      place.sparse('.coxswain/runs.db-wal', TERABYTE);
-    },
-    also: [['report']],
-  },
-  {
-    name: 'an ignore file of a terabyte',
-    async make(place) {
-      await place.recorded();
-      place.sparse('.coxswain/.gitignore', TERABYTE);
-    },
-    loud: /bytes/,
-  },
-  {
-    name: 'a pipe among the spilled events of a store',
-    async make(place) {
-      await place.recorded();
-      place.pipe(`.coxswain/runs.db-spills/${SPILL}`);
-    },
-    loud: /damaged/,
-    also: [['recover', '.coxswain/runs.db']],
-  },
-  {
-    name: 'a spilled event of a terabyte',
-    async make(place) {
-      await place.recorded();
-      place.sparse(`.coxswain/runs.db-spills/${SPILL}`, TERABYTE);
-      chmodSync(place.at(`.coxswain/runs.db-spills/${SPILL}`), 0o600);
-    },
-    loud: /damaged/,
-  },
   { name: 'a pipe as configuration', make: (place) => place.pipe('coxswain.config.json'), loud: /not a regular file/ },
   { name: 'a pipe as code', make: (place) => place.pipe('coxswain.config.ts'), loud: /not a regular file/ },
   {
@@ -171,8 +91,6 @@ export const ODD_FILES: readonly Trick[] = [
     ],
   },
 ];
-
-const SPILL = `${'0'.repeat(18)}-${'0'.repeat(16)}-1-abc.spill`;
 
 function initOf(name: 'settings.json' | 'settings.local.json'): NonNullable<Trick['also']> {
   return [

@@ -38,15 +38,6 @@ const MODES: readonly Trick[] = [
     loud: /may not be written to/,
     also: [['report'], ['status'], ['runs'], ['init', '--yes']],
   },
-  {
-    name: 'a folder for records that is there, empty, where nothing may be made',
-    make(place) {
-      place.folder('.coxswain');
-      chmodSync(place.project, 0o555);
-      place.endWith(() => chmodSync(place.project, 0o755));
-    },
-    loud: /may not be written to/,
-  },
 ];
 
 /** Names of files and runs, and folders that are not what they seem. */
@@ -62,15 +53,6 @@ export const PLACES: readonly Trick[] = [
     make: (place) => place.rename(name),
     also: EVERYTHING,
   })),
-  {
-    name: 'a name with escapes, and records that are refused',
-    make(place) {
-      place.rename('pro\u001b[31mject\u202E');
-      place.write('.coxswain/runs.db', 'x');
-    },
-    loud: /your coxswain did not create it here/,
-    also: EVERYTHING,
-  },
   {
     name: 'transcripts whose names act on terminals and shells',
     make(place) {
@@ -136,42 +118,6 @@ export const PLACES: readonly Trick[] = [
     loud: /ENOENT|is gone|no such/,
     also: [['report'], ['status'], ['config', 'check'], ['runs'], ['analyze', 'x']],
     isRecorded: false,
-  },
-  {
-    name: 'a folder for records that is there, empty and open to everyone',
-    make(place) {
-      place.folder('.coxswain');
-      chmodSync(place.at('.coxswain'), 0o777);
-    },
-  },
-  {
-    name: 'a folder for records that holds but a hidden file',
-    make: (place) => place.write('.coxswain/.x', ''),
-    loud: /your coxswain did not create it here/,
-  },
-  {
-    name: 'folders that are named almost as ours',
-    make(place) {
-      for (const name of [
-        '.Coxswain',
-        '.coxswain ',
-        '.coxswain.',
-        '.coxswai\u0144',
-        '.ｃoxswain',
-        `.coxswain-${'0'.repeat(32)}`,
-      ]) {
-        place.write(`${name}/runs.db`, 'x');
-      }
-    },
-  },
-  {
-    name: 'unreadable folders',
-    make(place) {
-      place.folder('.coxswain/secret');
-      chmodSync(place.at('.coxswain'), 0o000);
-      place.endWith(() => chmodSync(place.at('.coxswain'), 0o700));
-    },
-    loud: /your coxswain did not create it here|EACCES/,
   },
   ...(process.getuid?.() === 0 ? [] : MODES),
 ];

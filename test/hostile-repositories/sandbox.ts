@@ -18,14 +18,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { findServer } from '../../src/hosts/claude-code/server-process.ts';
-import { makeRecords } from '../../src/stores/records-folder.ts';
-import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { projectStoreFile } from '../../src/core/node/project-store.ts';
 
 /** Stands in the user's private files: nothing that coxswain prints or writes may hold it. */
 export const SECRET = 'private-key-of-the-user';
 
 /** Folders below the sandbox in which our own state, caches and temporary files change. */
-const OWN = ['home/.local/state', 'temp'];
+const OWN = ['home/.local/state', 'home/.local/share', 'temp'];
 const HASHED_BYTES = 1024 * 1024;
 
 /** The content at each path below a folder. */
@@ -44,13 +43,11 @@ export class Sandbox {
   readonly env: Readonly<Record<string, string>>;
   /** Functions that release resources of the sandbox. */
   readonly #open: (() => void)[] = [];
-  /** True if the records folder belongs to coxswain, so it may change. */
-  isMarked = false;
 
   /** @param cache  a folder for compiled code that sandboxes share */
   constructor(cache: string) {
-    for (const folder of ['.ssh', '.claude', '.config', '.local/state', 'other/.git/info']) {
-      mkdirSync(join(this.home, folder), { recursive: true });
+    for (const folder of ['.ssh', '.claude', '.config', '.local/state', '.local/share/coxswain', 'other/.git/info']) {
+      mkdirSync(join(this.home, folder), { recursive: true, mode: 0o700 });
     }
     for (const folder of [this.ran, join(this.root, 'temp'), join(this.root, 'outside')]) mkdirSync(folder);
     writeFileSync(join(this.home, '.bashrc'), `# ${SECRET}\n`);
@@ -131,12 +128,9 @@ export class Sandbox {
     this.project = renamed;
   }
 
-  /** Makes the project's folder of records as coxswain does: the user has used it here before. */
-  async recorded(): Promise<void> {
-    makeRecords(this.at('.coxswain'), { env: this.env });
-    this.isMarked = true;
-    // Its folder is marked with this sandbox's state, and the store only looks for links.
-    await sqliteStore(this.at('.coxswain/runs.db')).close();
+  /** The file of the project's runs, in the user's data folder. */
+  get store(): string {
+    return projectStoreFile(this.project, { env: this.env });
   }
 
   git(...args: readonly string[]): void {

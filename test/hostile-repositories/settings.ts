@@ -1,6 +1,4 @@
-import { renameSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 
 import { hookGroups } from '../../src/hosts/claude-code/init-hooks.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -189,25 +187,6 @@ export const SETTINGS: readonly Trick[] = [
       ['serve', 'stop'],
       ['init', '--undo'],
     ],
-  },
-  {
-    name: 'records that become a link between two runs of the server',
-    make: () => {},
-    also: [
-      ['init', '--http', '--yes'],
-      'served session',
-      ['serve', 'stop'],
-      (place) => {
-        renameSync(place.at('.coxswain'), place.at('data'));
-        place.link('.coxswain', join(place.root, 'outside'));
-      },
-      'served session',
-      ['doctor', '--json'],
-      ['serve', 'stop'],
-      ['init', '--undo'],
-    ],
-    loud: /it is a link/,
-    writes: /^\/(?:data|\.coxswain)/,
   },
 ];
 

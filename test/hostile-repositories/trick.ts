@@ -21,12 +21,12 @@ export interface Trick {
   readonly also?: readonly Step[];
   /** Text required in a fault, a failing `doctor` check, or standard error. Default: no text required. */
   readonly loud?: RegExp;
-  /** Paths in the project that our commands may change besides a folder of records that is ours. */
+  /** Paths in the project that our commands may change. Default: none. */
   readonly writes?: RegExp;
   /** The folder that commands and sessions run in; default the project. */
   readonly cwd?: (place: Sandbox) => string;
   /** That folder is deleted as soon as a process works in it. */
   readonly isFolderGone?: boolean;
-  /** Whether the session must be on record, in the store, the fallback or a spill file; default true. */
+  /** Whether the session must be on record, in the store or a spill file; default true. */
   readonly isRecorded?: boolean;
 }

@@ -1,8 +1,9 @@
 /**
  * `node --import coxswain/ai-sdk/register app.js` records the agent loops of an app built on ai 7 without changes to the app.
  * Each call of `generateText` or `streamText` is a run. Loops within tools are child runs. No advice is given.
- * `COXSWAIN_STORE` is the address of the store; default `.coxswain/runs.db`.
+ * `COXSWAIN_STORE` is the address of the store; default: the project's store in the user's data folder.
  */
+import { projectStoreFile } from '../../core/node/project-store.ts';
 import { messageOf } from '../../core/base/error.ts';
 import type { RecordingTelemetry } from './record-telemetry.ts';
 import { telemetryOnDemand } from './telemetry-on-demand.ts';
@@ -18,7 +19,7 @@ async function openTelemetry(): Promise<RecordingTelemetry> {
   const { openStore } = await import('../../stores/registry/open-store.ts');
   const { createCoxswain } = await import('../../core/run/coxswain.ts');
   const { recordingTelemetry } = await import('./record-telemetry.ts');
-  const store = await openStore(process.env['COXSWAIN_STORE'] ?? '.coxswain/runs.db');
+  const store = await openStore(process.env['COXSWAIN_STORE'] ?? projectStoreFile(process.cwd(), { env: process.env }));
   const cox = createCoxswain({ store, mode: 'shadow' });
   cox.flushOnExit();
   return recordingTelemetry(cox);

@@ -34,7 +34,7 @@ export interface CommandDefinition {
 }
 
 const POSTGRES_ADDRESS = 'postgres://USER@HOST/DATABASE';
-const DEFAULT_STORE_TEXT = 'default: $COXSWAIN_STORE, else .coxswain/runs.db';
+const DEFAULT_STORE_TEXT = 'default: $COXSWAIN_STORE, else the store of this project';
 
 /** The argument of commands that read or change a store. */
 export const STORE_ARGUMENT = {

@@ -27,7 +27,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * Returns the reason not to read or write a file: it is a link, is not a regular file, has a second name (a hard link), or
  * belongs to another user. Returns undefined if the file is safe.
  */
-export function faultOfFile(facts: Stats): string | undefined {
+function faultOfFile(facts: Stats): string | undefined {
   if (facts.isSymbolicLink()) return 'it is a link';
   if (!facts.isFile()) return 'it is not a regular file';
   if (facts.nlink > 1) return 'it has a second name (a hard link)';
@@ -38,7 +38,7 @@ export function faultOfFile(facts: Stats): string | undefined {
  * Returns the reason not to use a folder: it is a link, is not a folder, or belongs to another user. Returns undefined if
  * the folder is safe.
  */
-export function faultOfFolder(facts: Stats): string | undefined {
+function faultOfFolder(facts: Stats): string | undefined {
   if (facts.isSymbolicLink()) return 'it is a link';
   if (!facts.isDirectory()) return 'it is not a folder';
   return isOwn(facts) ? undefined : 'it belongs to another user';

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 
 import { hashText } from '../base/hash.ts';
 import { makeOwnFolder } from './guarded-file.ts';
@@ -29,19 +29,17 @@ export const STATE_FILES = {
   serverRecord: { name: 'serve.pid', holds: 'the process that serves the project' },
   otlpToken: { name: 'otlp.token', holds: 'the token that exporters of OpenTelemetry send' },
   otlpInbox: { name: 'otlp.db', holds: 'spans that were acknowledged and are not recorded yet' },
-  trimmed: { name: 'trimmed', holds: 'nothing; its time says when the store was last trimmed' },
   redactionKey: {
     name: 'redaction.key',
     holds: 'the key of the fingerprints in `[REDACTED:…]`; without it no secret can be guessed and tried',
   },
-  fallbackStore: { name: 'runs.db', holds: 'the runs recorded while the project’s `.coxswain` is refused' },
 } as const;
 
 export type StateFile = keyof typeof STATE_FILES;
 
 /** The values that determine the location of the user's state folder. */
 export interface StatePlaces {
-  /** The code reads `XDG_STATE_HOME`, `HOME` and `LOCALAPPDATA`. */
+  /** The code reads `XDG_STATE_HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME`, `HOME` and `LOCALAPPDATA`. */
   readonly env: Environment;
   /** Default: `HOME`, else `os.homedir()`. */
   readonly homeFolder?: string | undefined;
@@ -54,31 +52,42 @@ export interface StateOwner extends StatePlaces {
 }
 
 /**
- * Returns the state folder: `coxswain` in `$XDG_STATE_HOME` if that is absolute, else in `~/.local/state`. On Windows the
- * folder is in `%LOCALAPPDATA%`.
+ * Returns the state folder: `coxswain` in `$XDG_STATE_HOME` if that is absolute, else in `~/.local/state`. On Windows it is in
+ * `%LOCALAPPDATA%`.
  */
-export function stateRoot({ env, homeFolder }: StatePlaces): string {
-  const bases = [env['XDG_STATE_HOME'], ...(process.platform === 'win32' ? [env['LOCALAPPDATA']] : [])];
-  const base = bases.find((folder) => folder !== undefined && isAbsolute(folder));
-  if (base !== undefined) return join(base, 'coxswain');
+export function stateRoot(places: StatePlaces): string {
+  return rootOf(places, { variable: 'XDG_STATE_HOME', folder: '.local/state', onWindows: '' });
+}
+
+/** Returns the folder of records: `coxswain` in `$XDG_DATA_HOME`, else in `~/.local/share`. On Windows, `data` in the state folder. */
+export function dataRoot(places: StatePlaces): string {
+  return rootOf(places, { variable: 'XDG_DATA_HOME', folder: '.local/share', onWindows: 'data' });
+}
+
+/** Returns the cache folder: `coxswain` in `$XDG_CACHE_HOME`, else in `~/.cache`. On Windows, `cache` in the state folder. */
+export function cacheRoot(places: StatePlaces): string {
+  return rootOf(places, { variable: 'XDG_CACHE_HOME', folder: '.cache', onWindows: 'cache' });
+}
+
+interface Root {
+  /** The variable of the XDG specification, which ignores relative paths. */
+  readonly variable: string;
+  /** The folder in the home folder. */
+  readonly folder: string;
+  readonly onWindows: string;
+}
+
+function rootOf({ env, homeFolder }: StatePlaces, { variable, folder, onWindows }: Root): string {
+  const base = env[variable];
+  if (base !== undefined && isAbsolute(base)) return join(base, 'coxswain');
+  const local = env['LOCALAPPDATA'];
+  if (process.platform === 'win32' && local !== undefined && isAbsolute(local))
+    return join(local, 'coxswain', onWindows);
   const { HOME } = env;
   const isPlain = process.platform !== 'win32' && HOME !== undefined && isAbsolute(HOME);
   // The module is not imported statically, because `HOME` is set for most hooks.
   const home = homeFolder ?? (isPlain ? HOME : process.getBuiltinModule('node:os').homedir());
-  return join(home, '.local', 'state', 'coxswain');
-}
-
-/**
- * Returns the cache folder: `coxswain` in `$XDG_CACHE_HOME` if that is absolute, else in `~/.cache`. On Windows the folder
- * is in `%LOCALAPPDATA%`.
- */
-export function cacheRoot({ env, homeFolder }: StatePlaces): string {
-  const cache = env['XDG_CACHE_HOME'];
-  if (cache !== undefined && isAbsolute(cache)) return join(cache, 'coxswain');
-  const state = stateRoot({ env: { ...env, XDG_STATE_HOME: undefined }, homeFolder });
-  return process.platform === 'win32'
-    ? join(state, 'cache')
-    : join(dirname(dirname(dirname(state))), '.cache', 'coxswain');
+  return join(home, folder, 'coxswain');
 }
 
 /** Returns the folder of an owner's control files. The folder may not exist. */

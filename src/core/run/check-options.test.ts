@@ -8,7 +8,7 @@ const provider = deadlineFeedback();
 
 test.each([
   [{ stor: {} }, 'createCoxswain has no member stor; did you mean store?'],
-  [{ store: 'x.db' }, `store must be a store, such as sqliteStore('.coxswain/runs.db'), got "x.db"`],
+  [{ store: 'x.db' }, `store must be a store, such as sqliteStore('runs.db'), got "x.db"`],
   [
     { store: { append: () => 0, close: () => undefined } },
     'store must have the functions append, flush and close; sinkOf makes one of a function',

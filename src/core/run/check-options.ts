@@ -69,9 +69,7 @@ export function checkCoxswainOptions<Options extends SteeringOptions & { readonl
   checkMembers('createCoxswain', options, COXSWAIN);
   const { feedback, observers, guidance, store } = options;
   if (store !== undefined && (typeof store !== 'object' || store === null)) {
-    throw invalidArgument(
-      `store must be a store, such as sqliteStore('.coxswain/runs.db'), got ${JSON.stringify(store)}`,
-    );
+    throw invalidArgument(`store must be a store, such as sqliteStore('runs.db'), got ${JSON.stringify(store)}`);
   }
   if (
     store !== undefined &&

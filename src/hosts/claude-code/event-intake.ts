@@ -1,5 +1,6 @@
 import { outcomeIn } from '../../adapters/claude/read-hook-input.ts';
 import { toolResultOf } from '../../adapters/claude/tool-response.ts';
+import { safeText } from '../../core/base/shown-text.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { isJsonObject, type Json } from '../../core/base/json.ts';
@@ -60,7 +61,8 @@ export class EventIntake {
    *
    * @param open  opens the sessions; if it rejects, the event is spilled
    * @param onStored  called after the event is stored
-   * @returns an empty answer if the event was spilled, with the reason as a fault
+   * @returns an empty answer if the event was spilled, with the reason as a fault. If the first event of a session cannot be
+   * spilled either, a message for the user
    * @throws CoxswainError `invalid-argument` for a session id that is not a valid run id; also errors that occur after the
    * event is stored
    */
@@ -72,6 +74,7 @@ export class EventIntake {
     const { input, sessionId, hasBackgroundWork, answerFor } = event.known;
     const arrivedAtMs = this.#options.clock.nowMs();
     let isStored = false;
+    let lost: string | undefined;
     const details = {
       hasBackgroundWork,
       onStored: () => {
@@ -86,22 +89,35 @@ export class EventIntake {
         const { answer, faults } = await sessions.answer(input, sessionId, details);
         return { answer: answerFor(answer), faults };
       }
-      this.spill(event, `earlier events of the session wait too: ${problem}`, arrivedAtMs);
+      lost = this.spill(event, `earlier events of the session wait too: ${problem}`, arrivedAtMs);
     } catch (error) {
       if (isStored || (error instanceof CoxswainError && error.code === 'invalid-argument')) throw error;
-      this.spill(event, messageOf(error), arrivedAtMs);
+      lost = this.spill(event, messageOf(error), arrivedAtMs);
     }
-    return { answer: {}, faults: [] };
+    const isSilent = lost === undefined || input.kind !== 'session_started';
+    const systemMessage = safeText(`coxswain records nothing in this session: ${lost}`);
+    return { answer: isSilent ? {} : { systemMessage }, faults: [] };
   }
 
-  /** Spills an event. Never throws: a failure to write the file is reported as a fault. */
-  spill({ json, known, about }: KnownHookEvent, why: string, arrivedAtMs: number = this.#options.clock.nowMs()): void {
+  /**
+   * Spills an event. Never throws: a failure to write the file is reported as a fault.
+   *
+   * @returns the reason why the event is lost; undefined if it was spilled
+   */
+  spill(
+    { json, known, about }: KnownHookEvent,
+    why: string,
+    arrivedAtMs: number = this.#options.clock.nowMs(),
+  ): string | undefined {
     const { onFault, redact, storeAddress } = this.#options;
     try {
       spillEvent(storeAddress, { sessionId: known.sessionId, arrivedAtMs, json: storableEvent(json, redact) });
       onFault({ where: 'spill', message: `the event waits in a spill file: ${why}`, ...about });
+      return undefined;
     } catch (error) {
-      onFault({ where: 'spill', message: `the event is lost: ${messageOf(error)}; ${why}`, ...about });
+      const lost = `${messageOf(error)}; ${why}`;
+      onFault({ where: 'spill', message: `the event is lost: ${lost}`, ...about });
+      return lost;
     }
   }
 

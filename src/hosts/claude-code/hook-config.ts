@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 
+import type { StatePlaces } from '../../core/node/state-places.ts';
+import { projectStoreFile } from '../../core/node/project-store.ts';
 import { factsOf, findProject, userFolders } from '../config/find-config.ts';
 import type { LoadedConfig, LoadConfigOptions } from '../config/loaded-config.ts';
 import type { ResolvedConfig } from '../config/resolved-config.ts';
 import { standardSteering } from '../../core/steering/standard-steering.ts';
-import { RECORDS_FOLDER } from '../../stores/records-folder.ts';
 
 /** The part of a configuration that a hook uses. */
-export type HookConfig = Pick<LoadedConfig, 'problems' | 'refusal'> & {
+export type HookConfig = Pick<LoadedConfig, 'problems' | 'untrusted'> & {
   readonly resolved: Pick<
     ResolvedConfig,
     'steering' | 'redaction' | 'deadline' | 'deadlineFrom' | 'budget' | 'forceTurnAtStop' | 'store' | 'completion'
@@ -15,7 +16,7 @@ export type HookConfig = Pick<LoadedConfig, 'problems' | 'refusal'> & {
 };
 
 /** Like `loadConfigSync`, but does not load the file reader if no configuration file exists. Loading the reader takes 3 ms. */
-export async function hookConfig(options: LoadConfigOptions & { readonly homeFolder: string }): Promise<HookConfig> {
+export async function hookConfig(options: LoadConfigOptions & Required<StatePlaces>): Promise<HookConfig> {
   const { projectFolder } = options;
   if (hasFiles(options)) {
     const { loadConfigSync } = await import('../config/load-config.ts');
@@ -23,13 +24,13 @@ export async function hookConfig(options: LoadConfigOptions & { readonly homeFol
   }
   return {
     problems: [],
+    untrusted: [],
     resolved: {
       steering: standardSteering(),
       redaction: {},
       deadlineFrom: 'session',
       forceTurnAtStop: false,
-      // The address is checked when the store is opened.
-      store: { kind: 'sqlite', address: join(projectFolder, RECORDS_FOLDER, 'runs.db') },
+      store: { kind: 'sqlite', address: projectStoreFile(projectFolder, options) },
     },
   };
 }

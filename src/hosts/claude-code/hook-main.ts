@@ -4,14 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../../core/base/clock.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { faultText } from '../../core/recorder/fault-text.ts';
-import { refusalError } from '../../stores/records-folder.ts';
+import { untrustedText } from '../config/loaded-config.ts';
 import type { OneShotStore } from '../../stores/sqlite/sqlite-one-shot.ts';
 import type { ClaudeSessions } from './claude-sessions.ts';
 import { EventIntake } from './event-intake.ts';
 import { logFault, MAX_CONFIG_FAULTS, type HookFault } from '../../core/node/fault-log.ts';
 import { hookConfig } from './hook-config.ts';
 import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
-import { openHookStore, usableStore, type UsableStore } from './open-hook-store.ts';
+import { openHookStore } from './open-hook-store.ts';
 import { projectFolderOf } from '../../core/node/project-folder.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 import { wakeServer } from './wake-server.ts';
@@ -76,36 +76,17 @@ async function handleEvent(bytes: Buffer, facts: EventFacts): Promise<void> {
     return logEventFault({ where: 'input', message }, facts);
   }
   const homeFolder = findHomeFolder(env);
-  const { resolved, problems, refusal: refused } = await hookConfig({ projectFolder, env, homeFolder });
+  const { resolved, problems, untrusted } = await hookConfig({ projectFolder, env, homeFolder });
   const onFault = (fault: HookFault): void => logEventFault(fault, facts);
   for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) {
     logEventFault({ where: 'config', message: JSON.stringify(problem) }, facts, true);
   }
   const { input } = event.known;
-  const isBeginning = input.kind === 'session_started' && !input.isAfterCompaction;
-  let usable: UsableStore;
-  try {
-    usable = usableStore(resolved.store, { env, homeFolder });
-  } catch (error) {
-    if (isBeginning) {
-      printAnswer({
-        systemMessage: await escapeForTerminal(
-          `coxswain records nothing in this session: ${faultText(messageOf(error))}`,
-        ),
-      });
-    }
-    throw error;
-  }
-  const { place } = usable;
-  const refusal = refused ?? usable.refusal;
-  const warning =
-    refusal === undefined
-      ? undefined
-      : `${refusalError(refusal).message} Until then runs are recorded in ${place.address}.`;
-  if (warning !== undefined) logEventFault({ where: 'records', message: warning }, facts, true);
+  const { store: place } = resolved;
+  const ignored = untrustedText({ untrusted });
   const redact = projectRedaction(resolved, onFault);
   const intake = new EventIntake({ storeAddress: place.address, redact, clock: systemClock, onFault });
-  facts.spill = (why) => intake.spill(event, why);
+  facts.spill = (why) => void intake.spill(event, why);
   let openedStore: { readonly store: OneShotStore; readonly sessions: ClaudeSessions } | undefined;
   const open = async (): Promise<ClaudeSessions> => {
     const store = await openHookStore(place, { timeoutMs: TIME_LIMIT_MS });
@@ -116,11 +97,8 @@ async function handleEvent(bytes: Buffer, facts: EventFacts): Promise<void> {
   delete facts.spill;
   for (const message of faults) logEventFault({ where: 'run', message }, facts);
   // At this point the advice is on disk.
-  printAnswer(
-    isBeginning && warning !== undefined
-      ? { ...answer, systemMessage: await escapeForTerminal(`coxswain: ${warning}`) }
-      : answer,
-  );
+  const isBeginning = input.kind === 'session_started' && !input.isAfterCompaction;
+  printAnswer(isBeginning && ignored !== undefined ? { ...answer, systemMessage: `coxswain: ${ignored}` } : answer);
   if (openedStore !== undefined) {
     // Also record waiting events of other sessions, because those sessions may send no further event.
     const limitMs = input.kind === 'session_ended' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
@@ -137,12 +115,6 @@ async function handleEvent(bytes: Buffer, facts: EventFacts): Promise<void> {
 
 function printAnswer(answer: object): void {
   if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
-}
-
-/** Escapes text for the terminal, because a repository may choose the path of the project. */
-async function escapeForTerminal(text: string): Promise<string> {
-  const { printable } = await import('../../core/base/printable.ts');
-  return printable(text);
 }
 
 /** The command that starts the CLI installed with this hook. Undefined in a plugin, which has no CLI. */

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 
 import { CoxswainError, hasCode } from '../../core/base/error.ts';
+import { commonFolder, findGit, mayBeTracked } from '../../core/node/git-folder.ts';
 import { requireInside } from '../../core/node/guarded-file.ts';
 import { realProject } from '../../core/node/state-places.ts';
-import { commonFolder, findGit, isTracked } from '../../stores/git-index.ts';
 
 /** An ignore file to write, with its complete text. */
 export interface IgnoreFile {
@@ -27,7 +27,7 @@ export function ignoreFileFor(file: string, projectFolder: string, holdsSecret: 
   const place = findGit(project);
   if (place === undefined) return undefined;
   const realPath = join(project, relative(projectFolder, file));
-  if (isTracked(place, realPath)) {
+  if (mayBeTracked(place, realPath)) {
     if (!holdsSecret) return undefined;
     throw new CoxswainError(
       'invalid-argument',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { systemClock } from '../../core/base/clock.ts';
 import { messageOf } from '../../core/base/error.ts';
+import { isProjectStore } from '../../core/node/project-store.ts';
 import { stateFile } from '../../core/node/state-places.ts';
 import { factsOf, findProject, userFolders } from '../config/find-config.ts';
 import { loadConfigSync } from '../config/load-config.ts';
@@ -11,7 +12,6 @@ import type { ResolvedStore } from '../config/resolved-config.ts';
 import { notifySink, type NotifySink } from '../notify/notify-sink.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { RunMemory } from '../../core/run/run-memory.ts';
-import { RECORDS_FOLDER } from '../../stores/records-folder.ts';
 import { collectGarbage } from '../../stores/collect-garbage.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
@@ -21,7 +21,6 @@ import type { ClaudeState } from './claude-state.ts';
 import { EventIntake, type FoldedEvents } from './event-intake.ts';
 import { MAX_CONFIG_FAULTS, type HookFault } from '../../core/node/fault-log.ts';
 import { isKnownEvent, type HookEvent } from './hook-event.ts';
-import { isDefaultPlace, usableStore } from './open-hook-store.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 
 export interface ServedProjectOptions {
@@ -173,7 +172,7 @@ export class ServedProject {
     for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) {
       onFault({ where: 'config', message: JSON.stringify(problem) }, true);
     }
-    const { place } = usableStore(resolved.store, { env });
+    const { store: place } = resolved;
     const redact = projectRedaction(resolved, onFault);
     const memory = new RunMemory<ClaudeState>(this.#options.maxRuns ?? DEFAULT_MAX_RUNS);
     const notifications = this.#notificationsOf(resolved.notify);
@@ -190,7 +189,7 @@ export class ServedProject {
       memory,
       redact,
       notifications,
-      isTrimmed: isDefaultPlace(place, { env }),
+      isTrimmed: isProjectStore(place.address, { env }),
       pending: 0,
       isRetired: false,
     };
@@ -214,9 +213,7 @@ export class ServedProject {
     const { config } = userFolders({ env });
     const userFiles = ['config.json', 'config.ts'].map((name) => join(config, name));
     const { folder, files } = findProject(projectFolder);
-    // This file is rewritten when the user accepts a records folder.
-    const folderMark = join(folder, RECORDS_FOLDER, '.gitignore');
-    return [...userFiles, stateFile('trust', { env, projectFolder: folder }), folderMark, ...files];
+    return [...userFiles, stateFile('trust', { env, projectFolder: folder }), ...files];
   }
 
   /** The notifications from the user's configuration. A notification that cannot be sent is reported as a fault. */

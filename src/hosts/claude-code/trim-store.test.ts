@@ -6,11 +6,17 @@ import { expect, test } from 'vitest';
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
-import { trimMarkOf } from './open-hook-store.ts';
-import { trimStore } from './trim-store.ts';
+import { trimMarkOf, trimStore } from './trim-store.ts';
 
 const program = [process.execPath, fileURLToPath(new URL('../../cli/bin.ts', import.meta.url))];
-const { env } = process;
+
+/** The data folder of a user. */
+function dataFolder(): { readonly folder: string; readonly env: NodeJS.ProcessEnv } {
+  const home = testFolder();
+  const folder = join(home, 'coxswain');
+  mkdirSync(folder);
+  return { folder, env: { ...process.env, XDG_DATA_HOME: home } };
+}
 
 /** A store of ended runs of about 100 KB each. */
 async function storeOf(folder: string, runs: number): Promise<string> {
@@ -35,15 +41,8 @@ async function runIds(path: string): Promise<readonly string[]> {
   }
 }
 
-async function stateFolder(): Promise<string> {
-  const folder = testFolder();
-  const path = join(folder, '.coxswain');
-  mkdirSync(path);
-  return path;
-}
-
 test('of a store over the limit the oldest runs go, once a day', async () => {
-  const folder = await stateFolder();
+  const { folder, env } = dataFolder();
   const path = await storeOf(folder, 8);
   const options = { program, env, maxBytes: 500_000 };
   expect(trimStore({ kind: 'sqlite', address: path }, options)).toBe(true);
@@ -54,12 +53,12 @@ test('of a store over the limit the oldest runs go, once a day', async () => {
   truncateSync(path, statSync(path).size + 4_000_000);
   expect(trimStore({ kind: 'sqlite', address: path }, options)).toBe(false);
   const yesterday = new Date(Date.now() - 25 * 3_600_000);
-  utimesSync(trimMarkOf({ kind: 'sqlite', address: path }, { env }), yesterday, yesterday);
+  utimesSync(trimMarkOf(path), yesterday, yesterday);
   expect(trimStore({ kind: 'sqlite', address: path }, options)).toBe(true);
 });
 
 test('nothing is started for a store within the limit, elsewhere, of another kind, not there, or without the program', async () => {
-  const folder = await stateFolder();
+  const { folder, env } = dataFolder();
   const path = join(folder, 'runs.db');
   const options = { program, env, maxBytes: 1_000 };
   expect(trimStore({ kind: 'sqlite', address: path }, options)).toBe(false);

@@ -1,12 +1,10 @@
 import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
 
-import { makeOwnFolder, replaceGuarded } from '../../core/node/guarded-file.ts';
-import { stateRoot } from '../../core/node/state-places.ts';
+import { replaceGuarded } from '../../core/node/guarded-file.ts';
+import { isProjectStore } from '../../core/node/project-store.ts';
 import type { ResolvedStore } from '../config/resolved-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../stores/collect-garbage.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
-import { isDefaultPlace, trimMarkOf } from './open-hook-store.ts';
 
 /** Minimum interval between two trims of a store. */
 const TRIM_MS = 24 * 3_600_000;
@@ -21,8 +19,8 @@ export interface TrimOptions {
 
 /**
  * Starts `coxswain gc` in a separate process if the store file exceeds the size limit, at most once a day. `coxswain gc`
- * deletes the least recently active runs. Applies only to a SQLite store in its default location, because any other store may
- * be an archive.
+ * deletes the least recently active runs. Applies only to a project's store in the data folder, because any other store may be an
+ * archive.
  *
  * @returns true if the process was started Cost: one stat call.
  */
@@ -30,12 +28,11 @@ export function trimStore(store: ResolvedStore, { program, env, maxBytes }: Trim
   const limit = maxBytes ?? DEFAULT_MAX_STORE_BYTES;
   const size = statSync(store.address, { throwIfNoEntry: false })?.size ?? 0;
   const [command, ...args] = program ?? [];
-  if (store.kind !== 'sqlite' || !isDefaultPlace(store, { env }) || size <= limit || command === undefined)
+  if (store.kind !== 'sqlite' || !isProjectStore(store.address, { env }) || size <= limit || command === undefined)
     return false;
-  const mark = trimMarkOf(store, { env });
+  const mark = trimMarkOf(store.address);
   const lastMs = statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (Date.now() - lastMs < TRIM_MS) return false;
-  makeOwnFolder(stateRoot({ env }), dirname(mark));
   replaceGuarded(mark, '');
   const { spawn } = process.getBuiltinModule('node:child_process');
   const child = spawn(command, [...args, 'gc', store.address, '--max-size', `${Math.ceil(limit / 1000)}kB`], {
@@ -48,4 +45,9 @@ export function trimStore(store: ResolvedStore, { program, env, maxBytes }: Trim
   child.on('error', () => undefined);
   child.unref();
   return true;
+}
+
+/** Path of an empty file. Its time is that of the last trim. */
+export function trimMarkOf(storeFile: string): string {
+  return `${storeFile}-trimmed`;
 }

@@ -5,7 +5,7 @@ import { messageOf } from '../../core/base/error.ts';
 import type { StatePlaces } from '../../core/node/state-places.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { factsOf, findProject, userFolders, type UserFolders } from './find-config.ts';
-import type { ConfigSource, LoadConfigOptions } from './loaded-config.ts';
+import type { ConfigSource, LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 import { readTrust, trustFile, trusts, type TrustedFiles } from './trust.ts';
 
 /** A configuration file and its text. */
@@ -15,16 +15,12 @@ export interface ReadSource extends ConfigSource {
 }
 
 /** All configuration files before decoding. */
-export interface ReadSources {
-  readonly folder: string;
+export interface ReadSources extends Pick<LoadedConfig, 'folder' | 'untrusted' | 'problems'> {
   readonly user: UserFolders;
   /** The paths used to find the user's state folder. */
   readonly places: StatePlaces;
-  /** Files in the order of precedence, lowest first. */
+  /** Files that apply, in the order of precedence, lowest first. */
   readonly sources: readonly ReadSource[];
-  readonly problems: readonly ConfigProblem[];
-  /** Returns true if the user trusts the project in its current state. Called only when needed. */
-  readonly isTrusted: () => boolean;
 }
 
 /** Maximum size of a configuration file. */
@@ -36,39 +32,28 @@ export function readSources(options: LoadConfigOptions): ReadSources {
   const problems: ConfigProblem[] = [];
   const user = userFolders(options);
   const places: StatePlaces = { env: options.env ?? process.env, homeFolder: user.home };
-  const readFile = (file: string, origin: Pick<ReadSource, 'layer' | 'trusted'>): readonly ReadSource[] => {
+  const readFile = (file: string, layer: ReadSource['layer']): readonly ReadSource[] => {
     try {
-      return [{ ...origin, file, text: readConfigFile(file), isCode: CODE_ENDINGS.has(extname(file)) }];
+      return [{ layer, file, text: readConfigFile(file), isCode: CODE_ENDINGS.has(extname(file)) }];
     } catch (error) {
       problems.push({ path: '', kind: 'file', message: messageOf(error), file });
       return [];
     }
   };
-  const trustsProject = (folder: string, files: readonly ReadSource[]): boolean =>
-    trusts(readTrusted(folder, places, problems), files);
   const userFiles = ['config.json', 'config.ts']
     .map((name) => join(user.config, name))
     .filter((file) => factsOf(file) !== undefined)
-    .flatMap((file) => readFile(file, { layer: 'user', trusted: true }));
+    .flatMap((file) => readFile(file, 'user'));
   const { explicitPath } = options;
   if (explicitPath !== undefined) {
-    const sources = [...userFiles, ...readFile(resolve(explicitPath), { layer: 'explicit', trusted: true })];
-    const folder = resolve(options.projectFolder);
-    return { folder, user, places, sources, problems, isTrusted: computeOnce(() => trustsProject(folder, [])) };
+    const sources = [...userFiles, ...readFile(resolve(explicitPath), 'explicit')];
+    return { folder: resolve(options.projectFolder), user, places, sources, problems, untrusted: [] };
   }
   const { folder, files } = findProject(resolve(options.projectFolder));
-  const projectSources = files.flatMap((file) => readFile(file, { layer: 'project', trusted: false }));
-  const isTrusted = computeOnce(() => trustsProject(folder, projectSources));
-  const project =
-    projectSources.length > 0 && isTrusted()
-      ? projectSources.map((source) => ({ ...source, trusted: true }))
-      : projectSources;
-  return { folder, user, places, sources: [...userFiles, ...project], problems, isTrusted };
-}
-
-function computeOnce(compute: () => boolean): () => boolean {
-  let result: boolean | undefined;
-  return () => (result ??= compute());
+  const project = files.flatMap((file) => readFile(file, 'project'));
+  const isTrusted = project.length === 0 || trusts(readTrusted(folder, places, problems), project);
+  const untrusted = isTrusted ? [] : project.map(({ file }) => file);
+  return { folder, user, places, sources: [...userFiles, ...(isTrusted ? project : [])], problems, untrusted };
 }
 
 function readTrusted(folder: string, places: StatePlaces, problems: ConfigProblem[]): TrustedFiles | undefined {

@@ -157,7 +157,7 @@ export interface RedactionSection {
 export interface StoreSection {
   /**
    * A SQLite file or `postgres://USER@HOST/DATABASE`. A path is relative to the project folder, or to the home folder after `~/`.
-   * Default: `.coxswain/runs.db`.
+   * Default: the project's file in your data folder.
    */
   readonly address?: string;
 }

@@ -11,7 +11,6 @@ export type {
   Shape,
   TextShape,
 } from '../../core/base/shape.ts';
-export type { RecordsRefusal } from '../../stores/records-folder.ts';
 export { defineConfig, type CodeConfig, type CodeSection } from './code-config.ts';
 export { configFields, type ConfigField } from './config-fields.ts';
 export { problemText, type ConfigProblem } from './config-problem.ts';
@@ -36,7 +35,7 @@ export type {
 } from './coxswain-config.ts';
 export { decodeConfig, readConfigText, type ConfigReading, type DecodedConfig } from './decode-config.ts';
 export { loadConfig, loadConfigSync } from './load-config.ts';
-export type { ConfigSource, IgnoredField, LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
+export type { ConfigSource, LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 export { mergeConfig } from './merge-config.ts';
 export { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
 export type { ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';

@@ -6,18 +6,18 @@ import { resolveConfig } from './resolve-config.ts';
 
 /**
  * Loads the configuration of a folder. The user's own files (`config.json`, then `config.ts` in `~/.config/coxswain`) have lower
- * precedence than the project's files (`coxswain.config.json`, then `coxswain.config.ts`). Project fields that require trust are
- * ignored and listed. Never throws, so that a configuration error cannot stop an agent. Unreadable or invalid parts are listed as
+ * precedence than the project's files (`coxswain.config.json`, then `coxswain.config.ts`). The project's files apply only after
+ * `coxswain trust`; otherwise they are neither decoded nor run. Never throws, so that a configuration error cannot stop an agent. Unreadable or invalid parts are listed as
  * problems, and the other parts apply.
  *
- * Code is loaded only if it is trusted or named with `--config`. It must load synchronously (no top-level `await`).
+ * Code must load synchronously (no top-level `await`).
  *
  * Cost without code: about twelve file system calls, and reading the files.
  */
 export function loadConfigSync(options: LoadConfigOptions): LoadedConfig {
   try {
     const sources = readSources(options);
-    const code = sources.sources.filter(mayRun).map(({ file }) => [file, requireModule(file)] as const);
+    const code = sources.sources.filter(isCodeFile).map(({ file }) => [file, requireModule(file)] as const);
     return assembleConfig(sources, new Map(code));
   } catch (error) {
     return withoutFiles(options, error);
@@ -29,15 +29,15 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   try {
     const sources = readSources(options);
     const modules = new Map<string, LoadedModule>();
-    for (const { file } of sources.sources.filter(mayRun)) modules.set(file, await importModule(file));
+    for (const { file } of sources.sources.filter(isCodeFile)) modules.set(file, await importModule(file));
     return assembleConfig(sources, modules);
   } catch (error) {
     return withoutFiles(options, error);
   }
 }
 
-function mayRun({ isCode, trusted }: ReadSource): boolean {
-  return isCode && trusted;
+function isCodeFile({ isCode }: ReadSource): boolean {
+  return isCode;
 }
 
 function requireModule(file: string): LoadedModule {
@@ -64,7 +64,7 @@ function withoutFiles({ projectFolder, homeFolder = projectFolder }: LoadConfigO
     config: {},
     folder: projectFolder,
     problems: [{ path: '', kind: 'file', message: `no configuration could be read: ${messageOf(error)}` }],
-    ignored: [],
+    untrusted: [],
     sources: [],
   };
 }

@@ -1,4 +1,5 @@
-import type { RecordsRefusal } from '../../stores/records-folder.ts';
+import { basename } from 'node:path';
+
 import type { ConfigProblem } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import type { ConfigPlaces } from './find-config.ts';
@@ -11,36 +12,32 @@ export interface LoadConfigOptions extends ConfigPlaces {
   readonly explicitPath?: string | undefined;
 }
 
-/** A field that is ignored, with the reason. Plain JSON. */
-export interface IgnoredField {
-  /** The path of the field, such as `completion.command`. Empty if the whole file is ignored. */
-  readonly path: string;
-  readonly why: string;
-  readonly file: string;
-}
-
-/** A configuration file. Plain JSON. */
+/** A configuration file that applies. Plain JSON. */
 export interface ConfigSource {
   /** Absolute path. */
   readonly file: string;
   /** `explicit`: the file was named with `--config`. */
   readonly layer: 'user' | 'project' | 'explicit';
-  /** False: fields that require trust are ignored. */
-  readonly trusted: boolean;
 }
 
 /** A valid configuration. A run can start with it even if the files contain errors. */
 export interface LoadedConfig {
   readonly resolved: ResolvedConfig;
-  /** The merged fields of all files, without ignored fields and code. */
+  /** The merged fields of all files, without code. */
   readonly config: CoxswainConfig;
   /** The base folder of relative paths: the folder of the project's files, or `projectFolder` without files. */
   readonly folder: string;
   /** All problems of all files. A field with a problem is ignored. */
   readonly problems: readonly ConfigProblem[];
-  readonly ignored: readonly IgnoredField[];
+  /** Files of the project that are ignored as a whole, because the user does not trust them as they are. */
+  readonly untrusted: readonly string[];
   /** Files in the order of precedence, lowest first. */
   readonly sources: readonly ConfigSource[];
-  /** Present if the project's records folder is not used, with the reason. `resolved.store` is then the user's own store. */
-  readonly refusal?: RecordsRefusal;
+}
+
+/** Returns the line about files that are ignored for lack of trust; undefined if there are none. */
+export function untrustedText({ untrusted }: Pick<LoadedConfig, 'untrusted'>): string | undefined {
+  if (untrusted.length === 0) return undefined;
+  const names = untrusted.map((file) => basename(file)).join(' and ');
+  return `${names} ${untrusted.length === 1 ? 'is' : 'are'} not trusted and ignored: read it, then run coxswain trust`;
 }

@@ -7,6 +7,7 @@ import { hashText } from '../../core/base/hash.ts';
 import { parseBytes } from '../../core/base/parse-bytes.ts';
 import { parseDuration } from '../../core/base/parse-duration.ts';
 import type { RedactionOptions } from '../../core/redact/redactor.ts';
+import { projectStoreFile } from '../../core/node/project-store.ts';
 import { parseStoreAddress, shownAddress, storePath } from '../../stores/store-address.ts';
 import type {
   CompletionSection,
@@ -24,9 +25,9 @@ export interface ResolveConfigOptions {
   readonly folder: string;
   /** The absolute path for `~/`. */
   readonly homeFolder: string;
+  /** Environment with `XDG_DATA_HOME`; default: `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
-
-const DEFAULT_ADDRESS = '.coxswain/runs.db';
 
 /**
  * Fills in all defaults.
@@ -95,7 +96,11 @@ function pathOf(path: string, { folder, homeFolder }: ResolveConfigOptions): str
   return isAbsolute(path) ? resolve(path) : resolve(folder, path);
 }
 
-function storeOf({ address = DEFAULT_ADDRESS }: StoreSection, options: ResolveConfigOptions): ResolvedStore {
+function storeOf({ address }: StoreSection, options: ResolveConfigOptions): ResolvedStore {
+  if (address === undefined) {
+    const { env = process.env, folder, homeFolder } = options;
+    return { kind: 'sqlite', address: projectStoreFile(folder, { env, homeFolder }) };
+  }
   const { kind } = parseStoreAddress(address);
   const path = storePath(address);
   if (kind === 'path') return { kind: 'sqlite', address: pathOf(path ?? '', options) };

@@ -1,15 +1,10 @@
 import { basename, resolve } from 'node:path';
 
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { memberAt } from '../../core/base/json.ts';
+import { realPath } from '../../core/node/git-folder.ts';
 import { realProject, type StatePlaces } from '../../core/node/state-places.ts';
 import { readConfigFile } from './config-sources.ts';
-import { readConfigText } from './decode-config.ts';
 import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
-import { trustOf } from './field-trust.ts';
-import { realPath } from '../../stores/git-index.ts';
-import { loadConfigSync } from './load-config.ts';
-import type { IgnoredField } from './loaded-config.ts';
 import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
 
 /** A project that was just trusted. Plain JSON. */
@@ -18,16 +13,6 @@ export interface TrustedProject {
   readonly folder: string;
   /** Names of the configuration files. */
   readonly files: readonly string[];
-  /** Fields that were ignored before and apply now. */
-  readonly counts: readonly AppliedField[];
-}
-
-/** A field that applies because of the new trust. */
-export interface AppliedField {
-  /** The path of the field, such as `completion.command`. For code: the name of the file. */
-  readonly path: string;
-  /** The value of the field. Absent for code and redaction keys. */
-  readonly value?: unknown;
 }
 
 /** A trusted project and the current state of the trust. Plain JSON. */
@@ -46,21 +31,8 @@ export interface TrustState {
  */
 export function trustProject(folder: string, places: ConfigPlaces = {}): TrustedProject {
   const { real, files } = projectAt(folder);
-  const { ignored } = loadConfigSync({ ...places, projectFolder: resolve(folder) });
   writeTrust(real, files, statePlaces(places));
-  return {
-    folder: real,
-    files: files.map(({ file }) => basename(file)),
-    counts: ignored.filter(({ path }) => trustOf(path)?.needs !== 'own').map((one) => appliedField(one, files)),
-  };
-}
-
-function appliedField({ path, file }: IgnoredField, files: readonly TrustedFile[]): AppliedField {
-  if (path === '') return { path: basename(file) };
-  const text = files.find((one) => one.file === file)?.text;
-  // For a store path with a link, `file` is the store address and not a configuration file.
-  if (text === undefined) return { path, value: file };
-  return path === 'redaction.key' ? { path } : { path, value: memberAt(readConfigText(text).config, path.split('.')) };
+  return { folder: real, files: files.map(({ file }) => basename(file)) };
 }
 
 /**

@@ -1,10 +1,10 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { readFaults } from '../../core/node/fault-log.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { openWatch } from './open-watch.ts';
+import { projectStoreFile } from '../../core/node/project-store.ts';
 
 async function recordCall(): Promise<void> {
   const opened = await openWatch(process.env);
@@ -21,9 +21,9 @@ test('a store that cannot be opened is one line of the fault log, and the proxy 
   vi.stubEnv('CLAUDE_PROJECT_DIR', projectFolder);
   onTestFinished(() => void vi.unstubAllEnvs());
   await recordCall();
-  const records = join(projectFolder, '.coxswain');
-  for (const name of readdirSync(records)) if (name.startsWith('runs.db')) rmSync(join(records, name));
-  writeFileSync(join(records, 'runs.db'), 'no database '.repeat(1_000));
+  const store = projectStoreFile(projectFolder, { env: process.env });
+  for (const suffix of ['', '-wal', '-shm']) rmSync(store + suffix, { force: true });
+  writeFileSync(store, 'no database '.repeat(1_000));
   await recordCall();
   const faults = readFaults({ env: process.env, projectFolder }).map(({ message, where }) => `${where}: ${message}`);
   expect(faults).toEqual([expect.stringMatching(/^mcp: .* is not an SQLite database/)]);

@@ -5,7 +5,6 @@ import { notifySink } from '../notify/notify-sink.ts';
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import { openStore } from '../../stores/registry/open-store.ts';
 import { logFault, MAX_CONFIG_FAULTS } from '../../core/node/fault-log.ts';
-import { usableStore } from '../claude-code/open-hook-store.ts';
 import { projectFolderOf } from '../../core/node/project-folder.ts';
 import { McpWatch } from './mcp-watch.ts';
 
@@ -39,9 +38,8 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
   try {
     const { resolved, problems } = loadConfigSync({ projectFolder, env });
     for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) onFault(JSON.stringify(problem));
-    const { address } = usableStore(resolved.store, { env }).place;
     // Without a store nothing is recorded, and the agent still gets advice.
-    const store = await openStore(address, { waitMs: STORE_WAIT_MS }).catch(onFault);
+    const store = await openStore(resolved.store.address, { waitMs: STORE_WAIT_MS }).catch(onFault);
     const { steering, redaction, deadline, budget, notify } = resolved;
     const cox = createCoxswain({ ...steering, redaction, ...(store !== undefined && { store }) });
     const notifications = notify === undefined ? undefined : notifySink({ ...notify, onFailure: onFault });

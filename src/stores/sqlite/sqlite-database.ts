@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { sqliteModule } from '../../core/node/sqlite-module.ts';
 import { CoxswainError } from '../../core/base/error.ts';
 import { makeFolderSync } from '../make-folder-sync.ts';
-import { openRecords } from '../records-folder.ts';
+import { makeDataFolder } from '../../core/node/project-store.ts';
 import { GUARDED_OPTIONS, applyGuardPragmas, refuseForeignSideFiles } from './sqlite-hardening.ts';
 import { createSchema, isStore } from './sqlite-schema.ts';
 import { isNotADatabase, toStoreError } from '../../core/store/store-error.ts';
@@ -78,7 +78,7 @@ export function requireSqlite(version: string): void {
 
 /** SQLite would create a world-readable file; the log takes its mode from the file. */
 function createPrivateFile(file: string): void {
-  openRecords(file, { env: process.env });
+  makeDataFolder(file, { env: process.env });
   makeFolderSync(dirname(file));
   // A link would create a file elsewhere, and opening a named pipe would block.
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;

@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url';
 
 import { sqliteModule } from '../../core/node/sqlite-module.ts';
 import { CoxswainError } from '../../core/base/error.ts';
-import { refuseLinks } from '../records-folder.ts';
 import { GUARDED_OPTIONS, applyGuardPragmas, refuseForeignSideFiles } from './sqlite-hardening.ts';
 import { isStore } from './sqlite-schema.ts';
 import { createSqliteSession, type SqliteSession } from './sqlite-reads.ts';
@@ -28,11 +27,10 @@ export interface ReadOnlyDatabase {
  *   process, so a process that also writes must open the writer first.)
  * - With a log alone, as in a copied store: SQLite would create the shared memory, so a copy in a temporary folder is read.
  *
- * @throws CoxswainError `unsafe-path` for a link, `store-io` if the file is missing or cannot be opened, `store-version` and
+ * @throws CoxswainError `store-io` if the file is missing or cannot be opened, `store-version` and
  *   `store-schema` as `isStore` and for an empty file, `store-damaged`
  */
 export function openReadOnly(path: string, { timeoutMs }: { readonly timeoutMs: number }): ReadOnlyDatabase {
-  refuseLinks(path);
   refuseForeignSideFiles(path);
   const stampsBefore = readStamps(path);
   const isChanged = (): boolean => !readStamps(path).every((stamp, index) => stamp === stampsBefore[index]);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { checkMembers } from '../../core/base/check-members.ts';
 import { invalidArgument } from '../../core/base/error.ts';
+import { projectStoreFile } from '../../core/node/project-store.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkBatch, checkRunId, isRunId } from '../../core/store/check-batch.ts';
 import { checkSearchQuery, toSearchPage } from '../../core/store/search-page.ts';
@@ -84,6 +85,16 @@ export function sqliteStore(file: string, options: SqliteStoreOptions = {}): Tra
     throw invalidArgument(`a SQLite store needs the path of a file, got ${JSON.stringify(file)}`);
   }
   return new SqliteStore(resolve(file), { timeoutMs, fsync });
+}
+
+/**
+ * The store of the project of the working folder: the file in the user's data folder that hooks and the command line use unless
+ * a configuration names another store. All work trees of a repository share it.
+ *
+ * @throws CoxswainError as `sqliteStore`, and `unsafe-path` if another user can write to the data folder
+ */
+export function projectStore(options: SqliteStoreOptions = {}): TrajectoryStore {
+  return sqliteStore(projectStoreFile(process.cwd(), { env: process.env }), options);
 }
 
 class SqliteStore implements TrajectoryStore {

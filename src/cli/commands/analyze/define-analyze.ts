@@ -29,7 +29,7 @@ export const analyze: CommandDefinition = {
     'coxswain analyze results/ --json > reports.ndjson',
     'coxswain analyze results/ --by model --csv runs.csv',
     'zcat big.jsonl.gz | coxswain analyze - --summary',
-    'coxswain analyze runs/ --store .coxswain/runs.db',
+    'coxswain analyze runs/ --store analysed.db',
   ],
   load: async () => (await import('./analyze-command.ts')).analyzeCommand,
 };

@@ -15,6 +15,7 @@ import { terminalText } from '../../document/write-document.ts';
 import { backtestDocument } from './backtest-document.ts';
 import { backtestVerify } from './backtest-verify.ts';
 import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
+import { sourcesNamed } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -46,7 +47,8 @@ export async function backtestCommand(
   options: BacktestCommandOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { paths, ...configurations } = compareConfigs(givenPaths, options);
+  const { paths: namedPaths, ...configurations } = compareConfigs(givenPaths, options);
+  const paths = await sourcesNamed(namedPaths, terminal);
   if (options.verify === true) return backtestVerify(paths, options, terminal);
   if (options.signal !== undefined && options.sweep === undefined) {
     throw invalidArgument('--signal needs --sweep');
@@ -94,7 +96,6 @@ function compareConfigs(
 ): { readonly paths: readonly string[]; readonly config?: string; readonly against?: string } {
   const [first, second, ...rest] = compare ?? [];
   const paths = [...givenPaths, ...rest];
-  if (paths.length === 0) throw invalidArgument('name the recorded runs: stores, files, folders');
   if (compare === undefined) return { paths, ...present({ config }) };
   if (first === undefined || second === undefined || config !== undefined) {
     const hint = 'name two configurations after it, each a file or standard, without --config';

@@ -8,7 +8,7 @@ export const backtestDefinition: CommandDefinition = {
     'where, and how it relates to the outcomes. Takes stores, files of any format, folders, globs and -. ' +
     'Without --config: the standard steering. It shows only the advice: a recording does not show how the ' +
     'agent would have reacted. Exit code 1 on a read error, a failed gate, or a difference found by --verify.',
-  arguments: { '[paths...]': 'stores, files, folders, globs, or -' },
+  arguments: { '[paths...]': 'stores, files, folders, globs, or - (default: the store of this project)' },
   options: {
     '--config <file>': 'the configuration to try, or standard (default: standard)',
     '--compare <files...>': 'compare two configurations, each a file or standard; paths follow',
@@ -30,13 +30,13 @@ export const backtestDefinition: CommandDefinition = {
   },
   examples: [
     'coxswain backtest runs/',
-    'coxswain backtest .coxswain/runs.db --config coxswain.config.json',
+    'coxswain backtest --config coxswain.config.json',
     'coxswain backtest --compare standard stricter.json runs/',
     'coxswain backtest runs/ --split dev=0.7 --sweep doomLoop.maxRepetitions=2..6',
     'coxswain backtest runs/ --max-false-rate 0.1 --min-recall 0.4',
     'coxswain backtest postgres://USER@HOST/runs --queue postgres://USER@HOST/runs    on each machine',
     'coxswain backtest runs/ --stop-early',
-    'coxswain backtest .coxswain/runs.db --verify',
+    'coxswain backtest --verify',
   ],
   load: async () => (await import('./backtest-command.ts')).backtestCommand,
 };

@@ -1,11 +1,9 @@
 import { relative } from 'node:path';
 
 import { countOf } from '../../../core/base/number-text.ts';
-import { present } from '../../../core/base/present.ts';
 import { problemText, type ConfigProblem } from '../../../hosts/config/config-problem.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
-import type { IgnoredField, LoadedConfig } from '../../../hosts/config/loaded-config.ts';
-import { refusalError } from '../../../stores/records-folder.ts';
+import { untrustedText, type LoadedConfig } from '../../../hosts/config/loaded-config.ts';
 import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
 import { steeringRows, steeringText } from './steering-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -23,22 +21,20 @@ export async function configCheckCommand(
   terminal: Terminal,
 ): Promise<number> {
   const loadedConfig = await loadConfig({ projectFolder: process.cwd(), explicitPath: file });
-  const { problems, ignored, refusal, sources } = loadedConfig;
+  const { problems, sources } = loadedConfig;
+  const ignored = untrustedText(loadedConfig);
   const exitCode = problems.length === 0 ? 0 : 1;
   if (options.json === true) {
     await terminal.write(jsonLine(jsonReport(loadedConfig)));
     return exitCode;
   }
   for (const problem of problems) terminal.complain(`coxswain: ${problemLine(problem)}`);
-  if (refusal !== undefined) terminal.complain(`coxswain: ${printable(refusalError(refusal).message)}`);
-  for (const field of ignored) terminal.complain(`coxswain: ${ignoredLine(field)}`);
-  if (sources.length === 0 && problems.length === 0) {
+  if (ignored !== undefined) terminal.complain(`coxswain: ${printable(ignored)}`);
+  if (sources.length === 0 && ignored === undefined && problems.length === 0) {
     await terminal.write('There is no configuration here: the standard steering applies.\n');
   }
-  for (const { file: path, layer, trusted } of sources) {
-    const owner = { user: 'your own', explicit: 'named', project: `of the project${trusted ? ', trusted' : ''}` }[
-      layer
-    ];
+  for (const { file: path, layer } of sources) {
+    const owner = { user: 'your own', explicit: 'named', project: 'of the project, trusted' }[layer];
     await terminal.write(`${shownPath(path)}: ${owner}\n`);
   }
   const summary = problems.length === 0 ? 'no errors' : `${countOf(problems.length, 'field')} wrong and ignored`;
@@ -51,23 +47,18 @@ function problemLine(problem: ConfigProblem): string {
   return location + printableCut(problemText(problem), MESSAGE_CHARS);
 }
 
-function ignoredLine({ file, path, why }: IgnoredField): string {
-  return `${shownPath(file)}: ${path === '' ? '' : `${printableCut(path, 200)}: `}ignored: ${printableCut(why, MESSAGE_CHARS)}`;
-}
-
 /** Returns a path relative to the working folder if the path is inside it. */
 function shownPath(path: string): string {
   const relativePath = relative(process.cwd(), path);
   return printable(relativePath === '' || relativePath.startsWith('..') ? path : relativePath);
 }
 
-function jsonReport({ sources, problems, ignored, refusal, resolved }: LoadedConfig): unknown {
+function jsonReport({ sources, problems, untrusted, resolved }: LoadedConfig): unknown {
   const { steering: _steering, redaction: _redaction, ...rest } = resolved;
   return {
     sources,
     problems,
-    ignored,
-    ...present({ refusal }),
+    untrusted,
     resolved: { ...rest, speakers: steeringRows(resolved) },
   };
 }

@@ -9,7 +9,7 @@ export const config: CommandDefinition = {
       name: 'check',
       summary: 'report errors in the configuration, and what it does',
       description:
-        'Reports every error in the configuration by field, the fields ignored for lack of trust, ' +
+        'Reports every error in the configuration by field, files of the project that are not trusted and ignored, ' +
         'and the resulting steering. Without a file: the configuration of this folder on top of your own. A named file ' +
         'is trusted, and its code runs. Exit code 1 if there are errors.',
       arguments: { '[file]': 'a configuration: .json, .jsonc or .ts' },

@@ -29,7 +29,7 @@ const PAUSE_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 120, patte
 
 /** Runs `coxswain demo`. @returns the exit code: 1 if records were lost */
 export async function demoCommand(options: DemoOptions, terminal: Terminal): Promise<number> {
-  const file = storeNamed(options.store);
+  const file = storeNamed(options.store, terminal);
   const records = await sampleRecords();
   const isPaced = terminal.isWatched && options.fast !== true;
   const text = { paint: terminal.paint, width: terminal.width, wrap: terminal.isWatched };

@@ -1,11 +1,11 @@
 import { bytesText } from '../../../core/base/number-text.ts';
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
-import { basename, dirname, extname } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../../core/base/error.ts';
+import { isProjectStore } from '../../../core/node/project-store.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../../stores/collect-garbage.ts';
-import { RECORDS_FOLDER } from '../../../stores/records-folder.ts';
 import { openStore } from '../../../stores/registry/open-store.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import { shownStore } from '../../runs/open-store.ts';
@@ -68,7 +68,7 @@ function checkWritable(path: string, kind: string): DoctorLine {
 function checkPermissions(path: string): DoctorLine {
   if (process.platform === 'win32') return unknown('store permissions', 'not checked on Windows', 'Nothing to do.');
   const folder = dirname(path);
-  const places = [path, `${path}-wal`, `${path}-shm`, ...(basename(folder) === RECORDS_FOLDER ? [folder] : [])];
+  const places = [path, `${path}-wal`, `${path}-shm`, ...(isProjectStore(path, { env: process.env }) ? [folder] : [])];
   try {
     const open = places.filter((place) => ((statSync(place, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
     if (open.length === 0) return passed('store permissions', 'only for the owner');

@@ -8,7 +8,7 @@ import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
 import { checkClock, readClocks } from './check-clock.ts';
-import { checkConfig, checkRecords } from './check-config.ts';
+import { checkConfig } from './check-config.ts';
 import { checkFaults } from './check-faults.ts';
 import { checkHosts } from './check-hosts.ts';
 import { checkServers } from './check-servers.ts';
@@ -21,7 +21,7 @@ import { findSilentSession, HEARTBEAT_FIX, heartbeatLine, readHeartbeats, type H
 import { notTried, sendCanary } from './send-canary.ts';
 import { resolveWithin } from './resolve-within.ts';
 import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-store.ts';
-import { loadProject } from '../../runs/project-store.ts';
+import { loadProject, OLD_STORE, oldRecordsText } from '../../runs/project-store.ts';
 import { linesOf, styled, type Block, type TextStyle, heading } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';
@@ -133,7 +133,7 @@ async function examineProject(): Promise<DoctorReport> {
     ...canaries,
     ...servers,
     heartbeatsLine(heartbeats, nowMs, silent),
-    checkRecords(loaded),
+    ...oldRecordsLine(projectFolder),
     ...storeLines,
     checkSpills(store.address),
     checkClock({ ...clocks, lastRecordMs }),
@@ -148,6 +148,11 @@ async function examineProject(): Promise<DoctorReport> {
     lines,
     heartbeats: heartbeats?.read ?? null,
   };
+}
+
+function oldRecordsLine(projectFolder: string): readonly DoctorLine[] {
+  const text = oldRecordsText(projectFolder);
+  return text === undefined ? [] : [unknown('old records', text, `Run: coxswain import ${OLD_STORE}`)];
 }
 
 interface ReadHeartbeats {

@@ -9,7 +9,7 @@ export const effectDefinition: CommandDefinition = {
     'further runs needed. Without an experiment nothing is compared. See docs/effect.md.',
   arguments: {
     '[paths...]':
-      'stores, or files, folders and globs of exported runs (default: $COXSWAIN_STORE, else .coxswain/runs.db)',
+      'stores, or files, folders and globs of exported runs (default: $COXSWAIN_STORE, else the store of this project)',
   },
   options: {
     '--within <calls>': 'calls within which a pattern should clear, 1 to 1000 (default: as the experiment declared)',

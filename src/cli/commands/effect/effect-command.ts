@@ -2,7 +2,7 @@ import { present } from '../../../core/base/present.ts';
 import { effect } from '../../../lab/effect.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { effectDocument } from './effect-document.ts';
-import { requireStore, storeNamed } from '../../runs/open-store.ts';
+import { sourcesNamed } from '../../runs/open-store.ts';
 import { jsonLine } from '../../../core/base/printable.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
@@ -27,8 +27,7 @@ export async function effectCommand(
 ): Promise<number> {
   const maxCalls = wholeOption('--within', options.within, [1, MAX_WITHIN]);
   const points = wholeOption('--worthwhile', options.worthwhile, [1, MAX_POINTS]);
-  const sources = paths.length === 0 ? [storeNamed(undefined)] : paths;
-  if (paths.length === 0) await requireStore(storeNamed(undefined));
+  const sources = await sourcesNamed(paths, terminal);
   const problems = new Problems(terminal);
   const progress = new Progress(terminal);
   const report = await effect(sources, {

@@ -23,7 +23,7 @@ export const exportRuns: CommandDefinition = {
     'coxswain export retry-storm --format atif --to trajectory.json',
     'coxswain export --format openai > messages.jsonl',
     'coxswain export --format otlp --to http://localhost:4318',
-    'coxswain export --store .coxswain/runs.db --to-store postgres://agents@db/agents',
+    'coxswain export --to-store postgres://agents@db/agents',
   ],
   load: async () => (await import('./export-command.ts')).exportCommand,
 };

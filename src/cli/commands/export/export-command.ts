@@ -43,7 +43,7 @@ export async function exportCommand(
   options: ExportOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const file = storeNamed(options.store);
+  const file = storeNamed(options.store, terminal);
   const format = formatOf(options);
   checkTarget(file, options, format);
   const problems = new Problems(terminal);

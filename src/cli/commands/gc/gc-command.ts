@@ -33,7 +33,7 @@ export async function gcCommand(
   options: GcCommandOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const file = storeNamed(path);
+  const file = storeNamed(path, terminal);
   const limits = limitsOf(options);
   const isDryRun = options.dryRun === true;
   const store = await (isDryRun ? openForPlanning(file) : openExistingStore(file));

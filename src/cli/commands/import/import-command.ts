@@ -1,12 +1,17 @@
-import { CoxswainError, messageOf } from '../../../core/base/error.ts';
+import { resolve } from 'node:path';
+
+import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { countOf } from '../../../core/base/number-text.ts';
-import { openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
-import { jsonLine } from '../../../core/base/printable.ts';
+import { openReadableStore, openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
+import { jsonLine, printable } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
-import { readRecordFile } from './record-file.ts';
+import { readRecordFile, type RecordLine } from './record-file.ts';
+import { spillNote } from '../../runs/spill-note.ts';
+import { allRuns } from '../../../core/store/all-runs.ts';
+import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -18,19 +23,21 @@ export interface ImportCommandOptions {
 /** Runs `coxswain import`. @returns the exit code: 1 if a record was rejected or unreadable */
 export async function importCommand(path: string, options: ImportCommandOptions, terminal: Terminal): Promise<number> {
   const file = storeNamed(options.store);
+  const isStore = (await storeKindAt(path)) !== undefined;
+  if (isStore && resolve(path) === resolve(file)) throw invalidArgument(`${shownStore(path)} is the store to write to`);
   const problems = new Problems(terminal);
   problems.source(path === '-' ? 'standard input' : path);
   let store: TrajectoryStore | undefined;
   let records: RecordImport | undefined;
   try {
-    for await (const { line, record } of failuresOf(readRecordFile(path), problems)) {
+    for await (const { line, record } of failuresOf(isStore ? readStore(path) : readRecordFile(path), problems)) {
       if (record instanceof Error) {
         problems.fault({ line, message: record.message });
         continue;
       }
       // A file without records does not create a store.
       store ??= await openStoreNamed(file);
-      records ??= new RecordImport(store, problems);
+      records ??= new RecordImport(store, problems, isStore);
       await records.take(record, line);
     }
     await records?.end();
@@ -38,6 +45,8 @@ export async function importCommand(path: string, options: ImportCommandOptions,
     await store?.close();
   }
   problems.endSource();
+  const { waiting } = isStore ? spillNote(path) : {};
+  if (waiting !== undefined) terminal.complain(`coxswain: ${printable(waiting)}; then import again`);
   if (records !== undefined) {
     const { runs, stored, refused } = records;
     const refusedNote = refused === 0 ? '' : `; ${countOf(refused, 'run')} not, or not completely`;
@@ -50,6 +59,22 @@ export async function importCommand(path: string, options: ImportCommandOptions,
   return problems.any ? 1 : 0;
 }
 
+/** Yields the records of a store, run by run; an error in place of the rest of a run that cannot be read. */
+async function* readStore(address: string): AsyncGenerator<ImportedRecord, void, void> {
+  const store = await openReadableStore(address);
+  try {
+    for await (const { runId } of allRuns(store)) {
+      try {
+        for await (const record of store.readRun(runId)) yield { record };
+      } catch (error) {
+        yield { record: new Error(`run ${runId}: ${messageOf(error)}`) };
+      }
+    }
+  } finally {
+    await store.close();
+  }
+}
+
 /** Yields the items until the source fails, and reports the failure. */
 async function* failuresOf<Item>(items: AsyncIterable<Item>, problems: Problems): AsyncGenerator<Item, void, void> {
   try {
@@ -58,6 +83,10 @@ async function* failuresOf<Item>(items: AsyncIterable<Item>, problems: Problems)
     if (!(error instanceof CoxswainError)) throw error;
     problems.failure(error);
   }
+}
+
+interface ImportedRecord extends Pick<RecordLine, 'record'> {
+  readonly line?: number;
 }
 
 interface RunProgress {
@@ -72,9 +101,10 @@ class RecordImport {
   readonly #recorder: RunRecorder;
   readonly #runs = new Map<string, RunProgress>();
 
-  constructor(store: TrajectoryStore, problems: Problems) {
+  constructor(store: TrajectoryStore, problems: Problems, isCopy: boolean) {
     this.#problems = problems;
     this.#recorder = new RunRecorder(store, ({ runId, error }) => this.#refuseRun(runId, messageOf(error)), {
+      isCopy,
       stored: store,
     });
   }
@@ -97,7 +127,7 @@ class RecordImport {
     return refusedCount;
   }
 
-  async take(record: TrajectoryRecord, line: number): Promise<void> {
+  async take(record: TrajectoryRecord, line: number | undefined): Promise<void> {
     const { run_id: runId, seq } = record;
     if (runId === undefined) {
       this.#problems.fault({ line, message: 'the record has no run_id and is skipped' });

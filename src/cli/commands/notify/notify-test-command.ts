@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../core/base/clock.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
+import { untrustedText } from '../../../hosts/config/loaded-config.ts';
 import { Problems } from '../../runs/problems.ts';
 import { printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -11,15 +12,12 @@ import { targetsOf } from '../../../hosts/notify/targets-of.ts';
 
 /** Runs `coxswain notify test`. @returns the exit code: 1 if a target could not be reached */
 export async function notifyTestCommand(_options: object, terminal: Terminal): Promise<number> {
-  const { resolved, ignored } = await loadConfig({ projectFolder: process.cwd() });
+  const { resolved, untrusted } = await loadConfig({ projectFolder: process.cwd() });
   const targets = targetsOf(resolved.notify ?? {});
   if (targets.length === 0) {
-    const ignoredNotify = ignored.find(({ path }) => path === 'notify');
-    const ignoredNote =
-      ignoredNotify === undefined ? '' : `; notify of ${ignoredNotify.file} is ignored: ${ignoredNotify.why}`;
-    const problem =
-      'no notifications are configured: set notify in your own configuration to a webhook, a command or the desktop';
-    throw invalidArgument(`${problem}${ignoredNote}`);
+    const ignored = untrustedText({ untrusted });
+    const problem = 'no notifications are configured: set notify to a webhook, a command or the desktop';
+    throw invalidArgument(ignored === undefined ? problem : `${problem}; ${ignored}`);
   }
   const problems = new Problems(terminal);
   problems.source('notify');

@@ -12,6 +12,6 @@ export const recover: CommandDefinition = {
     '--to <address>': 'the new store',
     '--json': 'print one line of JSON per run, then one with the totals',
   },
-  examples: ['coxswain recover .coxswain/runs.db --to saved.db', 'coxswain recover .coxswain/runs.db'],
+  examples: ['coxswain recover damaged.db --to saved.db', 'coxswain recover runs.db'],
   load: async () => (await import('./recover-command.ts')).recoverCommand,
 };

@@ -13,7 +13,7 @@ import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
-import { projectStore } from '../../runs/project-store.ts';
+import { configuredStore } from '../../runs/project-store.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
@@ -99,7 +99,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
 async function machineReport(context: ReportContext): Promise<boolean> {
   const { problems, terminal, untilMs } = context;
   const sinceMs = sinceOf(context, true);
-  const { address: place, projectFolder: project } = projectStore();
+  const { address: place, projectFolder: project } = configuredStore(terminal);
   const storeName = shownStore(place);
   const hosts = await findSessions(places);
   const store = await openMachineStore(place, hosts, problems);

@@ -27,7 +27,7 @@ export interface RunsOptions {
 /** Runs `coxswain runs`. @returns the exit code */
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
-  const store = await openReadableStore(storeNamed(options.store));
+  const store = await openReadableStore(storeNamed(options.store, terminal));
   try {
     const { runs, next } = await store.listRuns({ limit, ...present({ after: options.after }) });
     const usages = new Map<string, RunUsage>();

@@ -29,7 +29,7 @@ export async function searchCommand(
   terminal: Terminal,
 ): Promise<number> {
   const limit = limitOf(options.limit);
-  const file = storeNamed(options.store);
+  const file = storeNamed(options.store, terminal);
   const store = await openReadableStore(file);
   try {
     const run = options.run === undefined ? undefined : await namedRun(store, options.run, file);

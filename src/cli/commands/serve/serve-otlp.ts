@@ -62,11 +62,12 @@ export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions
   process.on('SIGTERM', () => stopped.resolve());
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   const url = `${address.tls === undefined ? 'http' : 'https'}://${host}:${server.port}`;
-  await terminal.write(`receiving OpenTelemetry at ${url} for ${printable(projectFolder)}; Ctrl-C stops it\n`);
-  await terminal.write(
+  const shownToken =
     tokenFile === undefined
-      ? 'without a token: every program and user of this machine can add runs\n'
-      : `setting of the exporter: OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20$(cat ${printable(shellWord(tokenFile))})"\n`,
+      ? 'without a token: every program and user of this machine can add runs'
+      : `setting of the exporter: OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20$(cat ${printable(shellWord(tokenFile))})"`;
+  await terminal.write(
+    `receiving OpenTelemetry at ${url} for ${printable(projectFolder)}; Ctrl-C stops it\n${shownToken}\n`,
   );
   await stopped.promise;
   await server.close();

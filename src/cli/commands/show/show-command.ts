@@ -39,7 +39,7 @@ export interface ShowOptions {
  *   the store
  */
 export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
-  const file = storeNamed(options.store);
+  const file = storeNamed(options.store, terminal);
   const store = await openReadableStore(file);
   try {
     const run = await namedRun(store, idStart, file);

@@ -2,26 +2,18 @@ import { membersOf } from '../../../core/base/json-member.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { present } from '../../../core/base/present.ts';
 import { jsonOf } from '../../../core/base/json.ts';
+import { projectStoreFile } from '../../../core/node/project-store.ts';
 import { projectFolderOf } from '../../../core/node/project-folder.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
-import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } from '../../../stores/records-folder.ts';
 import { glanceSqlite, HEAD_RECORDS, TAIL_RECORDS } from '../../../stores/sqlite/sqlite-glance.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 
 /** Maximum wait for a locked store in milliseconds, because a status line must be fast. */
 const STORE_WAIT_MS = 1_000;
-
-export interface FoundStatus {
-  /** Absent if there is no run. */
-  readonly run?: RunStatus;
-  /** Present if the project's records folder is not used, with the reason. */
-  readonly refusal?: RecordsRefusal;
-}
 
 export interface StatusHints {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -32,23 +24,22 @@ export interface StatusHints {
 
 /**
  * Returns the status of the run of the session in standard input. Without a session: the status of the most recently active run of
- * this project.
+ * this project. Undefined if there is no run.
  *
  * @throws the errors of the store
  */
-export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<FoundStatus> {
+export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<RunStatus | undefined> {
   const session = sessionOf(stdin);
   const projectFolder = projectFolderOf({
     projectDir: env['CLAUDE_PROJECT_DIR'] ?? session.projectDir,
     cwd: session.cwd ?? process.cwd(),
   });
-  const { store, refusal } = await storeOf(projectFolder, env);
+  const store = await storeOf(projectFolder, env);
   const path = storePath(store.address);
   const isThere = path === undefined || existsSync(path);
   const status = isThere ? await storedStatus(store, session, nowMs) : undefined;
   const waitingEvents = status === undefined ? 0 : countSpills(store.address).waiting;
-  const run = status && waitingEvents > 0 ? { ...status, waitingEvents } : status;
-  return { ...present({ run, refusal }) };
+  return status && waitingEvents > 0 ? { ...status, waitingEvents } : status;
 }
 
 async function storedStatus(
@@ -83,16 +74,14 @@ async function storedStatus(
 async function storeOf(
   projectFolder: string,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<GuardedStore<ResolvedStore>> {
+): Promise<ResolvedStore> {
   const userFolder = userFolders({ env }).config;
   const isConfigured =
     findProject(projectFolder).files.length > 0 ||
     ['config.json', 'config.ts'].some((name) => existsSync(join(userFolder, name)));
-  if (!isConfigured)
-    return guardStore({ kind: 'sqlite', address: join(projectFolder, RECORDS_FOLDER, 'runs.db') }, { env });
+  if (!isConfigured) return { kind: 'sqlite', address: projectStoreFile(projectFolder, { env }) };
   const { loadConfigSync } = await import('../../../hosts/config/load-config.ts');
-  const { resolved, refusal } = loadConfigSync({ projectFolder, env });
-  return { store: resolved.store, ...present({ refusal }) };
+  return loadConfigSync({ projectFolder, env }).resolved.store;
 }
 
 interface SessionHints {

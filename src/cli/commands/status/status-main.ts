@@ -2,7 +2,6 @@ import { resolveWithin } from '../doctor/resolve-within.ts';
 import { messageOf } from '../../../core/base/error.ts';
 import { endProcess, readStdin } from '../../../hosts/claude-code/read-stdin.ts';
 import { writeStdout } from '../../../hosts/claude-code/write-stdout.ts';
-import { RECORDS_FOLDER } from '../../../stores/records-folder.ts';
 import { jsonLine, printable } from '../../../core/base/printable.ts';
 import { findStatus } from './find-status.ts';
 import { formattedStatus, statusText } from './status-text.ts';
@@ -33,11 +32,10 @@ export async function statusMain(options: StatusOptions): Promise<never> {
 
 async function statusLine({ format, json }: StatusOptions): Promise<string> {
   try {
-    const { run, refusal } = await findStatus({ env: process.env, stdin: await readInput(), nowMs: Date.now() });
-    if (json === true) return jsonLine(refusal === undefined ? (run ?? null) : { ...run, refused: refusal });
+    const run = await findStatus({ env: process.env, stdin: await readInput(), nowMs: Date.now() });
+    if (json === true) return jsonLine(run ?? null);
     if (format !== undefined) return `${formattedStatus(format, run)}\n`;
-    const warning = refusal === undefined ? '' : `, ${RECORDS_FOLDER} is refused (coxswain doctor)`;
-    return `${statusText(run)}${warning}\n`;
+    return `${statusText(run)}\n`;
   } catch (error) {
     if (json === true) return jsonLine({ problem: printable(messageOf(error)) });
     return format === undefined ? 'cox: the store cannot be read (coxswain doctor)\n' : '\n';

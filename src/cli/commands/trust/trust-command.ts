@@ -1,15 +1,11 @@
-import { join, resolve } from 'node:path';
-
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { listTrust, revokeTrust, trustProject, type TrustState } from '../../../hosts/config/trust-project.ts';
-import { adoptRecords, RECORDS_FOLDER } from '../../../stores/records-folder.ts';
 import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface TrustOptions {
   readonly revoke?: boolean;
   readonly list?: boolean;
-  readonly records?: boolean;
   readonly json?: boolean;
 }
 
@@ -19,14 +15,10 @@ export async function trustCommand(
   options: TrustOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { revoke = false, list = false, json = false, records = false } = options;
-  if (list && (revoke || records || folder !== undefined)) {
-    throw invalidArgument('--list takes no folder, --revoke or --records');
-  }
-  if (records && revoke) throw invalidArgument('--records accepts a folder; to undo that, delete the folder');
+  const { revoke = false, list = false, json = false } = options;
+  if (list && (revoke || folder !== undefined)) throw invalidArgument('--list takes neither a folder nor --revoke');
   const output = { json, terminal };
   if (list) await listTrusted(output);
-  else if (records) await acceptRecords(folder ?? '.', output);
   else if (revoke) await revokeProject(folder ?? '.', output);
   else await trustOne(folder ?? '.', output);
   return 0;
@@ -39,24 +31,11 @@ interface TrustOutput {
 
 async function trustOne(name: string, { json, terminal }: TrustOutput): Promise<void> {
   const project = trustProject(name);
-  const { counts, files, folder } = project;
+  const { files, folder } = project;
   const filesNote = files.length === 0 ? 'it has no configuration yet' : `with the current ${files.join(' and ')}`;
-  const fields = counts.map(({ path, value }) => {
-    const text = value === undefined ? '' : `: ${printableCut(JSON.stringify(value), 300)}`;
-    return `  applies now: ${printableCut(path, 100)}${text}\n`;
-  });
-  const note = 'Changing these files revokes the trust; so does: coxswain trust --revoke\n';
-  await terminal.write(
-    json ? jsonLine(project) : `trusted: ${printable(folder)}, ${filesNote}\n${fields.join('')}${note}`,
-  );
-}
-
-async function acceptRecords(name: string, { json, terminal }: TrustOutput): Promise<void> {
-  const folder = join(resolve(name), RECORDS_FOLDER);
-  adoptRecords(folder, { env: process.env });
-  await terminal.write(
-    json ? jsonLine({ folder, state: 'accepted' }) : `accepted: ${printable(folder)} is used from now on\n`,
-  );
+  const note =
+    'coxswain config show --set prints what applies. Changing these files revokes the trust; so does: coxswain trust --revoke\n';
+  await terminal.write(json ? jsonLine(project) : `trusted: ${printable(folder)}, ${filesNote}\n${note}`);
 }
 
 async function revokeProject(name: string, { json, terminal }: TrustOutput): Promise<void> {
@@ -72,7 +51,7 @@ async function revokeProject(name: string, { json, terminal }: TrustOutput): Pro
 
 const STATES: Readonly<Record<TrustState['state'], string>> = {
   trusted: 'trusted',
-  changed: 'changed since, so fields that need trust are ignored',
+  changed: 'changed since, so its configuration is ignored',
   gone: 'the folder no longer exists',
 };
 

@@ -18,7 +18,7 @@ export async function verifyCommand(
   options: VerifyCommandOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const file = storeNamed(path);
+  const file = storeNamed(path, terminal);
   const store = await openReadableStore(file);
   try {
     let problems = 0;

@@ -20,7 +20,7 @@ export const view: CommandDefinition = {
     "coxswain view 'runs/**/*.jsonl'",
     'coxswain view ~/.claude/projects/my-app/SESSION.jsonl --no-open --port 8080',
     'coxswain view run.jsonl --run RUN --call 12',
-    'coxswain view .coxswain/runs.db --labels labels.csv',
+    'coxswain view runs.db --labels labels.csv',
   ],
   load: async () => (await import('./view-command.ts')).viewCommand,
 };

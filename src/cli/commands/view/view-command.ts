@@ -7,8 +7,7 @@ import { openBrowser } from '../../../viewer/server/open-browser.ts';
 import { writeRedirectFile, type RedirectFile } from '../../../viewer/server/redirect-file.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';
 import { startViewer } from '../../../viewer/server/start-viewer.ts';
-import { requireStore } from '../../runs/open-store.ts';
-import { projectStore } from '../../runs/project-store.ts';
+import { sourcesNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -33,7 +32,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   const port = wholeOption('--port', options.port, [0, 65_535]);
   const pageOf = pageSelector(options);
   const viewer = await startViewer({
-    paths: paths.length > 0 ? paths : [await existingStore()],
+    paths: await sourcesNamed(paths, terminal),
     cacheFolder: cacheRoot({ env: process.env }),
     ...present({ port, labels: options.labels }),
   });
@@ -71,10 +70,4 @@ async function untilInterrupted(terminal: Terminal): Promise<void> {
     terminal.onInterrupt(resolve);
     process.once('SIGTERM', resolve);
   });
-}
-
-async function existingStore(): Promise<string> {
-  const { address } = projectStore();
-  await requireStore(address);
-  return address;
 }

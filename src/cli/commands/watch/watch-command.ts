@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../core/base/clock.ts';
 import { present } from '../../../core/base/present.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
+import { untrustedText } from '../../../hosts/config/loaded-config.ts';
 import { followSource, type FollowState } from '../../../formats/follow-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { printable } from '../../../core/base/printable.ts';
@@ -80,10 +81,9 @@ async function notifiersOf(
   problems: Problems,
   terminal: Terminal,
 ): Promise<readonly Notifier[]> {
-  const { resolved, ignored } = await loadConfig({ projectFolder: process.cwd() });
-  for (const { path, file, why } of ignored) {
-    if (path === 'notify') problems.note({ message: `notify of ${file} is ignored: ${why}` });
-  }
+  const { resolved, untrusted } = await loadConfig({ projectFolder: process.cwd() });
+  const ignored = untrustedText({ untrusted });
+  if (ignored !== undefined) problems.note({ message: ignored });
   const parts = {
     clock: systemClock,
     sleep,

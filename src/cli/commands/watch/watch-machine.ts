@@ -20,7 +20,7 @@ import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
-import { projectStore } from '../../runs/project-store.ts';
+import { configuredStore } from '../../runs/project-store.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { ListFeed } from './list-feed.ts';
@@ -93,7 +93,7 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
       if (!signal.aborted && !isUnknown) problems.failure(error);
     }
   };
-  const { address, projectFolder } = projectStore();
+  const { address, projectFolder } = configuredStore(terminal);
   let store: LiveReader | undefined;
   const running: Promise<void>[] = [];
   const followed = new Set<string>();

@@ -1,0 +1,130 @@
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { readdirSync, realpathSync } from 'node:fs';
+
+import { lookAt, readGuarded, unsafePath } from './guarded-file.ts';
+
+/** A git work tree. It is found without running git, because the configuration of a repository can name programs to run. */
+export interface GitPlace {
+  /** The top folder of the work tree. */
+  readonly top: string;
+  /** `.git`, or the folder that the `.git` file of a submodule or linked work tree names. */
+  readonly folder: string;
+}
+
+/** A pointer file has one line. The configuration of a submodule has a few lines. */
+const POINTER = { maxBytes: 65_536, mayBeShared: true } as const;
+/** The indexes of the largest repositories have about 100 MB. */
+const INDEX = { maxBytes: 256 * 1024 * 1024, mayBeShared: true } as const;
+
+/**
+ * Finds the git work tree of a folder in the same way as git: by the nearest `.git` in the folder or above it.
+ *
+ * Cost: one `lstat` per folder.
+ */
+export function findGit(folder: string): GitPlace | undefined {
+  for (let top = folder; ; top = dirname(top)) {
+    const dotGit = join(top, '.git');
+    if (lookAt(dotGit) !== undefined) {
+      const target = /^gitdir: ([^\r\n]+)/.exec(pointerIn(dotGit) ?? '')?.[1];
+      return { top, folder: target === undefined ? dotGit : resolve(top, target) };
+    }
+    if (dirname(top) === top) return undefined;
+  }
+}
+
+/**
+ * Returns the folder that all work trees of a repository share, which contains `info/exclude`. A clone or an archive may
+ * point to the folder of another repository, so both folders must point to each other. The folder of a linked work tree
+ * must have `gitdir`, and the configuration of a submodule must have `core.worktree`. Git itself checks neither.
+ *
+ * @throws CoxswainError "unsafe-path"
+ */
+export function commonFolder({ top, folder }: GitPlace): string {
+  const dotGit = join(top, '.git');
+  const realFolder = realPath(folder);
+  const commondirText = pointerIn(join(folder, 'commondir'));
+  if (lookAt(dotGit)?.isDirectory() === true) {
+    if (commondirText === undefined) return folder;
+    throw unsafePath(folder, 'it is a work tree’s own .git and names another one (commondir)');
+  }
+  if (commondirText !== undefined) {
+    const sharedFolder = realPath(resolve(folder, commondirText.trim()));
+    const isItsTree =
+      realFolder !== undefined &&
+      sharedFolder === dirname(dirname(realFolder)) &&
+      basename(dirname(realFolder)) === 'worktrees';
+    const backPath = pointerIn(join(folder, 'gitdir'))?.trim();
+    if (isItsTree && backPath !== undefined && realPath(resolve(folder, backPath)) === realPath(dotGit))
+      return sharedFolder;
+  } else {
+    const backPath = /^[ \t]*worktree[ \t]*=[ \t]*"?(.*?)"?[ \t]*$/m.exec(pointerIn(join(folder, 'config')) ?? '')?.[1];
+    if (backPath !== undefined && realPath(resolve(folder, backPath)) === realPath(top)) return folder;
+  }
+  throw unsafePath(folder, `${dotGit} points to it, and it does not point back`);
+}
+
+/**
+ * Returns the folder that identifies a project: the folder of the repository's main work tree, for all its work trees; a bare
+ * repository; or the folder itself outside of git. Links are resolved. A `.git` that cannot be read, or that points to a
+ * repository that does not point back, identifies the folder that contains it.
+ */
+export function projectIdentity(folder: string): string {
+  const real = realPath(folder) ?? folder;
+  let top = real;
+  try {
+    const git = findGit(real);
+    if (git === undefined) return real;
+    top = git.top;
+    const shared = commonFolder(git);
+    return basename(shared) === '.git' ? dirname(shared) : shared;
+  } catch {
+    return top;
+  }
+}
+
+/**
+ * Returns true if git may track a file: an index contains its path. The index is searched for bytes and not parsed, so a
+ * longer path that contains this one also counts. An index of version 4 stores only the end of a path.
+ *
+ * Cost: reads the index; 2 ms for 10,000 files.
+ */
+export function mayBeTracked({ top, folder }: GitPlace, path: string): boolean {
+  const name = relative(top, path).split(sep).join('/');
+  return ['index', ...sharedIndexes(folder)].some((file) => {
+    const bytes = contentOf(join(folder, file), INDEX);
+    if (bytes === undefined) return false;
+    return bytes.includes(name) || (bytes.length > 8 && bytes.readUInt32BE(4) === 4 && bytes.includes(name.slice(-12)));
+  });
+}
+
+function sharedIndexes(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((file) => file.startsWith('sharedindex.'));
+  } catch {
+    // Not a folder.
+    return [];
+  }
+}
+
+/** Returns the path without links. Returns undefined for a missing file. */
+export function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the text of a small regular file, and undefined for anything else. */
+function pointerIn(file: string): string | undefined {
+  return contentOf(file, POINTER)?.toString('utf8');
+}
+
+function contentOf(file: string, limits: typeof POINTER | typeof INDEX): Buffer | undefined {
+  try {
+    return readGuarded(file, limits);
+  } catch {
+    // A folder, a link, a pipe, or a file of another user.
+    return undefined;
+  }
+}
