@@ -159,7 +159,7 @@ export type {
   PromptSection,
 } from './core/steering/prompt/prompt.ts';
 export type { RenderContext, RenderedPrompt, RenderOptions, SectionContext } from './core/steering/prompt/prompt.ts';
-export type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './core/steering/prompt/prompt.ts';
+export type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './core/steering/prompt/prompt-template.ts';
 export type {
   AssessmentDraft,
   ObserverConfig,
@@ -167,7 +167,7 @@ export type {
   ObserverTrigger,
   TrajectoryObserver,
 } from './core/steering/prompt/feedback-provider.ts';
-export type { TrajectoryView } from './core/steering/prompt/feedback-provider.ts';
+export type { TrajectoryView } from './core/steering/prompt/prompt.ts';
 
 export {
   acknowledge,
@@ -223,7 +223,8 @@ export type { FeedbackEvaluation, ProducedFeedback } from './core/steering/feedb
 export { staticFeedback, type StaticFeedbackOptions } from './core/steering/feedback/built-in-feedback.ts';
 export { toolUsageMonitor, type ToolUsageMonitorOptions } from './core/steering/feedback/built-in-feedback.ts';
 
-export type { ProducedGuidance, SkippedGuidance } from './core/steering/guidance/evaluate-guidance.ts';
+export type { ProducedGuidance } from './core/steering/guidance/evaluate-guidance.ts';
+export type { SkippedGuidance } from './core/steering/guidance/guidance-slices.ts';
 export type { InjectionProblem } from './core/steering/feedback/check-draft.ts';
 export { classifyCount, type Classifier } from './core/steering/guidance/classifier.ts';
 export {
@@ -259,9 +260,9 @@ export {
   evaluateGuidance,
   type EvaluateGuidanceOptions,
   type GuidanceEvaluation,
-  type GuidanceState,
-  type GuidanceUse,
 } from './core/steering/guidance/evaluate-guidance.ts';
+export { type GuidanceUse } from './core/steering/guidance/guidance-slices.ts';
+export { type GuidanceState } from './core/steering/guidance/guidance-slices.ts';
 export { callOf, type SeenCall } from './core/steering/prompt/seen-call.ts';
 export { guidanceBank, type BankInstruction, type GuidanceBank } from './core/steering/guidance/define-guidance.ts';
 export {

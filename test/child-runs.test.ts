@@ -7,7 +7,7 @@ import { Replay } from '../src/core/replay/replay.ts';
 import { deadlineFeedback, staticFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { paceFeedback } from '../src/core/steering/feedback/pace-feedback.ts';
 import { definePrompt } from '../src/core/steering/prompt/define-prompt.ts';
-import type { PromptTemplate } from '../src/core/steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../src/core/steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';

@@ -7,7 +7,7 @@ import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
 import { paceFeedback } from '../core/steering/feedback/pace-feedback.ts';
 import { resolveSteering } from '../core/steering/resolve-steering.ts';
 import { definePrompt } from '../core/steering/prompt/define-prompt.ts';
-import type { PromptTemplate } from '../core/steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../core/steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../core/steering/steering-options.ts';
 import { standardSteering } from '../core/steering/standard-steering.ts';
 import { sqliteStore } from '../stores/sqlite/sqlite-store.ts';

@@ -3,7 +3,7 @@ import { canonicalJson } from '../core/base/canonical-json.ts';
 import { messageOf, invalidArgument } from '../core/base/error.ts';
 import { type DerivedPayload, isDerived } from '../core/records/derived-payload.ts';
 import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import type { PromptTemplate } from '../core/steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../core/steering/prompt/prompt-template.ts';
 import type { RedactionOptions } from '../core/redact/redactor.ts';
 import type { Replay } from '../core/replay/replay.ts';
 import type { SteeringOptions } from '../core/steering/steering-options.ts';

@@ -1,7 +1,7 @@
 import { type DerivedPayload, isDerived } from '../records/derived-payload.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { resolveSteering } from '../steering/resolve-steering.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { readResult } from '../steering/read-result.ts';
 import { createRedactor, type RedactionOptions } from '../redact/redactor.ts';
 import { RunFold } from '../run/run-fold.ts';

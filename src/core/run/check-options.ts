@@ -2,7 +2,7 @@ import { checkList, checkMembers } from '../base/check-members.ts';
 import { invalidArgument } from '../base/error.ts';
 import { checkConfigs } from '../steering/prompt/check-configs.ts';
 import type { RecordQueueOptions } from '../recorder/record-queue-options.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { ChildOptions } from './run-options.ts';
 

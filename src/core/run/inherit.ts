@@ -1,6 +1,6 @@
 import { present } from '../base/present.ts';
 import type { Budget } from '../base/budget.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { earlier } from './run-family.ts';
 import type { ChildOptions } from './run-options.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';

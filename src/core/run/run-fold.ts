@@ -18,7 +18,7 @@ import { CadenceSlice } from '../steering/feedback/advice-slices.ts';
 import { feedbackSlices } from '../steering/feedback/speaker.ts';
 import { GuidanceDelivered, GuidanceDeliveredEvent } from '../steering/guidance/guidance-slices.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import {
   situationAfterResponse,
   situationAtPoint,

@@ -1,6 +1,6 @@
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 
 /**
  * Options of a run. A child inherits from its parent: the deadline, the budget (shared), the providers of its prompt and the

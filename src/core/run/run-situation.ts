@@ -21,7 +21,8 @@ import {
   type StuckStretch,
 } from '../steering/stop-policy.ts';
 import { type AdviceLedger, EMPTY_LEDGER } from '../steering/advice/advice.ts';
-import { EMPTY_GUIDANCE_STATE, type GuidanceState } from '../steering/guidance/evaluate-guidance.ts';
+import { EMPTY_GUIDANCE_STATE } from '../steering/guidance/evaluate-guidance.ts';
+import { type GuidanceState } from '../steering/guidance/guidance-slices.ts';
 
 /** The state of a run except its calls: limits, usage, and the model's last response. Plain JSON. */
 export interface RunSituation {

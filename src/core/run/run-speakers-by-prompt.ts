@@ -3,7 +3,7 @@ import { checkGuidanceConfigs, type GuidanceProviderConfig } from '../steering/p
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import { definePrompt } from '../steering/prompt/define-prompt.ts';
 import type { FeedbackProviderConfig, ObserverConfig } from '../steering/prompt/feedback-provider.ts';
-import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { Session } from '../session/session.ts';
 
 /** The providers and observers while a prompt is active: those of the run, then those of the prompt. */

@@ -5,7 +5,7 @@ import { holdoutArmOf, type HoldoutArm } from '../steering/holdout.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import type { RunLogIdentity } from '../recorder/run-log.ts';
 import { toStoredIdentity } from '../recorder/to-payload.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { ChildOptions } from './run-options.ts';
 import { toStoredBudget, deadlineAtMs } from './run-situation.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { invalidArgument } from '../base/error.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import { RunLog, type RunLogIdentity } from '../recorder/run-log.ts';
 import { isDerived } from '../records/derived-payload.ts';

@@ -13,7 +13,7 @@ import { readAdviceAnswer, type AcknowledgeOutcome, type AdviceAnswer } from '..
 import { Acknowledgement } from '../steering/feedback/advice-slices.ts';
 import type { HoldoutArm } from '../steering/holdout.ts';
 import type { StopRequest } from '../steering/stop-policy.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
 import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
 import { toPayload, unknownType } from '../recorder/to-payload.ts';

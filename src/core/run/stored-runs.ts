@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
-import type { PromptTemplate } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { RunStepper, UnusableSnapshot, type OpenedRun, type RebuiltRun } from './run-step.ts';

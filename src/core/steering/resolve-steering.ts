@@ -6,7 +6,7 @@ import type { NoiseOptions } from './advice/decide-advice.ts';
 import { defaultDetectors } from '../detect/detectors/default-detectors.ts';
 import type { FeedbackProviderConfig, ObserverConfig } from './prompt/feedback-provider.ts';
 import type { GuidanceProviderConfig } from './prompt/guidance-provider.ts';
-import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt/prompt.ts';
+import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt/prompt-template.ts';
 import type { Slice } from '../session/define-slice.ts';
 import { checkHoldout, type HoldoutOptions } from './holdout.ts';
 import { checkStopPolicy, type StopPolicy } from './stop-policy.ts';

@@ -6,7 +6,7 @@ import type { HoldoutOptions } from './holdout.ts';
 import type { StopPolicy } from './stop-policy.ts';
 import type { FeedbackProviderConfig, ObserverConfig } from './prompt/feedback-provider.ts';
 import type { GuidanceProviderConfig } from './prompt/guidance-provider.ts';
-import type { FeedbackCadence, FeedbackDelivery } from './prompt/prompt.ts';
+import type { FeedbackCadence, FeedbackDelivery } from './prompt/prompt-template.ts';
 import type { Slice } from '../session/define-slice.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import type { ToolDeclarations } from '../detect/calls/tool-semantics.ts';

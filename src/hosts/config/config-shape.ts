@@ -7,7 +7,7 @@ import type { Budget } from '../../core/base/budget.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
 import { BYTES_TEXT } from '../../core/base/parse-bytes.ts';
 import { DURATION_TEXT } from '../../core/base/parse-duration.ts';
-import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt.ts';
+import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt-template.ts';
 import { BUILT_IN_RULES } from '../../core/redact/secret-rules.ts';
 import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
 import type { ToolAnnotations, ToolDeclaration } from '../../core/detect/calls/tool-semantics.ts';

@@ -10,7 +10,7 @@ import type { StaticFeedbackOptions } from '../../core/steering/feedback/built-i
 import type { DoomLoopOptions } from '../../core/steering/guidance/built-in-guidance.ts';
 import type { FeedbackTrigger } from '../../core/steering/prompt/feedback-trigger.ts';
 import type { GuidanceDraft } from '../../core/steering/prompt/guidance-provider.ts';
-import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt.ts';
+import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt-template.ts';
 import type { ToolDeclarations } from '../../core/detect/calls/tool-semantics.ts';
 import type { FEEDBACK } from './feedback-providers.ts';
 import type { GUIDANCE, GuidanceLimits } from './guidance-providers.ts';

@@ -1,12 +1,15 @@
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import { invalidArgument } from '../../base/error.ts';
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
 import type { Deadline } from '../../base/deadline.ts';
 import { SEVERITIES, type StoredFeedback } from '../../records/feedback.ts';
-import type { FeedbackContext, SeverityTrend, TrajectoryView } from '../prompt/feedback-provider.ts';
+import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-provider.ts';
+import type { TrajectoryView } from '../prompt/prompt.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
 import { callOf } from '../prompt/seen-call.ts';
 import { sessionTrajectory } from '../../detect/detectors/session-trajectory.ts';
-import type { Prompt, FeedbackCadence as CadenceMode } from '../prompt/prompt.ts';
+import type { Prompt } from '../prompt/prompt.ts';
+import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';
 import {
   type LastSpoken,
@@ -18,7 +21,6 @@ import {
   pendingTriggers,
 } from './advice-slices.ts';
 import { promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
-import type { RanSpeaker } from './fired-triggers.ts';
 import { present } from '../../base/present.ts';
 import type { DecisionPoint } from '../../records/guidance.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
@@ -141,7 +143,13 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
 
 /** Derives the context of one speaker (a provider or observer). Cost: O(speakers). */
 export function contextFor(
-  { speaker, triggers }: RanSpeaker,
+  {
+    speaker,
+    triggers,
+  }: {
+    readonly speaker: Speaker;
+    readonly triggers: readonly { readonly condition: string; readonly pattern?: TrajectoryPattern }[];
+  },
   context: FeedbackContext,
   situation: Situation,
 ): FeedbackContext {

@@ -8,7 +8,7 @@ import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { definePrompt } from '../prompt/define-prompt.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../prompt/feedback-trigger.ts';
-import type { PromptTemplate } from '../prompt/prompt.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { PatternDetector } from '../../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../../detect/patterns/trajectory-analysis.ts';
 import { createFeedbackScene } from '../../../../test/support/feedback-scene.ts';

@@ -4,7 +4,7 @@ import type { Severity } from '../../records/feedback.ts';
 import { definePrompt, type PromptDefinition } from '../prompt/define-prompt.ts';
 import type { FeedbackContext, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
-import type { PromptTemplate } from '../prompt/prompt.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import { restoreSession } from '../../session/create-session.ts';
 import { defineEvent } from '../../session/define-event.ts';
 import { ToolInvokedEvent } from '../../session/tool-invoked.ts';

@@ -1,7 +1,7 @@
 import { sessionTrajectory } from '../../detect/detectors/session-trajectory.ts';
 import type { FeedbackContext, FeedbackProviderConfig, ObserverConfig } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
-import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../prompt/prompt.ts';
+import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../prompt/prompt-template.ts';
 import {
   checkTimes,
   createFeedbackContext,

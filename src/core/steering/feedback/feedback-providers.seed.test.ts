@@ -4,7 +4,7 @@ import { deadlineAfter } from '../../base/deadline.ts';
 import { definePrompt, type PromptDefinition } from '../prompt/define-prompt.ts';
 import type { FeedbackContext, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
-import type { PromptTemplate } from '../prompt/prompt.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { createFeedbackScene } from '../../../../test/support/feedback-scene.ts';
 import { collectFeedback, runFeedbackProviders } from './evaluate-feedback.ts';

@@ -1,7 +1,7 @@
 import type { Severity, StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackContext } from '../prompt/feedback-provider.ts';
-import type { FeedbackDelivery } from '../prompt/prompt.ts';
+import type { FeedbackDelivery } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';
 import { AssessmentEvent, FeedbackEvent } from './advice-slices.ts';
 import { REFUSAL_ADVICE, refusalRule } from '../prompt/refusal.ts';

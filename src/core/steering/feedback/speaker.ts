@@ -22,7 +22,7 @@ import {
 } from './advice-slices.ts';
 import { checkSpeakers, type FeedbackTrigger, type SessionEventKind } from '../prompt/feedback-trigger.ts';
 import type { Session } from '../../session/session.ts';
-import type { PromptTemplate } from '../prompt/prompt.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { EventType } from '../../session/define-event.ts';
 import type { Slice } from '../../session/define-slice.ts';
 

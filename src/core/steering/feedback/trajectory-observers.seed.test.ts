@@ -1,7 +1,7 @@
 // One test for each behaviour that the specification of trajectory observers states.
 import { expect, test } from 'vitest';
 import { definePrompt, type PromptDefinition } from '../prompt/define-prompt.ts';
-import type { PromptTemplate } from '../prompt/prompt.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { ObserverContext, TrajectoryObserver } from '../prompt/feedback-provider.ts';
 import { createSession, restoreSession } from '../../session/create-session.ts';
 import { defineEvent } from '../../session/define-event.ts';

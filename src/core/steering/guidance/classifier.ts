@@ -1,7 +1,7 @@
 import type { ClassificationResult } from '../../records/guidance.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { TrajectoryView } from '../prompt/feedback-provider.ts';
+import type { TrajectoryView } from '../prompt/prompt.ts';
 import { present } from '../../base/present.ts';
 import { checkShare, invalidDefinition } from '../prompt/define-provider.ts';
 

@@ -2,12 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { guidanceContext, sayingProvider } from '../../../../test/support/guidance-script.ts';
-import {
-  EMPTY_GUIDANCE_STATE,
-  evaluateGuidance,
-  type GuidanceEvaluation,
-  type GuidanceState,
-} from './evaluate-guidance.ts';
+import { EMPTY_GUIDANCE_STATE, evaluateGuidance, type GuidanceEvaluation } from './evaluate-guidance.ts';
+import { type GuidanceState } from './guidance-slices.ts';
 
 const evaluate = (
   configs: readonly GuidanceProviderConfig[],

@@ -16,7 +16,7 @@ import {
   type PatternReference,
   DECISION_POINTS,
 } from '../../records/guidance.ts';
-import { completeDraft, injectionProblem, type InjectionProblem } from '../feedback/check-draft.ts';
+import { completeDraft, injectionProblem } from '../feedback/check-draft.ts';
 import { cutMessage, messageOf, invalidArgument } from '../../base/error.ts';
 import { type AdviceCandidate, severityOfLevel } from '../advice/advice.ts';
 import type { Severity } from '../../records/feedback.ts';
@@ -26,7 +26,10 @@ import {
   GuidanceDeliveredEvent,
   GuidanceEvaluatedEvent,
   GuidanceFaults,
+  type GuidanceState,
   GuidanceStates,
+  type GuidanceUse,
+  type SkippedGuidance,
   SkippedGuidances,
 } from './guidance-slices.ts';
 
@@ -97,33 +100,6 @@ export interface ProducedGuidance {
   readonly injection: GuidanceInjection;
   readonly decisionPoint: DecisionPoint;
   readonly classification: ClassificationResult;
-}
-
-/** Relevant guidance that was not given. Plain JSON. */
-export interface SkippedGuidance {
-  readonly providerName: string;
-  readonly decisionPoint: DecisionPoint;
-  readonly classification: ClassificationResult;
-  /**
-   * Why the guidance was skipped. `low-confidence`: the confidence is below `minConfidence`. `nothing-provided`: `provide`
-   * returned undefined. `invalid-…`: the draft breaks a rule. `cooldown`, `max-per-run`, `max-per-turn`: a limit of the
-   * provider was reached. `same-category`: other guidance of that category has precedence. `turn-full`: the limit per turn
-   * of all providers was reached. `after-refusal`: a call was refused a short time ago (`GuidanceProvider.afterRefusals`).
-   * `not-admitted`: `admit` returned false.
-   */
-  readonly reason:
-    | 'low-confidence'
-    | 'nothing-provided'
-    | InjectionProblem
-    | 'cooldown'
-    | 'max-per-run'
-    | 'max-per-turn'
-    | 'same-category'
-    | 'turn-full'
-    | 'after-refusal'
-    | 'not-admitted';
-  /** Key of the injection, if it is valid. */
-  readonly key?: string;
 }
 
 export type ProviderAnswer =
@@ -199,7 +175,7 @@ function faultAnswer(
 }
 
 /** Returns the provider's name, or `''` if the configuration has none. */
-export function providerNameOf(config: GuidanceProviderConfig): string {
+function providerNameOf(config: GuidanceProviderConfig): string {
   try {
     // An invalid configuration may contain any value.
     const name: unknown = (config as Partial<GuidanceProviderConfig> | null)?.provider?.name;
@@ -256,26 +232,6 @@ export function guidanceCandidate(produced: ProducedGuidance): AdviceCandidate &
   }
   const { identity, level, occurrences } = pattern;
   return { source: 'guidance', identity, level, occurrences, severity: severityOfLevel(level) };
-}
-
-/** The counts of one provider. */
-export interface GuidanceUse {
-  /** The last turn in which guidance was given. */
-  readonly turn: number;
-  /** Number of guidance texts in that turn. */
-  readonly inTurn: number;
-  /** Number of guidance texts in the run. */
-  readonly inRun: number;
-}
-
-/** The counts for the limits. Plain JSON. Its size is bounded by the number of providers. */
-export interface GuidanceState {
-  /** The last turn in which guidance was given. */
-  readonly turn: number;
-  /** Number of guidance texts of all providers in that turn. */
-  readonly inTurn: number;
-  /** Counts by provider name. */
-  readonly providers: Readonly<Record<string, GuidanceUse>>;
 }
 
 export const EMPTY_GUIDANCE_STATE: GuidanceState = { turn: -1, inTurn: 0, providers: {} };

@@ -1,15 +1,63 @@
 import { defineEvent, type EventType } from '../../session/define-event.ts';
 import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { extend, none, replace } from '../../session/slice-operation.ts';
-import type { SkippedGuidance, GuidanceState as State } from './evaluate-guidance.ts';
+
 import type { GuidanceFault as Fault } from '../feedback/advice-fault.ts';
-import type { StoredGuidance } from '../../records/guidance.ts';
+import type { InjectionProblem } from '../feedback/check-draft.ts';
+import type { ClassificationResult, DecisionPoint, StoredGuidance } from '../../records/guidance.ts';
 import { appendAll } from '../../session/reducers.ts';
+
+/** Relevant guidance that was not given. Plain JSON. */
+export interface SkippedGuidance {
+  readonly providerName: string;
+  readonly decisionPoint: DecisionPoint;
+  readonly classification: ClassificationResult;
+  /**
+   * Why the guidance was skipped. `low-confidence`: the confidence is below `minConfidence`. `nothing-provided`: `provide`
+   * returned undefined. `invalid-…`: the draft breaks a rule. `cooldown`, `max-per-run`, `max-per-turn`: a limit of the
+   * provider was reached. `same-category`: other guidance of that category has precedence. `turn-full`: the limit per turn
+   * of all providers was reached. `after-refusal`: a call was refused a short time ago (`GuidanceProvider.afterRefusals`).
+   * `not-admitted`: `admit` returned false.
+   */
+  readonly reason:
+    | 'low-confidence'
+    | 'nothing-provided'
+    | InjectionProblem
+    | 'cooldown'
+    | 'max-per-run'
+    | 'max-per-turn'
+    | 'same-category'
+    | 'turn-full'
+    | 'after-refusal'
+    | 'not-admitted';
+  /** Key of the injection, if it is valid. */
+  readonly key?: string;
+}
+
+/** The counts of one provider. */
+export interface GuidanceUse {
+  /** The last turn in which guidance was given. */
+  readonly turn: number;
+  /** Number of guidance texts in that turn. */
+  readonly inTurn: number;
+  /** Number of guidance texts in the run. */
+  readonly inRun: number;
+}
+
+/** The counts for the limits. Plain JSON. Its size is bounded by the number of providers. */
+export interface GuidanceState {
+  /** The last turn in which guidance was given. */
+  readonly turn: number;
+  /** Number of guidance texts of all providers in that turn. */
+  readonly inTurn: number;
+  /** Counts by provider name. */
+  readonly providers: Readonly<Record<string, GuidanceUse>>;
+}
 
 export interface GuidanceEvaluated {
   readonly skipped: readonly SkippedGuidance[];
   readonly faults: readonly Fault[];
-  readonly state: State;
+  readonly state: GuidanceState;
 }
 
 /** Dispatched when guidance is evaluated. */
@@ -17,7 +65,7 @@ export const GuidanceEvaluatedEvent: EventType<GuidanceEvaluated> =
   defineEvent<GuidanceEvaluated>('guidance-evaluated');
 
 /** The counts for the limits of a session. The slice has one item. */
-export const GuidanceStates: Slice<State> = defineSlice<State>('guidance-state', { retain: 1 }).on(
+export const GuidanceStates: Slice<GuidanceState> = defineSlice<GuidanceState>('guidance-state', { retain: 1 }).on(
   GuidanceEvaluatedEvent,
   (_view, event) => replace([event.data.state]),
 );

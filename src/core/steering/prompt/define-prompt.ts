@@ -5,16 +5,8 @@ import { checkSpeakers } from './feedback-trigger.ts';
 import { checkGuidanceConfigs, type GuidanceProviderConfig } from './guidance-provider.ts';
 import type { FeedbackProviderConfig, ObserverConfig } from './feedback-provider.ts';
 import { createPromptResources, type ResourceBinding } from './prompt-resources.ts';
-import type {
-  PromptParams,
-  PromptSection,
-  RenderedPrompt,
-  RenderOptions,
-  SectionContext,
-  FeedbackCadence,
-  FeedbackDelivery,
-  PromptTemplate,
-} from './prompt.ts';
+import type { PromptParams, PromptSection, RenderedPrompt, RenderOptions, SectionContext } from './prompt.ts';
+import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt-template.ts';
 import { isDefinitionName } from '../../session/definition-name.ts';
 
 /** @throws CoxswainError "invalid-definition" if `key` does not match `^[a-z0-9][a-z0-9._-]{0,63}$` */

@@ -8,8 +8,7 @@ import type { Session } from '../../session/session.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
 import type { Filesystem, PromptResources } from './prompt-resources.ts';
 import type { SeenCall } from './seen-call.ts';
-import type { Prompt } from './prompt.ts';
-import type { TrajectoryAnalysis } from '../../detect/patterns/trajectory-analysis.ts';
+import type { Prompt, TrajectoryView } from './prompt.ts';
 
 /**
  * The response of a provider. Control and bidirectional characters are removed. Neither a single text nor the complete
@@ -138,6 +137,3 @@ export interface ObserverConfig {
   /** Default: the observer's `defaultTrigger`. A trigger is required here or in the observer. */
   readonly trigger?: ObserverTrigger;
 }
-
-/** A read-only view of the analysis of a run: counters, recent calls, patterns. */
-export type TrajectoryView = Omit<TrajectoryAnalysis, 'fold' | 'snapshot'>;

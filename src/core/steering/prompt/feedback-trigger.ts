@@ -69,7 +69,7 @@ export interface SessionEventKind {
 }
 
 /** @throws CoxswainError "invalid-definition" for the first condition outside its range; the message names `owner` */
-export function checkTrigger(owner: string, trigger: FeedbackTrigger): void {
+function checkTrigger(owner: string, trigger: FeedbackTrigger): void {
   const { everyNCalls, everyNSeconds, onFileCreated, onSessionEvent } = trigger;
   const limit = ToolInvoked.retain;
   if (everyNCalls !== undefined && !(Number.isInteger(everyNCalls) && everyNCalls >= 0 && everyNCalls <= limit)) {

@@ -1,8 +1,7 @@
+import type { TrajectoryAnalysis } from '../../detect/patterns/trajectory-analysis.ts';
 import type { Deadline } from '../../base/deadline.ts';
 import type { Session } from '../../session/session.ts';
-import type { TrajectoryView, FeedbackProviderConfig, ObserverConfig } from './feedback-provider.ts';
 import type { PromptResources } from './prompt-resources.ts';
-import type { GuidanceProviderConfig } from './guidance-provider.ts';
 
 /** Value of a `${placeholder}`. */
 export type PromptParam = string | number | boolean;
@@ -83,20 +82,5 @@ export interface Prompt {
   render(params?: PromptParams, options?: RenderOptions): RenderedPrompt;
 }
 
-/** `first` delivers the feedback of the first provider that gives any. `all` delivers the feedback of all providers. */
-export type FeedbackDelivery = 'first' | 'all';
-
-/**
- * The feedback after which `everyNCalls` and `everyNSeconds` start to count. `shared`: the last feedback of any provider.
- * `per-provider`: the last feedback of the same provider.
- */
-export type FeedbackCadence = 'shared' | 'per-provider';
-
-/** A prompt with its providers and observers, created by `definePrompt`. Frozen. */
-export interface PromptTemplate extends Prompt {
-  readonly feedbackProviders: readonly FeedbackProviderConfig[];
-  readonly guidanceProviders: readonly GuidanceProviderConfig[];
-  readonly observers: readonly ObserverConfig[];
-  readonly delivery: FeedbackDelivery;
-  readonly cadence: FeedbackCadence;
-}
+/** A read-only view of the analysis of a run: counters, recent calls, patterns. */
+export type TrajectoryView = Omit<TrajectoryAnalysis, 'fold' | 'snapshot'>;

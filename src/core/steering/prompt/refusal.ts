@@ -1,5 +1,5 @@
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { TrajectoryView } from './feedback-provider.ts';
+import type { TrajectoryView } from './prompt.ts';
 
 /** The only text for a model about calls that a person or a policy refused. It never suggests anything but to ask. */
 export const REFUSAL_ADVICE = 'A person or a policy refused these calls: stop and ask the person before you go on.';

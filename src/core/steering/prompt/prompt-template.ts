@@ -1,0 +1,21 @@
+import type { FeedbackProviderConfig, ObserverConfig } from './feedback-provider.ts';
+import type { GuidanceProviderConfig } from './guidance-provider.ts';
+import type { Prompt } from './prompt.ts';
+
+/** `first` delivers the feedback of the first provider that gives any. `all` delivers the feedback of all providers. */
+export type FeedbackDelivery = 'first' | 'all';
+
+/**
+ * The feedback after which `everyNCalls` and `everyNSeconds` start to count. `shared`: the last feedback of any provider.
+ * `per-provider`: the last feedback of the same provider.
+ */
+export type FeedbackCadence = 'shared' | 'per-provider';
+
+/** A prompt with its providers and observers, created by `definePrompt`. Frozen. */
+export interface PromptTemplate extends Prompt {
+  readonly feedbackProviders: readonly FeedbackProviderConfig[];
+  readonly guidanceProviders: readonly GuidanceProviderConfig[];
+  readonly observers: readonly ObserverConfig[];
+  readonly delivery: FeedbackDelivery;
+  readonly cadence: FeedbackCadence;
+}
