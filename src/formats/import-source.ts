@@ -29,8 +29,6 @@ export interface ImportLimits {
   readonly lineBytes?: number;
   /** Maximum size of one document; default 256 MiB. A larger document is an error. */
   readonly documentBytes?: number;
-  /** Maximum uncompressed size of one archive entry; default 256 MiB. */
-  readonly entryBytes?: number;
 }
 
 export interface ImportOptions {
@@ -134,7 +132,7 @@ async function* importArchive(source: ImportSource, { candidates, options }: Rea
     throw new CoxswainError('input-io', message);
   }
   const { signal } = options;
-  const entryLimitBytes = options.limits?.entryBytes ?? 256 * MEBIBYTE;
+  const entryLimitBytes = 256 * MEBIBYTE;
   const archive = await openZipArchive(source.path, { entryLimitBytes, signal });
   try {
     const names = archive.entries.map((entry) => entry.name);

@@ -67,9 +67,6 @@ export interface AdviceOutcome {
   readonly cleared: boolean | null;
   /** Number of calls until the pattern cleared, without an upper limit. Absent if it did not clear. */
   readonly callsToClear?: number;
-  /** Milliseconds and tokens until the pattern cleared, if recorded. */
-  readonly msToClear?: number;
-  readonly tokensToClear?: number;
   readonly nextCall: NextCall;
   /** For advice without a pattern, in an ended run with a deadline: true if the run ended before the deadline. */
   readonly inTime?: boolean;
@@ -118,8 +115,6 @@ type Draft = {
 } & {
   /** The last call that had ended before the advice. */
   before: EndedCall | undefined;
-  /** Number of tokens of the run before the advice. */
-  tokensBefore: number;
   /** True if a record flagged the pattern before the advice or within `within` calls. */
   wasFlagged: boolean;
 };
@@ -145,7 +140,6 @@ export class AdviceOutcomeFold {
   /** Advice texts whose next call is still open, by the number of that call. */
   readonly #nextOpen = new Map<number, readonly Draft[]>();
   #lastEnded: EndedCall | undefined;
-  #tokens: number | undefined;
   #deadlineMs: number | undefined;
   #endedAtMs: number | undefined;
   #calls = 0;
@@ -191,7 +185,7 @@ export class AdviceOutcomeFold {
         this.#flagPattern(payload.pattern.identity);
         return;
       case 'pattern_cleared':
-        this.#clearPattern(payload.pattern.identity, atMs);
+        this.#clearPattern(payload.pattern.identity);
         return;
       case 'feedback_produced':
       case 'guidance_produced':
@@ -217,7 +211,7 @@ export class AdviceOutcomeFold {
   }
 
   #outcomeOf(piece: Draft): AdviceOutcome {
-    const { before: _before, tokensBefore: _tokensBefore, wasFlagged: _wasFlagged, ...outcome } = piece;
+    const { before: _before, wasFlagged: _wasFlagged, ...outcome } = piece;
     const callsLeft = this.#calls - piece.callsBefore;
     const [deadlineMs, endedAtMs] = [this.#deadlineMs, this.#endedAtMs];
     const canTell = piece.pattern === undefined && deadlineMs !== undefined && endedAtMs !== undefined;
@@ -262,7 +256,6 @@ export class AdviceOutcomeFold {
   #addUsage(message: StoredMessage, costUsd: number | undefined): void {
     if (message.role !== 'assistant' || message.usage === undefined) return;
     const { input_tokens: input, output_tokens: output } = message.usage;
-    if (input !== undefined || output !== undefined) this.#tokens = (this.#tokens ?? 0) + (input ?? 0) + (output ?? 0);
     for (const piece of this.#counting) {
       if (input !== undefined || output !== undefined) {
         piece.followingTokens = (piece.followingTokens ?? 0) + (input ?? 0) + (output ?? 0);
@@ -281,12 +274,10 @@ export class AdviceOutcomeFold {
     }
   }
 
-  #clearPattern(identity: string, atMs: number): void {
+  #clearPattern(identity: string): void {
     this.#flaggedPatterns.delete(identity);
     for (const piece of this.#openByPattern.get(identity) ?? []) {
       piece.callsToClear = this.#calls - piece.callsBefore;
-      if (atMs > 0 && piece.atMs > 0) piece.msToClear = Math.max(0, atMs - piece.atMs);
-      if (this.#tokens !== undefined) piece.tokensToClear = this.#tokens - piece.tokensBefore;
     }
     this.#openByPattern.delete(identity);
   }
@@ -314,7 +305,6 @@ export class AdviceOutcomeFold {
       followingCalls: 0,
       followingErrors: 0,
       before: this.#lastEnded,
-      tokensBefore: this.#tokens ?? 0,
       wasFlagged: pattern !== undefined && this.#flaggedPatterns.has(pattern.identity),
     };
     this.#pieces.set(piece.adviceId, piece);

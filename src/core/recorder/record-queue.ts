@@ -4,7 +4,6 @@ import { lastSeqOf } from '../facts/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { appendFault } from './append-fault.ts';
 import { faultText } from './fault-text.ts';
-import { isGap } from './gap-record.ts';
 import { LossLog } from './loss-log.ts';
 import { queueLimits, type QueueLimits, type RecordQueueOptions } from './record-queue-options.ts';
 import { QueueCounts } from './queue-counts.ts';
@@ -65,11 +64,8 @@ export class RecordQueue {
       this.#makeReady(run);
       return this.#drop();
     }
-    if (isGap(record)) run.pushGap(record, 'lost');
-    else {
-      run.push(record, bytes);
-      this.#counts.countQueued(bytes);
-    }
+    run.push(record, bytes);
+    this.#counts.countQueued(bytes);
     this.#makeReady(run);
     return 'accepted';
   }
