@@ -26,9 +26,9 @@ const running: RunningServer[] = [];
 beforeAll(async () => {
   await buildHook(built);
   // As in the package, where this one lies beside the hook.
-  mkdirSync(join(built, 'store', 'registry'), { recursive: true });
+  mkdirSync(join(built, 'stores', 'registry'), { recursive: true });
   const registry = new URL('../src/stores/registry/open-store.ts', import.meta.url).href;
-  writeFileSync(join(built, 'store', 'registry', 'open-store.js'), `export * from ${JSON.stringify(registry)};\n`);
+  writeFileSync(join(built, 'stores', 'registry', 'open-store.js'), `export * from ${JSON.stringify(registry)};\n`);
 });
 
 afterEach(async () => {
