@@ -222,7 +222,7 @@ describe.skipIf(noPostgres !== undefined)(
 
     test('notifications need nothing of the store', async () => {
       const { code, stderr } = await cox(['notify', 'test']);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('notify in your own configuration')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('no notifications are configured')]);
     });
 
     test('the tools of the agent need nothing of the store before they are called', async () => {

@@ -189,7 +189,7 @@ async function killedWriters(
   const root = fileURLToPath(new URL('..', import.meta.url));
   const script = `
     import { writeSync } from 'node:fs';
-    import { postgresStore } from './src/store/postgres/postgres-store.ts';
+    import { postgresStore } from './src/stores/postgres/postgres-store.ts';
     import { Pool } from 'pg';
     const [connectionString, schema] = process.argv.slice(1);
     const store = postgresStore(new Pool({ connectionString, max: ${WRITERS} }), { schema });

@@ -1,3 +1,4 @@
+import { unseen } from '../../base/shown-text.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { Session } from '../../session/session.ts';
@@ -105,8 +106,12 @@ function parseAnswer(answer: unknown): AdviceAnswer | string {
   };
 }
 
+const UNSEEN = unseen();
+
+/** One line without characters that a reader cannot see. */
 function readLine(value: unknown, maxChars: number): string | undefined {
-  const line = typeof value === 'string' ? value.slice(0, maxChars).replaceAll(/\s+/g, ' ').trim() : '';
+  const line =
+    typeof value === 'string' ? value.slice(0, maxChars).replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim() : '';
   return line === '' ? undefined : line;
 }
 
