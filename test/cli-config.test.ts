@@ -30,6 +30,7 @@ test('without a configuration config check shows the standard steering', async (
 
 test('config check lists every problem with its field and a suggestion, and fails', async () => {
   await write({ mode: 'shaddow', guidance: { doomLoop: { maxRepetitons: 4 } } });
+  await run('trust');
   const { code, stdout, stderr } = await run('config', 'check');
   expect(code).toBe(1);
   expect(stderr).toContain(
@@ -41,17 +42,17 @@ test('config check lists every problem with its field and a suggestion, and fail
   expect(problems).toMatchObject([{ path: 'mode', kind: 'value', suggestion: '"shadow"' }, { kind: 'unknown-field' }]);
 });
 
-test('fields that need trust are listed, apply after coxswain trust, and no longer after a change', async () => {
+test('a configuration applies after coxswain trust, and no longer after a change', async () => {
   await write({ deadline: '45m', completion: { command: ['npm', 'test'] }, feedback: { pace: false } });
   const before = await run('config', 'check');
   expect(before.code).toBe(0);
-  expect(before.stderr).toMatch(
-    /^coxswain: coxswain\.config\.json: completion\.command: ignored: runs a program; it applies only after/m,
+  expect(before.stderr).toBe(
+    'coxswain: coxswain.config.json is not trusted and ignored: read it, then run coxswain trust\n',
   );
   expect(before.stdout).not.toMatch(/npm test|45 minutes/);
   const trusted = await run('trust');
   expect([trusted.code, trusted.stderr]).toEqual([0, '']);
-  expect(trusted.stdout).toContain('applies now: completion.command: ["npm","test"]');
+  expect(trusted.stdout).toContain('with the current coxswain.config.json');
   const after = await run('config', 'check');
   expect(after.stderr).toBe('');
   expect(after.stdout).toMatch(/^deadline +45 minutes, from the first prompt of the session$/m);
@@ -94,7 +95,7 @@ test.each([
   [['config', 'chekc'], 2, /^coxswain: unknown command 'chekc'/],
   [['config', 'check', '--jsn'], 2, /^coxswain: unknown option '--jsn'/],
   [['trust', 'nowhere'], 1, /^coxswain: nowhere: there is no such folder\n$/],
-  [['trust', '.', '--list'], 2, /^coxswain: --list takes no folder/],
+  [['trust', '.', '--list'], 2, /^coxswain: --list takes neither a folder nor --revoke/],
 ])('%j is answered in one line', async (args, code, line) => {
   const answer = await run(...args);
   expect(answer.code).toBe(code);
