@@ -164,8 +164,8 @@ test.each(['settings', 'plugin', 'http'] as const)(
       const isMain = requests.filter((raw) => raw.includes('MAINTASK'));
       // The deadline with the first result, the loop with the third.
       expect(isMain[1]).toContain('[Feedback - Deadline]');
-      expect(isMain[2]).not.toContain('The same call, Bash');
-      expect(isMain[3]).toContain('The same call, Bash');
+      expect(isMain[2]).not.toContain('You made the same call of Bash');
+      expect(isMain[3]).toContain('You made the same call of Bash');
     } finally {
       await server.close();
     }
@@ -211,7 +211,7 @@ test('over http all but what starts the server comes to it, and a session after 
     });
     try {
       expect(await claude(place, server.url, name)).toBe(0);
-      return server.mainRequests().at(-1)?.raw.includes('The same call, Bash') === true;
+      return server.mainRequests().at(-1)?.raw.includes('You made the same call of Bash') === true;
     } finally {
       await server.close();
     }

@@ -146,7 +146,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('in front of a server of th
     expect([await ask(), await ask()]).toEqual([plain, plain]);
     // At the third call, or once the store has taken the first.
     await expect.poll(ask).toEqual({
-      content: [...plain.content, { type: 'text', text: expect.stringContaining('count') }],
+      content: [...plain.content, { type: 'text', text: expect.stringContaining('[Feedback - Pattern]') }],
       structuredContent: { count: 7 },
     });
     expect(await ask()).toEqual(plain);
