@@ -74,7 +74,7 @@ test.skipIf(raw === undefined)('every sample file of every format gives runs (ne
   const entries = await readdir(raw ?? '', { recursive: true, withFileTypes: true });
   const samples = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   // tau2's results.json is the index of an experiment; its simulations are in separate files.
-  const noRuns = /\/(?:(?:SOURCE|README|LICENSE)[^/]*|tau2-simulation\/results\.json)$/;
+  const noRuns = /\/(?:(?:SOURCE|README|LICENSE)[^/]*|intercode-json\/[^/]*|tau2-simulation\/results\.json)$/;
   const without = samples.filter((path) => !noRuns.test(path) && !sources.has(path));
   expect(without).toEqual([]);
   expect(new Set(runs.map((run) => run['id'])).size).toBe(runs.length);
