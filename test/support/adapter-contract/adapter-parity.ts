@@ -145,7 +145,8 @@ function plainNames({ toolNameOf }: AdapterHarness): (text: string) => string {
     ['look', 'boom'].reduce(
       (result, name) => result.replaceAll(toolNameOf?.(name) ?? name, name),
       // Advice quotes the error line as the SDK formats it. Some SDKs add this prefix.
-      text.replaceAll('"Error: ', '"'),
+      // The Claude Agent SDK takes the tools from an MCP server, and advice says so.
+      text.replaceAll('"Error: ', '"').replaceAll('one MCP tool', 'one tool'),
     );
 }
 
