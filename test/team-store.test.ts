@@ -7,7 +7,7 @@ import { runCli, type CliResult } from './run-cli.ts';
 import { noPostgres, runSql, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 import { testFolder } from './support/test-folder.ts';
 
-const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'postgres.md#a-store-for-a-team'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'postgres.md'), 'utf8');
 const SAMPLE = join(import.meta.dirname, '..', 'samples', 'stuck-run.jsonl');
 
 describe.skipIf(noPostgres !== undefined)(`a team's store ${noPostgres ?? ''}`, () => {
