@@ -21,7 +21,7 @@ describe.skipIf(noPostgres !== undefined)(`a team's store ${noPostgres ?? ''}`, 
     const folder = testFolder();
     const as = (role: string): string => server.url.replace(/\/\/[^@]*@/, `//${role}@`);
     const cox = async (...args: readonly string[]): Promise<CliResult> => runCli(args, { cwd: folder });
-    const [, before = '', after = ''] = /```sql\n([\s\S]*?)--[^\n]*\n([\s\S]*?)```/.exec(page) ?? [];
+    const [, before = '', after = ''] = /```sql\n(CREATE ROLE[\s\S]*?)--[^\n]*\n([\s\S]*?)```/.exec(page) ?? [];
     await runSql(server.url, before);
     await cox('runs', '--store', as('owner'));
     expect(await cox('import', SAMPLE, '--store', as('owner'))).toMatchObject({ code: 0, stderr: '' });
