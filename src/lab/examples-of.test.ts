@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { examplesOf, type ExampleRun } from './examples-of.ts';
+import { examplesOf, type ExampleRun } from './measure-signals.ts';
 
 const run: fc.Arbitrary<ExampleRun> = fc.record({
   id: fc.string({ maxLength: 8 }),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { AGENTS, simulateExperiments, simulateRun, type Agents } from '../../test/support/simulated-experiment.ts';
-import { clustersFor, differenceOf, type TrialUnit } from './difference.ts';
+import { clustersFor, differenceOf, type TrialUnit } from './measure-effect.ts';
 import type { EffectExperiment, EffectReport } from './effect-report.ts';
 import type { AdvisedUnit, EffectRow } from './effect-row.ts';
 import { measureEffect } from './measure-effect.ts';

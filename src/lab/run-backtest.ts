@@ -1,15 +1,175 @@
 import { present } from '../core/base/present.ts';
 import { CoxswainError, invalidArgument } from '../core/base/error.ts';
 import type { BacktestOptions, BacktestResult } from './backtest-options.ts';
-import { buildReport } from './build-report.ts';
 import { configurationOf, makeConfiguration, type Configuration, type ConfigurationSpec } from './configuration.ts';
-import { joinShards, type JoinedRuns } from './join-shards.ts';
 import { shownAddress } from '../stores/store-address.ts';
 import { listShards, shownSource } from './list-shards.ts';
-import type { ShardResult } from './run-row.ts';
+import { type ShardResult, type FiringKey, FiringKeys, type RunRow, type ShardProblem } from './run-row.ts';
 import { runShards } from './run-shards.ts';
 import { jobKey, ShardJournal } from './shard-journal.ts';
-import { truthOfLabels, truthOfOutcomes } from './truth.ts';
+import { truthOfLabels, truthOfOutcomes, type TruthSource } from './truth.ts';
+import { shareText } from '../core/base/number-text.ts';
+import { copiesNote } from './copies-note.ts';
+import {
+  BACKTEST_REPORT_VERSION,
+  OFF_POLICY_NOTE,
+  type BacktestReport,
+  type InputReport,
+  type PartReport,
+  type SignalReport,
+  type ComparisonReport,
+  type PlaceReport,
+} from './backtest-report.ts';
+import { judgeGates, type Gates } from './judge-gates.ts';
+import { measureSignals, type MeasuredRun } from './measure-signals.ts';
+import { measureStops, type StoppableRun } from './measure-stops.ts';
+import { partNames, partOf, type Split } from './split-runs.ts';
+import { sweepReport } from './sweep-report.ts';
+import { RunIds } from '../formats/run-ids.ts';
+
+/** Maximum number of changes listed per kind of change. */
+const MAX_PLACES = 50;
+
+/** The firings in one run under two configurations. */
+interface ComparedRun {
+  readonly id: string;
+  /** Pairs in firing order: the index of a firing key, and a call. */
+  readonly before: readonly number[];
+  readonly after: readonly number[];
+}
+
+interface Counts {
+  unchanged: number;
+  added: number;
+  removed: number;
+  moved: number;
+}
+
+/**
+ * Compares the advice in the same runs under two configurations. Advice of the same provider at the same call of a run is unchanged. The
+ * remaining advice is paired in order and counts as moved. Advice without a partner is added or removed.
+ */
+export function compareFirings(runs: readonly ComparedRun[], keys: readonly FiringKey[]): ComparisonReport {
+  const byProvider = new Map<string, Counts>();
+  const places = {
+    added: [] as PlaceReport[],
+    removed: [] as PlaceReport[],
+    moved: [] as PlaceReport[],
+  };
+  const total: Counts = { unchanged: 0, added: 0, removed: 0, moved: 0 };
+  let changedRuns = 0;
+  for (const run of runs) {
+    const beforeByProvider = callsByProvider(run.before, keys);
+    const afterByProvider = callsByProvider(run.after, keys);
+    let hasChanged = false;
+    for (const provider of [...new Set([...beforeByProvider.keys(), ...afterByProvider.keys()])].sort()) {
+      const difference = pairFirings(
+        beforeByProvider.get(provider) ?? [],
+        afterByProvider.get(provider) ?? [],
+        (call) => call,
+      );
+      const counts = byProvider.get(provider) ?? { unchanged: 0, added: 0, removed: 0, moved: 0 };
+      byProvider.set(provider, counts);
+      for (const one of [counts, total]) {
+        one.unchanged += difference.same.length;
+        one.added += difference.added.length;
+        one.removed += difference.removed.length;
+        one.moved += difference.moved.length;
+      }
+      const { added, removed, moved } = difference;
+      hasChanged ||= added.length + removed.length + moved.length > 0;
+      keepSome(
+        places.added,
+        added.map((call) => ({ run: run.id, provider, call })),
+      );
+      keepSome(
+        places.removed,
+        removed.map((call) => ({ run: run.id, provider, call })),
+      );
+      keepSome(
+        places.moved,
+        moved.map(([call, to]) => ({ run: run.id, provider, call, to })),
+      );
+    }
+    if (hasChanged) changedRuns += 1;
+  }
+  return {
+    ...total,
+    changedRuns,
+    byProvider: [...byProvider]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([provider, { unchanged, added, removed, moved }]) => ({ provider, unchanged, added, removed, moved })),
+    places,
+  };
+}
+
+function keepSome(list: PlaceReport[], changes: readonly PlaceReport[]): void {
+  list.push(...changes.slice(0, Math.max(0, MAX_PLACES - list.length)));
+}
+
+function callsByProvider(pairs: readonly number[], keys: readonly FiringKey[]): ReadonlyMap<string, readonly number[]> {
+  const calls = new Map<string, number[]>();
+  for (let index = 0; index < pairs.length; index += 2) {
+    const key = keys[pairs[index] ?? -1];
+    if (key?.by !== 'provider') continue;
+    const list = calls.get(key.name) ?? [];
+    calls.set(key.name, list);
+    list.push(pairs[index + 1] ?? 0);
+  }
+  return calls;
+}
+
+/** The firings of one provider in one run under two configurations. */
+interface PairedFirings<Firing> {
+  /** Pairs of firings at the same call. */
+  readonly same: readonly (readonly [Firing, Firing])[];
+  readonly moved: readonly (readonly [Firing, Firing])[];
+  readonly removed: readonly Firing[];
+  readonly added: readonly Firing[];
+}
+
+/**
+ * Pairs the firings at the same call first. Then it pairs the remaining firings of both sides in order.
+ *
+ * @param beforeFirings  sorted by call, ascending; `afterFirings` has the same order
+ */
+function pairFirings<Firing>(
+  beforeFirings: readonly Firing[],
+  afterFirings: readonly Firing[],
+  callOf: (firing: Firing) => number,
+): PairedFirings<Firing> {
+  const matchedPairs: [Firing, Firing][] = [];
+  const unmatched: Firing[] = [];
+  const remaining = [...afterFirings];
+  for (const firing of beforeFirings) {
+    const matchIndex = remaining.findIndex((other) => callOf(other) === callOf(firing));
+    const [other] = matchIndex < 0 ? [] : remaining.splice(matchIndex, 1);
+    if (other === undefined) unmatched.push(firing);
+    else matchedPairs.push([firing, other]);
+  }
+  const movedPairs = remaining
+    .slice(0, unmatched.length)
+    .map((other, index) => [unmatched[index] ?? other, other] as const);
+  return {
+    same: matchedPairs,
+    moved: movedPairs,
+    removed: unmatched.slice(movedPairs.length),
+    added: remaining.slice(movedPairs.length),
+  };
+}
+
+/** The minimum number of labelled runs with a firing that a statement about a signal needs. */
+const MIN_JUDGED_RUNS = 5;
+
+/** Returns the share of labelled runs that go wrong, or undefined if there are no positive or no negative runs. */
+function baseRate({ positive, negative }: Pick<PartReport, 'positive' | 'negative'>): number | undefined {
+  return positive === 0 || negative === 0 ? undefined : positive / (positive + negative);
+}
+
+/** Returns true if the interval of the signal's precision contains the base rate. Such a signal carries no information on these runs. */
+function isChance({ precision: { high, low, of } }: Pick<SignalReport, 'precision'>, base: number): boolean {
+  return of >= MIN_JUDGED_RUNS && low !== null && high !== null && low <= base && high >= base;
+}
 
 /** The name that selects `standardSteering()` instead of a file. */
 const STANDARD = 'standard';
@@ -135,4 +295,210 @@ function mustBeUsable(
   throw invalidArgument(
     `${configurationNames}: the model-backed classifier ${names} has no recorded verdict (model_answered) in any of these runs, and a backtest asks no model; take runs that were recorded with it, or leave it out`,
   );
+}
+
+/** The input of a report, except for the runs. */
+interface ReportSetup {
+  readonly paths: readonly string[];
+  readonly configurations: readonly Configuration[];
+  readonly truth: TruthSource;
+  readonly split?: Split | undefined;
+  readonly gates: Gates;
+  /** True if the second configuration is compared with the first. */
+  readonly compares: boolean;
+  /** True if the report includes the savings of stopping after a warning. */
+  readonly stopEarly: boolean;
+  /** Name of the signal that a sweep reports. */
+  readonly signal?: string | undefined;
+}
+
+/** A run with its expected result and its part of the split. */
+interface KnownRun {
+  readonly row: JoinedRow;
+  readonly positive: boolean | null;
+  readonly part: string;
+  readonly task: string;
+}
+
+/** Builds the report. The function is pure: the same runs in the same order give the same bytes. */
+function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestReport {
+  const { configurations, split, truth } = setup;
+  const runs = joined.rows.filter(({ unanswered }) => unanswered.length === 0).map((row) => toKnownRun(row, setup));
+  const { stopEarly } = setup;
+  const parts = partNames(split).map((name) => partReport(name, runs, { joined, configurations, stopEarly }));
+  const input = inputReport(joined, runs);
+  const comparison = setup.compares
+    ? compareFirings(
+        runs.map(({ row }) => ({ id: row.id, before: row.fired[0] ?? [], after: row.fired[1] ?? [] })),
+        joined.keys,
+      )
+    : undefined;
+  const sweep = sweepReport(configurations, parts[0], setup.signal);
+  return {
+    version: BACKTEST_REPORT_VERSION,
+    paths: setup.paths,
+    configurations: configurations.map(({ name, steering }) => ({ name, hash: steering.configurationHash })),
+    input,
+    truth: truth.kind,
+    parts,
+    ...present({ comparison, sweep }),
+    gates: judgeGates(setup.gates, parts.at(-1)),
+    notes: notesOf(input, parts, { ...setup, repeated: joined.repeated }),
+  };
+}
+
+function toKnownRun(row: JoinedRow, { truth, split }: ReportSetup): KnownRun {
+  const { positive, split: splitName } = truth.of(row);
+  const task = row.task === '' ? `run ${row.id}` : row.task;
+  const isPart = split !== undefined && splitName !== undefined && partNames(split).includes(splitName);
+  return { row, positive, task, part: isPart ? splitName : partOf(task, split) };
+}
+
+function partReport(
+  name: string,
+  knownRuns: readonly KnownRun[],
+  {
+    joined,
+    configurations,
+    stopEarly,
+  }: Pick<ReportSetup, 'configurations' | 'stopEarly'> & { readonly joined: JoinedRuns },
+): PartReport {
+  const runs = knownRuns.filter(({ part }) => part === name);
+  const count = (positive: boolean | null): number => runs.filter((run) => run.positive === positive).length;
+  return {
+    name,
+    runs: runs.length,
+    calls: runs.reduce((sum, { row }) => sum + row.calls, 0),
+    positive: count(true),
+    negative: count(false),
+    unlabelled: count(null),
+    tasks: new Set(runs.map(({ task }) => task)).size,
+    byConfiguration: configurations.map((_, index) => {
+      const measuredRuns = runs.map(({ row, positive }): MeasuredRun => {
+        const { calls, id, source } = row;
+        return { id, source, calls, positive, fired: row.fired[index] ?? [] };
+      });
+      const figures = measureSignals(measuredRuns, joined.keys);
+      if (!stopEarly) return figures;
+      const stoppable = runs.map(({ row, positive }): StoppableRun => {
+        return { calls: row.calls, use: row.use, positive, stops: row.stops[index] ?? [] };
+      });
+      return { ...figures, stopEarly: measureStops(stoppable) };
+    }),
+  };
+}
+
+function inputReport({ rows, problems }: JoinedRuns, runs: readonly KnownRun[]): InputReport {
+  const count = (holds: (run: KnownRun) => boolean): number => runs.filter(holds).length;
+  return {
+    runs: runs.length,
+    calls: runs.reduce((sum, { row }) => sum + row.calls, 0),
+    positive: count(({ positive }) => positive === true),
+    negative: count(({ positive }) => positive === false),
+    unlabelled: count(({ positive }) => positive === null),
+    ownEvaluations: count(({ row }) => row.own),
+    neverAsked: count(({ row }) => row.own && !row.evaluated),
+    withGap: count(({ row }) => row.gap),
+    withoutVerdicts: rows.length - runs.length,
+    problems: new Set(problems.map(({ path }) => path)).size,
+  };
+}
+
+function notesOf(
+  input: InputReport,
+  parts: readonly PartReport[],
+  { repeated, ...setup }: ReportSetup & { readonly repeated: number },
+): readonly string[] {
+  const notes: string[] = [OFF_POLICY_NOTE];
+  const judgedRuns = input.positive + input.negative;
+  const isByOutcome = setup.truth.kind === 'outcomes';
+  if (judgedRuns > 0 && isByOutcome) {
+    notes.push(
+      'A positive run is one that failed. A run may fail without ever being stuck, so recall against outcomes has a low ceiling.',
+    );
+  }
+  if (judgedRuns === 0) {
+    const reason = isByOutcome ? 'No run records whether it succeeded' : 'No label marks these runs as stuck or ok';
+    notes.push(`${reason}, so precision, recall and rates are unknown; give labels with --labels FILE.`);
+  } else {
+    if (input.positive === 0) notes.push('No run is positive, so recall is unknown.');
+    if (input.negative === 0) notes.push('No run is negative, so the false rate is unknown.');
+  }
+  if (judgedRuns > 0 && input.unlabelled > 0) {
+    notes.push(`${input.unlabelled} of ${input.runs} runs are unlabelled: no precision, recall or rate includes them.`);
+  }
+  for (const [index, { name }] of setup.configurations.entries()) {
+    const isSilent = parts.every(({ byConfiguration }) => byConfiguration[index]?.advice.fired === 0);
+    if (isSilent) notes.push(`The configuration ${name} gives no advice in any of these runs.`);
+  }
+  notes.push(...chanceNotes(parts.at(-1), setup));
+  if (input.neverAsked > 0) {
+    notes.push(
+      `${input.neverAsked} runs were recorded by a host that never evaluated the steering, so nothing can fire in them.`,
+    );
+  }
+  notes.push(...copiesNote(repeated));
+  if (input.withGap > 0) notes.push(`${input.withGap} runs have a gap; lost records are not evaluated.`);
+  if (input.withoutVerdicts > 0) {
+    notes.push(
+      `${input.withoutVerdicts} runs are left out: a model-backed classifier has no recorded verdict in them.`,
+    );
+  }
+  return notes;
+}
+
+function chanceNotes(part: PartReport | undefined, { configurations }: ReportSetup): readonly string[] {
+  const base = part === undefined ? undefined : baseRate(part);
+  if (part === undefined || base === undefined) return [];
+  return part.byConfiguration.flatMap(({ advice, providers }, index) => {
+    const qualifier = configurations.length === 1 ? '' : ` under ${configurations[index]?.name ?? ''}`;
+    return [advice, ...providers].flatMap((signal) => {
+      const { by, name, precision } = signal;
+      const { high, hits, low, of } = precision;
+      if (low === null || high === null || !isChance(signal, base)) return [];
+      const who = by === 'advice' ? 'Advice as a whole' : name;
+      return [
+        `${who}${qualifier} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${shareText(low)} to ${shareText(high)}), and ${shareText(base)} of all runs failed.`,
+      ];
+    });
+  });
+}
+
+/** The result of a shard and the path of its source. */
+interface ReadShard {
+  readonly path: string;
+  readonly result: ShardResult;
+}
+
+/** A run and the path of its source. */
+interface JoinedRow extends RunRow {
+  readonly source: string;
+}
+
+interface JoinedRuns {
+  readonly keys: readonly FiringKey[];
+  /** The rows in input order. Their ids are unique across all shards. */
+  readonly rows: readonly JoinedRow[];
+  readonly problems: readonly ShardProblem[];
+  /** Number of runs with the id of an earlier run. */
+  readonly repeated: number;
+}
+
+/** Joins the results of shards in shard order, so the order of completion does not matter. */
+function joinShards(shards: readonly ReadShard[]): JoinedRuns {
+  const keys = new FiringKeys();
+  const ids = new RunIds();
+  const rows: JoinedRow[] = [];
+  const problems: ShardProblem[] = [];
+  for (const { path, result } of shards) {
+    const numbers = result.keys.map((key) => keys.numberOf(key));
+    for (const row of result.rows) {
+      const fired = row.fired.map((pairs) =>
+        pairs.map((value, index) => (index % 2 === 0 ? (numbers[value] ?? 0) : value)),
+      );
+      rows.push({ ...row, id: ids.take(row.id), fired, source: path });
+    }
+    problems.push(...result.problems);
+  }
+  return { keys: keys.keys, rows, problems, repeated: ids.repeated };
 }

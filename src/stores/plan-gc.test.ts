@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { OPEN_RUN_PROTECTED_MS, planGc, type GcLimits, type PlannedTree, type SizedRun } from './plan-gc.ts';
+import { OPEN_RUN_PROTECTED_MS, planGc, type GcLimits, type PlannedTree, type SizedRun } from './collect-garbage.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;

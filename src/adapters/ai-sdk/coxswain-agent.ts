@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import { MAX_ADVICE_CHARS } from '../../core/steering/advice/join-advice.ts';
 import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
 import { guarded } from '../host/guarded.ts';
@@ -7,13 +9,143 @@ import { reportUnseen } from '../host/report-unseen.ts';
 import { RunScope } from '../host/run-scope.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { AgentLoop } from './agent-loop.ts';
-import type { ModelWatch } from './attempt.ts';
-import { modelNamed } from './model-named.ts';
-import type { LanguageModelShape } from './sdk-shapes.ts';
-import { RunLoops } from './run-loops.ts';
-import { listenToSdkLoops } from './sdk-loop.ts';
-import { watchModel } from './watch-model.ts';
+import { type ModelWatch, askFirst, standsIn, takeAnswer, withUsage, type AskModel, type Attempt } from './attempt.ts';
+import { type LanguageModelShape, textField } from './sdk-shapes.ts';
 import { watchTools } from './watch-tools.ts';
+import { invalidArgument } from '../../core/base/error.ts';
+import { watchStream } from './watch-stream.ts';
+
+/** One call of `generateText` or `streamText`. */
+class SdkLoop {
+  /** The name that the user gave the call in telemetry. Empty for a call without a name. */
+  readonly functionId: string;
+  readonly #onEnd: (() => void)[] = [];
+  #isOver = false;
+
+  constructor(functionId: string) {
+    this.functionId = functionId;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  onEnd(listener: () => void): void {
+    this.#onEnd.push(listener);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    for (const listener of this.#onEnd.splice(0)) listener();
+  }
+}
+
+const LOOPS: ReadonlySet<unknown> = new Set(['generateText', 'streamText']);
+
+const storage = new AsyncLocalStorage<{ readonly loop: SdkLoop | undefined }>();
+const sdkLoops = new Map<string, SdkLoop>();
+let isListening = false;
+
+/**
+ * Returns the innermost SDK loop around the current code. The loop comes from the diagnostics channel `ai:telemetry` of ai 7.
+ * Undefined outside of loops, in ai 6, with `telemetry: { isEnabled: false }`, and if the channel does not exist.
+ */
+function sdkLoop(): SdkLoop | undefined {
+  return storage.getStore()?.loop;
+}
+
+/** Starts tracking loops for `sdkLoop`. Runs once per process. */
+function listenToSdkLoops(): void {
+  if (isListening) return;
+  isListening = true;
+  // Loaded on demand: some runtimes lack this module.
+  const diagnostics = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
+  const channel = diagnostics?.tracingChannel('ai:telemetry');
+  channel?.start.bindStore(storage, (message) => ({ loop: loopOf(message) ?? sdkLoop() }));
+  channel?.asyncEnd.subscribe((message) => {
+    if (!isJsonObject(message) || !LOOPS.has(message['type'])) return;
+    const callId = callIdOf(message);
+    const loop = sdkLoops.get(callId);
+    sdkLoops.delete(callId);
+    loop?.end();
+  });
+}
+
+function loopOf(message: unknown): SdkLoop | undefined {
+  if (!isJsonObject(message)) return undefined;
+  const callId = callIdOf(message);
+  if (LOOPS.has(message['type']) && !sdkLoops.has(callId)) {
+    const { event } = message;
+    sdkLoops.set(callId, new SdkLoop(isJsonObject(event) ? textField(event, 'functionId') : ''));
+  }
+  return sdkLoops.get(callId);
+}
+
+function callIdOf({ event }: Readonly<Record<string, unknown>>): string {
+  return isJsonObject(event) ? textField(event, 'callId') : '';
+}
+
+/** The agent loops of one run: the main loop and concurrent loops. */
+interface Loops {
+  readonly own: AgentLoop;
+  /** Active agent loops by the SDK's loop object. */
+  readonly open: Map<SdkLoop, AgentLoop>;
+}
+
+/**
+ * Assigns events to agent loops and their runs. A run has one loop at a time. A concurrent loop gets a child run, which ends
+ * when the SDK reports the end of the loop. Consecutive loops share the run.
+ */
+class RunLoops {
+  readonly #newLoop: (run: Run) => AgentLoop;
+  readonly #ofRun = new WeakMap<Run, Loops>();
+
+  constructor(newLoop: (run: Run) => AgentLoop) {
+    this.#newLoop = newLoop;
+  }
+
+  /** Returns the loop of a run that calls a model now. */
+  asking(run: Run): AgentLoop {
+    const { open, own } = this.of(run);
+    const sdk = sdkLoop();
+    if (sdk === undefined) return own;
+    const openLoop = open.get(sdk);
+    if (openLoop !== undefined) return openLoop;
+    const isBusy = [...open.values()].includes(own);
+    const loop = isBusy ? this.#childLoop(run, sdk) : own;
+    open.set(sdk, loop);
+    sdk.onEnd(() => open.delete(sdk));
+    return loop;
+  }
+
+  /** Returns the loop of a run that calls a tool now, or shows the tool's result to the model. */
+  calling(run: Run, callId: string): AgentLoop {
+    const { open, own } = this.of(run);
+    const sdk = sdkLoop();
+    const openLoop = sdk === undefined ? undefined : open.get(sdk);
+    // The SDK builds some results outside its loop.
+    return openLoop ?? [...open.values()].find(({ calls }) => calls.has(callId)) ?? own;
+  }
+
+  of(run: Run): Loops {
+    const knownLoop = this.#ofRun.get(run);
+    if (knownLoop !== undefined) return knownLoop;
+    const loops = { own: this.#newLoop(run), open: new Map<SdkLoop, AgentLoop>() };
+    this.#ofRun.set(run, loops);
+    run.beforeEnd(() => loops.own.closing());
+    return loops;
+  }
+
+  #childLoop(run: Run, sdk: SdkLoop): AgentLoop {
+    const child = run.child(sdk.functionId === '' ? {} : { agentName: sdk.functionId });
+    const endChild = (): undefined => {
+      if (!child.isEnded) child.emit({ type: 'agent_end' });
+    };
+    sdk.onEnd(endChild);
+    run.beforeEnd(endChild);
+    return this.of(child).own;
+  }
+}
 
 export interface CoxswainAgentOptions extends AdapterOptions {
   /**
@@ -123,4 +255,94 @@ function watchedSettings(settings: AgentSettings, watch: Pick<CoxswainAgent, 'mo
     return [[name, prepare]];
   });
   return Object.fromEntries(functions);
+}
+
+/**
+ * Returns the model that the SDK resolves for a name such as `openai/gpt-5`. It comes from the user's default provider, or
+ * else from the gateway of the installed package `ai`.
+ *
+ * @throws CoxswainError "invalid-argument" if neither provides the model
+ */
+function modelNamed(name: string): LanguageModelShape {
+  const provider: unknown = Reflect.get(globalThis, 'AI_SDK_DEFAULT_PROVIDER') ?? gatewayModule();
+  const model: unknown = isProvider(provider) ? provider.languageModel(name) : undefined;
+  // The provider is a global of the SDK, so its answer is checked.
+  if (isJsonObject(model) && typeof model['modelId'] === 'string') return model as unknown as LanguageModelShape;
+  const message = `no model was found for the name "${name}": give the model itself, gateway("${name}")`;
+  throw invalidArgument(message);
+}
+
+/** Loads the gateway of `ai`. It is loaded only for a model given by name; otherwise no SDK is imported. */
+function gatewayModule(): unknown {
+  try {
+    const { createRequire } = process.getBuiltinModule('node:module');
+    const sdk: unknown = createRequire(`${process.cwd()}/package.json`)('ai');
+    return isJsonObject(sdk) ? sdk['gateway'] : undefined;
+  } catch {
+    // The package is not installed. The caller's error tells the user what to do.
+    return undefined;
+  }
+}
+
+function isProvider(value: unknown): value is { languageModel(name: string): unknown } {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return 'languageModel' in value && typeof value.languageModel === 'function';
+}
+
+/**
+ * Creates a watched model of the same specification. Requests and answers of the model are reported.
+ *
+ * @param watchOf  returns the watch of the run that makes the current call
+ */
+function watchModel<Model extends LanguageModelShape>(model: Model, watchOf: () => ModelWatch): Model {
+  // The SDK made the request for this model, so the model accepts it.
+  const generate: AskModel = (request) => model.doGenerate(request as never);
+  const stream: AskModel = (request) => model.doStream(request as never);
+  // Getters are called on the original model, because a getter may need it as `this`.
+  const fieldDescriptor = (name: string): PropertyDescriptor => ({
+    get: (): unknown => Reflect.get(model, name),
+    enumerable: true,
+  });
+  const watchedModel: unknown = Object.create(model, {
+    specificationVersion: fieldDescriptor('specificationVersion'),
+    provider: fieldDescriptor('provider'),
+    modelId: fieldDescriptor('modelId'),
+    supportedUrls: fieldDescriptor('supportedUrls'),
+    doGenerate: {
+      value: async (options: unknown) => await generateWatched(options, generate, model.modelId, watchOf()),
+    },
+    doStream: { value: async (options: unknown) => await streamWatched(options, stream, model.modelId, watchOf()) },
+  });
+  // The original model is the prototype, and the two methods have its signatures.
+  return watchedModel as Model;
+}
+
+async function generateWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
+  await watch.ready();
+  const prepared = watch.loop.prepare(options, modelId);
+  if (prepared === undefined) return await ask(options);
+  let attempt: Attempt = { prepared };
+  let result = await askFirst(prepared, ask, watch);
+  for (;;) {
+    const retry = takeAnswer(attempt, result, watch);
+    if (retry === undefined) return withUsage(result, attempt);
+    try {
+      const next = await ask(retry.prepared.request);
+      watch.guard('an answer that begins', () => watch.loop.opened(retry.prepared));
+      result = next;
+    } catch (error) {
+      if (standsIn(retry, error, watch)) return withUsage(result, attempt);
+      throw error;
+    }
+    attempt = retry;
+  }
+}
+
+async function streamWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
+  await watch.ready();
+  const prepared = watch.loop.prepare(options, modelId);
+  if (prepared === undefined) return await ask(options);
+  const mustBuffer = watch.loop.mayDiscard;
+  const result = await askFirst(prepared, ask, watch);
+  return watchStream(result, { prepared }, { ...watch, ask, mustBuffer });
 }

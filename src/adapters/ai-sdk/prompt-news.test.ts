@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PromptNews } from './prompt-news.ts';
+import { PromptNews } from './agent-loop.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 
 const user = (text: string): PromptMessage => ({ role: 'user', content: [{ type: 'text', text }] });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { StreamCollector } from './stream-collector.ts';
+import { StreamCollector } from './watch-stream.ts';
 import type { SdkFields } from './sdk-shapes.ts';
 
 function collect(parts: readonly SdkFields[]): { readonly deltas: string; readonly result: SdkFields } {

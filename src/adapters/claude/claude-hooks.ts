@@ -5,10 +5,14 @@ import { guarded } from '../host/guarded.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import type { Run } from '../../core/run/run.ts';
 import { MAX_ADVICE_CHARS } from '../../core/steering/advice/join-advice.ts';
-import { answerHook } from './answer-hook.ts';
-import { claudeSessionOf } from './claude-session.ts';
+import { claudeSessionOf, type ClaudeSession } from './claude-session.ts';
 import { HOOK_EVENTS, readHookInput } from './read-hook-input.ts';
-import type { ClaudeHookCallback, ClaudeHookMatcher, ClaudeHooks } from './sdk-shapes.ts';
+import type { ClaudeHookCallback, ClaudeHookMatcher, ClaudeHooks, ClaudeHookAnswer } from './sdk-shapes.ts';
+import { present } from '../../core/base/present.ts';
+import { interpretEvent, stopAt, settleAll, type HostThread } from '../host/interpret-event.ts';
+import type { HostEvent } from '../host/host-event.ts';
+import type { ClaudeThread } from './claude-thread.ts';
+import { channelOf, contextAnswer } from './to-output.ts';
 
 /** Options of `claudeHooks`. */
 export interface ClaudeHookOptions<Theirs extends object = object> extends AdapterOptions {
@@ -76,5 +80,66 @@ function hookCallback(run: Run, options: ClaudeHookOptions & { readonly maxChars
       },
       {},
     );
+  };
+}
+
+/** Additional data about a hook call. */
+interface HookContext {
+  readonly session: ClaudeSession;
+  readonly forceTurnAtStop: boolean;
+  readonly maxChars: number;
+  /** True if the SDK no longer waits for the hook. An answer would then be lost. */
+  readonly isCancelled: boolean;
+}
+
+/** Reports the event to the run, and answers the hook with the advice. */
+function answerHook(event: HostEvent, context: HookContext): ClaudeHookAnswer {
+  const { session } = context;
+  if (event.sessionId !== undefined) session.identify({ conversationId: event.sessionId });
+  if (event.kind === 'session_started' && event.modelId !== undefined) session.identify({ modelId: event.modelId });
+  // The messages report the end of a query, so the hook does nothing.
+  if (event.kind === 'session_ended') return {};
+  const thread = threadOf(event, session);
+  if (thread === undefined) return {};
+  const text = interpretEvent(event, inMemory(thread, context), context);
+  return contextAnswer(event.name, text, stopAt(event, thread.run));
+}
+
+/**
+ * Returns the thread of an event. Undefined for the SDK's internal agents, for example for summaries, which report a stop
+ * without a start.
+ */
+function threadOf({ kind, agentId, agentType }: HostEvent, session: ClaudeSession): ClaudeThread | undefined {
+  if (agentId === undefined) return session.root;
+  return kind === 'stopped' ? session.threadOf(agentId) : session.agentThread(agentId, agentType);
+}
+
+/** Combines a thread in memory with the data of the hook call. */
+function inMemory(thread: ClaudeThread, { session, maxChars, isCancelled }: HookContext): HostThread {
+  return {
+    run: thread.run,
+    hasForcedTurn: thread.hasForcedTurn,
+    get known() {
+      const { pendingText } = thread;
+      return { ...session.known, ...present({ lastResponse: pendingText }) };
+    },
+    beginPrompt: () => thread.pause(),
+    compact: (trigger) => session.compacted(trigger, 'hook'),
+    expectCall: (call) => thread.expectCall(call),
+    startCall: (call) => thread.startCall(call),
+    endCall: (call) => thread.endCall(call),
+    unreported: (calls) => thread.unreported(calls),
+    endBatch: () => thread.endBatch(),
+    // Some answers of a subagent do not arrive as messages.
+    stop: (text) => thread.stop(text, thread === session.root && session.isObserved),
+    forced: () => {
+      thread.hasForcedTurn = true;
+    },
+    end: () => thread.end(undefined),
+    say: (advice, name) => {
+      if (!isCancelled) return thread.say(advice, channelOf(name), maxChars);
+      settleAll(advice, 'the hook was cancelled');
+      return undefined;
+    },
   };
 }

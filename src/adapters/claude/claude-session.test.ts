@@ -7,7 +7,7 @@ import { memoryStore } from '../../core/store/memory-store.ts';
 import { readAll } from '../../testing/read-all.ts';
 import { claudeHooks } from './claude-hooks.ts';
 import { claudeSessionOf } from './claude-session.ts';
-import { observeMessage } from './observe-message.ts';
+import { observeMessage } from './observed.ts';
 import type { ClaudeHookMatcher } from './sdk-shapes.ts';
 
 /** One answer of a model: what it says, and whether each call it asks for fails. */

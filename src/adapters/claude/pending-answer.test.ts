@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PendingAnswer } from './pending-answer.ts';
+import { PendingAnswer } from './claude-thread.ts';
 
 const CALL = { type: 'tool_call', id: 't1', name: 'Bash', args: {} } as const;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { carriesFeedback, mayEndWith, withFeedback, withGuidance } from './to-output.ts';
+import { carriesFeedback, mayEndWith, withFeedback, withGuidance } from './coxswain-agents.ts';
 
 const TOOL = { type: 'function', name: 'look', invoke: async () => '' } as const;
 

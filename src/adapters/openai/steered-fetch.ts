@@ -3,10 +3,145 @@ import type { OutgoingRequest } from '../host/advice-under-way.ts';
 import type { Conversation } from '../host/conversation.ts';
 import type { Guard } from '../host/guarded.ts';
 import { troubleOf } from '../host/run-outcome.ts';
-import { answerStream, type AnswerStream } from './answer-stream.ts';
 import type { Fetch } from './sdk-shapes.ts';
 import { answerOf, isUnfinished, unrecognisedEvent } from './to-events.ts';
-import { watchedResponse, type BodyWatcher } from './watched-response.ts';
+import { type JsonMembers, membersOf, objectsIn, textOrEmpty } from '../../core/base/json-member.ts';
+import { isJsonObject, jsonOf } from '../../core/base/json.ts';
+
+interface AnswerStream {
+  /**
+   * Adds text of the body.
+   *
+   * @returns the parts of the answer text in it
+   */
+  take(text: string): readonly string[];
+  /** Returns the answer received up to now, in the format of an unstreamed answer. Undefined before its first part. */
+  answer(): unknown;
+  /** Returns true if the answer is complete. */
+  isWhole(): boolean;
+}
+
+/**
+ * Assembles the server-sent events of chat completions or Responses.
+ *
+ * Cost: each event's JSON is decoded once.
+ */
+export function answerStream(): AnswerStream {
+  const chat = chatCollector();
+  const responses = responsesCollector();
+  let unparsedText = '';
+  let isDone = false;
+  const eventParts = (data: string): readonly string[] => {
+    if (data === '[DONE]') {
+      isDone = true;
+      return [];
+    }
+    const value = jsonOf(data);
+    if (!isJsonObject(value)) return [];
+    return Array.isArray(value['choices']) ? chat.take(value) : responses.take(value);
+  };
+  return {
+    take(text) {
+      if (!text.includes('\n')) {
+        unparsedText += text;
+        return [];
+      }
+      const lines = (unparsedText + text).split('\n');
+      unparsedText = lines.pop() ?? '';
+      return lines.flatMap((line) => (line.startsWith('data:') ? eventParts(line.slice(5).trim()) : []));
+    },
+    answer: () => responses.answer() ?? chat.answer(),
+    isWhole: () => isDone || responses.isWhole(),
+  };
+}
+
+interface Collector {
+  take(event: JsonMembers): readonly string[];
+  answer(): unknown;
+}
+
+/** A call in a streamed chat message. Its arguments arrive in parts. */
+interface CallInPieces {
+  id: unknown;
+  name: string;
+  arguments: string;
+}
+
+function chatCollector(): Collector {
+  let head: JsonMembers | undefined;
+  let usage: unknown;
+  let finish_reason: unknown;
+  let content = '';
+  let refusal = '';
+  let reasoning = '';
+  const calls = new Map<unknown, CallInPieces>();
+  const takeCall = (piece: JsonMembers): void => {
+    const call = calls.get(piece['index']) ?? { id: undefined, name: '', arguments: '' };
+    const functionFields = membersOf(piece['function']);
+    call.id = piece['id'] ?? call.id;
+    call.name += textOrEmpty(functionFields['name']);
+    call.arguments += textOrEmpty(functionFields['arguments']);
+    calls.set(piece['index'], call);
+  };
+  return {
+    take(chunk) {
+      head ??= chunk;
+      usage = chunk['usage'] ?? usage;
+      const choice = firstOf(chunk['choices']);
+      finish_reason = choice['finish_reason'] ?? finish_reason;
+      const delta = membersOf(choice['delta']);
+      const text = textOrEmpty(delta['content']);
+      content += text;
+      refusal += textOrEmpty(delta['refusal']);
+      reasoning += textOrEmpty(delta['reasoning_content']) + textOrEmpty(delta['reasoning']);
+      for (const piece of objectsIn(delta['tool_calls'])) takeCall(piece);
+      return text === '' ? [] : [text];
+    },
+    answer() {
+      if (head === undefined) return undefined;
+      const tool_calls = [...calls.values()].map(({ id, ...named }) => ({ id, type: 'function', function: named }));
+      const message = { content, refusal, reasoning, tool_calls };
+      return { ...head, choices: [{ message, finish_reason }], usage };
+    },
+  };
+}
+
+const TERMINAL: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+
+function responsesCollector(): Collector & { isWhole(): boolean } {
+  let last: JsonMembers | undefined;
+  let isWhole = false;
+  const items: unknown[] = [];
+  /** Text of the unfinished item. */
+  let words = '';
+  return {
+    take(event) {
+      const { type, response, item, delta } = event;
+      if (isJsonObject(response)) last = response;
+      if (TERMINAL.has(type)) isWhole = true;
+      if (type === 'response.output_item.done') {
+        items.push(item);
+        words = '';
+      }
+      if (type !== 'response.output_text.delta' || typeof delta !== 'string') return [];
+      words += delta;
+      return [delta];
+    },
+    answer() {
+      if (last === undefined) return undefined;
+      const { output } = last;
+      if (Array.isArray(output) && output.length > 0) return last;
+      // If a stream broke off, only its individual items are available.
+      const open = words === '' ? [] : [{ type: 'message', content: words }];
+      return { ...last, output: [...items, ...open] };
+    },
+    isWhole: () => isWhole,
+  };
+}
+
+function firstOf(value: unknown): JsonMembers {
+  return objectsIn(value).find((item) => (item['index'] ?? 0) === 0) ?? {};
+}
 
 /** A request that is sent to the model, with its advice. */
 export interface SteeredRequest {
@@ -130,4 +265,59 @@ function takeBroken(conversation: Conversation, body: unknown, error: unknown): 
   const answer = answerOf(body);
   if (answer === undefined) return;
   conversation.run.emit({ type: 'message_end', message: { ...answer.message, errorMessage: reason } });
+}
+
+/** Observes a body while it passes. An exception in a method breaks the body. */
+interface BodyWatcher {
+  take(text: string): void;
+  /** Called when the body has ended, before its reader is notified. */
+  end(): void;
+  /** Called when the body broke. The error is undefined if its reader cancelled it. */
+  broken(error: unknown): void;
+}
+
+/**
+ * Returns the same response with an observed body. The body is not read ahead of its reader and is not delayed. Errors pass
+ * unchanged. A body that is not a web stream is not observed.
+ */
+export function watchedResponse(response: Response, watcher: BodyWatcher): Response {
+  const { body } = response;
+  if (body === null || typeof body.getReader !== 'function') return response;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let hasNotified = false;
+  const notifyOnce = (notify: () => void): void => {
+    if (hasNotified) return;
+    hasNotified = true;
+    notify();
+  };
+  const passedStream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) {
+            notifyOnce(() => watcher.end());
+            controller.close();
+          } else {
+            watcher.take(decoder.decode(value, { stream: true }));
+            controller.enqueue(value);
+          }
+        } catch (error) {
+          notifyOnce(() => watcher.broken(error));
+          controller.error(error);
+        }
+      },
+      async cancel(reason) {
+        notifyOnce(() => watcher.broken(undefined));
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const { status, statusText, headers, url } = response;
+  const copy = new Response(passedStream, { status, statusText, headers });
+  // A constructed response has no URL, but the SDK logs the URL.
+  Object.defineProperty(copy, 'url', { value: url });
+  return copy;
 }

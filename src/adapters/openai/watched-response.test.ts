@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
-import { watchedResponse } from './watched-response.ts';
+import { watchedResponse } from './steered-fetch.ts';
 
 function body(...parts: readonly string[]): ReadableStream<Uint8Array> {
   const bytes = parts.map((part) => new TextEncoder().encode(part));

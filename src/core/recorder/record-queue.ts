@@ -4,17 +4,220 @@ import { lastSeqOf } from '../facts/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { appendFault } from './append-fault.ts';
 import { faultText } from './fault-text.ts';
-import { LossLog } from './loss-log.ts';
 import { queueLimits, type QueueLimits, type RecordQueueOptions } from './record-queue-options.ts';
-import { QueueCounts } from './queue-counts.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder-answers.ts';
-import { recordBytes } from './record-size.ts';
 import type { RecorderHealth } from './recorder-health.ts';
 import { systemTimers, type Timers } from './timers.ts';
 import { forgetUnsaved, watchUnsaved } from './unsaved-queues.ts';
 import { Waiters } from './waiters.ts';
-import { isGapOnly, type WaitingRecord, type WaitingRun } from './waiting-run.ts';
+import { isGapOnly, type WaitingRecord, type WaitingRun, type Load } from './waiting-run.ts';
 import { fillHole, WaitingRuns, createSettledCheck } from './waiting-runs.ts';
+import { systemClock } from '../base/clock.ts';
+import { logFault, type HookFault } from '../node/fault-log.ts';
+import { countOf, durationText } from '../base/number-text.ts';
+import { projectFolderOf } from '../node/project-folder.ts';
+import { present } from '../base/present.ts';
+import { CoxswainError } from '../base/error.ts';
+
+/** Estimated memory of a record without its payload: the other fields and the entry in the queue. */
+const ENVELOPE_BYTES = 200;
+
+/**
+ * Estimates the memory of a waiting record in bytes: one per character, eight per number. Encoding every record a second
+ * time would double the cost of recording.
+ *
+ * Cost: one walk over the values; it does not depend on text lengths.
+ */
+function recordBytes(record: TrajectoryRecord): number {
+  return ENVELOPE_BYTES + bytesOf(record.payload);
+}
+
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  let bytes = 16;
+  if (Array.isArray(value)) {
+    for (const item of value) bytes += bytesOf(item);
+    return bytes;
+  }
+  for (const key in value) {
+    // A record is plain JSON.
+    bytes += key.length + 4 + bytesOf((value as Readonly<Record<string, unknown>>)[key]);
+  }
+  return bytes;
+}
+
+class QueueCounts {
+  queued = 0;
+  queuedBytes = 0;
+  written = 0;
+  dropped = 0;
+  faults = 0;
+  lastFault: unknown;
+  retries = 0;
+  refusedRuns = 0;
+  lastRecordAtMs = 0;
+  #reportedDrops = 0;
+
+  get hasNewDrops(): boolean {
+    return this.dropped > this.#reportedDrops;
+  }
+
+  countFault(error: unknown): void {
+    this.faults += 1;
+    this.lastFault = error;
+  }
+
+  /** Counts a record that was not accepted. */
+  countDrop(): EmitAnswer {
+    this.dropped += 1;
+    return 'dropped';
+  }
+
+  countQueued(bytes: number): void {
+    this.queued += 1;
+    this.queuedBytes += bytes;
+  }
+
+  release(load: Load): void {
+    this.queued -= load.records;
+    this.queuedBytes -= load.bytes;
+  }
+
+  countWritten(load: Load, atMs: number): void {
+    this.release(load);
+    this.written += load.records;
+    this.lastRecordAtMs = Math.max(this.lastRecordAtMs, atMs);
+  }
+
+  countLost(load: Load): void {
+    this.release(load);
+    this.dropped += load.records;
+  }
+
+  /** An empty queue accepts a record of any size. */
+  fits(bytes: number, limits: QueueLimits): boolean {
+    return this.queued === 0 || (this.queued < limits.maxQueued && this.queuedBytes + bytes <= limits.maxQueuedBytes);
+  }
+
+  isBelow(share: number, limits: QueueLimits): boolean {
+    return this.queued < limits.maxQueued * share && this.queuedBytes < limits.maxQueuedBytes * share;
+  }
+
+  health(): Omit<RecorderHealth, 'failingRuns' | 'failingForMs'> {
+    const { queued, queuedBytes, written, dropped, faults, lastFault, retries, refusedRuns, lastRecordAtMs } = this;
+    return {
+      queued,
+      queuedBytes,
+      written,
+      dropped,
+      faults,
+      ...(lastFault === undefined ? {} : { lastFault: faultText(lastFault) }),
+      retries,
+      refusedRuns,
+      lastRecordAtMs,
+    };
+  }
+
+  /** Creates the error of a `flush` that could not store everything. Each lost record is reported once. */
+  createFlushError(): CoxswainError {
+    const lost = this.dropped - this.#reportedDrops;
+    this.#reportedDrops = this.dropped;
+    const waiting = this.queued;
+    const cause = this.lastFault;
+    return new CoxswainError(
+      isRejection(cause) ? 'trajectory-rejected' : 'trajectory-io',
+      `records could not be stored: ${lost} lost, ${waiting} still waiting` +
+        (cause === undefined ? '' : `; the last error was: ${faultText(cause)}`),
+      { details: { lost, waiting }, ...present({ cause }) },
+    );
+  }
+}
+
+/** Returns true if the sink works but refuses these records. */
+function isRejection(fault: unknown): boolean {
+  const kind = appendFault(fault);
+  return kind === 'refused' || kind === 'spoiled';
+}
+
+/** Minimum time between two entries about similar losses, unless their number has grown tenfold. */
+const PAUSE_MS = 60_000;
+/** A store that fails for this long is logged, because a killed process could not log what it lost. */
+const FAILING_MS = 10_000;
+/** Maximum number of runs that are logged at the end of a process. */
+const MAX_RUNS = 100;
+
+/** Writes the losses of a queue to the log that `coxswain doctor` reads, so that they are known after the process has ended. */
+class LossLog {
+  #loggedCount = 0;
+  #nextAtMs = -Infinity;
+  #isFailing = false;
+
+  /** Logs the records lost since the last entry. @param isEnd  logs them even shortly after the last entry */
+  logDropped({ dropped, lastFault }: Pick<QueueCounts, 'dropped' | 'lastFault'>, nowMs: number, isEnd = false): void {
+    const newLosses = dropped - this.#loggedCount;
+    if (newLosses <= 0 || (!isEnd && nowMs < this.#nextAtMs && dropped < this.#loggedCount * 10)) return;
+    const total = this.#loggedCount === 0 ? '' : ` (${countOf(dropped, 'record')} in all by this process)`;
+    this.#loggedCount = dropped;
+    this.#nextAtMs = nowMs + PAUSE_MS;
+    log({ message: `${countOf(newLosses, 'record')} lost${total}: ${causeText(lastFault)}` });
+  }
+
+  /** Returns true if every lost record is logged. */
+  isComplete({ dropped }: QueueCounts): boolean {
+    return dropped === this.#loggedCount;
+  }
+
+  /** Logs once that the store fails, until `works` is called. */
+  logFailing({ queued, lastFault }: QueueCounts, forMs: number): void {
+    if (this.#isFailing || forMs < FAILING_MS) return;
+    this.#isFailing = true;
+    const waitingText = `${countOf(queued, 'record')} ${queued === 1 ? 'waits' : 'wait'} in memory`;
+    log({ message: `the store has failed for ${durationText(forMs)}, ${waitingText}: ${causeText(lastFault)}` });
+  }
+
+  clearFailing(): void {
+    this.#isFailing = false;
+  }
+
+  /** Logs every loss when the process ends: the records of each run that will never be in the store, then all others. */
+  logEnd(runs: readonly WaitingRun[], { dropped, lastFault }: QueueCounts, nowMs: number): void {
+    this.#logUnsaved(runs, lastFault);
+    const loggedGaps = runs.reduce((sum, run) => sum + run.gapRecords, 0);
+    this.logDropped({ dropped: dropped - loggedGaps, lastFault }, nowMs, true);
+    this.#loggedCount = dropped;
+  }
+
+  #logUnsaved(runs: readonly WaitingRun[], lastFault: QueueCounts['lastFault']): void {
+    const losses = runs.flatMap(({ runId, unsavedRange: range }) =>
+      range === undefined ? [] : [{ runId, from: range.from, lost: range.through - range.from + 1 }],
+    );
+    for (const { runId, from, lost } of losses.slice(0, MAX_RUNS)) {
+      const message = `${countOf(lost, 'record')} lost from seq ${from}, because the process ended before the store had them`;
+      log({ message: `${message}: ${causeText(lastFault)}`, sessionId: runId, lost });
+    }
+    const otherLosses = losses.slice(MAX_RUNS);
+    const lostCount = otherLosses.reduce((sum, { lost }) => sum + lost, 0);
+    if (lostCount === 0) return;
+    const message = `${countOf(lostCount, 'record')} lost in ${countOf(otherLosses.length, 'more run')}`;
+    log({ message, lost: lostCount });
+  }
+}
+
+function causeText(fault: unknown): string {
+  return fault === undefined ? 'the queue was full' : faultText(fault);
+}
+
+function log(fault: Omit<HookFault, 'where'>): void {
+  const { env } = process;
+  let projectFolder: string | undefined;
+  try {
+    projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  } catch {
+    // The working folder was deleted. The fault goes to the user's log.
+  }
+  logFault({ where: 'recorder', ...fault }, { env, projectFolder, nowMs: systemClock.nowMs() });
+}
 
 /** The first and the longest delay of a retry. */
 const RETRY_DELAYS = { firstMs: 50, longestMs: 5_000 };

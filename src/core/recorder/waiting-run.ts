@@ -1,7 +1,7 @@
-import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { type TrajectoryRecord, TRAJECTORY_SCHEMA_VERSION } from '../records/trajectory-record.ts';
 import { MAX_BATCH_RECORDS } from '../store/trajectory-store.ts';
 import { lastSeqOf } from '../facts/run-summary.ts';
-import { gapFor, isGap, widenGap } from './gap-record.ts';
+import { present } from '../base/present.ts';
 
 /** Approximate maximum size of an append. A larger record is appended alone. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
@@ -177,4 +177,32 @@ export function isGapOnly(batch: readonly WaitingRecord[]): boolean {
 
 function firstRecordSeqOf(items: readonly WaitingRecord[]): number | undefined {
   return items.find((item) => !isGap(item.record))?.record.seq;
+}
+
+/** Returns true for a record that replaces lost records. */
+function isGap(record: TrajectoryRecord): boolean {
+  return record.payload.kind === 'gap';
+}
+
+/** Creates the gap record that replaces a lost record, or the range `fromSeq … throughSeq`. */
+function gapFor(
+  record: TrajectoryRecord,
+  reason: string,
+  range: { readonly fromSeq?: number; readonly throughSeq?: number } = {},
+): TrajectoryRecord {
+  return {
+    schema_version: TRAJECTORY_SCHEMA_VERSION,
+    seq: range.fromSeq ?? record.seq,
+    ...present({ run_id: record.run_id, parent_run_id: record.parent_run_id }),
+    depth: record.depth,
+    // The record may have been refused for an invalid time.
+    recorded_at_unix_ms: record.recorded_at_unix_ms >= 0 ? record.recorded_at_unix_ms : 0,
+    payload: { kind: 'gap', through_seq: range.throughSeq ?? lastSeqOf(record), reason },
+  };
+}
+
+/** Extends `gap` by a lost `record` that directly follows it. Otherwise returns undefined. */
+function widenGap(gap: TrajectoryRecord | undefined, record: TrajectoryRecord): TrajectoryRecord | undefined {
+  if (gap?.payload.kind !== 'gap' || lastSeqOf(gap) !== record.seq - 1) return undefined;
+  return { ...gap, payload: { ...gap.payload, through_seq: lastSeqOf(record) } };
 }

@@ -1,10 +1,159 @@
 import { isJsonObject } from '../base/json.ts';
 import type { ValueBudget } from '../base/value-budget.ts';
-import { decodesOf } from './decode-word.ts';
-import { brokenField, decodeFields, jsonObject, repairOwn, type FieldDecodes } from './field-decode.ts';
-import type { KnownKind, PayloadOf } from './field-types.ts';
+import {
+  brokenField,
+  decodeFields,
+  jsonObject,
+  repairOwn,
+  type FieldDecodes,
+  amountDecode,
+  anyJson,
+  anyNumber,
+  countDecode,
+  deadlineTime,
+  fieldDecode,
+  flagDecode,
+  listDecode,
+  literal,
+  repairFields,
+  nullable,
+  objectOf,
+  oneOf,
+  optional,
+  pathOf,
+  textDecode,
+  type FieldDecode,
+} from './field-decode.ts';
+import type { KnownKind, PayloadOf, Base, Fields, Word } from './field-types.ts';
 import { fieldsOf, isKnownKind } from './kind-definition.ts';
 import type { TrajectoryPayload, UnrecognisedPayload } from './trajectory-record.ts';
+import { toJson } from '../base/to-json.ts';
+import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from './shapes.ts';
+import { withoutPicture } from './without-bytes.ts';
+
+/** A content block of an unknown type becomes `other`. */
+const block: FieldDecode = fieldDecode(
+  (value, path, key) => {
+    const fieldPath = pathOf(path, key);
+    if (!isJsonObject(value)) throw brokenField(fieldPath, 'an object', value);
+    const decodes = decodesNamed(BLOCKS, 'type', value);
+    return decodes === undefined ? { type: 'other', value } : decodeFields(value, decodes, fieldPath);
+  },
+  {
+    repair: (value, budget) => {
+      if (typeof value === 'string') return { type: 'text', text: budget.text(value) };
+      const decodes = isJsonObject(value) ? decodesNamed(BLOCKS, 'type', value) : undefined;
+      if (!isJsonObject(value) || decodes === undefined) return { type: 'other', value: toJson(value, budget) };
+      return repairFields(withoutPicture(value), decodes, budget);
+    },
+  },
+);
+
+const blockList = listDecode(block);
+const messageContent: FieldDecode = fieldDecode(
+  (value, path, key) => (typeof value === 'string' ? value : blockList(value, path, key)),
+  {
+    repair: (value, budget, key) => {
+      if (typeof value === 'string') return budget.text(value);
+      // Some hosts send null content in a response that contains only calls.
+      if (value === undefined || value === null) return '';
+      return blockList.repair(Array.isArray(value) ? value : [value], budget, key);
+    },
+  },
+);
+
+const message: FieldDecode = fieldDecode(
+  (value, path, key) => {
+    const fieldPath = pathOf(path, key);
+    if (!isJsonObject(value)) throw brokenField(fieldPath, 'a message', value);
+    const decodes = decodesNamed(MESSAGES, 'role', value);
+    if (decodes === undefined)
+      throw brokenField(pathOf(fieldPath, 'role'), 'system, user, assistant or tool_result', value['role']);
+    return decodeFields(value, decodes, fieldPath);
+  },
+  {
+    repair: (value, budget, key) => {
+      const fields = isJsonObject(value) ? value : { content: value };
+      const decodes = decodesNamed(MESSAGES, 'role', fields);
+      if (decodes !== undefined) return repairFields(fields, decodes, budget);
+      budget.note('wrongTypes', `${key} is a message with an unknown role`);
+      // The role is not `user`, because that would start a new task.
+      const role = fields['role'] === 'tool' ? 'tool_result' : 'system';
+      return repairFields({ ...fields, role }, variantDecodes(MESSAGES, 'role', role), budget);
+    },
+  },
+);
+
+/** Decoders are added on demand, because a short-lived process reads few of these types. */
+const DECODES_BY_WORD = new Map<string, FieldDecode>(
+  Object.entries({
+    content: textDecode,
+    name: textDecode,
+    id: textDecode,
+    configured: textDecode,
+    own: textDecode,
+    picture: textDecode,
+    json: anyJson,
+    result: anyJson,
+    object: jsonObject,
+    flag: flagDecode,
+    true: literal(true),
+    count: countDecode,
+    amount: amountDecode,
+    number: anyNumber,
+    deadline: deadlineTime(anyNumber),
+    deadline_from_0: deadlineTime(amountDecode),
+    unchecked_number: anyJson,
+    message,
+    message_content: messageContent,
+    block,
+  } satisfies Partial<Record<Base, FieldDecode>>),
+);
+
+function decodeOf(word: string): FieldDecode {
+  const decodes = DECODES_BY_WORD.get(word);
+  if (decodes !== undefined) return decodes;
+  const decode = createDecode(word);
+  DECODES_BY_WORD.set(word, decode);
+  return decode;
+}
+
+function createDecode(word: string): FieldDecode {
+  if (word.endsWith('?')) return optional(decodeOf(word.slice(0, -1)));
+  if (word.endsWith('[]')) return listDecode(decodeOf(word.slice(0, -2)));
+  if (word.endsWith('|null')) return nullable(decodeOf(word.slice(0, -5)));
+  if (Object.hasOwn(CHOICES, word)) return oneOf(CHOICES[word as keyof typeof CHOICES]);
+  // All other words are names of shapes.
+  return objectOf(decodesOf({ ...FIGURES, ...SHAPES }[word as keyof typeof FIGURES | keyof typeof SHAPES]));
+}
+
+/** Returns the decoders of the fields of a shape or kind. */
+function decodesOf(fields: Fields): Readonly<Record<string, FieldDecode>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, word]: [string, Word]) => [name, decodeOf(word)]));
+}
+
+type Variants = typeof BLOCKS | typeof MESSAGES;
+const VARIANTS = new Map<string, FieldDecodes>();
+
+/** Returns the decoder of an object whose field `discriminator` names the variant. */
+function decodesNamed(
+  variants: Variants,
+  discriminator: string,
+  value: Readonly<Record<string, unknown>>,
+): FieldDecodes | undefined {
+  const name = value[discriminator];
+  return typeof name === 'string' && Object.hasOwn(variants, name)
+    ? variantDecodes(variants, discriminator, name)
+    : undefined;
+}
+
+function variantDecodes(variants: Readonly<Record<string, Fields>>, discriminator: string, name: string): FieldDecodes {
+  const cachedDecodes = VARIANTS.get(name);
+  if (cachedDecodes !== undefined) return cachedDecodes;
+  const decodes = { [discriminator]: literal(name), ...decodesOf(variants[name] ?? {}) };
+  VARIANTS.set(name, decodes);
+  return decodes;
+}
 
 const DECODES = new Map<KnownKind, FieldDecodes>();
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { jsonText, unknownPayloadText } from '../../../test/support/json-text.ts';
 import { decodeRecord, parseRecord } from './decode-record.ts';
 import { encodeRecord } from './encode-record.ts';
-import { countMembers, memberText } from './member-text.ts';
+import { countMembers, memberText } from './unrecognised-text.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
 function lineWith(payloadText: string): string {

@@ -3,11 +3,173 @@ import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { applyOwnRules, checkOwnRules, type RedactionRule } from './own-rules.ts';
 import { redactFields, type FieldWriter } from './payload-fields.ts';
-import { redactJson } from './redact-json.ts';
 import { redactText, type RedactTextOptions } from './redact-text.ts';
 import { BUILT_IN_RULES } from './secret-rules.ts';
-import { placeholderOf, type Fingerprint } from './secret-span.ts';
+import { placeholderOf, type Fingerprint, isPlaceholder } from './secret-span.ts';
 import { structureWriter, type TextReading } from './structure-only.ts';
+import type { Json } from '../base/json.ts';
+import { nameStrength, type NameStrength } from './secret-names.ts';
+import { isNoValue, isReference } from './secret-value.ts';
+
+interface JsonRedaction {
+  /** Redacts any string. */
+  readonly text: (text: string) => string;
+  /** Redacts only secrets with a known form. Used for keys, and for values under a secret's name. */
+  readonly token: (text: string) => string;
+  /** Returns the replacement of a value under a secret's name, or undefined to keep the value. */
+  readonly named: (secret: string, rule: string) => string | undefined;
+}
+
+/** Maximum depth. No stored record is deeper. The limit also stops at a circular value. */
+const MAX_DEPTH = 256;
+
+/**
+ * Replaces the secrets in a value's strings. A member with a secret's name (`password`, `apiKey`) is replaced completely, also in the
+ * form `{ name: 'API_KEY', value: '…' }`. Keys are kept unless a key is a token itself. Returns the same value if nothing changed.
+ */
+function redactJson(value: Json, redaction: JsonRedaction): Json {
+  return redactValue(value, redaction, []);
+}
+
+function redactValue(value: Json, redaction: JsonRedaction, path: object[]): Json {
+  if (typeof value === 'string') return redaction.text(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (path.length >= MAX_DEPTH || path.includes(value)) return placeholderOf('rule-failed');
+  path.push(value);
+  const result = Array.isArray(value) ? walkItems(value, redaction, path) : walkMembers(value, redaction, path);
+  path.pop();
+  return result;
+}
+
+function walkItems(items: readonly Json[], redaction: JsonRedaction, path: object[]): Json {
+  let changedItems: Json[] | undefined;
+  for (let position = 0; position < items.length; position += 1) {
+    const item = items[position] ?? null;
+    const redactedItem = redactValue(item, redaction, path);
+    if (redactedItem === item) continue;
+    changedItems ??= [...items];
+    changedItems[position] = redactedItem;
+  }
+  return changedItems ?? items;
+}
+
+function walkMembers(source: object, redaction: JsonRedaction, path: object[]): Json {
+  // `source` is a JSON object: neither null nor a list.
+  const members = source as Readonly<Record<string, Json>>;
+  const pair = nameOfPair(members);
+  let changedMembers: Record<string, Json> | undefined;
+  let isRenamed = false;
+  for (const key in members) {
+    if (!Object.hasOwn(members, key)) continue;
+    const value = members[key];
+    if (value === undefined) continue;
+    const name = key === pair?.holder ? pair.name : key;
+    const redactedMember = walkMember(name, value, redaction, path);
+    // The shortest token has 16 characters.
+    if (key.length >= 16 && redaction.token(key) !== key) isRenamed = true;
+    if (redactedMember === value) continue;
+    changedMembers ??= { ...members };
+    changedMembers[key] = redactedMember;
+  }
+  if (isRenamed) return renameKeys(changedMembers ?? members, redaction);
+  return changedMembers ?? members;
+}
+
+function walkMember(name: string, value: Json, redaction: JsonRedaction, path: object[]): Json {
+  const strength = nameStrength(name);
+  if (strength === 'none') return redactValue(value, redaction, path);
+  if (typeof value === 'number')
+    // Plural names are names of counts.
+    return strength === 'strong' && value > 999 && !/s$/i.test(name)
+      ? (redaction.named(String(value), 'named-secret') ?? value)
+      : value;
+  if (typeof value === 'string')
+    return strength === 'set-cookie' ? setCookie(value, redaction) : namedText(value, strength, redaction);
+  if (!Array.isArray(value)) return walkNested(name, value, redaction, path);
+  let changedItems: Json[] | undefined;
+  for (const [at, item] of (value as readonly Json[]).entries()) {
+    const redactedItem = walkMember(name, item, redaction, path);
+    if (redactedItem === item) continue;
+    changedItems ??= [...value];
+    changedItems[at] = redactedItem;
+  }
+  return changedItems ?? value;
+}
+
+/** Members that contain the value if a secret's name has an object. */
+const VALUE_NAMES = /^(?:value|current|plain|plaintext|secret|secretstring|data|raw|text|content|default|_)$/i;
+
+/** `password: { value: '…' }`: treats the value members as the name itself. */
+function walkNested(name: string, value: Json, redaction: JsonRedaction, path: object[]): Json {
+  if (value === null || typeof value !== 'object' || path.length >= MAX_DEPTH || path.includes(value))
+    return redactValue(value, redaction, path);
+  const redactedValue = redactValue(value, redaction, path);
+  // An object remains an object.
+  const members = redactedValue as Readonly<Record<string, Json>>;
+  let changedMembers: Record<string, Json> | undefined;
+  for (const key in members) {
+    const member = members[key];
+    if (typeof member !== 'string' || !VALUE_NAMES.test(key)) continue;
+    const redactedMember = walkMember(name, member, redaction, path);
+    if (redactedMember !== member) (changedMembers ??= { ...members })[key] = redactedMember;
+  }
+  return changedMembers ?? redactedValue;
+}
+
+function namedText(value: string, strength: NameStrength, redaction: JsonRedaction): string {
+  const isWeak = strength === 'weak';
+  if (value.length < 3 || isReference(value, 0) || isNoValue(value, strength)) return redaction.text(value);
+  const inner = redaction.token(value);
+  if (isPlaceholder(inner)) return inner;
+  const scheme = /^(?:bearer|basic|token|digest|negotiate|apikey) +(?=\S)/i.exec(value)?.[0] ?? '';
+  // A sentence under the name `token` is a text about a token, not a secret.
+  if (isWeak && scheme === '' && /\s/.test(value.trim())) return redaction.text(value);
+  const secret = value.slice(scheme.length);
+  const restRedacted = redaction.token(secret);
+  if (isPlaceholder(restRedacted)) return scheme + restRedacted;
+  const rule = scheme === '' ? 'named-secret' : /^basic/i.test(scheme) ? 'basic-auth' : 'bearer-token';
+  const replacement = redaction.named(secret, rule);
+  return replacement === undefined ? redaction.text(value) : scheme + replacement;
+}
+
+/** Replaces the value of `name=value; attributes`. */
+function setCookie(value: string, redaction: JsonRedaction): string {
+  const header = 'Set-Cookie: ';
+  const redactedText = redaction.text(header + value);
+  return redactedText.startsWith(header) ? redactedText.slice(header.length) : redactedText;
+}
+
+const PAIRS = [
+  ['value', ['name', 'key', 'header', 'variable']],
+  ['Value', ['Name', 'Key']],
+  ['ParameterValue', ['ParameterKey', 'ParameterName']],
+] as const;
+
+/** The secret's name in a pair such as `{ name: 'API_KEY', value: '…' }`, and the member with the value. */
+function nameOfPair(
+  members: Readonly<Record<string, Json>>,
+): { readonly name: string; readonly holder: string } | undefined {
+  for (const [holder, keys] of PAIRS) {
+    if (members[holder] === undefined) continue;
+    for (const key of keys) {
+      const name = members[key];
+      if (typeof name === 'string' && nameStrength(name) !== 'none') return { name, holder };
+    }
+  }
+  return undefined;
+}
+
+/** Adds numbers to keys that became equal, so that no member is lost. */
+function renameKeys(members: Readonly<Record<string, Json>>, redaction: JsonRedaction): Json {
+  const renamedMembers: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(members)) {
+    const name = redaction.token(key);
+    let freeName = name;
+    for (let number = 2; Object.hasOwn(renamedMembers, freeName); number += 1) freeName = `${name}#${number}`;
+    renamedMembers[freeName] = value;
+  }
+  return renamedMembers;
+}
 
 /** Options for redacting records. */
 export interface RedactionOptions {

@@ -3,7 +3,7 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import { present } from '../../core/base/present.ts';
 import { GENAI, GENAI_OPERATIONS } from '../otlp/genai-names.ts';
 import type { PatternDetector } from '../../core/detect/patterns/pattern-detector.ts';
-import type { StoredMessage } from '../../core/records/stored-message.ts';
+import type { StoredMessage, StoredContent, StoredContentBlock } from '../../core/records/stored-message.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import type {
   FeedbackProduced,
@@ -14,10 +14,8 @@ import type {
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { isFlagged } from '../../core/facts/seen-pattern.ts';
-import { answerAttributes, modelAttributes, saidMessage, type GenaiMessage } from './genai-messages.ts';
-import { COXSWAIN, spanIdOf, spanTime, traceIdOf } from './run-span.ts';
+import { COXSWAIN, spanIdOf, spanTime, traceIdOf, type RunSpanEvent, type SpanValue } from './run-span.ts';
 import type { RunSpan, SpanAttributes, SpanTime } from './run-span.ts';
-import { SpanDraft, type SpanStart } from './span-draft.ts';
 import {
   adviceAttributes,
   acknowledgedAttributes,
@@ -25,6 +23,153 @@ import {
   patternAttributes,
   type AdviceDelivery,
 } from './span-events.ts';
+import { assertNever } from '../../core/base/assert-never.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
+
+/** The default limit of OpenTelemetry SDKs. */
+const MAX_EVENTS = 128;
+
+interface SpanStart {
+  readonly traceId: string;
+  readonly id: string;
+  readonly runId: string;
+  readonly parentId?: string | undefined;
+  readonly operation: string;
+  readonly start: SpanTime;
+  readonly attributes: SpanAttributes;
+}
+
+/** An open span. The span name consists of the operation and its object: the tool, the model or the agent. */
+class SpanDraft {
+  readonly attributes: Record<string, SpanValue>;
+  end: SpanTime;
+  /** Reason for the failure; undefined for a success. */
+  error: string | undefined;
+  /** Number of pieces of advice without a delivery record. */
+  unsettled = 0;
+  readonly #start: SpanStart;
+  readonly #events: RunSpanEvent[] = [];
+  #droppedEvents = 0;
+
+  constructor(start: SpanStart) {
+    this.#start = start;
+    this.end = start.start;
+    this.attributes = { [GENAI.operation]: start.operation, ...start.attributes };
+  }
+
+  get id(): string {
+    return this.#start.id;
+  }
+
+  note(event: RunSpanEvent): void {
+    if (this.#events.length < MAX_EVENTS) this.#events.push(event);
+    else this.#droppedEvents += 1;
+  }
+
+  /** Ends the span and returns it. */
+  over(): RunSpan {
+    const { id, operation, parentId, runId, start, traceId } = this.#start;
+    const { attributes, end, error } = this;
+    const subject = attributes[GENAI.toolName] ?? attributes[SUBJECTS[operation] ?? ''];
+    return {
+      traceId,
+      spanId: id,
+      ...present({ parentSpanId: parentId }),
+      runId,
+      name: typeof subject === 'string' ? `${operation} ${subject}` : operation,
+      kind: operation === GENAI_OPERATIONS.chat ? 'client' : 'internal',
+      start,
+      end: isBefore(end, start) ? start : end,
+      attributes,
+      events: this.#events,
+      droppedEvents: this.#droppedEvents,
+      ...present({ error }),
+    };
+  }
+}
+
+const SUBJECTS: Readonly<Record<string, string>> = {
+  [GENAI_OPERATIONS.agent]: GENAI.agentName,
+  [GENAI_OPERATIONS.chat]: GENAI.requestModel,
+};
+
+function isBefore([aSeconds, aNanos]: SpanTime, [bSeconds, bNanos]: SpanTime): boolean {
+  return aSeconds === bSeconds ? aNanos < bNanos : aSeconds < bSeconds;
+}
+
+/** A message in the format of the OpenTelemetry semantic conventions for GenAI. */
+interface GenaiMessage {
+  readonly role: string;
+  readonly parts: readonly JsonObject[];
+}
+
+type Answer = Extract<StoredMessage, { readonly role: 'assistant' }>;
+
+/** Returns attributes for the model, and for its provider if the model name identifies it. */
+function modelAttributes(modelId: string | undefined): SpanAttributes {
+  const provider = PROVIDERS.find(([name]) => modelId !== undefined && name.test(modelId));
+  return present({ [GENAI.requestModel]: modelId, [GENAI.provider]: provider?.[1] });
+}
+
+/** Converts a system or user message. */
+function saidMessage({ content, role }: StoredMessage): GenaiMessage {
+  return { role, parts: partsOf(content) };
+}
+
+/** Returns the attributes of a model response. @param hasContent  false: omits the text of the response */
+function answerAttributes(answer: Answer, runModelId: string | undefined, hasContent: boolean): SpanAttributes {
+  const { content, model_id: modelId = runModelId, stop_reason: reason, usage = {} } = answer;
+  const model = modelAttributes(modelId);
+  const { cache_read_tokens: readTokens, cache_write_tokens: write, input_tokens: input } = usage;
+  // The conventions count cached tokens as input tokens; Anthropic counts them separately.
+  const extraTokens = model[GENAI.provider] === 'anthropic' ? (readTokens ?? 0) + (write ?? 0) : 0;
+  const message = { role: 'assistant', parts: partsOf(content), finish_reason: reason ?? 'stop' };
+  return {
+    ...model,
+    ...present({
+      [GENAI.responseModel]: answer.model_id,
+      [GENAI.finishReasons]: reason === undefined ? undefined : [reason],
+      [GENAI.inputTokens]: input === undefined ? undefined : input + extraTokens,
+      [GENAI.outputTokens]: usage.output_tokens,
+      [GENAI.cacheReadTokens]: readTokens,
+      [GENAI.cacheWriteTokens]: write,
+      [GENAI.reasoningTokens]: usage.reasoning_tokens,
+      [GENAI.outputMessages]: hasContent ? JSON.stringify([message]) : undefined,
+    }),
+  };
+}
+
+const PROVIDERS: readonly (readonly [name: RegExp, provider: string])[] = [
+  [/claude/i, 'anthropic'],
+  [/gpt|codex|\bo\d/i, 'openai'],
+  [/gemini/i, 'gcp.gemini'],
+  [/mistral|devstral/i, 'mistral_ai'],
+  [/deepseek/i, 'deepseek'],
+  [/grok/i, 'x_ai'],
+];
+
+function partsOf(content: StoredContent): readonly JsonObject[] {
+  return typeof content === 'string' ? [{ type: 'text', content }] : content.map(partOf);
+}
+
+function partOf(block: StoredContentBlock): JsonObject {
+  switch (block.type) {
+    case 'text':
+    case 'reasoning':
+      return { type: block.type, content: block.text };
+    case 'tool_call':
+      return { type: 'tool_call', id: block.id, name: block.name, arguments: block.args };
+    case 'image': {
+      const { bytes, digest, media_type: mime_type, url } = block;
+      if (url !== undefined) return { type: 'uri', modality: 'image', mime_type, uri: url };
+      return { type: 'image', mime_type, ...present<Readonly<Record<string, Json | undefined>>>({ bytes, digest }) };
+    }
+    case 'other':
+      return { type: 'other', value: block.value };
+    default:
+      return assertNever(block);
+  }
+}
 
 export interface RunSpansOptions {
   readonly runId: string;

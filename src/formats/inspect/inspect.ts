@@ -1,13 +1,291 @@
 import { CoxswainError } from '../../core/base/error.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { ArchiveImporter, ArchiveReader, DocumentImporter } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
-import { inspectSampleItems } from './inspect-sample.ts';
-import { type JsonMembers, listOf, membersOf } from '../../core/base/json-member.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
+import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/stored-message.ts';
+import { runEnded, RunItems } from '../parts/run-items.ts';
+import { callArguments } from '../parts/source-call.ts';
+import { asJson, plainest, sourceBlock, sourceBlocks, sourceResult } from '../parts/source-content.ts';
+import { sourceTimeMs } from '../parts/source-time.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
+import { sourceUsage } from '../parts/source-usage.ts';
+
+/** Data that applies to all samples of a log. */
+interface InspectLog {
+  /** `eval` of the log's header. */
+  readonly spec: JsonMembers;
+  /** Prefix of run ids for a log without an id. */
+  readonly stem: string;
+  readonly ids: UniqueNames;
+}
+
+/** State while the messages of a sample are read. */
+interface Reading {
+  readonly items: RunItems;
+  readonly resolve: Resolve;
+  readonly times: InspectTimes;
+  /** Number of executions seen per call id. Used for repeated ids. */
+  readonly seen: Map<string, number>;
+}
+
+/**
+ * Yields the items of one sample of an Inspect log. Its run has the id `<eval id>/<sample id>/epoch-<n>`.
+ *
+ * Counting rule: every entry of an assistant message's `tool_calls` is a call. Its result is the `tool` message with the same
+ * id. Nothing else counts as a call. Events only provide times and token counts, because they repeat the messages and include
+ * the scorers' requests. A `tool` message whose call is in no message (a shortened log) is a call with null args. `is_error`
+ * is the tool message's `error`.
+ */
+function* inspectSampleItems(value: unknown, log: InspectLog): Generator<ImportItem> {
+  const sample = membersOf(value);
+  const times = inspectTimes(sample.events);
+  const { spec } = log;
+  const base = textOrUndefined(spec.eval_id) ?? textOrUndefined(spec.task_id) ?? textOrUndefined(spec.run_id);
+  const id = log.ids.take(`${base ?? log.stem}/${nameOf(sample.id)}/epoch-${nameOf(sample.epoch)}`);
+  const items = new RunItems(id);
+  const resolve = attachmentResolver(sample.attachments, () => items.lost.add('attachments missing from the log'));
+  yield items.begin('inspect', {
+    task: taskOf(sample, resolve),
+    agentName: textOrUndefined(spec.solver),
+    modelId: textOrUndefined(spec.model),
+    startedAtMs: sourceTimeMs(sample.started_at) ?? times.firstMs ?? sourceTimeMs(spec.created),
+  });
+  if (!Array.isArray(sample.messages)) items.lost.add('samples without a list of messages');
+  const reading: Reading = { items, resolve, times, seen: new Map() };
+  for (const message of listOf(sample.messages)) yield* messageItems(reading, membersOf(message));
+  for (let count = 0; count < times.compactions; count += 1) items.skipped.add('compactions at an unknown position');
+  yield* items.finish(inspectOutcome(sample), sourceTimeMs(sample.completed_at) ?? times.lastMs);
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === 'number' || (typeof value === 'string' && value !== '') ? String(value) : '1';
+}
+
+function taskOf(sample: JsonMembers, resolve: Resolve): string | undefined {
+  const messages = listOf(Array.isArray(sample.input) ? sample.input : sample.messages).map(membersOf);
+  const input = typeof sample.input === 'string' ? sample.input : messages.find(({ role }) => role === 'user')?.content;
+  const text = sourceResult(resolve(input ?? ''));
+  return typeof text === 'string' ? textOrUndefined(text) : undefined;
+}
+
+function* messageItems(reading: Reading, message: JsonMembers): Generator<ImportItem> {
+  const { items, resolve } = reading;
+  switch (message.role) {
+    case 'system':
+    case 'user':
+      yield items.message(message.role, inspectContent(resolve(message.content)), undefined);
+      break;
+    case 'assistant':
+      yield* answerItems(reading, message);
+      break;
+    case 'tool':
+      yield* toolItems(reading, message);
+      break;
+    default:
+      items.lost.add('messages of unknown role');
+  }
+}
+
+function answerItems(reading: Reading, message: JsonMembers): readonly ImportItem[] {
+  const { items, resolve, times } = reading;
+  const span = times.answers.get(textOrUndefined(message.id) ?? '');
+  const calls = listOf(message.tool_calls).map((value) => {
+    const call = membersOf(value);
+    const name = textOrUndefined(call.function) ?? 'unknown';
+    const args = callArguments(resolve(call.arguments));
+    return { type: 'call', call: { sourceId: textOrUndefined(call.id), name, args } } as const;
+  });
+  const reasoning = textOrUndefined(message.reasoning);
+  const reasoningBlocks: readonly StoredContentBlock[] =
+    reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning }];
+  const parts = [...reasoningBlocks, ...inspectBlocks(resolve(message.content)), ...calls];
+  const modelId = textOrUndefined(message.model);
+  return items.answer({ parts, modelId, usage: span?.usage }, span?.endMs ?? span?.startMs);
+}
+
+function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportItem> {
+  const { items, resolve, times, seen } = reading;
+  const sourceId = textOrUndefined(message.tool_call_id);
+  if (sourceId === undefined ? items.calls.openCount === 0 : !items.calls.isOpen(sourceId)) {
+    items.skipped.add('calls known only from their result');
+    const call = { sourceId, name: textOrUndefined(message.function) ?? 'unknown', args: null };
+    yield* items.answer({ parts: [{ type: 'call', call }], sameTurn: items.calls.openCount > 0 }, undefined);
+  }
+  const execution = seen.get(sourceId ?? '') ?? 0;
+  seen.set(sourceId ?? '', execution + 1);
+  const span = times.calls.get(sourceId ?? '')?.[execution];
+  const error = message.error === undefined || message.error === null ? undefined : membersOf(message.error);
+  const content = sourceResult(resolve(message.content));
+  // If the content is empty, the model sees the error text.
+  const result = content === '' && error !== undefined ? (textOrUndefined(error.message) ?? content) : content;
+  const { startMs, endMs } = span ?? {};
+  const durationMs = startMs === undefined || endMs === undefined ? undefined : endMs - startMs;
+  yield* items.result({ sourceId, result, isError: error !== undefined, durationMs }, endMs);
+}
+
+/** Converts Inspect's message parts to stored blocks. Attachments are already resolved. */
+function inspectBlocks(content: unknown): readonly StoredContentBlock[] {
+  if (!Array.isArray(content)) return sourceBlocks(content);
+  return content.map((part: unknown) => inspectBlock(part));
+}
+
+/** Like `inspectBlocks`, but returns a string if there is only one text. */
+function inspectContent(content: unknown): StoredContent {
+  return plainest(inspectBlocks(content));
+}
+
+/** Converts a part. Two types differ from the chat formats: `reasoning`, and `image` as a plain link or data URL. */
+function inspectBlock(part: unknown): StoredContentBlock {
+  if (!isJsonObject(part)) return sourceBlock(part);
+  if (part.type === 'reasoning') {
+    const text = textOrUndefined(part.reasoning) ?? textOrUndefined(part.summary);
+    if (text !== undefined) return { type: 'reasoning', text };
+  }
+  if (part.type === 'image' && typeof part.image === 'string') {
+    return sourceBlock({ type: 'image_url', image_url: part.image });
+  }
+  return sourceBlock(part);
+}
+
+const PROTOCOL = 'attachment://';
+/** Maximum depth at which attachments are resolved. Arguments and message parts are flat. */
+const MAX_DEPTH = 16;
+
+/** Restores values that the log of a sample stores in `attachments`. */
+type Resolve = (value: unknown) => Json;
+
+/**
+ * Creates the resolver of one sample. It replaces a text `attachment://<hash>` with the attached text, anywhere in a value. An
+ * unknown hash stays unchanged and is reported to `onMissing`.
+ */
+function attachmentResolver(attachments: unknown, onMissing: () => void): Resolve {
+  const texts = isJsonObject(attachments) ? attachments : {};
+  const resolveTexts = (value: unknown, depth: number): Json => {
+    if (typeof value === 'string') {
+      if (!value.startsWith(PROTOCOL)) return value;
+      const key = value.slice(PROTOCOL.length);
+      const attachment = Object.hasOwn(texts, key) ? texts[key] : undefined;
+      if (typeof attachment === 'string') return attachment;
+      onMissing();
+      return value;
+    }
+    if (depth >= MAX_DEPTH) return asJson(value);
+    if (Array.isArray(value)) return value.map((item: unknown) => resolveTexts(item, depth + 1));
+    if (!isJsonObject(value)) return asJson(value);
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolveTexts(member, depth + 1)]));
+  };
+  return (value) => resolveTexts(value, 0);
+}
+
+const MAX_ERROR_CHARS = 500;
+
+/** Rewards for Inspect's letter grades and for the words that its `value_to_float` accepts. */
+const GRADES: ReadonlyMap<string, number> = new Map([
+  ['C', 1],
+  ['P', 0.5],
+  ['I', 0],
+  ['N', 0],
+  ['yes', 1],
+  ['true', 1],
+  ['no', 0],
+  ['false', 0],
+]);
+
+/**
+ * Returns how a sample ended, from its `error`, `limit` or scores. Undefined if it has none of them. The reward is the first
+ * score, if it is a number or a grade. The run succeeded if the reward is 1, and failed if it is 0. With any other reward,
+ * success is unknown. All scores become labels.
+ */
+function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
+  const error = isJsonObject(sample.error) ? sample.error : undefined;
+  const limit = isJsonObject(sample.limit) ? sample.limit : undefined;
+  // Early versions of Inspect wrote one `score` without a name.
+  const scores = Object.entries(isJsonObject(sample.score) ? { score: sample.score } : membersOf(sample.scores));
+  if (error === undefined && limit === undefined && scores.length === 0) return undefined;
+  const values: Record<string, Json> = {};
+  for (const [name, score] of scores) values[name] = asJson(membersOf(score).value);
+  const labels: Record<string, Json> = {};
+  if (scores.length > 0) labels.scores = values;
+  if (error !== undefined) labels.error = (textOrUndefined(error.message) ?? 'unknown').slice(0, MAX_ERROR_CHARS);
+  if (limit !== undefined) labels.limit = textOrUndefined(limit.type) ?? 'unknown';
+  const [first] = scores;
+  const reward = rewardOf(membersOf(first?.[1]).value);
+  const success = reward === 1 || reward === 0 ? reward === 1 : undefined;
+  const outcome = error !== undefined ? 'error' : limit !== undefined ? 'limit' : 'ended';
+  return runEnded(outcome, { reward, success, labels });
+}
+
+function rewardOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value !== 'string') return undefined;
+  const grade = GRADES.get(value) ?? GRADES.get(value.toLowerCase());
+  if (grade !== undefined) return grade;
+  return /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
+}
+
+/** Start and end of an operation in a sample, in Unix milliseconds. */
+interface InspectSpan {
+  readonly startMs?: number | undefined;
+  readonly endMs?: number | undefined;
+  readonly usage?: StoredUsage | undefined;
+}
+
+/** Times and usage from a sample's events. */
+interface InspectTimes {
+  /** Times by id of the assistant message in the response. */
+  readonly answers: ReadonlyMap<string, InspectSpan>;
+  /** Times by tool call id, with one entry per execution. */
+  readonly calls: ReadonlyMap<string, readonly InspectSpan[]>;
+  readonly firstMs?: number | undefined;
+  readonly lastMs?: number | undefined;
+  readonly compactions: number;
+}
+
+/** Reads the times from a sample's events. Calls are not counted here, because the messages contain all of them. */
+function inspectTimes(events: unknown): InspectTimes {
+  const answers = new Map<string, InspectSpan>();
+  const calls = new Map<string, InspectSpan[]>();
+  let firstMs: number | undefined;
+  let lastMs: number | undefined;
+  let compactions = 0;
+  for (const value of listOf(events)) {
+    const event = membersOf(value);
+    const startMs = sourceTimeMs(event.timestamp);
+    const endMs = sourceTimeMs(event.completed);
+    firstMs ??= startMs;
+    lastMs = endMs ?? startMs ?? lastMs;
+    if (event.event === 'compaction') compactions += 1;
+    if (event.event === 'model') {
+      const output = membersOf(event.output);
+      const id = textOrUndefined(membersOf(membersOf(listOf(output.choices)[0]).message).id);
+      if (id !== undefined) answers.set(id, { startMs, endMs, usage: usageOf(output.usage) });
+    }
+    if (event.event === 'tool') {
+      const id = textOrUndefined(event.id);
+      if (id === undefined) continue;
+      const spans = calls.get(id);
+      if (spans === undefined) calls.set(id, [{ startMs, endMs }]);
+      else spans.push({ startMs, endMs });
+    }
+  }
+  return { answers, calls, firstMs, lastMs, compactions };
+}
+
+/** Reads the token counts. Inspect has its own field names for cache counts. The other fields are like OpenAI's. */
+function usageOf(value: unknown): StoredUsage | undefined {
+  const usage = membersOf(value);
+  return sourceUsage({
+    ...usage,
+    cache_read_input_tokens: usage.input_tokens_cache_read,
+    cache_creation_input_tokens: usage.input_tokens_cache_write,
+  });
+}
 
 const SAMPLE_ENTRY = /^samples\/.+_epoch_\d+\.json$/;
 /** Inspect writes the first entry when the log is complete, and the second when the log begins. */

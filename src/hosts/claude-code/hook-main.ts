@@ -5,17 +5,18 @@ import { systemClock } from '../../core/base/clock.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { faultText } from '../../core/recorder/fault-text.ts';
 import { untrustedText } from '../config/loaded-config.ts';
-import type { OneShotStore } from '../../stores/sqlite/sqlite-one-shot.ts';
+import { type OneShotStore, sqliteOneShot } from '../../stores/sqlite/sqlite-one-shot.ts';
 import type { ClaudeSessions } from './claude-sessions.ts';
 import { EventIntake } from './event-intake.ts';
 import { logFault, MAX_CONFIG_FAULTS, type HookFault } from '../../core/node/fault-log.ts';
 import { hookConfig } from './hook-config.ts';
 import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
-import { openHookStore } from './open-hook-store.ts';
 import { projectFolderOf } from '../../core/node/project-folder.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
-import { wakeServer } from './wake-server.ts';
 import { writeStdout } from './write-stdout.ts';
+import type { ResolvedStore } from '../config/resolved-config.ts';
+import type { HostEvent } from '../../adapters/host/host-event.ts';
+import { serveFileOf } from './serve-settings.ts';
 
 export { warmUp } from './warm-up.ts';
 
@@ -135,4 +136,34 @@ function logEventFault(fault: HookFault, { projectFolder, about }: EventFacts, u
     { projectFolder, env: process.env, nowMs: systemClock.nowMs() },
     unlessKnown,
   );
+}
+
+/**
+ * Opens a store for one event.
+ *
+ * @throws CoxswainError as `sqliteStore` and `openStore`
+ */
+async function openHookStore(
+  { address, kind }: ResolvedStore,
+  { timeoutMs }: { readonly timeoutMs: number },
+): Promise<OneShotStore> {
+  if (kind === 'sqlite') return sqliteOneShot(address, { timeoutMs });
+  const { openStore } = await import('../../stores/registry/open-store.ts');
+  return openStore(address, { waitMs: timeoutMs });
+}
+
+/**
+ * Starts the server of a project when a session starts or a prompt is submitted. Loads no further module if the project has no
+ * server.
+ *
+ * @returns the problem, if any; never rejects
+ */
+async function wakeServer(
+  event: HostEvent['kind'],
+  { projectFolder, env }: { readonly projectFolder: string; readonly env: NodeJS.ProcessEnv },
+): Promise<string | undefined> {
+  if ((event !== 'session_started' && event !== 'prompted') || !existsSync(serveFileOf(projectFolder, env)))
+    return undefined;
+  const { ensureServer } = await import('./server-process.ts');
+  return ensureServer(projectFolder, { env, renew: event === 'session_started' });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { testFolder } from '../../../test/support/test-folder.ts';
-import { endingOfTranscript } from './transcript-ending.ts';
+import { endingOfTranscript } from './hook-event.ts';
 
 async function transcript(...lines: readonly (object | string)[]): Promise<string> {
   const folder = testFolder();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { problemText, type ConfigProblem } from './config-problem.ts';
 import { configShape } from './config-shape.ts';
 import { decodeConfig, readConfig, readConfigText } from './decode-config.ts';
-import { decodeShape } from './decode-shape.ts';
+import { decodeShape } from './decode-config.ts';
 
 function problemsOf(json: unknown): readonly ConfigProblem[] {
   const decoded = decodeConfig(json);

@@ -3,9 +3,217 @@ import { configFields } from './config-fields.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { configShape } from './config-shape.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
-import { decodeShape } from './decode-shape.ts';
 import { readJson } from './read-json.ts';
 import { nearestName } from '../../core/base/nearest-name.ts';
+import { present } from '../../core/base/present.ts';
+import { isJsonObject } from '../../core/base/json.ts';
+import { expectedText, fitsShape, foundText, typeOf } from '../../core/base/describe-shape.ts';
+import type { ListShape, MapShape, ObjectShape, Shape } from '../../core/base/shape.ts';
+import { removedText } from '../../core/base/removed-names.ts';
+
+/** Maximum number of reported problems per value. */
+const MAX_PROBLEMS = 100;
+
+/** Maximum depth in a recursive shape. */
+const MAX_NESTING = 8;
+
+/** Marks an invalid value. */
+const VOID: unique symbol = Symbol('void');
+
+interface DecodeShapeOptions {
+  readonly report: (problem: ConfigProblem) => unknown;
+  /** Suggests a valid name for an unknown name. */
+  readonly suggestName: (name: string, names: readonly string[]) => string | undefined;
+}
+
+/**
+ * Copies the parts of a value that match a shape, and reports the other parts.
+ *
+ * @returns undefined if no part matches
+ * Cost: one traversal of the value.
+ */
+export function decodeShape(value: unknown, shape: Shape, options: DecodeShapeOptions): unknown {
+  const decoded = new ShapeDecoder(options).decode(value, shape, '', 0);
+  return decoded === VOID ? undefined : decoded;
+}
+
+class ShapeDecoder {
+  readonly #options: DecodeShapeOptions;
+  /** Number of problems. Compared before and after the fields of a strict object. */
+  #count = 0;
+
+  constructor(options: DecodeShapeOptions) {
+    this.#options = options;
+  }
+
+  decode(value: unknown, shape: Shape, path: string, nesting: number): unknown {
+    switch (shape.kind) {
+      case 'flag':
+      case 'number':
+      case 'text':
+      case 'choice':
+        return fitsShape(value, shape) ? value : this.#reportWrong(value, shape, path);
+      case 'list':
+        return this.#decodeList(value, shape, path, nesting);
+      case 'map':
+        return this.#decodeMap(value, shape, path, nesting);
+      case 'object':
+        return this.#decodeObject(value, shape, path, nesting);
+      case 'either': {
+        const fittingShape = shape.shapes.find((one) => typeOf(one) === jsonTypeOf(value));
+        return fittingShape === undefined
+          ? this.#reportWrong(value, shape, path)
+          : this.decode(value, fittingShape, path, nesting);
+      }
+      case 'lazy':
+        if (nesting < MAX_NESTING) return this.decode(value, shape.shape(), path, nesting + 1);
+        return this.#addProblem({ path, kind: 'together', message: `is nested more than ${MAX_NESTING} deep` });
+      default:
+        return shape;
+    }
+  }
+
+  #decodeList(value: unknown, shape: ListShape, path: string, nesting: number): unknown {
+    if (!Array.isArray(value)) return this.#reportWrong(value, shape, path);
+    if (value.length < shape.minItems || value.length > shape.maxItems) return this.#reportWrong(value, shape, path);
+    const items = value.map((item, index) => this.decode(item, shape.items, `${path}[${index}]`, nesting));
+    const validItems = items.filter((item) => item !== VOID);
+    if (validItems.length === items.length) return items;
+    return shape.items.kind === 'object' && validItems.length >= shape.minItems ? validItems : VOID;
+  }
+
+  #decodeMap(value: unknown, shape: MapShape, path: string, nesting: number): unknown {
+    if (!isJsonObject(value) || Object.keys(value).length > shape.maxItems)
+      return this.#reportWrong(value, shape, path);
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([name, member]) => {
+        const memberPath = `${path}.${name}`;
+        if (name === '' || Array.from(name).length > shape.maxNameChars) {
+          const message = `a name has 1 to ${shape.maxNameChars} characters`;
+          this.#addProblem({ path: memberPath.slice(0, 200), kind: 'value', message });
+          return [];
+        }
+        const decoded = this.decode(member, shape.values, memberPath, nesting);
+        return decoded === VOID ? [] : [[name, decoded] as const];
+      }),
+    );
+  }
+
+  #decodeObject(value: unknown, shape: ObjectShape, path: string, nesting: number): unknown {
+    if (!isJsonObject(value)) return this.#reportWrong(value, shape, path);
+    const countBefore = this.#count;
+    const validMembers: (readonly [string, unknown])[] = [];
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    for (const [name, member] of members) {
+      const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+      if (field === undefined) {
+        this.#reportUnknown(name, Object.keys(shape.fields), path);
+        continue;
+      }
+      const decoded = this.decode(member, field, path === '' ? name : `${path}.${name}`, nesting);
+      if (decoded !== VOID) validMembers.push([name, decoded]);
+    }
+    const isComplete = this.#checkMembers(new Set(members.map(([name]) => name)), shape, path);
+    const hasRequired = (shape.required ?? []).every((name) => validMembers.some(([known]) => known === name));
+    if (!isComplete || !hasRequired || (shape.members !== undefined && validMembers.length === 0)) return VOID;
+    return shape.strict === true && this.#count > countBefore ? VOID : Object.fromEntries(validMembers);
+  }
+
+  #checkMembers(members: ReadonlySet<string>, shape: ObjectShape, path: string): boolean {
+    const missingNames = (shape.required ?? []).filter((name) => !members.has(name));
+    for (const name of missingNames) this.#addProblem({ path, kind: 'value', message: `${name} is missing` });
+    const count = members.size;
+    const names = Object.keys(shape.fields).join(', ');
+    if (shape.members === 'some' && count === 0) {
+      this.#addProblem({ path, kind: 'value', message: `is empty; give at least one of ${names}` });
+    }
+    if (shape.members === 'one' && count !== 1) {
+      this.#addProblem({ path, kind: 'value', message: `needs exactly one of ${names}; it has ${count}` });
+    }
+    return missingNames.length === 0 && (shape.members !== 'one' || count === 1);
+  }
+
+  #reportUnknown(name: string, names: readonly string[], path: string): void {
+    if (this.#isFull()) return;
+    const removed = removedText(name);
+    const suggestion = removed === undefined ? this.#options.suggestName(name, names) : undefined;
+    const memberPath = path === '' ? name : `${path}.${name}`;
+    this.#addProblem({
+      path: memberPath.slice(0, 200),
+      kind: 'unknown-field',
+      message:
+        removed ??
+        (suggestion === undefined ? `there is no such field; there are ${names.join(', ')}` : 'there is no such field'),
+      ...present({ suggestion }),
+    });
+  }
+
+  #reportWrong(value: unknown, shape: Shape, path: string): typeof VOID {
+    if (this.#isFull()) return VOID;
+    const removed = shape.kind === 'choice' && typeof value === 'string' ? removedText(value) : undefined;
+    const suggestion = removed === undefined ? suggestValue(value, shape) : undefined;
+    const foundValue = foundText(value, shape.kind === 'text' && shape.isSecret === true);
+    return this.#addProblem({
+      path,
+      kind: 'value',
+      message: `must be ${expectedText(shape)}, got ${foundValue}${removed === undefined ? '' : `; ${removed}`}`,
+      ...present({ suggestion }),
+    });
+  }
+
+  /**
+   * Returns true if the maximum number of problems is reached. Suggestions take time, and a file with many problems must not delay
+   * an agent.
+   */
+  #isFull(): boolean {
+    if (this.#count < MAX_PROBLEMS) return false;
+    this.#count += 1;
+    return true;
+  }
+
+  #addProblem(problem: ConfigProblem): typeof VOID {
+    this.#count += 1;
+    if (this.#count <= MAX_PROBLEMS) this.#options.report(problem);
+    return VOID;
+  }
+}
+
+function jsonTypeOf(value: unknown): string {
+  return Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
+}
+
+/** Returns a suggestion for an invalid value as JSON text; undefined without a suggestion. */
+function suggestValue(value: unknown, shape: Shape): string | undefined {
+  if (shape.kind === 'either') {
+    return shape.shapes.map((one) => suggestValue(value, one)).find((suggestion) => suggestion !== undefined);
+  }
+  if (typeof value === 'string') {
+    const plainText = value.trim();
+    if (shape.kind === 'choice') {
+      const name = nearestName(plainText, shape.values);
+      return name === undefined ? undefined : JSON.stringify(name);
+    }
+    if (shape.kind === 'flag' && /^(?:true|false)$/i.test(plainText)) return plainText.toLowerCase();
+    if (shape.kind === 'number' && /^-?\d{1,15}(?:\.\d{1,6})?$/.test(plainText)) return plainText;
+    if (shape.kind === 'list' && typeOf(shape.items) === 'string' && plainText !== '')
+      return listOf(plainText, shape.items);
+  }
+  if (shape.kind === 'number' && typeof value === 'number' && shape.whole && Number.isFinite(value)) {
+    const nearestValue = Math.min(shape.max, Math.max(shape.min, Math.round(value)));
+    return Number.isInteger(value) ? undefined : String(nearestValue);
+  }
+  if (shape.kind === 'list' && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return typeOf(shape.items) === 'object' ? 'a list with this object in it' : undefined;
+  }
+  return undefined;
+}
+
+/** Returns a list as JSON text. A command line is split into words. Any other text becomes the only item. */
+function listOf(plainText: string, items: Shape): string | undefined {
+  if (plainText.length > 80 || (items.kind === 'text' && items.isSecret === true)) return undefined;
+  const words = items.kind === 'text' && items.is.startsWith('a program') ? plainText.split(/\s+/) : [plainText];
+  return `[${words.map((word) => JSON.stringify(word)).join(', ')}]`;
+}
 
 /** A valid configuration, or up to 100 problems. */
 export type DecodedConfig = { readonly config: CoxswainConfig } | { readonly problems: readonly ConfigProblem[] };

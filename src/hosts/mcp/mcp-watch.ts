@@ -1,3 +1,6 @@
+import { isUtf8 } from 'node:buffer';
+import { findNodeAtLocation, parseTree } from 'jsonc-parser';
+
 import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 import { textOrUndefined } from '../../core/base/json-member.ts';
 import { present } from '../../core/base/present.ts';
@@ -6,7 +9,6 @@ import type { AgentEvent } from '../../core/records/agent-event.ts';
 import { deliverAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { Coxswain, RunOptions } from '../../core/run/coxswain.ts';
 import type { Run } from '../../core/run/run.ts';
-import { appendTextPart } from './append-text-part.ts';
 import type { TappedLines } from './line-tap.ts';
 
 export interface McpWatchOptions {
@@ -271,4 +273,23 @@ function keyOf(id: unknown): string | undefined {
 
 function missingResult(result: string): CallEnd {
   return { result, isError: true, resultMissing: true };
+}
+
+/**
+ * Appends a text part to the content of a tool result; every other byte of the message stays unchanged.
+ *
+ * @param message  JSON of a response or a batch
+ * @param path     position of the response in a batch; empty for a single response
+ * @returns undefined if the result has no content list
+ * Cost: one parse of the message
+ */
+function appendTextPart(message: Buffer, text: string, path: readonly number[] = []): Buffer | undefined {
+  if (!isUtf8(message)) return undefined;
+  const json = message.toString();
+  const root = parseTree(json);
+  const content = root === undefined ? undefined : findNodeAtLocation(root, [...path, 'result', 'content']);
+  if (content?.type !== 'array') return undefined;
+  const end = content.offset + content.length - 1;
+  const part = JSON.stringify({ type: 'text', text });
+  return Buffer.from(`${json.slice(0, end)}${content.children?.length ? ',' : ''}${part}${json.slice(end)}`);
 }

@@ -1,22 +1,28 @@
-import { existsSync } from 'node:fs';
+import { existsSync, accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+
 import { messageOf } from '../../../core/base/error.ts';
-import { countOf } from '../../../core/base/number-text.ts';
-import type { FoundSession } from '../../../formats/find-sessions.ts';
+import { countOf, durationText } from '../../../core/base/number-text.ts';
+import { type FoundSession, hostTitle } from '../../../formats/find-sessions.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
-import { checkClock, readClocks } from './check-clock.ts';
-import { checkConfig } from './check-config.ts';
-import { checkFaults } from './check-faults.ts';
-import { checkHosts } from './check-hosts.ts';
 import { checkServers } from './check-servers.ts';
 import { checkSettings, commandsToTry } from './check-settings.ts';
 import { checkSpills, checkStore } from './check-store.ts';
-import { checkVersions } from './check-versions.ts';
-import { failed, HOST_LIMIT_MS, unknown, type DoctorLine, type DoctorStatus } from './doctor-line.ts';
-import { findSettings } from './find-settings.ts';
+import {
+  failed,
+  HOST_LIMIT_MS,
+  unknown,
+  type DoctorLine,
+  type DoctorStatus,
+  passed,
+  CANARY_PREFIX,
+} from './doctor-line.ts';
+import { findSettings, type SettingsPlaces } from './find-settings.ts';
 import { findSilentSession, HEARTBEAT_FIX, heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { notTried, sendCanary } from './send-canary.ts';
 import { resolveWithin } from './resolve-within.ts';
@@ -33,6 +39,177 @@ import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabi
 import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
 import { DECISION_POINTS } from '../../../core/records/guidance.ts';
 import type { AdapterCapabilities, PointCapability } from '../../../adapters/host/adapter-capabilities.ts';
+import { problemText } from '../../../hosts/config/config-problem.ts';
+import { untrustedText, type LoadedConfig } from '../../../hosts/config/loaded-config.ts';
+import type { StateOwner } from '../../../core/node/state-places.ts';
+import { faultOwners, readFaults, type FaultLine, type LoggedFault } from '../../../core/node/fault-log.ts';
+import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
+import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
+import { hookCommand, HOOK_MARK } from '../../../hosts/claude-code/init-hooks.ts';
+import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
+import { findFile } from '../../../core/node/written-file.ts';
+import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
+import { requireSqlite } from '../../../stores/sqlite/sqlite-database.ts';
+import { runLimited } from '../../../core/node/run-limited.ts';
+
+const CLAUDE_LIMIT_MS = 10_000;
+
+/** Returns the versions of Node, coxswain and SQLite, and of Claude Code if it is on the PATH. */
+async function checkVersions(
+  version: string,
+  options: {
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly usesClaude: boolean;
+  },
+): Promise<readonly DoctorLine[]> {
+  const { cwd, env, usesClaude } = options;
+  return [
+    passed('node', `${process.version} (${process.execPath})`),
+    passed('coxswain', version),
+    checkSqlite(process.versions.sqlite),
+    ...(env['COXSWAIN_DISABLE'] === '1'
+      ? [failed('enabled', 'COXSWAIN_DISABLE=1 is set here: nothing is recorded', 'Run: unset COXSWAIN_DISABLE')]
+      : []),
+    ...(usesClaude ? [await checkClaude(cwd, env)] : []),
+  ];
+}
+
+function checkSqlite(version: string | undefined): DoctorLine {
+  const fix = 'Install Node 24 from nodejs.org, which includes a newer SQLite.';
+  if (version === undefined) return unknown('sqlite', 'this Node does not report its SQLite version', fix);
+  try {
+    requireSqlite(version);
+    return passed('sqlite', version);
+  } catch (error) {
+    return failed('sqlite', messageOf(error), fix);
+  }
+}
+
+async function checkClaude(cwd: string, env: Readonly<Record<string, string | undefined>>): Promise<DoctorLine> {
+  const fix = 'Install Claude Code, or put claude on the PATH, if you use it here.';
+  const file = programOf('claude', env['PATH'] ?? '');
+  if (file === undefined) return unknown('claude', 'not on the PATH', fix);
+  const { code, stdout, timedOut } = await runLimited({
+    command: file,
+    args: ['--version'],
+    cwd,
+    env,
+    limitMs: CLAUDE_LIMIT_MS,
+  });
+  const version = stdout.trim().split('\n')[0] ?? '';
+  if (code === 0 && version !== '') return passed('claude', `${version} (${file})`);
+  const reason = timedOut ? `did not finish in ${CLAUDE_LIMIT_MS / 1000} seconds` : `exited with code ${code}`;
+  return unknown('claude', `${file} --version ${reason}`, fix);
+}
+
+function programOf(name: string, path: string): string | undefined {
+  const files = path
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name));
+  return files.find((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return statSync(file).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+const RECENT_MS = 24 * 3_600_000;
+const MAX_SHOWN = 3;
+
+/**
+ * Checks the logged faults of the hook, which agents do not show. Faults of this project in the last 24 hours fail the check.
+ * Faults in the user's log are only listed, because they may come from any project.
+ */
+function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
+  // Faults of events that the doctor sent are reported by the hook check.
+  const isRecent = ({ at, sessionId }: FaultLine): boolean =>
+    nowMs - Date.parse(at) < RECENT_MS && sessionId?.startsWith(CANARY_PREFIX) !== true;
+  const [project = place, user] = faultOwners(place);
+  const userFaults = (user === undefined ? [] : readFaults(user)).filter(isRecent);
+  const last = userFaults.at(-1);
+  const userLines =
+    last === undefined
+      ? []
+      : [
+          unknown(
+            'faults elsewhere',
+            `${countOf(userFaults.length, 'problem')} in 24 hours, perhaps of other projects; the last: ${last.message.slice(0, 200)}`,
+            `Nothing to do here. The list is in ${last.file}.`,
+          ),
+        ];
+  return [projectFaults(readFaults(project), isRecent, nowMs), ...userLines];
+}
+
+function projectFaults(
+  faults: readonly LoggedFault[],
+  isRecent: (fault: FaultLine) => boolean,
+  nowMs: number,
+): DoctorLine {
+  const recentFaults = faults.filter(isRecent);
+  const newest = recentFaults.at(-1);
+  if (newest === undefined) {
+    return passed('faults', faults.length === 0 ? 'none' : `none in 24 hours; ${countOf(faults.length, 'older one')}`);
+  }
+  const kinds = new Map<string, number>();
+  for (const { where } of recentFaults) kinds.set(where, (kinds.get(where) ?? 0) + 1);
+  const counts = [...kinds].toSorted(([, a], [, b]) => b - a).map(([where, count]) => `${where} ${count}`);
+  const sinceText = durationText(Math.max(0, nowMs - Date.parse(recentFaults[0]?.at ?? '')));
+  const latestLines = recentFaults
+    .slice(-MAX_SHOWN)
+    .toReversed()
+    .map(({ at, event, message, where }) => {
+      const place = event === undefined ? where : `${where}, ${event}`;
+      return `${durationText(Math.max(0, nowMs - Date.parse(at)))} ago (${place}): ${message.slice(0, 200)}`;
+    });
+  const found = `${countOf(recentFaults.length, 'problem')} in ${sinceText} (${counts.join(', ')}); ${latestLines.join('; ')}`;
+  return failed('faults', found, `The agents were not affected. After fixing the cause, delete ${newest.file}.`);
+}
+
+const MEASURE_MS = 200;
+/** Maximum difference between the clocks. The process may be suspended between the two readings. */
+const MAX_DRIFT_MS = 50;
+/** January 2025, before any coxswain record. */
+const EARLIEST_MS = 1_735_689_600_000;
+const MAX_AHEAD_MS = 60_000;
+
+interface ClockReadings {
+  readonly nowMs: number;
+  /** Elapsed time of each clock during the measurement, in milliseconds. */
+  readonly wallMs: number;
+  readonly steadyMs: number;
+  /** Time of the last record in Unix milliseconds; 0 without records. */
+  readonly lastRecordMs: number;
+}
+
+/** Measures both clocks for 200 ms. */
+async function readClocks(): Promise<Omit<ClockReadings, 'lastRecordMs'>> {
+  const wall = Date.now();
+  const steadyStartMs = performance.now();
+  await sleep(MEASURE_MS);
+  const nowMs = Date.now();
+  return { nowMs, wallMs: nowMs - wall, steadyMs: performance.now() - steadyStartMs };
+}
+
+/** Checks that the clock is accurate enough for deadlines. */
+function checkClock({ lastRecordMs, nowMs, steadyMs, wallMs }: ClockReadings): DoctorLine {
+  const now = new Date(nowMs).toISOString();
+  const fix = 'Set the clock, and keep it synchronized with a time service.';
+  if (nowMs < EARLIEST_MS) return failed('clock', `it is ${now}`, fix);
+  if (lastRecordMs > nowMs + MAX_AHEAD_MS) {
+    const last = new Date(lastRecordMs).toISOString();
+    return failed('clock', `it is ${now}, but the last record is from ${last}`, fix);
+  }
+  if (Math.abs(wallMs - steadyMs) > MAX_DRIFT_MS) {
+    const found = `it advanced ${Math.round(wallMs)} ms in ${Math.round(steadyMs)} ms`;
+    return unknown('clock', found, 'Run coxswain doctor again; if this stays, check what sets the clock.');
+  }
+  return passed('clock', now);
+}
 
 export interface DoctorOptions {
   readonly json?: boolean;
@@ -205,4 +382,81 @@ function capabilityBlocks(): readonly Block[] {
 
 function cellOf({ persistence, timing }: PointCapability): string {
   return persistence === 'unsupported' ? '–' : `${persistence}, ${timing}`;
+}
+
+/** Reports errors in the configuration, and files that are ignored for lack of trust. */
+function checkConfig({ problems, sources, untrusted }: LoadedConfig): readonly DoctorLine[] {
+  const [problem] = problems;
+  const files = sources.map(({ file }) => file).join(', ');
+  const moreText = (count: number): string => (count > 1 ? ` and ${count - 1} more` : '');
+  const ignored = untrustedText({ untrusted });
+  return [
+    problem === undefined
+      ? passed('configuration', files === '' ? 'none: the standard steering applies' : files)
+      : failed(
+          'configuration',
+          `${problem.file === undefined ? '' : `${problem.file}: `}${problemText(problem)}${moreText(problems.length)}`,
+          'Run coxswain config check; wrong fields are ignored.',
+        ),
+    ...(ignored === undefined
+      ? []
+      : [unknown('trust', ignored, 'Read the file, then run coxswain trust if it should apply.')]),
+  ];
+}
+
+/**
+ * Checks the settings of hosts other than Claude Code. Returns a line per file with a coxswain hook, and a line on whether Codex
+ * trusts the hook. Starts `codex` only if its settings contain the hook.
+ */
+async function checkHosts({ env, homeFolder, projectFolder }: SettingsPlaces): Promise<readonly DoctorLine[]> {
+  const program = { node: process.execPath, hookFile: ownHookFile() };
+  const lines: DoctorLine[] = [];
+  const hookScopes = new Map<HostName, 'project' | 'user'>();
+  for (const host of HOSTS) {
+    if (host === 'claude-code') continue;
+    for (const scope of ['project', 'user'] as const) {
+      const place = { env, homeFolder, ...(scope === 'project' ? { projectFolder } : {}) };
+      const file = HOST_PLACES[host].settingsFile(place);
+      const check = `${host} (${scope})`;
+      const fix = `Run coxswain init ${host}${scope === 'user' ? ' --user' : ''} again.`;
+      try {
+        const text = findFile(file)?.bytes.toString('utf8') ?? '';
+        if (!text.includes(HOOK_MARK)) continue;
+        if (!hookScopes.has(host)) hookScopes.set(host, scope);
+        const isCurrent = HOST_PLACES[host].edit(text, program) === text;
+        lines.push(
+          isCurrent
+            ? passed(check, `${file}: the coxswain hook`)
+            : failed(check, `${file}: the hook starts another copy of coxswain, or some events have no hook`, fix),
+        );
+      } catch (error) {
+        lines.push(failed(check, `${file}: ${messageOf(error)}`, `Fix ${file} in an editor.`));
+      }
+    }
+  }
+  const codexScope = hookScopes.get('codex');
+  if (codexScope === undefined) return lines;
+  const initCommand = `coxswain init codex${codexScope === 'user' ? ' --user' : ''}`;
+  return [...lines, await trustLine(projectFolder, { env, ...program, initCommand })];
+}
+
+interface TrustPlace {
+  readonly env: NodeJS.ProcessEnv;
+  readonly node: string;
+  readonly hookFile: string;
+  /** Adds the hook again and makes Codex trust it. */
+  readonly initCommand: string;
+}
+
+async function trustLine(projectFolder: string, { env, hookFile, initCommand, node }: TrustPlace): Promise<DoctorLine> {
+  const check = 'codex trust';
+  const hooks = await codexHooks(projectFolder, { env, command: hookCommand(node, hookFile) });
+  if (typeof hooks === 'string') return unknown(check, hooks, 'See /hooks in Codex.');
+  const untrusted = hooks.filter(({ isTrusted }) => !isTrusted).length;
+  if (hooks.length > 0 && untrusted === 0) return passed(check, `${hostTitle('codex')} trusts the hook`);
+  const found =
+    hooks.length === 0
+      ? 'Codex does not read the hook in this project'
+      : `Codex does not run ${untrusted} untrusted hooks`;
+  return failed(check, found, `Run ${initCommand} again, or trust the project and the hook in Codex (/hooks).`);
 }

@@ -5,13 +5,23 @@ import { countOf, countText } from '../../../core/base/number-text.ts';
 import { openStoreNamed, requireStore, shownStore } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
-import { recoverRun, type LostRange, type RecoveredRun } from './recover-run.ts';
-import { foldSpills } from './fold-spills.ts';
-import { openRecoverSource } from './recover-source.ts';
+import { openRecoverSource, type Salvaged } from './recover-source.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import { storeProblemText } from '../verify/verify-command.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { EventIntake } from '../../../hosts/claude-code/event-intake.ts';
+import { projectRedaction, projectSessions } from '../../../hosts/claude-code/project-sessions.ts';
+import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
+import { loadProject } from '../../runs/project-store.ts';
+import { present } from '../../../core/base/present.ts';
+import {
+  TRAJECTORY_SCHEMA_VERSION,
+  type TrajectoryPayload,
+  type TrajectoryRecord,
+} from '../../../core/records/trajectory-record.ts';
+import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 
 export interface RecoverOptions {
   /** Path of the new store; undefined: records waiting events instead. */
@@ -132,4 +142,133 @@ function runText(run: RecoveredRun & { readonly isEndKnown: boolean }, { paint }
 function rangeText({ fromSeq, throughSeq, reason }: LostRange): string {
   const seqs = fromSeq === throughSeq ? `seq ${fromSeq}` : `seq ${fromSeq} to ${throughSeq}`;
   return `lost ${seqs}: ${printableCut(reason, 200)}`;
+}
+
+/**
+ * Runs `coxswain recover STORE` without `--to`: records the hook events in the spill files next to the store. Uses the
+ * configuration of the project in the working folder.
+ *
+ * @returns the exit code: 1 if an event is still waiting, is damaged or was rejected
+ * @throws CoxswainError `input-io` if neither the store nor waiting events exist, and the errors of the store
+ */
+async function foldSpills(address: string, { json }: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
+  // The store may not exist yet: the waiting events may be its first ones.
+  if (countSpills(address).waiting === 0) await requireStore(address);
+  const { loaded, projectFolder } = loadProject();
+  const { resolved } = loaded;
+  const problems = new Problems(terminal);
+  problems.source(shownStore(address));
+  const onFault = ({ message }: { readonly message: string }): void => problems.fault({ message });
+  const redact = projectRedaction(resolved, onFault);
+  const store = await openStoreNamed(address);
+  try {
+    const sessions = projectSessions(resolved, { store, projectFolder, redact });
+    const intake = new EventIntake({ storeAddress: address, redact, clock: systemClock, onFault });
+    const { folded, problem } = await intake.foldWaiting(sessions, { limitMs: Infinity });
+    if (problem !== undefined) problems.fault({ message: problem });
+    problems.endSource();
+    const { waiting } = countSpills(address);
+    const text = `${shownStore(address)}: ${countOf(folded, 'waiting event')} added, ${waiting} left\n`;
+    await terminal.write(json === true ? jsonLine({ folded, waiting }) : text);
+    return problems.any || waiting > 0 ? 1 : 0;
+  } finally {
+    await store.close();
+  }
+}
+
+interface LostRange {
+  readonly fromSeq: number;
+  readonly throughSeq: number;
+  readonly reason: string;
+}
+
+interface RecoveredRun {
+  readonly runId: string;
+  /** Number of recovered records, without gap records. */
+  readonly saved: number;
+  readonly lost: readonly LostRange[];
+  /**
+   * True if the run had no end, so that the copy ends as interrupted. Always false for imported runs, whose source may not record
+   * an end.
+   */
+  readonly interrupted: boolean;
+}
+
+/**
+ * Writes the recovered records of a run, with gap records for lost records and an end if it is missing. After the last record,
+ * assumes one lost record per damaged position, or more according to `lastSeq`.
+ *
+ * @param lastSeq  last `seq` of the run according to the store
+ */
+async function recoverRun(
+  runId: string,
+  items: AsyncIterable<Salvaged>,
+  { recorder, lastSeq }: { readonly recorder: RunRecorder; readonly lastSeq: number },
+): Promise<RecoveredRun> {
+  const lostRanges: LostRange[] = [];
+  let savedCount = 0;
+  let nextSeq = 0;
+  let reasons: string[] = [];
+  let last: TrajectoryRecord | undefined;
+  let isClosed = false;
+
+  async function fillGap(throughSeq: number, neighbour: TrajectoryRecord): Promise<void> {
+    const reason = reasons[0] ?? 'missing in the store';
+    lostRanges.push({ fromSeq: nextSeq, throughSeq, reason });
+    const payload = { kind: 'gap', through_seq: throughSeq, reason: 'lost; the run was recovered' } as const;
+    await recorder.add(runId, recordLike(neighbour, nextSeq, payload));
+    nextSeq = throughSeq + 1;
+  }
+
+  for await (const item of items) {
+    if (item.type === 'damage') {
+      reasons.push(item.reason);
+      continue;
+    }
+    const { record } = item;
+    if (record.run_id !== runId)
+      reasons.push(`a record of run ${record.run_id ?? 'without id'} among those of this run`);
+    if (record.run_id !== runId || record.seq < nextSeq) continue;
+    if (record.seq > nextSeq) await fillGap(record.seq - 1, record);
+    await recorder.add(runId, record);
+    savedCount += 1;
+    nextSeq = lastSeqOf(record) + 1;
+    reasons = [];
+    last = record;
+    isClosed ||= isEnd(record);
+  }
+  const endSeq = Math.max(lastSeq, nextSeq - 1 + reasons.length);
+  if (last === undefined) {
+    const reason = reasons[0] ?? 'it has no records';
+    return {
+      runId,
+      saved: savedCount,
+      lost: [{ fromSeq: 0, throughSeq: Math.max(0, endSeq), reason }],
+      interrupted: false,
+    };
+  }
+  if (endSeq >= nextSeq) await fillGap(endSeq, last);
+  if (!isClosed) {
+    const payload = { kind: 'run_ended', outcome: 'interrupted', new_messages: [] } as const;
+    await recorder.add(runId, recordLike(last, nextSeq, payload));
+  }
+  await recorder.end(runId);
+  return { runId, saved: savedCount, lost: lostRanges, interrupted: !isClosed };
+}
+
+/** Returns true for the end of a run, and for the start of an imported run. */
+function isEnd({ payload }: TrajectoryRecord): boolean {
+  return payload.kind === 'run_ended' || (payload.kind === 'run_started' && payload.format !== undefined);
+}
+
+function recordLike(neighbour: TrajectoryRecord, seq: number, payload: TrajectoryPayload): TrajectoryRecord {
+  const { run_id, parent_run_id, depth, recorded_at_unix_ms } = neighbour;
+  return {
+    schema_version: TRAJECTORY_SCHEMA_VERSION,
+    seq,
+    ...present({ run_id, parent_run_id }),
+    depth,
+    recorded_at_unix_ms,
+    payload,
+  };
 }

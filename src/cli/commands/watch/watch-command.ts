@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname } from 'node:path';
 
 import { systemClock } from '../../../core/base/clock.ts';
 import { present } from '../../../core/base/present.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { untrustedText } from '../../../hosts/config/loaded-config.ts';
 import { followSource, type FollowState } from '../../../formats/follow-source.ts';
-import { readRuns } from '../../../formats/read-runs.ts';
+import { readRuns, type ReadRun, type ReadRunsItem } from '../../../formats/read-runs.ts';
 import { printable } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -13,11 +16,204 @@ import { commandTarget } from '../../../hosts/notify/command-target.ts';
 import type { NotifyEvent } from '../../../hosts/notify/notification.ts';
 import { Notifier } from '../../../hosts/notify/notifier.ts';
 import { targetsOf } from '../../../hosts/notify/targets-of.ts';
-import { WatchFeed } from './watch-feed.ts';
-import { checkOptions, intervalOf, spanOf, type WatchOptions } from './watch-options.ts';
+import { WatchFeed, LinesFeed, type MachineFeed } from './watch-feed.ts';
 import { JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-output.ts';
-import { newestSession, watchMachine } from './watch-machine.ts';
-import { Watcher } from './watcher.ts';
+import { Watcher, type WatchedSource } from './watcher.ts';
+import { allRuns } from '../../../core/store/all-runs.ts';
+import type { TimeSpan } from '../../../core/base/deadline.ts';
+import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
+import { steadyMs } from '../../../core/base/steady-ms.ts';
+import { findSessions, hostFolder, type SessionPlaces } from '../../../formats/find-sessions.ts';
+import { findSources } from '../../../formats/find-sources.ts';
+import { importSource } from '../../../formats/import-source.ts';
+import { sessionFolder } from '../../../formats/session-folder.ts';
+import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
+import { lastSeqOf } from '../../../core/facts/run-summary.ts';
+import type { LiveReader } from '../../../core/store/trajectory-store.ts';
+import { openReadableStore, shownStore } from '../../runs/open-store.ts';
+import { configuredStore } from '../../runs/project-store.ts';
+import { projectAt, StoredNames } from '../../runs/stored-names.ts';
+import { ListFeed } from './list-feed.ts';
+import { spanOption, wholeOption } from '../../terminal/option-values.ts';
+
+/** Sessions that changed within this time before the start are followed. In milliseconds. */
+const RECENT_MS = 30 * 60_000;
+/** Minimum time between two scans for sessions, in milliseconds. */
+const SCAN_MS = 2_000;
+/** Factor for the pause after a scan, or after reading a file again: the pause is this factor times the duration. */
+const REST = 20;
+const PLACES: SessionPlaces = { home: homedir(), env: process.env };
+
+interface WatchMachineParts {
+  readonly deadline: TimeSpan | undefined;
+  readonly intervalMs: number;
+  readonly notifiers: readonly Notifier[];
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/** Returns the most recently changed session of any agent program. @throws CoxswainError `input-io` if there are no sessions */
+async function newestSession(): Promise<string> {
+  const sessions = (await findSessions(PLACES)).flatMap((host) => host.sessions).filter(({ path }) => isOfLines(path));
+  const [newest] = sessions.toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
+  if (newest !== undefined) return newest.path;
+  throw new CoxswainError(
+    'input-io',
+    'there is no session of an agent program yet; coxswain watch waits for the first',
+  );
+}
+
+/**
+ * Follows the sessions of every agent program and the store of this project until the signal is aborted. A run in both sources is
+ * followed in the store. A file that does not consist of lines is read again after each change.
+ *
+ * @returns false if something could not be read
+ * Cost: lists the folders of the agent programs every two seconds; two `stat` calls per file and interval.
+ */
+async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Promise<boolean> {
+  const { deadline, intervalMs, notifiers, signal, terminal } = parts;
+  const startMs = Math.floor(performance.timeOrigin);
+  const sinceMs = startMs - RECENT_MS;
+  const isList = terminal.isWatched && options.json !== true;
+  const output = options.json === true ? new JsonWatchOutput(terminal) : new TextWatchOutput(terminal);
+  const feed: MachineFeed = isList
+    ? new ListFeed(terminal, sinceMs)
+    : new LinesFeed(output, options.fromStart === true ? 0 : startMs);
+  const watcher = new Watcher({ feed, notifiers, deadline });
+  const storedNames = new StoredNames();
+  const allProblems: Problems[] = [];
+  const follow = async (path: string, name: string, items: AsyncIterable<ReadRunsItem>, isStore = false) => {
+    const problems = new Problems(terminal);
+    problems.source(path);
+    allProblems.push(problems);
+    // An unknown time counts as the current time, because such a file is probably growing.
+    const isLive = (atMs: number): boolean => atMs === 0 || atMs >= startMs;
+    const source: WatchedSource = { problems, isLive, isStore, name };
+    try {
+      for await (const item of items) {
+        const storedId = isStore || item.run === undefined ? undefined : storedNames.idOf(item.run.id);
+        if (storedId === undefined) await watcher.take(item, source);
+        else if (storedId !== item.run?.id) feed.drop(item.run?.id ?? '');
+      }
+    } catch (error) {
+      const isUnknown = error instanceof CoxswainError && error.code === 'format-unknown';
+      if (!signal.aborted && !isUnknown) problems.failure(error);
+    }
+  };
+  const { address, projectFolder } = configuredStore(terminal);
+  let store: LiveReader | undefined;
+  const running: Promise<void>[] = [];
+  const followed = new Set<string>();
+  try {
+    while (!signal.aborted) {
+      const scanStartMs = steadyMs();
+      if (store === undefined) {
+        // The store may be created later.
+        store = await openReadableStore(address).catch(() => undefined);
+        if (store !== undefined) {
+          for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) storedNames.add(run);
+          const runs = followStore(store, { signal, intervalMs, stored: storedNames, sinceMs });
+          running.push(follow(shownStore(address), basename(projectFolder), runs, true));
+        }
+      }
+      for (const path of await recentFiles(sinceMs)) {
+        if (followed.has(path)) continue;
+        followed.add(path);
+        const runs = isOfLines(path)
+          ? readRuns(followSource(path, { intervalMs, signal }), { source: path })
+          : readChanges(path, parts);
+        running.push(follow(path, basename(projectAt(await sessionFolder(path)) ?? dirname(path)), runs));
+      }
+      await feed.scanned(await openSessions(hostFolder('claude-code', PLACES)));
+      await pause(Math.max(SCAN_MS, REST * (steadyMs() - scanStartMs)), signal);
+    }
+  } finally {
+    await Promise.all(running);
+    await store?.close();
+  }
+  await feed.finish();
+  for (const problems of allProblems) problems.endSource();
+  return !allProblems.some(({ any }) => any);
+}
+
+/** Returns the files of sessions and their subagents that changed since the given time. */
+async function recentFiles(sinceMs: number): Promise<readonly string[]> {
+  const recent = (await findSessions(PLACES)).flatMap(({ sessions }) =>
+    sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs),
+  );
+  return (
+    await Promise.all(recent.map(({ path }) => Array.fromAsync(findSources([path]), (found) => found.path)))
+  ).flat();
+}
+
+function isOfLines(path: string): boolean {
+  return path.endsWith('.jsonl');
+}
+
+/** Yields the new records of a file that is rewritten as a whole, after each change. */
+async function* readChanges(
+  path: string,
+  { intervalMs, signal }: Pick<WatchMachineParts, 'intervalMs' | 'signal'>,
+): AsyncGenerator<ReadRunsItem> {
+  const followedRuns = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
+  let previousState = '';
+  while (!signal.aborted) {
+    const startMs = steadyMs();
+    const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)));
+    const state = files.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
+    if (state !== previousState) {
+      previousState = state;
+      for await (const item of readRuns(importSource(path), { source: path })) {
+        if (item.type !== 'record') continue;
+        const { record } = item;
+        const followedRun = followedRuns.get(item.run.id) ?? { run: item.run, nextSeq: 0 };
+        followedRuns.set(item.run.id, followedRun);
+        if (record.seq < followedRun.nextSeq) continue;
+        followedRun.nextSeq = lastSeqOf(record) + 1;
+        yield { type: 'record', run: followedRun.run, record };
+      }
+    }
+    await pause(Math.max(intervalMs, REST * (steadyMs() - startMs)), signal);
+  }
+}
+
+/** Yields the new records of the runs of a store that were active since the given time. */
+async function* followStore(
+  reader: LiveReader,
+  options: {
+    readonly signal: AbortSignal;
+    readonly intervalMs: number;
+    readonly stored: StoredNames;
+    readonly sinceMs: number;
+  },
+): AsyncGenerator<ReadRunsItem> {
+  const { intervalMs, signal, sinceMs, stored } = options;
+  const followedRuns = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
+  while (!signal.aborted) {
+    const startMs = steadyMs();
+    const changedIds = await reader.changes();
+    const foundRuns = changedIds && (await Promise.all(changedIds.map((runId) => reader.findRun(runId))));
+    for (const summary of foundRuns ?? (await Array.fromAsync(allRuns(reader)))) {
+      if (summary === undefined || summary.lastAtMs < sinceMs) continue;
+      const { depth, lastSeq, parentRunId, runId } = summary;
+      stored.add(summary);
+      const run = { key: runId, id: runId, depth, ...present({ parentId: parentRunId }) };
+      const followedRun = followedRuns.get(runId) ?? { run, nextSeq: 0 };
+      followedRuns.set(runId, followedRun);
+      if (followedRun.nextSeq > lastSeq) continue;
+      for await (const record of reader.readRun(runId, { fromSeq: followedRun.nextSeq })) {
+        followedRun.nextSeq = lastSeqOf(record) + 1;
+        yield { type: 'record', run: followedRun.run, record };
+      }
+    }
+    await pause(Math.max(intervalMs, REST * (steadyMs() - startMs)), signal);
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // Ignores the abort error, because the caller checks the signal.
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
 
 /** The events that trigger `--on-stuck` and `--bell`. */
 const STUCK: readonly NotifyEvent[] = ['stuck', 'continued'];
@@ -113,4 +309,40 @@ async function reportState(state: FollowState, { file, feed, output }: StateCont
   else if (state.type === 'restarted') await writeNote(`${file} was ${state.reason}: reading it again`);
   else if (state.waitingLines === 0) await feed.caughtUp();
   else await writeNote(`no format matches the first ${state.waitingLines} lines of ${file}; waiting for more`);
+}
+
+interface WatchOptions {
+  readonly json?: boolean;
+  readonly fromStart?: boolean;
+  readonly untilEnd?: boolean;
+  /** False for `--no-wait`. */
+  readonly wait?: boolean;
+  readonly deadline?: string;
+  readonly interval?: string;
+  /** A shell command line. */
+  readonly onStuck?: string;
+  readonly bell?: boolean;
+  readonly newest?: boolean;
+}
+
+/** @throws CoxswainError `invalid-argument` for options that cannot be combined */
+function checkOptions(file: string | undefined, { newest, onStuck, untilEnd, wait }: WatchOptions): void {
+  if (file === '-') throw invalidArgument('watch follows a file: write the stream to one, for example with tee');
+  if (onStuck?.trim() === '') throw invalidArgument('--on-stuck is empty: give a shell command');
+  if (file !== undefined && newest === true) throw invalidArgument('--newest finds the file: omit the path');
+  if (file === undefined && newest !== true && (untilEnd === true || wait === false)) {
+    const option = untilEnd === true ? '--until-end' : '--no-wait';
+    throw invalidArgument(`${option} needs one file: name it, or add --newest`);
+  }
+}
+
+/** Parses a time span such as `45m`, `90s` or `1h30m`. @throws CoxswainError `invalid-argument` */
+function spanOf(text: string | undefined): TimeSpan | undefined {
+  if (text === undefined) return undefined;
+  return { seconds: spanOption('--deadline', text, '45m, 90s or 1h30m') / 1_000 };
+}
+
+/** Parses the interval between two reads in milliseconds; default: 250. @throws CoxswainError `invalid-argument` */
+function intervalOf(text = '250'): number {
+  return wholeOption('--interval', text, [10, 60_000]);
 }

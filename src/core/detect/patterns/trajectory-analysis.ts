@@ -7,7 +7,6 @@ import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-retention.ts';
 import type { DetectorFault, PendingCall, TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
-import { askedAfterPause, isLongRest } from './asked-after-pause.ts';
 import { newCounters, type OwnCounters } from './counters.ts';
 import { PatternBook, type PatternChange } from './pattern-book.ts';
 import type { PatternDetector, PatternFold, Sighting, StepContext } from './pattern-detector.ts';
@@ -22,6 +21,32 @@ import {
 import { makeStep, withoutCause, type Step } from './step.ts';
 import type { ToolDeclarations } from '../calls/tool-semantics.ts';
 import { World } from './world.ts';
+
+/** No model takes this long to issue a call, so the agent was scheduled to run again later. The value is an estimate. */
+const LONG_REST_MS = 15 * 60_000;
+
+/**
+ * Returns true if a call started so long after the previous result that the agent must have waited on purpose.
+ *
+ * @param lastEndMs  time of the previous result in Unix milliseconds; 0 if unknown
+ * @param beganMs    start of the call in Unix milliseconds; 0 if unknown
+ */
+function isLongRest(lastEndMs: number, beganMs: number): boolean {
+  return lastEndMs > 0 && beganMs - lastEndMs >= LONG_REST_MS;
+}
+
+/**
+ * Changes the kind of a repeated call after a pause to `poll`, whatever the name of the tool. A failed call remains failed, unless
+ * only the text of the result says that a service is unreachable: the service may still be starting.
+ */
+function askedAfterPause(step: Step): Step {
+  const isQuestion = step.kind === 'read' || step.kind === 'unknown' || step.kind === 'execute';
+  if (!isQuestion && (step.kind !== 'ui' || step.acknowledged)) return step;
+  if (step.failure === undefined) return { ...step, kind: 'poll' };
+  if (!step.failure.soft || step.failure.category !== 'network') return step;
+  const { failure: _unreachable, ...otherFields } = step;
+  return { ...otherFields, kind: 'poll' };
+}
 
 /** Options of an analysis. */
 export interface TrajectoryAnalysisOptions {
