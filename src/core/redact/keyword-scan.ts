@@ -166,7 +166,7 @@ function markPatterns(): readonly [RegExp, RegExp] {
     `_(?:${keywordPattern('_')})`,
     String.raw`-(?:${keywordPattern('-')}|(?=-[A-Za-z])|(?<=[\s"'\x60]-)(?=[puawPkKsU]))`,
     // Some token formats have no keyword. Only their parts, which dots separate, identify them.
-    String.raw`\.(?:${keywordPattern('.')}|(?=[\w-]{6}\.)(?<=[\w-]{20}\.)|(?=[0-9a-f]{64})(?<=pat\w{14}\.))`,
+    String.raw`\.(?:${keywordPattern('.')}|(?=[\w-]{6}\.)(?<=[\w-]{20}\.)|(?=[0-9a-f]{64})(?<=pat\w{14}\.)|(?=[A-Za-z0-9]{16})(?<=[0-9a-f]{32}\.))`,
     String.raw`[:=,|(>](?<=${endings}[\\"'\x60*\] ]{0,24}[:=,|(>])`,
     // An address needs an `@`: logs have addresses in each line.
     String.raw`:(?:(?=\/\/[^\s/?#<>"'\\]{1,2600}@)|(?=A))`,

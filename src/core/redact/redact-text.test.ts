@@ -38,6 +38,19 @@ test.each([
     'see [REDACTED:github-token] x',
   ],
   ['<password>S3cret</password>', `<password>${named}</password>`],
+  ['PGPASSWORD=topsecret99 psql', `PGPASSWORD=${named} psql`],
+  ['mysqldump --password=swordfish db', `mysqldump --password=${named} db`],
+  ['GET /cb?token=swordfish&x=1', `GET /cb?token=${named}&x=1`],
+  ['name  value\nDB_PASSWORD   Horse2xyz9   Production', `name  value\nDB_PASSWORD   ${named}   Production`],
+  ['aws configure set aws_secret_access_key Horse2xyz9', `aws configure set aws_secret_access_key ${named}`],
+  [
+    'aws ssm put-parameter --type SecureString --value horse',
+    `aws ssm put-parameter --type SecureString --value ${named}`,
+  ],
+  ['gh secret set NPM --body horse', `gh secret set NPM --body ${named}`],
+  ["Set-Item env:API_TOKEN 'horse'", `Set-Item env:API_TOKEN '${named}'`],
+  ['Set-Item -Path Env:DB_PASSWORD -Value horse', `Set-Item -Path Env:DB_PASSWORD -Value ${named}`],
+  [`token: ghp_${'aB3'.repeat(8)}\n  ${'aB3'.repeat(4)}\nnext`, 'token: [REDACTED:named-secret]\nnext'],
   ['<string name="api_key">S3cret</string>', `<string name="api_key">${named}</string>`],
   ['<add key="ApiKey" value="S3cret"/>', `<add key="ApiKey" value="${named}"/>`],
   ['{"Key":"DB_PASSWORD","Value":"S3cret"}', `{"Key":"DB_PASSWORD","Value":"${named}"}`],
@@ -222,4 +235,44 @@ test('no pattern repeats a group that repeats something without a limit', () => 
   expect(
     literals.filter((literal) => /\([^()]*[*+][^()]*\)(?:[*+]|\{\d+,\})/.test(literal.replace(/\[[^\]]*\]/g, 'c'))),
   ).toEqual([]);
+});
+
+const wrapped = (text: string, chars: number): string =>
+  Buffer.from(text)
+    .toString('base64')
+    .replaceAll(new RegExp(`.{${chars}}`, 'g'), String.raw`$&` + '\n')
+    .trim();
+const SECRET_FILE = `HOST=db.example\nGITHUB_TOKEN=ghp_${'aB3d'.repeat(9)}\nNOTE=${'words and '.repeat(12)}\nDB_PASSWORD=S3cretHorse9\n`;
+
+test.each([60, 64, 76])(
+  'no line of base64 that is wrapped at %i characters remains beside the placeholder',
+  (chars) => {
+    const text = wrapped(SECRET_FILE, chars);
+    expect(redact(`$ base64 .env\n${text}\n$`)).toBe('$ base64 .env\n[REDACTED:github-token]\n$');
+    expect(redact(JSON.stringify({ content: text }))).toBe('{"content":"[REDACTED:github-token]"}');
+  },
+);
+
+test('a hex dump of a secret is replaced as a whole, another one is kept', () => {
+  const dump = (text: string): string =>
+    (
+      Buffer.from(text)
+        .toString('hex')
+        .match(/.{1,32}/g) ?? []
+    )
+      .map(
+        (bytes, at) =>
+          `${(at * 16).toString(16).padStart(8, '0')}: ${bytes.replaceAll(/.{4}/g, '$& ')} ................`,
+      )
+      .join('\n');
+  expect(redact(`$ xxd .env\n${dump(SECRET_FILE)}\nend`)).toBe('$ xxd .env\n[REDACTED:github-token]\nend');
+  const harmless = dump('a harmless text of more than sixteen characters');
+  expect(redact(harmless)).toBe(harmless);
+});
+
+test('the rest of a private key that was read from some line on is replaced', () => {
+  const line = 'aB3d'.repeat(16);
+  expect(redact(`     3\t${line}\n     4\t${line}\n     5\taB3=\n     6\t-----END RSA PRIVATE KEY-----\nok`)).toBe(
+    '[REDACTED:private-key]\nok',
+  );
 });

@@ -1,4 +1,4 @@
-import { decodeRun, type EncodedRun } from './encoded-run.ts';
+import { decodeRun, nextDump, type EncodedRun } from './encoded-run.ts';
 import { findForm, findInEncoded, Marks } from './keyword-scan.ts';
 import { type Fingerprint, isPlaceholder, placeholderEnd, placeholderOf, type SecretSpan } from './secret-span.ts';
 import { ALNUM, DASH, isOf, runEnd, runStart, UNDERSCORE } from './char-class.ts';
@@ -55,8 +55,15 @@ function findAssigned(text: string, position: number, done: number): SecretSpan 
     tight: nameEnd === position && valueStart === afterArrow,
     upper: name === name.toUpperCase(),
     opensLine: opensLine(text, nameEnd - name.length),
+    isOption: mark === '=' && opensOption(text, nameEnd - name.length),
     strength,
   });
+}
+
+/** `--NAME=`, `?NAME=`, `&NAME=`. */
+function opensOption(text: string, start: number): boolean {
+  const mark = text[start - 1];
+  return mark === '?' || mark === '&' || text.startsWith('--', start) || (mark === '-' && text[start - 2] === '-');
 }
 
 function isPairName(name: string): boolean {
@@ -285,13 +292,25 @@ const MAX_ROUNDS = 6;
 const MAX_DEPTH = 2;
 
 function redactDeep(text: string, options: RedactTextOptions, depth: number): string {
-  let result = text;
+  let result = depth === 0 ? withoutDumps(text, options) : text;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const next = redactOnce(result, options, depth);
     if (next === result) break;
     result = next;
   }
   return result;
+}
+
+/** Replaces hex dumps of secrets. */
+function withoutDumps(text: string, options: RedactTextOptions): string {
+  const replacements: Replacement[] = [];
+  for (let dump = nextDump(text, 0); dump !== undefined; dump = nextDump(text, dump.end)) {
+    const { start, end, decoded } = dump;
+    const rule = FIRST_RULE.exec(redactDeep(decoded, options, 1))?.[1];
+    if (rule === undefined || FIRST_RULE.test(decoded)) continue;
+    replacements.push({ start, end, by: `${placeholderOf(rule, options.fingerprint?.(decoded))}\n` });
+  }
+  return replaceAll(text, replacements);
 }
 
 function redactOnce(text: string, options: RedactTextOptions, depth: number): string {
@@ -373,12 +392,26 @@ function scanText(text: string, scanOptions: Scan): readonly Replacement[] | 'es
     }
     const span = findForm(text, mark, copiedEnd) ?? (options.named ? findNamed(text, mark, copiedEnd) : undefined);
     if (span === undefined || span.start < copiedEnd) continue;
-    const secret = text.slice(span.start, span.end);
+    const end = foldedEnd(text, span);
+    const secret = text.slice(span.start, end);
     const replacement = replacementOf(secret, span, scanOptions);
-    if (replacement !== secret) replacements.push({ ...span, by: replacement });
-    copiedEnd = span.end;
+    if (replacement !== secret) replacements.push({ start: span.start, end, by: replacement });
+    copiedEnd = end;
   }
 }
+
+const FOLD =
+  /(?:\r?\n|(?:\\r)?\\n)[ \t]{0,40}((?=[\w+/=-]{0,60}\d)(?=[\w+/=-]{0,60}[A-Za-z])[A-Za-z0-9+/_=-]{8,200})(?=\s*(?:\n|$)|\\[nr]|["'`])/y;
+
+/** The end of a token that continues on the next lines, each of which holds only a part of it. */
+function foldedEnd(text: string, { start, end }: SecretSpan): number {
+  if (end - start < 12) return end;
+  let folded = end;
+  FOLD.lastIndex = end;
+  while (folded - start < MAX_FOLDED_CHARS && FOLD.test(text)) folded = FOLD.lastIndex;
+  return folded;
+}
+const MAX_FOLDED_CHARS = 4_096;
 
 const FIRST_RULE = /\[REDACTED:([a-z0-9-]{1,40})/;
 

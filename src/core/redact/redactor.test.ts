@@ -288,3 +288,30 @@ test('the text of an unknown payload stays as long as nothing of it is redacted,
   const hidden = redactor.redact(parsed(`{"kind":"new","said":"${secret}","said":"nothing"}`));
   expect(hidden).toEqual({ kind: 'unrecognised', original: { kind: 'new', said: 'nothing' } });
 });
+
+test.each([
+  'printenv DB_PASSWORD',
+  'echo "$API_TOKEN"',
+  'gh auth token',
+  'cat ~/.config/acme/token',
+  'op read op://dev/db/password',
+])('a value that %j prints alone is a secret', (command) => {
+  const redactor = createRedactor();
+  const call = { tool_call_id: 'call-1', tool_name: 'bash' };
+  redactor.redact({ kind: 'tool_started', ...call, args: { command } });
+  const ended = (result: Json): TrajectoryPayload =>
+    redactor.redact({ kind: 'tool_ended', ...call, result, is_error: false });
+  expect(ended({ stdout: 'horse7battery\n', stderr: '' })).toMatchObject({
+    result: { stdout: '[REDACTED:named-secret]\n' },
+  });
+  expect(ended('horse7battery')).toMatchObject({ result: 'horse7battery' });
+});
+
+test('what a command prints that names no secret stays', () => {
+  const redactor = createRedactor();
+  const call = { tool_call_id: 'call-1', tool_name: 'bash' };
+  redactor.redact({ kind: 'tool_started', ...call, args: { command: 'echo $HOME; cat tokenizer.ts' } });
+  expect(redactor.redact({ kind: 'tool_ended', ...call, result: '/home/user', is_error: false })).toMatchObject({
+    result: '/home/user',
+  });
+});

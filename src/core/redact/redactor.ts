@@ -4,6 +4,7 @@ import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { applyOwnRules, checkOwnRules, type RedactionRule } from './own-rules.ts';
 import { redactFields, type FieldWriter } from './payload-fields.ts';
 import { redactText, type RedactTextOptions } from './redact-text.ts';
+import { hidePrinted, printsSecret } from './printed-value.ts';
 import { BUILT_IN_RULES } from './secret-rules.ts';
 import { placeholderOf, type Fingerprint, isPlaceholder } from './secret-span.ts';
 import { structureWriter, type TextReading } from './structure-only.ts';
@@ -204,6 +205,8 @@ export interface RedactorParts {
 export interface Redactor {
   /** Returns the redacted payload, or the same object if nothing changed. Never throws. */
   redact(payload: TrajectoryPayload): TrajectoryPayload;
+  /** Returns the text without secrets, also in the mode `structureOnly`. Never throws. */
+  text(text: string): string;
 }
 
 const MIN_KEY_CHARS = 16;
@@ -253,8 +256,24 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
     mode === 'structureOnly'
       ? structureWriter({ key: keyOf(options), readResult: parts.readResult ?? unclassifiedText, redact: configured })
       : { text, json, result: json, name: text, id, configured };
-  return { redact: (payload) => redactFields(payload, writer) };
+  const printers = new Set<string>();
+  const redact = (payload: TrajectoryPayload): TrajectoryPayload => {
+    if (payload.kind === 'tool_started' && printsSecret(payload.args)) {
+      if (printers.size >= MAX_PRINTERS) printers.clear();
+      printers.add(payload.tool_call_id);
+    }
+    const redacted = redactFields(payload, writer);
+    if (mode !== 'secrets' || redacted.kind !== 'tool_ended' || payload.kind !== 'tool_ended') return redacted;
+    if (!printers.delete(payload.tool_call_id)) return redacted;
+    const hide = (secret: string): string =>
+      isPlaceholder(secret) ? secret : (named(secret, 'named-secret') ?? secret);
+    return { ...redacted, result: hidePrinted(redacted.result, hide) };
+  };
+  return { redact, text };
 }
+
+/** Maximum number of open calls whose output is expected to be a secret. */
+const MAX_PRINTERS = 256;
 
 function unclassifiedText(text: string): TextReading {
   return { plain: text, says: '' };

@@ -75,6 +75,13 @@ const WEAK = [
   'xgoogsignature',
 ];
 
+const WORDS: ReadonlySet<string> = new Set([...STRONG, ...WEAK]);
+
+/** Returns true for a word that is a name of a secret without an owner: `password`, not `dbpassword`. */
+export function isSecretWord(word: string): boolean {
+  return WORDS.has(word);
+}
+
 /** Names that match only as a whole. */
 const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
   ['authorization', 'authorization'],

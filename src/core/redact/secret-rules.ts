@@ -167,6 +167,7 @@ const TOKEN_RULES: readonly SecretRule[] = [
   ruleFromRow('yandex-key', 't1.', `${NAME}{20,400}={0,2}\\.${NAME}{86}={0,2}`, '<w60>.<w86>', '<w20>.<w9>'),
   ruleFromRow('zapier-webhook', 'hooks.zapier.com/', `hooks/catch/\\d{4,12}/(?<secret>[a-z0-9]{6,})`, 'hooks/catch/<d8>/<a7>', 'hooks'),
   ruleFromRow('zapier-webhook', 'mcp.zapier.com/api/mcp/', `[a-z]{1,9}/(?<secret>[\\w+=-]{20,})`, 's/<w56>', 's/docs'),
+  ruleFromRow('zhipu-key', '.', `(?<=(?<![\\w])(?<before>[0-9a-f]{32})\\.)(?=\\w{0,31}[A-Z])${WORD}{16,32}${END}`, '<h32>@aB3<w13>', '<h32>@<w9>'),
   ruleFromRow('zuplo-key', 'zpka_', `\\w{30,}`, '<h32>_<h8>', '<h9>'),
 ];
 
@@ -260,6 +261,11 @@ function isUserAndPassword(encoded: string): boolean {
 const NO_REFERENCE = String.raw`(?!\$[A-Z_{(]|<[^@\s]{0,60}>|\{|%[\w(]{1,20}[)%s]|\*+@|\[)`;
 const USER = String.raw`[^\s/?#<>"'\x60{}|^[\]\\:@]`;
 
+/** A value that a person or a generator made: a capital and a digit, or letters and digits by turns. */
+const MADE = String.raw`(?=\S{0,64}\d)(?:(?=\S{0,64}[A-Z])(?=\S{0,64}[a-z])|(?=\S{0,64}\d[a-z]{1,20}\d))`;
+const VALUE = String.raw`[^\s"'\x60$%|<>(){},;:=]`;
+const NAME_END = ['KEY', 'TOKEN', 'SECRET', 'PASSWORD', 'PASS', 'PAT'];
+
 /** Forms that are not specific to a service. */
 const COMMON_RULES: readonly SecretRule[] = [
   {
@@ -268,6 +274,20 @@ const COMMON_RULES: readonly SecretRule[] = [
     endOf: privateKeyEnd,
     matches: ['EC PRIVATE KEY-----\n<w64>\n<w20>=\n-----END EC PRIVATE KEY-----'],
     misses: ['EC PRIVATE KEY----- is how it begins', 'CERTIFICATE-----\n<w64>\n<w64>'],
+  },
+  {
+    // The rest of a key that was read from some line on.
+    ...ruleFromRow(
+      'private-key',
+      '',
+      String.raw`(?<=(?<before>(?:(?:^|\n|\\n)[^\n]{0,24}?[A-Za-z0-9+/=]{4,80}\r?){1,200}(?:\n|\\n)[^\n]{0,24})-----END )(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----`,
+      '',
+      '',
+    ),
+    atWord: false,
+    keywords: ['-----END '],
+    matches: [],
+    misses: ['PRIVATE KEY-----', 'CERTIFICATE-----'],
   },
   {
     ...ruleFromRow('private-key', 'PuTTY-User-Key-File-', String.raw`\d: ?[a-z0-9-]{1,40}`, '', ''),
@@ -321,6 +341,41 @@ const COMMON_RULES: readonly SecretRule[] = [
     keywords: ['set -gx ', 'set -Ux ', 'set -x '],
     matches: ['OPENAI_API_KEY <w20>'],
     misses: ['EDITOR <w9>', 'API_KEY $OTHER_KEY'],
+  },
+  {
+    // `vercel env ls`, `aws configure set`, tables.
+    ...ruleFromRow('named-secret', '', `[ \\t]{0,40}(?<secret>${MADE}${VALUE}{8,500})(?=\\s|["'\\\\]|$)`, '', ''),
+    atWord: false,
+    keywords: NAME_END.flatMap((end) => [`_${end} `, `_${end}\t`, `_${end.toLowerCase()} `]),
+    matches: ['Hunter2<w9>', '   1a2b3<h12>'],
+    misses: ['user_id_2', '= 12', 'is required for Release2'],
+  },
+  {
+    // `aws ssm put-parameter`, `gh secret set`, `vault`, `Set-Item`.
+    ...ruleFromRow(
+      'named-secret',
+      '',
+      String.raw`(?<=(?:SecureString|[Ss]ecret (?:set|create)|secretsmanager |[Ss]et-[IC]|SecureString)[^\n]{0,200}(?:--\w[\w-]{0,20}|-Value|-b) )["']?(?<secret>[^\s"'$<-][^\s"'$]{3,500})`,
+      '',
+      '',
+    ),
+    atWord: false,
+    keywords: ['--value ', '--body ', '--secret-string ', '-Value '],
+    matches: [],
+    misses: ['<w20>'],
+  },
+  {
+    ...ruleFromRow(
+      'named-secret',
+      '',
+      String.raw`(?<=[Ss]et-(?:[Ii]tem|[Cc]ontent) [^\n]{0,24}(?:env|Env|ENV):)\w{0,60}(?:${NAME_END.join('|')})["']?(?: -Value)? {1,4}["']?(?<secret>[^\s"'$-][^\s"'$]{3,500})`,
+      '',
+      '',
+    ),
+    atWord: false,
+    keywords: ['env:', 'Env:', 'ENV:'],
+    matches: [],
+    misses: ['API_TOKEN word'],
   },
   {
     id: 'url-credentials',

@@ -1,5 +1,5 @@
 import { hasDigit } from './char-class.ts';
-import { nameStrength, type NameStrength } from './secret-names.ts';
+import { isSecretWord, nameStrength, type NameStrength } from './secret-names.ts';
 import { placeholderEnd } from './secret-span.ts';
 
 /** Length from which a value without spaces is always a secret. This bounds the text that is read. */
@@ -14,6 +14,8 @@ export interface Standing {
   readonly upper: boolean;
   readonly opensLine: boolean;
   readonly strength: NameStrength;
+  /** True for an option of a command and a parameter of an address. */
+  readonly isOption?: boolean;
 }
 
 export function isQuote(unit: number): boolean {
@@ -88,7 +90,8 @@ export function isSecretValue(text: string, value: NamedValue): boolean {
   const head = text.slice(start, Math.min(end, start + MAX_CHECKED_CHARS));
   if (isNoValue(head, strength)) return false;
   const digit = hasDigit(text, start, Math.min(end, start + MAX_CHECKED_CHARS));
-  const isNameAgain = nameStrength(head.replace(/\d{1,3}$/, '')) !== 'none';
+  const isLine = value.upper && value.tight && separator === '=';
+  const isNameAgain = isName(head, isLine || value.isOption === true);
   if (separator === ',' || separator === '>')
     return length >= 6 && !isNameAgain && !/[\s{}]/.test(head) && (digit || /[^\w./-]/.test(head));
   // A quote that ends a text: `print("password: ");`
@@ -98,7 +101,6 @@ export function isSecretValue(text: string, value: NamedValue): boolean {
     );
   if (',;&)}]>|'.includes(head.charAt(0))) return false;
   if (length >= MAX_CHECKED_CHARS) return true;
-  const isLine = value.upper && value.tight && separator === '=';
   // A call, an index, or the type of a declaration.
   if (text[end] === '(' || /(?!^)[([{]/.test(head) || head.startsWith('/') || /^[.~]{1,2}\//.test(head))
     return isLine && /^[^/.~([{]/.test(head) && digit;
@@ -106,10 +108,19 @@ export function isSecretValue(text: string, value: NamedValue): boolean {
   const isPath = length < 40 && /^[A-Za-z_][\w.?]*$/.test(head) && /[A-Za-z_?]\.[A-Za-z_]/.test(head);
   if (isNameAgain || isPath) return false;
   if (isLine) return length >= 4;
+  // `--password=…`, `?token=…`: not the placeholder of a page of help.
+  if (value.isOption === true) return length >= (strength === 'strong' ? 4 : 8) && !/^[A-Z][A-Z_-]*$/.test(head);
   if (strength === 'weak') return digit && length >= 8 && !/^\d{1,9}$/.test(head);
   if (separator === ' ') return digit || /[^A-Za-z]/.test(head);
   if (value.opensLine && endsLine(text, end) && (separator === ':' || value.tight)) return length >= 4;
   return length >= 4 && (digit || /[^A-Za-z0-9_./-]/.test(head));
+}
+
+/** Returns true for a name in place of a value: `token: accessToken`. A lower-case word after `NAME=` only if it is such a word itself. */
+function isName(value: string, isOneWord: boolean): boolean {
+  const name = value.replace(/\d$/, '');
+  if (nameStrength(name) === 'none') return false;
+  return !isOneWord || !/^[a-z]+$/.test(name) || isSecretWord(name);
 }
 
 function endsLine(text: string, end: number): boolean {

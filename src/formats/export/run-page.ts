@@ -50,7 +50,7 @@ export async function* runPage(
 ): AsyncGenerator<string, void, void> {
   const redactor = createRedactor();
   const findings = await findingsOf(records(), { nowMs, complete: run.problem === undefined });
-  const [head, tail] = pageFrame(shortName(redactedText(redactor, findings.view.started?.task ?? `Run ${run.runId}`)));
+  const [head, tail] = pageFrame(shortName(redactor.text(findings.view.started?.task ?? `Run ${run.runId}`)));
   yield htmlText(html`${head}${storyHtml(findings, redactor)}${summaryHtml(findings, run.problem, redactor)}`);
   yield htmlText(html`${patternsHtml(findings, redactor)}${adviceHtml(findings, redactor)}`);
   yield '<h2>Record</h2>\n';
@@ -70,7 +70,7 @@ export async function* runPage(
       for (const pattern of findings.patterns.get(record.seq) ?? []) yield htmlText(patternHtml(pattern, redactor));
     }
   } catch (error) {
-    const reason = redactedText(redactor, messageOf(error));
+    const reason = redactor.text(messageOf(error));
     yield htmlText(html`<p class="bad">The run cannot be read further: ${reason}</p> `);
   }
   if (leftOut > 0) yield htmlText(html`<p class="dim">Left out: ${countOf(leftOut, 'record')} of bookkeeping.</p> `);
@@ -121,17 +121,12 @@ async function* withPauses(records: AsyncIterable<TrajectoryRecord>): AsyncGener
 }
 
 /** Redacts a text with the rules for tool results. */
-function redactedText(redactor: Redactor, text: string): string {
-  const payload = redactor.redact({ kind: 'session_event', event_type: 'export', data: text });
-  return payload.kind === 'session_event' && typeof payload.data === 'string' ? payload.data : '';
-}
-
 function storyHtml({ story }: Findings, redactor: Redactor): Html {
   const rows = story.map(({ name, pieces }) => {
     const parts = pieces.map(({ seq, style, text }) => {
       if (seq !== undefined) return html`<a href="#s${seq}">${text}</a>`;
-      if (style === 'code') return html`<code>${redactedText(redactor, text)}</code>`;
-      return style === 'strong' ? html`<b>${redactedText(redactor, text)}</b>` : text;
+      if (style === 'code') return html`<code>${redactor.text(text)}</code>`;
+      return style === 'strong' ? html`<b>${redactor.text(text)}</b>` : text;
     });
     return html`<dt>${name}</dt>
       <dd>${parts}</dd> `;
@@ -161,7 +156,7 @@ function summaryHtml({ verdict, view }: Findings, problem: string | undefined, r
     value === undefined
       ? undefined
       : html`<dt>${name}</dt>
-          <dd>${redactedText(redactor, value)}</dd> `,
+          <dd>${redactor.text(value)}</dd> `,
   );
   return html`<dl>${rows}</dl> `;
 }
@@ -199,7 +194,7 @@ function patternItem(
 
 function patternName({ kind, level, tool }: TrajectoryPattern, redactor: Redactor): string {
   const toolText = tool === undefined ? '' : `, ${tool}`;
-  return redactedText(redactor, `${inWords('pattern', kind)} (${inWords('level', level)})${toolText}`);
+  return redactor.text(`${inWords('pattern', kind)} (${inWords('level', level)})${toolText}`);
 }
 
 function adviceHtml({ view }: Findings, redactor: Redactor): Html {
@@ -207,7 +202,7 @@ function adviceHtml({ view }: Findings, redactor: Redactor): Html {
   if (advice.length === 0) return html``;
   const rows = advice.map((outcome) => {
     const { callsBefore, providerName, seq } = outcome;
-    const who = redactedText(redactor, providerName);
+    const who = redactor.text(providerName);
     return html`<li>
       <a href="#s${seq}">after call ${callsBefore}</a>: ${who}; ${deliveryText(outcome, redactor)};
       ${followedText(outcome)}
@@ -223,7 +218,7 @@ function adviceHtml({ view }: Findings, redactor: Redactor): Html {
 }
 
 function deliveryText({ delivery, reason }: AdviceOutcome, redactor: Redactor): string {
-  const reasonText = reason === undefined || delivery !== 'undelivered' ? '' : ` (${redactedText(redactor, reason)})`;
+  const reasonText = reason === undefined || delivery !== 'undelivered' ? '' : ` (${redactor.text(reason)})`;
   return `${inWords('delivery', delivery)}${reasonText}`;
 }
 
