@@ -14,7 +14,7 @@ const SRC = new URL('../src/', import.meta.url).href;
 const APP = `
 import { generateText, isStepCount, streamText, tool, jsonSchema } from 'ai';
 import { coxswainAgent } from '${SRC}adapters/ai-sdk/index.ts';
-import { createCoxswain } from '${SRC}run/coxswain.ts';
+import { createCoxswain } from '${SRC}core/run/coxswain.ts';
 const { fetch } = globalThis;
 globalThis.fetch = (url, init) => fetch(String(url).replace('https://ai-gateway.vercel.sh/v4/ai', process.env.GATEWAY), init);
 const kinds = [];
