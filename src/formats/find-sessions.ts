@@ -72,6 +72,8 @@ export function hostTitle(format: string): string {
 export interface FoundSession {
   readonly path: string;
   readonly modifiedAtMs: number;
+  /** Format of the program. Its folder is read in no other form: a file there may come from somebody else. */
+  readonly format: FormatName;
 }
 
 /** Session files of one agent program. */
@@ -92,12 +94,16 @@ export async function findSessions(places: SessionPlaces): Promise<readonly Host
   return Promise.all(
     SESSION_HOSTS.map(async ({ format, title, folder, sessions }) => {
       const root = folder(places);
-      return { format, title, folder: root, sessions: await sessionsIn(root, sessions) };
+      return { format, title, folder: root, sessions: await sessionsIn(root, format, sessions) };
     }),
   );
 }
 
-async function sessionsIn(folder: string, patterns: readonly string[]): Promise<readonly FoundSession[]> {
+async function sessionsIn(
+  folder: string,
+  format: FormatName,
+  patterns: readonly string[],
+): Promise<readonly FoundSession[]> {
   const sessions: FoundSession[] = [];
   for await (const name of glob([...patterns], { cwd: folder })) {
     const path = join(folder, name);
@@ -106,7 +112,7 @@ async function sessionsIn(folder: string, patterns: readonly string[]): Promise<
     if (stats?.isFile() !== true) continue;
     // SQLite writes changes to the write-ahead log first, so its time counts too.
     const log = name.endsWith('.db') ? await stat(`${path}-wal`).catch(() => undefined) : undefined;
-    sessions.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
+    sessions.push({ format, path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
   }
   return sessions.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs);
 }

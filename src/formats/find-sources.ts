@@ -2,6 +2,7 @@ import { glob, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import { codeOf } from '../core/base/error.ts';
+import type { FormatName } from './import-item.ts';
 
 /** A file to import. */
 export interface FoundSource {
@@ -14,6 +15,8 @@ export interface FoundSource {
   readonly named: boolean;
   /** File size. Absent for standard input and for anything that is not a regular file. */
   readonly sizeBytes?: number;
+  /** Format of every file of this place, such as the folder of an agent program. Default: detected from the content. */
+  readonly format?: FormatName;
 }
 
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git']);

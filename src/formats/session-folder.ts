@@ -1,5 +1,7 @@
 import { open } from 'node:fs/promises';
 
+import { isAbsolute } from 'node:path';
+
 import { isJsonObject, jsonOf } from '../core/base/json.ts';
 
 /** Number of bytes read. Programs write the working folder in the first entries. */
@@ -36,7 +38,7 @@ function folderIn(line: string): string | undefined {
   const { data, payload } = entry;
   const context = isJsonObject(data) ? data['context'] : undefined;
   for (const place of [entry, payload, context]) {
-    if (isJsonObject(place) && typeof place['cwd'] === 'string' && place['cwd'] !== '') return place['cwd'];
+    if (isJsonObject(place) && typeof place['cwd'] === 'string' && isAbsolute(place['cwd'])) return place['cwd'];
   }
   return undefined;
 }

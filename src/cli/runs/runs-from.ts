@@ -91,13 +91,13 @@ export async function* runsOfSources(
   query: SourceQuery,
 ): AsyncGenerator<RunFacts, void, void> {
   const { ids = new RunIds(), isVerbose = false, problems, reportsDamage = false } = query;
-  for await (const { named, path, sizeBytes } of sources) {
+  for await (const { format, named, path, sizeBytes } of sources) {
     // Skips pipes and devices in a folder, because reading them may never end.
     if (!named && sizeBytes === undefined) continue;
     problems.source(path);
     query.onSource?.(path);
     try {
-      yield* runsOfSource(path, ids, query);
+      yield* runsOfSource(path, ids, format === undefined ? query : { ...query, format });
     } catch (error) {
       const code = error instanceof CoxswainError ? error.code : undefined;
       if (code === 'store-io' || code === 'store-closed') throw error;
@@ -108,6 +108,9 @@ export async function* runsOfSources(
     problems.endSource();
   }
 }
+
+/** A run that is dated further ahead of this machine's clock is not one of the last hours. */
+const MAX_AHEAD_MS = 24 * 3_600_000;
 
 async function* runsOfSource(path: string, ids: RunIds, query: SourceQuery): AsyncGenerator<RunFacts, void, void> {
   const { format, hints, isVerbose = false, known, onBytes, onItem, problems, recompute, sinceMs = 0 } = query;
@@ -121,6 +124,11 @@ async function* runsOfSource(path: string, ids: RunIds, query: SourceQuery): Asy
     const fold = folds.get(run);
     folds.delete(run);
     if (fold === undefined || (fold.view.lastAtMs > 0 && fold.view.lastAtMs < sinceMs)) return [];
+    if (sinceMs > 0 && fold.view.lastAtMs > systemClock.nowMs() + MAX_AHEAD_MS) {
+      const day = new Date(fold.view.lastAtMs).toISOString().slice(0, 10);
+      problems.failure(new CoxswainError('format-invalid', `${path}: left out, because it is dated ${day}`));
+      return [];
+    }
     known?.(fold);
     return [fold.facts(systemClock.nowMs())];
   };

@@ -1,7 +1,5 @@
-import { statSync } from 'node:fs';
-
 import { present } from '../../core/base/present.ts';
-import { projectFolderOf } from '../../core/node/project-folder.ts';
+import { isFolder, projectFolderOf } from '../../core/node/project-folder.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 
 const MAX_LEVELS = 100;
@@ -65,6 +63,5 @@ function nameOf(runId: string): string {
 /** Returns the project of a folder, or the folder itself if it no longer exists. */
 export function projectAt(folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined;
-  const exists = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-  return exists ? projectFolderOf({ projectDir: undefined, cwd: folder }) : folder;
+  return isFolder(folder) ? projectFolderOf({ projectDir: undefined, cwd: folder }) : folder;
 }

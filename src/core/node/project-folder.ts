@@ -27,6 +27,13 @@ function gitRootOf(folder: string): string | undefined {
   }
 }
 
-function isFolder(path: string | undefined): path is string {
-  return path !== undefined && isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+/** Returns true for an absolute path of a folder. Never throws: a session file names any text as its folder. */
+export function isFolder(path: string | undefined): path is string {
+  if (path === undefined || !isAbsolute(path)) return false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Missing, or a text that names no path here: a NUL, a loop of links, too long, a folder of another user.
+    return false;
+  }
 }

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { hasCode } from '../../core/base/error.ts';
+import { readGuarded } from '../../core/node/guarded-file.ts';
 import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 
 /** A Claude Code session whose process is running. */
@@ -23,13 +24,21 @@ export async function openSessions(folder: string): Promise<ReadonlyMap<string, 
   if (names === undefined) return undefined;
   const open = new Map<string, OpenSession>();
   for (const name of names.filter((one) => /^\d+\.json$/.test(one))) {
-    // The file may be incomplete, or deleted meanwhile.
-    const session = jsonOf(await readFile(join(place, name), 'utf8').catch(() => ''));
+    const session = jsonOf(textIn(join(place, name)));
     const { pid, procStart, sessionId, waitingFor } = isJsonObject(session) ? session : {};
     if (typeof pid !== 'number' || typeof sessionId !== 'string' || !(await isRunning(pid, procStart))) continue;
     open.set(sessionId, typeof waitingFor === 'string' ? { waitingFor } : {});
   }
   return open;
+}
+
+/** The text of a small regular file; empty for one that was deleted, for a link and for a pipe. */
+function textIn(path: string): string {
+  try {
+    return readGuarded(path, { maxBytes: 65_536, mayBeShared: true })?.toString('utf8') ?? '';
+  } catch {
+    return '';
+  }
 }
 
 /** @param startedAt  start time of the process as the system reports it; it detects another process with the same pid */

@@ -43,12 +43,30 @@ test('the same event of a run is sent once in ten minutes', async () => {
   expect(sent.map(({ event, run }) => `${event} ${run}`)).toEqual(['stuck a', 'stuck b', 'ended a', 'stuck a']);
 });
 
-test('thirty are sent in an hour', () => {
-  const { notifier, clock } = notifierWith();
+test('after thirty in an hour, one in ten minutes says how many were not sent', async () => {
+  const { notifier, clock, sent } = notifierWith();
   const results = Array.from({ length: 40 }, (_, index) => notifier.tell(stuck(`r${index}`)));
-  expect(results.filter(Boolean).length).toBe(30);
-  clock.ms = 60 * MINUTE_MS;
+  expect(results.filter(Boolean).length).toBe(31);
+  clock.ms = 10 * MINUTE_MS;
   expect(notifier.tell(stuck('r40'))).toBe(true);
+  clock.ms = 60 * MINUTE_MS;
+  expect(notifier.tell(stuck('r41'))).toBe(true);
+  await notifier.finish();
+  expect(sent.slice(30).map(({ message }) => message)).toEqual([
+    'Run r30 is stuck.\nOnly one in ten minutes follows; see coxswain',
+    'Run r40 is stuck.\n9 more were not sent; see coxswain',
+    'Run r41 is stuck.',
+  ]);
+});
+
+test('one run that is noisy leaves the others theirs', () => {
+  const { notifier, clock } = notifierWith();
+  const results = Array.from({ length: 6 }, (_, at) => {
+    clock.ms = at * 10 * MINUTE_MS - at;
+    return ['stuck', 'ended', 'failed'].map((event) => notifier.tell({ ...stuck('a'), event } as Notification));
+  });
+  expect(results.flat().filter(Boolean).length).toBeLessThanOrEqual(7);
+  expect(notifier.tell(stuck('b'))).toBe(true);
 });
 
 test('a failure that may pass is tried three times, any other once', async () => {

@@ -8,6 +8,7 @@ import type { Notification, NotifyEvent, NotifyFailure, NotifyTarget } from './n
 const REPEAT_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 const MAX_PER_HOUR = 30;
+const MAX_PER_RUN_AND_HOUR = 6;
 const MAX_KNOWN = 1_000;
 const MAX_CHARS = 500;
 /** Delays before the second and the third attempt. */
@@ -25,13 +26,15 @@ export interface NotifierParts {
 }
 
 /**
- * Sends notifications one at a time, with secrets redacted. Limits: one notification per event and run in ten minutes, and 30
- * notifications per hour. Transient failures are retried twice. Callers do not wait.
+ * Sends notifications one at a time, with secrets redacted. Limits: one notification per event and run in ten minutes, six per
+ * run and hour, and 30 per hour. Beyond the last, one notification in ten minutes says how many are not sent. Transient failures are retried twice. Callers do not wait.
  */
 export class Notifier {
   readonly #parts: NotifierParts;
   readonly #sentMs = new LruMap<number>(MAX_KNOWN);
-  #hourMs: readonly number[] = [];
+  #hour: readonly { readonly run: string; readonly ms: number }[] = [];
+  #unsent = 0;
+  #countedMs = Number.NEGATIVE_INFINITY;
   #lastSend: Promise<void> = Promise.resolve();
 
   constructor(parts: NotifierParts) {
@@ -44,15 +47,23 @@ export class Notifier {
     const nowMs = this.#parts.clock.nowMs();
     const key = `${notification.event} ${notification.run}`;
     const lastMs = this.#sentMs.get(key);
-    this.#hourMs = this.#hourMs.filter((ms) => nowMs - ms < HOUR_MS);
+    const { run } = notification;
+    this.#hour = this.#hour.filter(({ ms }) => nowMs - ms < HOUR_MS);
     if (lastMs !== undefined && nowMs - lastMs < REPEAT_MS) return false;
-    if (this.#hourMs.length >= MAX_PER_HOUR) return false;
+    if (this.#hour.filter((sent) => sent.run === run).length >= MAX_PER_RUN_AND_HOUR) return false;
     this.#sentMs.set(key, nowMs);
-    this.#hourMs = [...this.#hourMs, nowMs];
+    const isCount = this.#hour.length >= MAX_PER_HOUR;
+    if (isCount && nowMs - this.#countedMs < REPEAT_MS) {
+      this.#unsent += 1;
+      return false;
+    }
+    const more = this.#unsent === 0 ? 'Only one in ten minutes follows' : `${this.#unsent} more were not sent`;
+    if (isCount) [this.#unsent, this.#countedMs] = [0, nowMs];
+    else this.#hour = [...this.#hour, { run, ms: nowMs }];
     const shownNotification = {
       ...notification,
-      run: shownText(notification.run),
-      message: shownText(notification.message),
+      run: shownText(run),
+      message: `${shownText(notification.message)}${isCount ? `\n${more}; see coxswain` : ''}`,
     };
     this.#lastSend = this.#sendAfter(this.#lastSend, shownNotification);
     return true;

@@ -383,7 +383,7 @@ async function* filesOf(sessions: readonly FoundSession[], sinceMs: number): Asy
     for await (const found of findSources([session.path])) {
       const stats = found.path === session.path ? undefined : await stat(found.path).catch(() => undefined);
       // A deleted session or a session without runs is not a problem.
-      if (stats === undefined || stats.mtimeMs >= sinceMs) yield { ...found, named: false };
+      if (stats === undefined || stats.mtimeMs >= sinceMs) yield { ...found, named: false, format: session.format };
     }
   }
 }

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+import { useStoresFolder } from './cli-stores.ts';
+import { homeOnly, type CliResult } from './run-cli.ts';
+
+const here = useStoresFolder();
+const NOW = new Date(Date.now() - 60_000).toISOString();
+
+/** Writes a file of Claude Code's folder, whatever wrote it. */
+function put(path: string, text: string): void {
+  const file = join(here.cwd, 'home', '.claude', path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, text);
+}
+
+function session(sessionId: string, cwd: string, timestamp = NOW): string {
+  const common = { sessionId, cwd, timestamp };
+  const content = [{ type: 'text', text: 'done' }];
+  return [
+    { ...common, type: 'user', uuid: '1', message: { role: 'user', content: `task of ${sessionId}` } },
+    { ...common, type: 'assistant', uuid: '2', message: { role: 'assistant', stop_reason: 'end_turn', content } },
+  ]
+    .map((entry) => JSON.stringify(entry))
+    .join('\n');
+}
+
+async function report(...args: readonly string[]): Promise<CliResult> {
+  return here.run(['report', ...args], { env: homeOnly(join(here.cwd, 'home')) });
+}
+
+test.each([
+  ['a NUL', () => '/tmp/\u0000x'],
+  ['10,000 characters', () => '/a'.repeat(5_000)],
+  ['a loop of links', () => join(here.cwd, 'loop', 'x')],
+  ['a relative path', () => '.'],
+])('a session whose folder is %s does not end the report', async (_, cwd) => {
+  symlinkSync('loop', join(here.cwd, 'loop'));
+  put('projects/-p/odd.jsonl', session('odd', cwd()));
+  put('projects/-p/even.jsonl', session('even', here.cwd));
+  const { code, stdout } = await report();
+  expect(code).toBe(0);
+  expect(stdout).toContain('task of odd');
+  expect(stdout).toContain('task of even');
+});
+
+test('a relative folder does not put a session into the current project', async () => {
+  put('projects/-p/odd.jsonl', session('odd', '.'));
+  const { stdout } = await report('--json');
+  expect(stdout).not.toContain(`"project":"${here.cwd}"`);
+});
+
+test('a file in the form of coxswain in the folder of Claude Code replaces no session', async () => {
+  const record = (seq: number, payload: object): string =>
+    JSON.stringify({ schema_version: 1, run_id: 'real', seq, recorded_at_unix_ms: Date.parse(NOW), payload });
+  put('projects/-p/real.jsonl', session('real', here.cwd));
+  put(
+    'projects/-p/forged.jsonl',
+    [
+      record(0, { kind: 'run_started', task: 'forged' }),
+      record(1, { kind: 'run_ended', outcome: 'succeeded', success: true }),
+    ].join('\n'),
+  );
+  const { stdout } = await report();
+  expect(stdout).toContain('task of real');
+  expect(stdout).not.toContain('forged');
+});
+
+test('a session that is dated years ahead is not one of the last hours, and is named', async () => {
+  put('projects/-p/late.jsonl', session('late', here.cwd, '2099-01-01T00:00:00.000Z'));
+  const { code, stdout, stderr } = await report('--since', '1h');
+  expect(code).toBe(1);
+  expect(stdout).not.toContain('task of late');
+  expect(stderr).toContain('late.jsonl: left out, because it is dated 2099-01-01');
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a pipe in the place of a state file of Claude Code is not waited for',
+  async () => {
+    put('projects/-p/even.jsonl', session('even', here.cwd));
+    put('sessions/2.json', '{}');
+    execFileSync('mkfifo', [join(here.cwd, 'home', '.claude', 'sessions', '1.json')]);
+    expect((await report()).stdout).toContain('task of even');
+  },
+);
