@@ -405,7 +405,7 @@ test('a session that the model ended, or that was interrupted, is recorded with 
     { outcome: 'error', reason: 'rate_limit', labels: { error: 'API Error: Request rejected (429)' } },
   ]);
 
-  const transcript = join(place.project, 'transcript.jsonl');
+  const transcript = join(place.project, 's1.jsonl');
   const stopped = { type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] } };
   writeFileSync(transcript, `${JSON.stringify(stopped)}\n`);
   hook(place, event('UserPromptSubmit', { prompt: 'Go on' }));

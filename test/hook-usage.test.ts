@@ -20,6 +20,8 @@ type Json = Readonly<Record<string, unknown>>;
 interface Host {
   readonly transcript: string;
   readonly model: string;
+  /** Turns of the run. A host without answers in its file gets another one by the repeated stop. */
+  readonly turns: number;
   answer(at: number, input: number): readonly Json[];
   prompt(base: Json): Json;
   call(base: Json): readonly Json[];
@@ -33,6 +35,7 @@ const HOSTS: Readonly<Record<string, Host>> = {
   codex: {
     transcript: 'rollout-2026.jsonl',
     model: 'gpt-5.5',
+    turns: 3,
     answer: (at, input) => [
       {
         timestamp: iso(at),
@@ -74,6 +77,7 @@ const HOSTS: Readonly<Record<string, Host>> = {
   copilot: {
     transcript: 'events.jsonl',
     model: 'gpt-5.4',
+    turns: 3,
     answer: (at, input) => [
       {
         timestamp: iso(at),
@@ -101,9 +105,36 @@ const HOSTS: Readonly<Record<string, Host>> = {
       stopReason: 'end_turn',
     }),
   },
+  'claude-code': {
+    transcript: `${SESSION}.jsonl`,
+    model: 'claude-sonnet-4-5',
+    turns: 2,
+    answer: (at, input) => {
+      const isLast = at === 5;
+      const content = isLast
+        ? { type: 'text', text: 'Done.' }
+        : { type: 'tool_use', id: 'c1', name: 'Bash', input: {} };
+      const usage = { input_tokens: input, output_tokens: 34 };
+      const stop_reason = isLast ? 'end_turn' : 'tool_use';
+      const message = { id: `m${at}`, model: 'claude-sonnet-4-5', content: [content], stop_reason, usage };
+      const answer = { type: 'assistant', sessionId: SESSION, uuid: `u${at}`, timestamp: iso(at), message };
+      const result = { content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'a.txt' }] };
+      const entry = { type: 'user', sessionId: SESSION, uuid: `r${at}`, timestamp: iso(at + 0.5), message: result };
+      // No session of Claude Code begins before its run.
+      if (at < 0) return [];
+      return isLast ? [answer] : [answer, entry];
+    },
+    prompt: (base) => ({ ...base, hook_event_name: 'UserPromptSubmit', prompt: 'go' }),
+    call: (base) => {
+      const call = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'c1', tool_response: 'a.txt' };
+      return [{ ...base, hook_event_name: 'PostToolBatch', tool_calls: [call] }];
+    },
+    stop: (base) => ({ ...base, hook_event_name: 'Stop', last_assistant_message: 'Done.' }),
+  },
   gemini: {
     transcript: 'session-2026.jsonl',
     model: 'gemini-2.5-pro',
+    turns: 3,
     answer: (at, input) => {
       const tokens = { input, output: 30, cached: 200, thoughts: 4, tool: 0, total: input + 34 };
       const entry = { id: `e${at}`, timestamp: iso(at), type: 'gemini', content: 'x', tokens, model: 'gemini-2.5-pro' };
@@ -182,7 +213,7 @@ test.each(Object.entries(HOSTS))(
     const { usage } = viewOf(records);
     expect(usage.tokens).toBe(1_200 + 1_500 + 2 * 34);
     expect(usage.costUsd).toBeGreaterThan(0);
-    expect(records.filter(({ payload }) => payload.kind === 'turn_started')).toHaveLength(3);
+    expect(records.filter(({ payload }) => payload.kind === 'turn_started')).toHaveLength(host.turns);
   },
 );
 

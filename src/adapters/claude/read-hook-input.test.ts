@@ -46,7 +46,7 @@ describe('the input of a hook', () => {
     ],
     [
       { hook_event_name: 'PostToolBatch', tool_calls: [{ ...CALL, tool_response: 'a.txt' }, 'no call', {}] },
-      { kind: 'batch_ended', calls: [{ ...READ, result: 'a.txt', isError: true }] },
+      { kind: 'batch_ended', calls: [{ ...READ, result: 'a.txt', isError: false }] },
     ],
     [
       { hook_event_name: 'Stop', stop_hook_active: true, last_assistant_message: 'Done.' },

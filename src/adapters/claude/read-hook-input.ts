@@ -3,6 +3,8 @@ import { textOrUndefined } from '../../core/base/json-member.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
 import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
+import type { Json } from '../../core/base/json.ts';
+import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
 import type { CallOutcome } from '../../core/records/call-outcome.ts';
 import type { EndedCall, HostCall, HostEvent } from '../host/host-event.ts';
 import { toolResultOf } from './tool-response.ts';
@@ -144,7 +146,17 @@ function endedCall(call: HostCall, input: Readonly<Record<string, unknown>>, isE
 function batchCall(item: unknown): readonly EndedCall[] {
   const call = isJsonObject(item) ? callOf(item) : undefined;
   if (!isJsonObject(item) || call === undefined) return [];
-  return [{ ...call, result: toolResultOf(item['tool_response']), isError: true, outcome: outcomeIn(item) }];
+  const result = toolResultOf(item['tool_response']);
+  const { is_error: stated } = item;
+  const isError = typeof stated === 'boolean' ? stated : readsAsFailure(result);
+  return [{ ...call, result, isError, ...optional('outcome', outcomeIn(item)) }];
+}
+
+/** The texts by which Claude Code begins the result of a failed call. A batch has no error flags. */
+const FAILURE = /^(?:<tool_use_error>|Exit code \d|Error: )/;
+
+function readsAsFailure(result: Json): boolean {
+  return (typeof result === 'string' && FAILURE.test(result)) || hostOutcome(result, 'claude-code') !== undefined;
 }
 
 /** Returns the outcome that a payload states. */

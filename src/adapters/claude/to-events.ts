@@ -5,13 +5,13 @@ import type { AgentEvent } from '../../core/records/agent-event.ts';
 import type { Usage } from '../../core/records/agent-message.ts';
 
 /** The event for a call that the model requested. */
-export function callStarted({ id, name, args }: HostCall): AgentEvent {
-  return { type: 'tool_execution_start', toolCallId: id, toolName: name, args };
+export function callStarted({ id, name, args, atMs }: HostCall): AgentEvent {
+  return { type: 'tool_execution_start', toolCallId: id, toolName: name, args, ...present({ atMs }) };
 }
 
 /** The event for a call that returned, failed, or was refused. */
-export function callEnded({ id, name, result, isError, outcome, durationMs }: EndedCall): AgentEvent {
-  const more = present({ outcome, durationMs });
+export function callEnded({ id, name, result, isError, outcome, durationMs, endedAtMs }: EndedCall): AgentEvent {
+  const more = present({ outcome, durationMs, atMs: endedAtMs });
   return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError, ...more };
 }
 
@@ -24,10 +24,11 @@ export function callCutOff({ id, name }: Pick<HostCall, 'id' | 'name'>): AgentEv
 /** The event for an answer of which only the text or the tokens are known. */
 export function answerEvent(
   text: string,
-  details: { readonly modelId?: string; readonly usage?: Usage } = {},
+  details: { readonly modelId?: string; readonly usage?: Usage; readonly atMs?: number } = {},
 ): AgentEvent {
-  const { modelId, usage } = details;
-  return { type: 'message_end', message: { role: 'assistant', content: text, ...present({ modelId, usage }) } };
+  const { atMs, modelId, usage } = details;
+  const message = { role: 'assistant', content: text, ...present({ modelId, usage }) } as const;
+  return { type: 'message_end', message, ...present({ atMs }) };
 }
 
 /**

@@ -13,6 +13,8 @@ export interface HostCall {
    * same tool and arguments.
    */
   readonly isPairedByArguments?: true;
+  /** Unix milliseconds. Absent if the call starts now. */
+  readonly atMs?: number;
 }
 
 /** A call with the result that the model sees. */
@@ -22,6 +24,8 @@ export interface EndedCall extends HostCall {
   /** Set if the host states that the call was refused or cancelled. Default: from `isError` and the host's text. */
   readonly outcome?: CallOutcome | undefined;
   readonly durationMs?: number;
+  /** Unix milliseconds. Absent if the call ends now. */
+  readonly endedAtMs?: number;
 }
 
 export interface TranscriptCall extends HostCall {
@@ -35,6 +39,25 @@ export interface AnswerUsage {
   readonly modelId?: string;
   readonly usage: Usage;
 }
+
+/** An answer of the model in a session file. */
+export interface SessionAnswer {
+  /** Unix milliseconds; 0 if the file has no time. */
+  readonly atMs: number;
+  readonly text: string;
+  readonly modelId?: string;
+  readonly usage?: Usage;
+  readonly calls: readonly TranscriptCall[];
+  /** False if the file may get more parts of the answer. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Returns the answers at the end of a session file, at least those after the last known answer.
+ *
+ * @param isKnown  returns true for an answer that the run has recorded
+ */
+export type SessionReader = (isKnown: (answer: SessionAnswer) => boolean) => readonly SessionAnswer[];
 
 /** The session and thread of an event. */
 interface HostEventPlace {
@@ -51,6 +74,8 @@ interface HostEventPlace {
   readonly answers?: readonly (readonly TranscriptCall[])[];
   /** Tokens of the latest answers in order, also of recorded ones. Set for hosts whose events contain no tokens. */
   readonly usages?: readonly AnswerUsage[];
+  /** Reads the session file, which has what no event reports: tokens, refused calls, and events whose hook failed. */
+  readonly session?: SessionReader;
 }
 
 /** One step of an agent, in a format independent of the host. The dialect of each host converts payloads to this format. */

@@ -7,7 +7,7 @@ import type { AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { AdviseContext } from '../../core/run/evaluation-payload.ts';
 import type { Run } from '../../core/run/run.ts';
 import type { StopRequest } from '../../core/steering/stop-policy.ts';
-import type { AnswerUsage, EndedCall, HostCall, HostEvent, PromptEvent, TranscriptCall } from './host-event.ts';
+import type { AnswerUsage, EndedCall, HostCall, HostEvent, PromptEvent, SessionAnswer } from './host-event.ts';
 
 /**
  * The main thread of an agent, or one of its subagents. The transport keeps the thread's state between events. It keeps the
@@ -28,8 +28,10 @@ export interface HostThread {
   readonly hasUnheardCall?: boolean;
   /** Returns true if calls of a batch are open, for hosts that do not report the end of a batch. Default: false. */
   hasUnfinished?(batch: 'open-calls' | readonly string[]): boolean;
-  /** Returns the ended calls among `answers` whose end no event reported, as one list per answer. Default: none. */
-  missed?(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[];
+  /** Reads what the session file has and no event reported. Default: nothing. */
+  unread?(event: HostEvent): UnreadSession;
+  /** Records an answer that no event reported, with its calls. */
+  recordAnswer?(answer: UnreadAnswer): void;
   /** Called before a prompt is recorded. */
   beginPrompt(prompt: PromptEvent): void;
   compact(trigger: string): void;
@@ -46,17 +48,37 @@ export interface HostThread {
    * @returns false if the end was already reported
    */
   endCall(call: EndedCall): boolean;
-  /** Returns the calls whose end no event reported, with the results to record. */
-  unreported(calls: readonly EndedCall[]): readonly EndedCall[];
+  /**
+   * Returns the calls whose end no event reported, with the results to record.
+   *
+   * @param answer  the answer of these calls in the session file, which says which of them were refused
+   */
+  unreported(calls: readonly EndedCall[], answer?: UnreadAnswer): readonly EndedCall[];
   /** Ends the turn, and records the tokens of answers that are not recorded. */
   endBatch(usages?: readonly AnswerUsage[]): void;
-  /** Records the agent's last answer before it stops. */
-  stop(text: string | undefined, usages?: readonly AnswerUsage[]): void;
+  /** Records the agent's last answer before it stops. @param answer  the same answer in the session file */
+  stop(text: string | undefined, usages?: readonly AnswerUsage[], answer?: UnreadAnswer): void;
   /** Called when an answer has made the agent continue. */
   forced(): void;
   end(ending?: RunEnding, usages?: readonly AnswerUsage[]): void;
   /** Joins advice into one text for the answer to the event `name`. Undefined if there is no advice, or if it cannot be delivered. */
   say(advice: readonly AdviceHandle[], name: string): string | undefined;
+}
+
+/** An answer of which a part is not recorded. */
+export interface UnreadAnswer extends SessionAnswer {
+  /** True if the answer belongs to a recorded turn. */
+  readonly isTurnKnown: boolean;
+  /** True if its tokens are not recorded. */
+  readonly hasNewUsage: boolean;
+}
+
+/** What the session file has and no event reported. */
+export interface UnreadSession {
+  /** Answers before the event, in order. */
+  readonly past: readonly UnreadAnswer[];
+  /** The answer whose calls have ended, or the last answer before a stop. */
+  readonly current?: UnreadAnswer;
 }
 
 /**
@@ -70,7 +92,8 @@ export function interpretEvent(
   { forceTurnAtStop }: { readonly forceTurnAtStop: boolean },
 ): string | undefined {
   const { run } = thread;
-  const missedEvents = takeMissed(event, thread);
+  const { past, current } = thread.unread?.(event) ?? { past: [] };
+  const missedEvents = takePast(past, event, thread);
   const sayText = (advice: readonly AdviceHandle[]): string | undefined => {
     if (stopAt(event, run) === undefined) return thread.say([...missedEvents, ...advice], event.name);
     settleAll([...missedEvents, ...advice], 'the agent is stopped');
@@ -131,17 +154,18 @@ export function interpretEvent(
     }
     case 'batch_ended': {
       // A request without preceding calls.
-      if (thread.isTurnOpen === false) return undefined;
+      if (thread.isTurnOpen === false && event.calls.length === 0) return undefined;
       resumeIfEnded(run, event.name);
       const unheardAdvice = thread.hasUnheardCall === true ? askAt(thread, 'post_tool_result') : [];
-      const afterRefusals = endCalls(thread, thread.unreported(event.calls));
+      if (current !== undefined) thread.recordAnswer?.({ ...current, calls: [] });
+      const ended = endCalls(thread, thread.unreported(callsOf(event.calls, current), current));
       thread.endBatch(event.usages);
-      return sayText([...unheardAdvice, ...afterRefusals, ...askAt(thread, 'pre_tool_selection')]);
+      return sayText([...unheardAdvice, ...ended, ...askAt(thread, 'pre_tool_selection')]);
     }
     case 'stopped': {
       const { isSubagent, isForced, lastMessage } = event;
       resumeIfEnded(run, isSubagent ? 'subagent' : 'stop');
-      thread.stop(lastMessage, event.usages);
+      thread.stop(lastMessage, event.usages, current);
       const advice = askAt(thread, 'pre_response', lastMessage === undefined ? {} : { lastResponse: lastMessage });
       const mayForce = forceTurnAtStop && !isForced && !thread.hasForcedTurn;
       if (!mayForce)
@@ -160,18 +184,27 @@ export function interpretEvent(
 }
 
 /**
- * Records the ends of calls that no event reported. Each answer of the model is one turn.
+ * Records answers that no event reported. Each is a turn.
  *
- * @returns advice on these calls
+ * @returns advice on these calls. None if no request follows the event
  */
-function takeMissed(event: HostEvent, thread: HostThread): readonly AdviceHandle[] {
-  if (event.answers === undefined || thread.missed === undefined) return [];
-  return thread.missed(event.answers).flatMap((calls) => {
+function takePast(past: readonly UnreadAnswer[], event: HostEvent, thread: HostThread): readonly AdviceHandle[] {
+  for (const answer of past) {
     resumeIfEnded(thread.run, event.name);
-    const advice = endCalls(thread, calls);
-    thread.endBatch();
-    return advice.concat(askAt(thread, 'pre_tool_selection'));
-  });
+    thread.recordAnswer?.(answer);
+  }
+  if (event.kind === 'session_ended' || event.kind === 'failed') return [];
+  if (!past.some(({ calls }) => calls.length > 0)) return [];
+  return [...askAt(thread, 'post_tool_result'), ...askAt(thread, 'pre_tool_selection')];
+}
+
+/** The calls of a batch in the order of the answer. The session file says which of them failed. */
+function callsOf(reported: readonly EndedCall[], answer: UnreadAnswer | undefined): readonly EndedCall[] {
+  const inFile = new Map(answer?.calls.map((call) => [call.id, call.ended]));
+  const others = answer?.calls.flatMap(({ id, ended }) =>
+    ended === undefined || reported.some((call) => call.id === id) ? [] : [ended],
+  );
+  return [...reported.map((call) => inFile.get(call.id) ?? call), ...(others ?? [])];
 }
 
 function endCalls(thread: HostThread, calls: readonly EndedCall[]): AdviceHandle[] {

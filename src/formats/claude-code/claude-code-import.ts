@@ -83,7 +83,9 @@ class ClaudeCodeRun {
       }
       yield* this.#messageItems(entry, userBlocks, atMs);
       userBlocks = [];
-      const isDenied = result.sourceId !== undefined && this.#deniedCalls.has(result.sourceId);
+      const isDenied =
+        typeof entry.toolDenialKind === 'string' ||
+        (result.sourceId !== undefined && this.#deniedCalls.has(result.sourceId));
       yield* this.#session.result(isDenied ? { ...result, outcome: 'refused' } : result);
     }
     yield* this.#messageItems(entry, userBlocks, atMs);

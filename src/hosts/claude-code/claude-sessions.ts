@@ -257,6 +257,7 @@ export class ClaudeSessions {
             storedId: (id) => this.#storedId(id),
             pairKey: (call) => this.#pairKey(call),
             undeliverable: late === undefined ? undefined : LATE_REASON,
+            untilMs: late?.arrivedAtMs,
           });
           const text = interpretEvent(input, thread, { forceTurnAtStop });
           return present({ text, stop: stopAt(input, active) });

@@ -22,6 +22,8 @@ export type ClaudeState = {
   readonly deadlineAtMs: number | null;
   /** Time of the last record with tokens, or of the start of the run. Unix milliseconds. */
   readonly usedAtMs: number;
+  /** Time of the last record with tokens. Absent before the first one. Unix milliseconds. */
+  readonly lastUsageAtMs?: number;
   /** Number of failed completion checks since the last prompt. */
   readonly unmet: number;
   /** True if the completion check has given up since the last prompt. */
@@ -109,12 +111,13 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     }
     case 'evaluation':
       if (payload.point === 'post_tool_result') return { ...state, hasUnheardCall: false };
-      return payload.point === 'pre_tool_selection' ? { ...state, turnOpen: false } : state;
+      return payload.point === 'pre_tool_execution' ? state : { ...state, turnOpen: false };
     case 'message_appended': {
       const { message } = payload;
       const next = foldMessage(state, message.role, textOfContent(message.content));
       const hasUsage = message.role === 'assistant' && message.usage !== undefined;
-      return hasUsage ? { ...next, usedAtMs: record.recorded_at_unix_ms } : next;
+      const { recorded_at_unix_ms: atMs } = record;
+      return hasUsage ? { ...next, usedAtMs: atMs, lastUsageAtMs: atMs } : next;
     }
     case 'completion_checked':
       return {
@@ -133,6 +136,8 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
 }
 
 function foldMessage(state: ClaudeState, role: string, text: string): ClaudeState {
+  // An answer precedes its calls.
+  if (role === 'assistant') return { ...state, isForcing: false };
   const endedState = { ...state, turnOpen: false, isForcing: false };
   // The host sends some messages with the user's role, for example about a finished background task. They are not new requests.
   return role === 'user' && isTaskText(text)

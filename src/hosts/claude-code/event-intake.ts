@@ -214,7 +214,7 @@ function storableEvent(
   const storable: Record<string, unknown> = { ...storableCall(json, redact) };
   for (const field of PLAIN_FIELDS) storable[field] = json[field];
   for (const field of NAME_FIELDS) storable[field] = storableName(json[field], redact);
-  for (const field of ['prompt', 'last_assistant_message']) {
+  for (const field of ['prompt', 'last_assistant_message', 'transcript_path', 'agent_transcript_path']) {
     const value = json[field];
     if (typeof value === 'string') storable[field] = storableText(value, redact);
   }
@@ -240,9 +240,7 @@ function storableEvent(
   else if (Array.isArray(batch)) storable['batch'] = batch.map((id) => storableId(String(id), redact));
   const calls = json['tool_calls'];
   if (Array.isArray(calls)) {
-    storable['tool_calls'] = calls
-      .filter(isJsonObject)
-      .map((call) => storableCall({ is_error: true, ...call }, redact));
+    storable['tool_calls'] = calls.filter(isJsonObject).map((call) => storableCall(call, redact));
   }
   return storable;
 }

@@ -1,12 +1,16 @@
+import { basename, join } from 'node:path';
+
 import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 import { textOrUndefined } from '../../core/base/json-member.ts';
 import { present } from '../../core/base/present.ts';
-import type { HostEvent } from '../../adapters/host/host-event.ts';
+import type { HostEvent, SessionAnswer } from '../../adapters/host/host-event.ts';
 import { dialectOf } from '../dialects/dialects.ts';
 import type { HookAnswer, HookPayload, HostName } from '../dialects/hook-dialect.ts';
 import { readPayload } from '../dialects/read-payload.ts';
 import { endingAfter } from '../../formats/claude-code/claude-ending.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import { claudeCodeImporter } from '../../formats/claude-code/claude-code.ts';
+import { readSession } from '../dialects/session-file.ts';
 import { transcriptTail } from '../dialects/transcript-tail.ts';
 
 /** Number of bytes that are read at the end of a transcript. */
@@ -77,7 +81,8 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   const json = payload['host'] === undefined ? { ...dialect.toPayload(payload), host } : payload;
   const event = textOrUndefined(json['hook_event_name'] ?? payload['hook_event_name']);
   const sessionId = textOrUndefined(json['session_id']);
-  const input = withEnding(readPayload(json), host === 'claude-code' ? json['transcript_path'] : undefined);
+  const read = readPayload(json);
+  const input = host === 'claude-code' ? withSession(read, json) : read;
   const background = json['background_tasks'];
   const hasBackgroundWork = Array.isArray(background) && background.length > 0;
   return {
@@ -92,8 +97,31 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   };
 }
 
-function withEnding(input: HostEvent | undefined, transcript: unknown): HostEvent | undefined {
-  if (input?.kind !== 'session_ended' || typeof transcript !== 'string') return input;
-  const ending = endingOfTranscript(transcript);
-  return ending === undefined ? input : { ...input, ending };
+/** Events at which the session file is read: the calls before them have ended. */
+const WITH_SESSION: ReadonlySet<HostEvent['kind']> = new Set([
+  'prompted',
+  'batch_ended',
+  'stopped',
+  'failed',
+  'compacted',
+  'session_ended',
+]);
+
+/** Adds what the session file of Claude Code has. */
+function withSession(input: HostEvent | undefined, json: HookPayload): HostEvent | undefined {
+  const { agent_transcript_path: agentFile, session_id: session, transcript_path: main } = json;
+  if (input === undefined || !WITH_SESSION.has(input.kind) || typeof main !== 'string') return input;
+  // Never the file of another session.
+  if (basename(main) !== `${String(session)}.jsonl`) return input;
+  const { agentId } = input;
+  const path =
+    agentId === undefined
+      ? main
+      : (textOrUndefined(agentFile) ?? join(main.slice(0, -'.jsonl'.length), 'subagents', `agent-${agentId}.jsonl`));
+  const isRun = (key: string): boolean => (agentId === undefined ? !key.includes('/') : key.includes('/'));
+  const file = { path, importer: claudeCodeImporter, isRun };
+  const event = { ...input, session: (isKnown: (answer: SessionAnswer) => boolean) => readSession(file, isKnown) };
+  if (event.kind !== 'session_ended') return event;
+  const ending = endingOfTranscript(main);
+  return ending === undefined ? event : { ...event, ending };
 }

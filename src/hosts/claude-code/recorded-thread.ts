@@ -1,11 +1,25 @@
+import { present } from '../../core/base/present.ts';
 import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
 import { unrunOutcome } from '../../core/detect/calls/host-refusals.ts';
-import type { AnswerUsage, EndedCall, HostCall, PromptEvent, TranscriptCall } from '../../adapters/host/host-event.ts';
+import type {
+  AnswerUsage,
+  EndedCall,
+  HostCall,
+  HostEvent,
+  PromptEvent,
+  SessionAnswer,
+  TranscriptCall,
+} from '../../adapters/host/host-event.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { answerAcknowledgement } from '../../adapters/host/answer-acknowledgement.ts';
-import { settleAll, type HostThread } from '../../adapters/host/interpret-event.ts';
+import {
+  settleAll,
+  type HostThread,
+  type UnreadAnswer,
+  type UnreadSession,
+} from '../../adapters/host/interpret-event.ts';
 import { deliverAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { Run } from '../../core/run/run.ts';
 import type { ClaudeState } from './claude-state.ts';
@@ -22,6 +36,8 @@ export interface RecordedThreadOptions {
   readonly pairKey: (call: HostCall) => string;
   /** Why advice cannot be delivered, for example because the event is late. Undefined if advice can be delivered. */
   readonly undeliverable?: string | undefined;
+  /** Answers after this time are not read, because the event was earlier. Unix milliseconds; default: none are left out. */
+  readonly untilMs?: number | undefined;
 }
 
 /**
@@ -66,19 +82,46 @@ export class RecordedThread implements HostThread {
     return batch.some((id) => !closedCalls.includes(this.#options.storedId(id)));
   }
 
-  /** The calls after the last call that an event reported, and earlier calls that are still open. */
-  missed(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[] {
-    const calls = answers.flat();
-    const recordedIds = new Map(calls.map((call) => [call, this.#lookUp(call)]));
-    const { lastClosedCall } = this.#state;
-    const lastKnown = calls.findLastIndex(
-      (call) => recordedIds.get(call) !== 'new' || this.#options.storedId(call.id) === lastClosedCall,
+  unread(event: HostEvent): UnreadSession {
+    if (event.answers !== undefined) return { past: this.#missed(event.answers) };
+    if (event.session === undefined) return { past: [] };
+    const { lastUsageAtMs = -1 } = this.#state;
+    const { untilMs = Infinity } = this.#options;
+    const answers = event.session(({ atMs }) => atMs <= lastUsageAtMs).filter(({ atMs }) => atMs <= untilMs);
+    const at = currentIn(answers, event);
+    const isOver = event.kind === 'session_ended' || event.kind === 'failed' || event.kind === 'stopped';
+    const lastKnown = answers.findLastIndex(
+      ({ atMs, calls }) => atMs <= lastUsageAtMs || calls.some((call) => this.#isKnown(call)),
     );
-    const isMissed = (call: TranscriptCall): boolean =>
-      recordedIds.get(call) === 'open' || (recordedIds.get(call) === 'new' && calls.indexOf(call) > lastKnown);
-    return answers
-      .map((answer) => answer.flatMap((call) => (call.ended !== undefined && isMissed(call) ? [call.ended] : [])))
-      .filter((ended) => ended.length > 0);
+    const unread = answers.map((answer, index): UnreadAnswer => {
+      const isNewUsage = answer.atMs > lastUsageAtMs;
+      const isTurnKnown = index < lastKnown || !isNewUsage || answer.calls.some((call) => this.#isKnown(call));
+      const calls = answer.calls.filter((call) => {
+        const state = this.#lookUp(call);
+        return state === 'open' || (state === 'new' && index >= lastKnown && isNewUsage && !this.#isKnown(call));
+      });
+      return { ...answer, calls, isTurnKnown, hasNewUsage: answer.usage !== undefined && isNewUsage };
+    });
+    const past = (at === undefined ? unread : unread.slice(0, at)).filter(
+      ({ calls, hasNewUsage, isTurnKnown, isWhole }, index) =>
+        (calls.length > 0 || hasNewUsage || !isTurnKnown) &&
+        // The host may still write the last answer.
+        (isOver || index < answers.length - 1 || (isWhole && calls.every(({ ended }) => ended !== undefined))),
+    );
+    const current = at === undefined ? undefined : unread[at];
+    return current === undefined ? { past } : { past, current };
+  }
+
+  recordAnswer({ atMs, calls, hasNewUsage, isTurnKnown, modelId, text, usage }: UnreadAnswer): void {
+    if (!isTurnKnown) {
+      this.#cutOffOpenCalls();
+      this.run.emit({ type: 'turn_start', ...(atMs === 0 ? {} : { atMs }) });
+    }
+    if (hasNewUsage) this.run.emit(answerEvent(text, { atMs, ...present({ modelId, usage }) }));
+    for (const call of calls) {
+      if (call.ended !== undefined) this.endCall(call.ended);
+      else if (this.expectCall(call)) this.startCall(call);
+    }
   }
 
   beginPrompt({ isTask }: PromptEvent): void {
@@ -114,12 +157,13 @@ export class RecordedThread implements HostThread {
     return true;
   }
 
-  unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
+  unreported(calls: readonly EndedCall[], answer?: UnreadAnswer): readonly EndedCall[] {
     return calls.flatMap((call) => {
       const state = this.#lookUp(call);
       if (state === 'closed') return [];
       // `PreToolUse` reported the call, and no event reported its end.
-      return [state === 'open' ? { ...call, outcome: unrunOutcome(call.result) } : call];
+      const isUnrun = state === 'open' && answer === undefined;
+      return [isUnrun ? { ...call, outcome: unrunOutcome(call.result) } : call];
     });
   }
 
@@ -128,8 +172,12 @@ export class RecordedThread implements HostThread {
     for (const usage of this.#unrecordedUsages(usages)) this.run.emit(answerEvent('', usage));
   }
 
-  stop(text: string | undefined, usages: readonly AnswerUsage[] = []): void {
+  stop(text: string | undefined, usages: readonly AnswerUsage[] = [], answer?: UnreadAnswer): void {
     this.#cutOffOpenCalls();
+    if (answer?.usage !== undefined) {
+      if (answer.hasNewUsage) this.recordAnswer({ ...answer, text: text ?? answer.text, isTurnKnown: false });
+      return;
+    }
     const newUsages = this.#unrecordedUsages(usages);
     const last = text === undefined ? undefined : newUsages.at(-1);
     for (const usage of newUsages) if (usage !== last) this.run.emit(answerEvent('', usage));
@@ -151,6 +199,24 @@ export class RecordedThread implements HostThread {
     if (undeliverable === undefined) return deliverAdvice(advice, { channel: channelOf(name) });
     settleAll(advice, undeliverable);
     return undefined;
+  }
+
+  /** The calls after the last call that an event reported, and earlier calls that are still open. */
+  #missed(answers: readonly (readonly TranscriptCall[])[]): readonly UnreadAnswer[] {
+    const calls = answers.flat();
+    const lastKnown = calls.findLastIndex((call) => this.#isKnown(call));
+    const isMissed = (call: TranscriptCall): boolean =>
+      this.#lookUp(call) === 'open' || (!this.#isKnown(call) && calls.indexOf(call) > lastKnown);
+    return answers
+      .map((answer) => ({
+        atMs: 0,
+        text: '',
+        calls: answer.filter((call) => call.ended !== undefined && isMissed(call)),
+        isWhole: true,
+        isTurnKnown: answer.some((call) => this.#isKnown(call)),
+        hasNewUsage: false,
+      }))
+      .filter((answer) => answer.calls.length > 0);
   }
 
   #unrecordedUsages(usages: readonly AnswerUsage[]): readonly AnswerUsage[] {
@@ -183,6 +249,10 @@ export class RecordedThread implements HostThread {
     return id === undefined ? identifiedCall : { ...identifiedCall, id };
   }
 
+  #isKnown(call: HostCall): boolean {
+    return this.#lookUp(call) !== 'new' || this.#options.storedId(call.id) === this.#state.lastClosedCall;
+  }
+
   #lookUp({ id }: HostCall): 'new' | 'open' | 'closed' {
     const storedId = this.#options.storedId(id);
     const { openCalls, closedCalls } = this.#state;
@@ -194,4 +264,15 @@ export class RecordedThread implements HostThread {
   #cutOffOpenCalls(): void {
     for (const [id, name] of this.#state.openCalls) this.run.emit(callCutOff({ id, name }));
   }
+}
+
+/** Index of the answer that an event ends. */
+function currentIn(answers: readonly SessionAnswer[], event: HostEvent): number | undefined {
+  if (event.kind === 'batch_ended') {
+    const ids = new Set(event.calls.map(({ id }) => id));
+    const at = answers.findLastIndex(({ calls }) => calls.some(({ id }) => ids.has(id)));
+    return at === -1 ? undefined : at;
+  }
+  if (event.kind !== 'stopped' || answers.at(-1)?.calls.length !== 0) return undefined;
+  return answers.length - 1;
 }
