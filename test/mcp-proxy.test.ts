@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,6 +17,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { RawMessages } from '../src/cli/commands/mcp/raw-messages.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import { openStoreReader } from '../src/stores/registry/open-store.ts';
 import { endWithTest } from './support/end-with-test.ts';
@@ -255,7 +256,7 @@ async function raw(
   let answers = 0;
   child.stdout.on('data', (bytes: Buffer) => {
     stdout.push(bytes);
-    if (bytes.includes('"result"')) feed((answers += 1));
+    if (/"(?:result|error)"/.test(bytes.toString())) feed((answers += 1));
   });
   child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
   child.stdin.on('error', () => undefined);
@@ -370,6 +371,60 @@ test('advice in an unusually formatted result leaves every other byte as it is',
   const after = through.stdout.toString();
   expect(after.match(new RegExp(part, 'g'))).toHaveLength(1);
   expect(after.replace(part, '')).toBe(before);
+});
+
+test('advice is not written into one of two members with the same name', async () => {
+  const project = await newProject();
+  const twice = ECHO.replace(`, "structuredContent":{"a":1,"a":2}`, `, "content":[ {"type":"text","text":"é"} ]`);
+  const calls = Array.from({ length: 40 }, (_, at) => `${call(at)}\n`).join('');
+  const through = await raw(project, [BIN, 'mcp', '--', NODE, '-e', twice], LOOP);
+  const direct = await raw(project, ['-e', twice], calls);
+  expect(through.stdout.toString()).toBe(direct.stdout.toString());
+});
+
+test('headers of the user never follow a redirect to another origin', async () => {
+  const seen: (string | undefined)[] = [];
+  const serverOf = async (answer: (url: string) => { readonly location?: string }): Promise<string> => {
+    const server = createServer((request, response) => {
+      seen.push(`${request.headers.authorization} ${String(request.headers['x-key'])}`);
+      request.resume().on('end', () => {
+        const { location } = answer(String(request.url));
+        if (location === undefined) response.writeHead(200, { 'content-type': 'application/json' });
+        else response.writeHead(307, { location });
+        response.end('{"jsonrpc":"2.0","id":1,"result":{}}');
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  };
+  const project = await newProject();
+  writeFileSync(join(project, 'token'), 'horse\n');
+  const options = ['--header', 'x-key: battery', '--token-file', join(project, 'token')];
+  const ask = async (url: string): Promise<string> =>
+    (
+      await raw(project, [BIN, 'mcp', '--url', url, ...options], (_output, answers) =>
+        answers < 1 ? `${call(1)}\n` : undefined,
+      )
+    ).stdout.toString();
+  const other = await serverOf(() => ({}));
+  const within = await serverOf((path) => (path === '/' ? { location: '/mcp' } : {}));
+  expect(await ask(within)).toContain('"result":{}');
+  expect(seen.splice(0).slice(0, 2)).toEqual(['Bearer horse battery', 'Bearer horse battery']);
+  const away = await serverOf(() => ({ location: other }));
+  expect(await ask(away)).toContain(`the server redirects to ${new URL(other).origin}`);
+  expect(seen).toHaveLength(1);
+});
+
+test('lines of a server that are no messages are not kept, and of messages the last thousand', async () => {
+  const messages = new RawMessages(64 * 1024 * 1024, () => undefined);
+  const numbered = (id: number): object => ({ jsonrpc: '2.0', id, result: {} });
+  const lines = Array.from({ length: 1_001 }, (_, id) => JSON.stringify(numbered(id))).join('\n');
+  await new Response(new Response(`${'{}\n'.repeat(1_000)}${lines}`).body?.pipeThrough(messages.tap())).text();
+  expect(messages.take({})).toBeUndefined();
+  expect(messages.take(numbered(0))).toBeUndefined();
+  expect(messages.take(numbered(1))?.toString()).toBe(JSON.stringify(numbered(1)));
 });
 
 test('a message of 300 MB passes with bounded memory, and its call is recorded', async () => {

@@ -368,6 +368,17 @@ test('spans over the limit of a trace, or without an id, are refused by their nu
   expect(intake.facts).toMatchObject({ spans: 2, refused: 2, waitingTraces: 2 });
 });
 
+test('when many traces wait, quiet ones are recorded early, and new ones are taken again', async () => {
+  const { clock, intake, port } = await setUp({ limits: { traces: 20 } });
+  for (let trace = 10; trace <= 30; trace += 1)
+    await send(port, spanRequest({ traceId: `${trace}`, attributes: AGENT }));
+  expect(await send(port, spanRequest({ traceId: 'ee' }))).toMatchObject({ status: 429 });
+  clock.advance(15_000);
+  await intake.record();
+  expect(intake.facts.waitingTraces).toBe(0);
+  expect(await send(port, spanRequest({ traceId: 'ee' }))).toMatchObject({ status: 200 });
+});
+
 test('more requests than a server answers in a second are asked to come again', async () => {
   const { clock, port } = await setUp();
   const statuses = async (count: number): Promise<ReadonlySet<number>> => {

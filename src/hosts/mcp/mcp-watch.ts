@@ -119,7 +119,9 @@ export class McpWatch {
     const { clientInfo, name, taskId } = members;
     if (method === 'initialize' && isJsonObject(clientInfo)) this.#client = textOrUndefined(clientInfo['name']);
     if (method === 'tools/call')
-      this.#rememberRequest(key, { call: this.#startCall(textOrUndefined(name) ?? 'unknown', members) });
+      this.#rememberRequest(key, {
+        call: this.#startCall((textOrUndefined(name) ?? 'unknown').slice(0, MAX_CHARS), members),
+      });
     else if (method === 'tools/list') this.#rememberRequest(key, {});
     else if (method === 'tasks/result') {
       const task = keyOf(taskId) ?? '';
@@ -281,7 +283,7 @@ function missingResult(result: string): CallEnd {
  * @param message  JSON of a response or a batch
  * @param path     position of the response in a batch; empty for a single response
  * @returns undefined if the result has no content list
- * Cost: one parse of the message
+ * Cost: two parses of the message
  */
 function appendTextPart(message: Buffer, text: string, path: readonly number[] = []): Buffer | undefined {
   if (!isUtf8(message)) return undefined;
@@ -291,5 +293,12 @@ function appendTextPart(message: Buffer, text: string, path: readonly number[] =
   if (content?.type !== 'array') return undefined;
   const end = content.offset + content.length - 1;
   const part = JSON.stringify({ type: 'text', text });
-  return Buffer.from(`${json.slice(0, end)}${content.children?.length ? ',' : ''}${part}${json.slice(end)}`);
+  const changed = `${json.slice(0, end)}${content.children?.length ? ',' : ''}${part}${json.slice(end)}`;
+  // Of members with the same name, parsers keep the last one: the part must stand in what they read.
+  const value = jsonOf(changed);
+  const response = path.length === 0 ? value : Array.isArray(value) ? (value[path[0] ?? 0] as unknown) : undefined;
+  const result = isJsonObject(response) ? response['result'] : undefined;
+  const parts = isJsonObject(result) ? result['content'] : undefined;
+  const last: unknown = Array.isArray(parts) ? parts.at(-1) : undefined;
+  return isJsonObject(last) && last['type'] === 'text' && last['text'] === text ? Buffer.from(changed) : undefined;
 }

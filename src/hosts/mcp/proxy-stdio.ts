@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Writable } from 'node:stream';
 
 import { CoxswainError } from '../../core/base/error.ts';
 import { LineTap } from './line-tap.ts';
@@ -10,7 +11,7 @@ import type { OpenWatch } from './open-watch.ts';
 
 export interface ClientStreams {
   readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
+  readonly output: Writable;
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;

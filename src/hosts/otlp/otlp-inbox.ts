@@ -125,6 +125,12 @@ export class OtlpInbox {
     return this.#waiting().traces;
   }
 
+  /** True if the waiting traces come near a limit, so that quiet ones are recorded early instead of refusing new ones. */
+  get isCrowded(): boolean {
+    const { traces, bytes } = this.#waiting();
+    return traces > this.#limits.traces / 10 || bytes > this.#limits.bytes / 2;
+  }
+
   /**
    * Traces that are ready to be recorded: ended traces without new spans since `endedBeforeMs`, and other traces without new
    * spans since `quietBeforeMs`.

@@ -140,7 +140,8 @@ export class OtlpIntake {
     if (inbox === undefined) return;
     try {
       const nowMs = clock.nowMs();
-      const due = endedOnly ? inbox.due(nowMs, -1) : inbox.due(nowMs - this.#settleMs, nowMs - this.#pauseMs);
+      const quietMs = inbox.isCrowded ? this.#settleMs : this.#pauseMs;
+      const due = endedOnly ? inbox.due(nowMs, -1) : inbox.due(nowMs - this.#settleMs, nowMs - quietMs);
       if (due.length === 0) return;
       await withTarget(async (target) => {
         for (const trace of due) {

@@ -12,10 +12,11 @@ export const mcp: CommandDefinition = {
   options: {
     '--url <url>': 'the address of a server that speaks streamable HTTP',
     '--header <line>': { text: 'a header for that server, such as "Authorization: Bearer …"', isRepeatable: true },
+    '--token-file <file>': 'a file with the bearer token for that server; default: the variable COXSWAIN_MCP_TOKEN',
   },
   examples: [
     'coxswain mcp -- npx -y @modelcontextprotocol/server-filesystem .',
-    'coxswain mcp --url https://example.com/mcp --header "Authorization: Bearer $TOKEN"',
+    'coxswain mcp --url https://example.com/mcp --token-file ~/.config/example-token',
     'claude mcp add coxswain -- npx coxswain mcp',
   ],
   load: async () => (await import('./mcp-command.ts')).mcpCommand,

@@ -1,24 +1,44 @@
-import { invalidArgument } from '../../../core/base/error.ts';
+import { readFileSync } from 'node:fs';
+
+import { invalidArgument, messageOf } from '../../../core/base/error.ts';
 import { openWatch } from '../../../hosts/mcp/open-watch.ts';
 import { proxyStdio } from '../../../hosts/mcp/proxy-stdio.ts';
 
 export interface McpOptions {
   readonly url?: string;
   readonly header?: readonly string[];
+  readonly tokenFile?: string;
 }
 
 /** Runs `coxswain mcp`. @returns the exit code of the server */
-export async function mcpCommand(command: readonly string[], { url, header }: McpOptions): Promise<number> {
+export async function mcpCommand(command: readonly string[], options: McpOptions): Promise<number> {
+  const { url, header, tokenFile } = options;
   if (url !== undefined && command.length > 0) {
     throw invalidArgument('give a command or --url, not both');
   }
   if (url === undefined && header !== undefined) throw invalidArgument('--header needs --url');
+  if (url === undefined && tokenFile !== undefined) throw invalidArgument('--token-file needs --url');
   const client = { input: process.stdin, output: process.stdout };
   const open = async (): Promise<Awaited<ReturnType<typeof openWatch>>> => openWatch(process.env);
   if (command.length > 0) return proxyStdio(command, client, open);
   if (url === undefined) return (await import('./own-tools.ts')).serveOwnTools();
   const { proxyUrl } = await import('./proxy-url.ts');
-  return proxyUrl({ url: addressOf(url), headers: headersOf(header ?? []) }, client, open);
+  const headers = headersOf(header ?? []);
+  const token = tokenFile === undefined ? process.env['COXSWAIN_MCP_TOKEN'] : tokenIn(tokenFile);
+  if (token !== undefined && token !== '') headers.set('authorization', `Bearer ${token}`);
+  return proxyUrl({ url: addressOf(url), headers }, client, open);
+}
+
+/** @throws CoxswainError "invalid-argument" for a file that cannot be read or has no token of one line */
+function tokenIn(file: string): string {
+  let token = '';
+  try {
+    token = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw invalidArgument(`--token-file ${file} cannot be read: ${messageOf(error)}`);
+  }
+  if (/^[\x21-\x7e]{1,8192}$/.test(token)) return token;
+  throw invalidArgument(`--token-file ${file} wants one line with a token`);
 }
 
 function addressOf(text: string): URL {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 
@@ -36,12 +37,12 @@ export async function proxyUrl(
   open: () => Promise<OpenWatch | undefined>,
 ): Promise<number> {
   const openedWatch = await open();
-  const raw = new RawMessages(MAX_BYTES);
+  const raw = new RawMessages(MAX_BYTES, () => (output.writableNeedDrain ? once(output, 'drain') : undefined));
   /** Lines of the client that are being sent, by the body that the SDK writes for them. */
   const pendingLines = new Map<unknown, Uint8Array<ArrayBuffer>>();
   const rawFetch = async (address: string | URL, init?: RequestInit): Promise<Response> => {
     const body = pendingLines.get(init?.body);
-    const response = await fetch(address, body === undefined ? init : { ...init, body });
+    const response = await fetchWithin(new URL(address), body === undefined ? { ...init } : { ...init, body });
     if (response.body === null) return response;
     const { status, statusText, headers: responseHeaders } = response;
     return new Response(response.body.pipeThrough(raw.tap()), { status, statusText, headers: responseHeaders });
@@ -101,6 +102,27 @@ export async function proxyUrl(
   await openedWatch?.close('ended');
   return 0;
 }
+
+/**
+ * Like `fetch`, but follows a redirect only within the same origin: the headers of the user are for this server alone.
+ *
+ * @throws Error for a redirect to another origin, one that changes the method, and more than five
+ */
+async function fetchWithin(url: URL, init: RequestInit): Promise<Response> {
+  let address = url;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const response = await fetch(address, { ...init, redirect: 'manual' });
+    const target = response.headers.get('location');
+    if (response.status < 300 || response.status > 399 || target === null) return response;
+    await response.body?.cancel();
+    address = new URL(target, address);
+    if (address.origin !== url.origin)
+      throw new Error(`the server redirects to ${address.origin}; pass that address to --url`);
+    if (response.status !== 307 && response.status !== 308 && init.method !== 'GET') break;
+  }
+  throw new Error('the server redirects without end, or to another method');
+}
+const MAX_REDIRECTS = 5;
 
 /** Returns the number of bytes that end a line. */
 function lineEnd(line: Buffer): number {

@@ -3,6 +3,8 @@ import { isJsonObject, jsonOf } from '../../../core/base/json.ts';
 
 const NEWLINE = 10;
 const DATA = /^data: ?/;
+/** Maximum number of messages that the SDK has not yet decoded. */
+const MAX_MESSAGES = 1_000;
 
 /**
  * Keeps the bytes of a server's messages while the SDK decodes them, because a decoded message has lost its formatting and the
@@ -13,10 +15,13 @@ const DATA = /^data: ?/;
 export class RawMessages {
   readonly #pendingMessages: { readonly key: string; readonly bytes: Buffer }[] = [];
   readonly #maxBytes: number;
+  readonly #whenRead: () => Promise<unknown> | undefined;
   #size = 0;
 
-  constructor(maxBytes: number) {
+  /** @param whenRead  waits while the other side does not read; undefined if it reads */
+  constructor(maxBytes: number, whenRead: () => Promise<unknown> | undefined) {
     this.#maxBytes = maxBytes;
+    this.#whenRead = whenRead;
   }
 
   /**
@@ -33,7 +38,8 @@ export class RawMessages {
       size = 0;
     };
     return new TransformStream({
-      transform: (chunk, controller) => {
+      transform: async (chunk, controller) => {
+        await this.#whenRead();
         let lineStart = 0;
         for (let lineEnd = chunk.indexOf(NEWLINE); lineEnd !== -1; lineEnd = chunk.indexOf(NEWLINE, lineStart)) {
           parts.push(chunk.subarray(lineStart, lineEnd));
@@ -62,9 +68,10 @@ export class RawMessages {
     const start = DATA.exec(line.subarray(0, 6).toString())?.[0].length ?? 0;
     const bytes = line.subarray(start, line.at(-1) === 13 ? -1 : undefined);
     const message = jsonOf(bytes.toString());
-    if (!isJsonObject(message)) return;
+    if (!isJsonObject(message) || message['jsonrpc'] !== '2.0') return;
     this.#pendingMessages.push({ key: canonicalJson(message), bytes });
     this.#size += bytes.length;
-    while (this.#size > this.#maxBytes) this.#size -= this.#pendingMessages.shift()?.bytes.length ?? this.#size;
+    while (this.#size > this.#maxBytes || this.#pendingMessages.length > MAX_MESSAGES)
+      this.#size -= this.#pendingMessages.shift()?.bytes.length ?? this.#size;
   }
 }
