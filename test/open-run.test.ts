@@ -71,6 +71,32 @@ test('a run is begun by the first process that opens it, and continued by the ne
   expect(await store.findRun('chat-1')).toMatchObject({ calls: 4, task: 'Answer.' });
 });
 
+/** Begins one run in as many processes as there are stores, all at once. */
+async function beginAtOnce(stores: readonly TrajectoryStore[]): Promise<void> {
+  const open = async (store: TrajectoryStore, at: number): Promise<void> => {
+    const run = await processOn(store, { clock: createFakeClock(at) }).openRun('chat-1', {
+      start: { task: 'Answer.' },
+    });
+    call(run, `call-${at}`);
+    expect(await run.flush()).toBe('stored');
+  };
+  await Promise.all(stores.map(open));
+  const [store = memoryStore()] = stores;
+  const records = await readAll(store, 'chat-1');
+  const countOf = (kind: string): number => kinds(records).filter((one) => one === kind).length;
+  expect([countOf('run_started'), countOf('run_resumed')]).toEqual([1, stores.length - 1]);
+  expect(countOf('tool_ended')).toBe(stores.length);
+  expect(records.map(({ seq }) => seq)).toEqual(records.map((_, seq) => seq));
+  for (const one of new Set(stores)) await one.close();
+}
+
+test('of fifty processes that begin one run at once, none loses a record', async () => {
+  const memory = memoryStore();
+  await beginAtOnce(Array.from({ length: 50 }, () => memory));
+  const file = join(testFolder(), 'runs.db');
+  await beginAtOnce(Array.from({ length: 50 }, () => sqliteStore(file)));
+});
+
 test('a run that is not stored cannot be continued', async () => {
   const cox = processOn(memoryStore());
   await expect(cox.openRun('chat-1')).rejects.toMatchObject({ code: 'run-unknown' });
@@ -198,6 +224,14 @@ describe.skipIf(noPostgres !== undefined)(
       const open = (): TrajectoryStore =>
         postgresStore(new Pool({ connectionString: server.url, max: 4 }), { endHandle: true });
       expect(await callsOfTwo(open, 'shared')).toBe(80);
+    });
+
+    test('of twenty processes that begin one run at once in PostgreSQL, none loses a record', async () => {
+      await beginAtOnce(
+        Array.from({ length: 20 }, () =>
+          postgresStore(new Pool({ connectionString: server.url, max: 2 }), { endHandle: true }),
+        ),
+      );
     });
   },
 );

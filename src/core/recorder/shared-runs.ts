@@ -35,6 +35,8 @@ export class SharedRuns implements TrajectorySink {
   readonly #store: TrajectoryStore;
   readonly #runs = new LruMap<SharedRun>(MAX_MOVED_RUNS);
   readonly #refused = new LruMap<CoxswainError>(MAX_MOVED_RUNS);
+  /** Runs that this process began only because they were not stored, with the trigger of opening them. */
+  readonly #joining = new LruMap<string>(MAX_MOVED_RUNS);
 
   constructor(store: TrajectoryStore) {
     this.#store = store;
@@ -49,6 +51,11 @@ export class SharedRuns implements TrajectorySink {
   reopen(runId: string): void {
     this.#runs.delete(runId);
     this.#refused.delete(runId);
+  }
+
+  /** If another process begins the run first, its start counts, and this process's start becomes a `run_resumed`. */
+  mayJoin(runId: string, trigger: string): void {
+    this.#joining.set(runId, trigger);
   }
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
@@ -99,15 +106,18 @@ export class SharedRuns implements TrajectorySink {
     }
   }
 
-  async #append(batch: readonly TrajectoryRecord[], run: SharedRun, runId: string): Promise<void> {
-    const firstSeq = batch[0]?.seq ?? 0;
+  async #append(ownBatch: readonly TrajectoryRecord[], run: SharedRun, runId: string): Promise<void> {
+    const firstSeq = ownBatch[0]?.seq ?? 0;
+    let batch = ownBatch;
     for (let attempts = 0; ; attempts += 1) {
       try {
         await this.#store.append(this.#moveBatch(batch, runId));
         return;
       } catch (error) {
         if (!(error instanceof CoxswainError) || error.code !== 'store-conflict' || attempts >= MAX_MOVES) throw error;
-        if (firstSeq === 0) throw this.#refuseExisting(runId, error);
+        const trigger = this.#joining.get(runId);
+        if (firstSeq === 0 && trigger === undefined) throw this.#refuseExisting(runId, error);
+        if (firstSeq === 0 && trigger !== undefined) batch = ownBatch.map((record) => joinedStart(record, trigger));
       }
       const nextSeq = await this.#store.transact(runId, (view) => ({ records: [], result: view.nextSeq }));
       const earlierMoves = run.moves.filter(({ fromSeq }) => fromSeq < firstSeq);
@@ -126,6 +136,10 @@ export class SharedRuns implements TrajectorySink {
 export function runExists(runId: string, options: { readonly cause?: unknown } = {}): CoxswainError {
   const message = `there is a run ${JSON.stringify(runId)} already: continue it with openRun, or start one under another id`;
   return new CoxswainError('run-exists', message, { details: { runId }, ...options });
+}
+
+function joinedStart(record: TrajectoryRecord, trigger: string): TrajectoryRecord {
+  return record.payload.kind === 'run_started' ? { ...record, payload: { kind: 'run_resumed', trigger } } : record;
 }
 
 function moveRecord(record: TrajectoryRecord, moves: readonly Move[]): TrajectoryRecord {

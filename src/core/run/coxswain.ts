@@ -394,6 +394,7 @@ class Process implements Coxswain {
     if (openedRun === undefined) {
       if (start === undefined) throw runUnknown(runId);
       this.#knownRuns.delete(runId);
+      this.#sharedRuns?.mayJoin(runId, trigger);
       return this.startRun({ ...start, runId });
     }
     const { depth, lastAtMs, parentRunId } = openedRun.summary;
