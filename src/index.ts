@@ -110,7 +110,7 @@ export { TrajectoryAnalysis, type TrajectoryAnalysisOptions } from './core/detec
 
 export { InMemoryTrajectorySink } from './core/recorder/in-memory-trajectory-sink.ts';
 export type { FailurePolicy, OverflowPolicy, RecordQueueOptions } from './core/recorder/record-queue-options.ts';
-export type { EmitAnswer, FlushAnswer, TimeLimit } from './core/recorder/recorder-answers.ts';
+export type { EmitAnswer, EndAnswer, FlushAnswer, TimeLimit } from './core/recorder/recorder-answers.ts';
 export type { RecorderHealth } from './core/recorder/recorder-health.ts';
 export type { RedactionRule } from './core/redact/own-rules.ts';
 export type { RedactionOptions } from './core/redact/redactor.ts';

@@ -137,7 +137,7 @@ test.each([
   const cox = createCoxswain({ store });
   const run = cox.startRun({ runId: runId as string });
   run.emit({ type: 'turn_start' });
-  expect(await run.end()).toBe('stored');
+  expect(await run.end()).toEqual({ stored: true, lostRecords: 0 });
   expect(run.id).not.toBe(runId);
   const { runs } = await store.listRuns({});
   expect(runs.map((one) => one.runId)).toEqual([run.id]);

@@ -64,7 +64,7 @@ test('a listener that throws, rejects, hangs or emits harms no other listener, a
   await settled();
   expect(kinds).toEqual(['tool_started', 'tool_ended', 'evaluation', 'compaction']);
   expect(cox.health()).toMatchObject({ listeners: { faults: 8 }, faults: 0 });
-  expect(await run.end()).toBe('stored');
+  expect(await run.end()).toEqual({ stored: true, lostRecords: 0 });
 });
 
 test('a channel is read with for await, bounded, and says what it dropped', async () => {

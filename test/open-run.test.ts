@@ -114,7 +114,13 @@ test('a second run under one id is an error that says how to continue the first'
 test('where another process has stored a run of that id, flush and end say so', async () => {
   const store = memoryStore();
   await processOn(store).startRun({ runId: 'chat-1', task: 'the first' }).flush();
-  const second = processOn(store, { clock: createFakeClock(5) }).startRun({ runId: 'chat-1', task: 'the second' });
+  const cox = processOn(store, { clock: createFakeClock(5) });
+  const third = cox.startRun({ runId: 'chat-1', task: 'the third' });
+  expect(await third.flush()).toBe('incomplete');
+  expect(await third.end()).toEqual({ stored: false, lostRecords: 2 });
+  expect(cox.health().recorder?.lastFault).toContain('continue it with openRun');
+  const strict = processOn(store, { clock: createFakeClock(5), onFailure: 'throw' });
+  const second = strict.startRun({ runId: 'chat-1', task: 'the second' });
   await expect(second.flush()).rejects.toMatchObject({ code: 'run-exists' });
   await expect(second.end()).rejects.toMatchObject({ code: 'run-exists' });
   expect(second.durableSeq).toBe(-1);

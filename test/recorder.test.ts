@@ -44,7 +44,7 @@ test('a full disk for a minute costs nothing: the agent feels nothing, and the r
   broken.isBroken = false;
   await timers.advance(5_000);
   expect(run.durableSeq).toBe(60);
-  expect(await run.end()).toBe('stored');
+  expect(await run.end()).toEqual({ stored: true, lostRecords: 0 });
   expect((await readAll(broken.inside, 'r')).map((record: TrajectoryRecord) => record.seq)).toEqual(
     Array.from({ length: 62 }, (_, seq) => seq),
   );
@@ -61,7 +61,7 @@ test('the end of a run waits for a store that fails for its limit and no longer'
   await timers.advance(4_999);
   expect(end).toBe('waits');
   await timers.advance(1);
-  expect(await quiet).toBe('incomplete');
+  expect(await quiet).toEqual({ stored: false, lostRecords: 0 });
   const loud = createCoxswain({ ...limits, onFailure: 'throw' })
     .startRun()
     .end();
@@ -83,7 +83,7 @@ test('a host that awaits room is held up, for its limit at most, instead of losi
   expect(await run.ready({ timeLimitMs: 20 })).toBe(false);
   expect(cox.health().recorder?.dropped).toBe(0);
   broken.isBroken = false;
-  expect(await run.end()).toBe('stored');
+  expect(await run.end()).toEqual({ stored: true, lostRecords: 0 });
 });
 
 test('the policy and options of the spill file are refused with what replaces them', () => {
@@ -98,7 +98,7 @@ test('without a store everything counts as stored', async () => {
   const run = cox.startRun();
   cox.flushOnExit()();
   expect(await run.ready()).toBe(true);
-  expect(await run.end()).toBe('stored');
+  expect(await run.end()).toEqual({ stored: true, lostRecords: 0 });
   expect(await cox.close()).toBe('stored');
 });
 

@@ -213,11 +213,30 @@ test('a record that cannot be stored is the only one of its batch that is lost',
   expect(queue.health()).toMatchObject({ written: 299, dropped: 1, queued: 0 });
 });
 
-test('a run whose id no store accepts is refused instead of retried forever', async () => {
+test('after any number of refused appends only their records are lost, and recording goes on', async () => {
+  const setup = setUp();
+  setup.fault = 'trajectory-rejected';
+  for (let seq = 0; seq < 5; seq += 1) {
+    setup.queue.add(recordOf(seq));
+    expect(await setup.queue.flush()).toBe('incomplete');
+  }
+  setup.fault = undefined;
+  setup.queue.add(recordOf(5));
+  await setup.queue.flush();
+  const records = await setup.stored();
+  expect(records.map(({ seq, payload }) => [seq, payload.kind === 'gap'])).toEqual([
+    [0, true],
+    [5, false],
+  ]);
+  expect(setup.queue.health()).toMatchObject({ written: 1, dropped: 5, refusedRuns: 0 });
+  expect(setup.queue.lostRecords(records[1]?.run_id ?? '')).toBe(5);
+});
+
+test('records of a run whose id no store accepts are lost instead of retried forever', async () => {
   const { queue } = setUp();
   for (let seq = 0; seq < 40; seq += 1) queue.add(recordOf(seq, 'a\ud800'));
   expect(await queue.flush()).toBe('incomplete');
-  expect(queue.health()).toMatchObject({ written: 0, dropped: 40, queued: 0, refusedRuns: 1 });
+  expect(queue.health()).toMatchObject({ written: 0, dropped: 40, queued: 0, retries: 0 });
 });
 
 test('records that a store has lost become a gap, and the run continues', async () => {

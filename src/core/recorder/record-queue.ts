@@ -258,14 +258,14 @@ export class RecordQueue {
   add(record: TrajectoryRecord): EmitAnswer {
     const run = this.#runs.getOrCreate(record);
     run.lastSeq = lastSeqOf(record);
-    if (run.isRefused) return this.#drop();
+    if (run.isRefused) return this.#drop(run);
     const bytes = recordBytes(record);
     // The record of a run's end is accepted beyond the limit, because there is one per run.
     const fits = record.payload.kind === 'run_ended' || this.#counts.fits(bytes, this.#limits);
     if (!fits) {
       run.pushGap(record, 'queue full');
       this.#makeReady(run);
-      return this.#drop();
+      return this.#drop(run);
     }
     run.push(record, bytes);
     this.#counts.countQueued(bytes);
@@ -279,6 +279,11 @@ export class RecordQueue {
    */
   durableSeq(runId: string): number {
     return this.#runs.find(runId)?.durableSeq ?? -1;
+  }
+
+  /** Number of lost records of a run; 0 if the run was forgotten. */
+  lostRecords(runId: string): number {
+    return this.#runs.find(runId)?.lostRecords ?? 0;
   }
 
   /**
@@ -332,7 +337,7 @@ export class RecordQueue {
     } finally {
       this.logUnsaved();
       forgetUnsaved(this);
-      for (const run of this.#runs.active) this.#counts.countLost(run.refuse());
+      for (const run of this.#runs.active) this.#countLost(run, run.refuse());
       this.#runs.clear();
       this.#ready = [];
     }
@@ -349,7 +354,8 @@ export class RecordQueue {
   }
 
   /** The loss is logged after the host's turn of the event loop. */
-  #drop(): EmitAnswer {
+  #drop(run: WaitingRun): EmitAnswer {
+    run.lostRecords += 1;
     watchUnsaved(this);
     this.#schedule();
     return this.#counts.countDrop();
@@ -428,14 +434,15 @@ export class RecordQueue {
         return;
       case 'over':
         run.failures += 1;
-        this.#counts.countLost(run.dropAll(reason));
+        this.#countLost(run, run.dropAll(reason));
         return;
       case 'hole':
         if (!fillHole(run, error)) this.#refuse(run);
         return;
       case 'spoiled':
-        if (isGapOnly(batch)) this.#refuse(run);
-        else if (batch.length === 1) this.#counts.countLost(run.dropBatch(reason));
+        // The gap goes with the next record.
+        if (isGapOnly(batch)) run.holdBatch();
+        else if (batch.filter((item) => !isGapOnly([item])).length === 1) this.#countLost(run, run.dropBatch(reason));
         else run.halveBatch();
         return;
       case 'refused':
@@ -447,7 +454,7 @@ export class RecordQueue {
     const nowMs = this.#timers.nowMs();
     run.failingSinceMs ??= nowMs;
     run.failures += 1;
-    if (nowMs - run.failingSinceMs >= this.#limits.retryForMs) this.#counts.countLost(run.dropAll(reason));
+    if (nowMs - run.failingSinceMs >= this.#limits.retryForMs) this.#countLost(run, run.dropAll(reason));
     if (run.firstRecordSeq === Infinity) {
       run.failingSinceMs = undefined;
       return;
@@ -467,9 +474,14 @@ export class RecordQueue {
     if (!run.isEmpty && run.state === 'idle') this.#makeReady(run);
   }
 
+  #countLost(run: WaitingRun, load: Load): void {
+    run.lostRecords += load.records;
+    this.#counts.countLost(load);
+  }
+
   #refuse(run: WaitingRun): void {
     this.#counts.refusedRuns += 1;
-    this.#counts.countLost(run.refuse());
+    this.#countLost(run, run.refuse());
   }
 
   async #flushSink(): Promise<boolean> {

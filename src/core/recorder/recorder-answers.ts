@@ -11,6 +11,14 @@ export type EmitAnswer = 'accepted' | 'dropped';
 /** `stored`: everything added before is stored. `incomplete`: some records were dropped or still wait. */
 export type FlushAnswer = 'stored' | 'incomplete';
 
+/** The result of `run.end`. */
+export interface EndAnswer {
+  /** True if every record of the run is stored. */
+  readonly stored: boolean;
+  /** Number of records of the run that were lost. Records that still wait are not counted. */
+  readonly lostRecords: number;
+}
+
 /** The maximum time that a call may wait, in milliseconds. */
 export interface TimeLimit {
   readonly timeLimitMs?: number;

@@ -31,6 +31,7 @@ export class WaitingRun {
   state: WaitingState = 'idle';
   durableSeq = -1;
   lastSeq = -1;
+  lostRecords = 0;
   /** Number of attempts, number of failed attempts since the last success, and the time at which these started. */
   attempts = 0;
   failures = 0;
@@ -106,7 +107,13 @@ export class WaitingRun {
 
   /** Halves the next batches, to find the record of this batch that the sink refuses. */
   halveBatch(): void {
-    this.#batchLimit = Math.max(1, Math.ceil((this.#batch?.length ?? 1) / 2));
+    this.#batchLimit = Math.max(1, Math.ceil(loadOf(this.#batch ?? []).records / 2));
+    this.#items = this.#takeAll();
+  }
+
+  /** Keeps a refused gap until a record follows it. */
+  holdBatch(): void {
+    this.failures += 1;
     this.#items = this.#takeAll();
   }
 
@@ -156,11 +163,14 @@ export class WaitingRun {
 
   #nextBatch(): readonly WaitingRecord[] {
     let count = 0;
+    let records = 0;
     let bytes = 0;
     for (const item of this.#items) {
-      if (count === this.#batchLimit || (count > 0 && bytes + item.bytes > MAX_BATCH_BYTES)) break;
+      const isRecord = !isGap(item.record);
+      if ((isRecord && records === this.#batchLimit) || (count > 0 && bytes + item.bytes > MAX_BATCH_BYTES)) break;
       bytes += item.bytes;
       count += 1;
+      if (isRecord) records += 1;
     }
     return this.#items.splice(0, count);
   }

@@ -435,13 +435,16 @@ class Process implements Coxswain {
       models: steering.models,
       providerTimeLimitMs: steering.providerTimeLimitMs,
       flush: async (limit) => {
-        const answer = await this.flush(limit);
+        const [flushed] = await Promise.allSettled([this.flush(limit)]);
         const refusal = this.#sharedRuns?.refusal(runId);
-        if (refusal !== undefined) throw refusal;
+        if (refusal !== undefined && this.#options.onFailure === 'throw') throw refusal;
+        if (flushed.status === 'rejected') throw flushed.reason;
+        const answer = refusal === undefined ? flushed.value : 'incomplete';
         if (answer === 'stored') await save?.(run);
         return answer;
       },
       ready: async (limit) => (await this.#queue?.ready(limit)) ?? true,
+      lostRecords: () => this.#queue?.lostRecords(runId) ?? 0,
       durableSeq: () => Math.max(storedSeq, this.#queue?.durableSeq(runId) ?? -1),
       family: (member) => new RunFamily(member, place),
       children,

@@ -331,6 +331,7 @@ export class RunStepper<State extends Json> {
       flush: () => Promise.resolve('stored'),
       ready: () => Promise.resolve(true),
       durableSeq: () => -1,
+      lostRecords: () => 0,
       family: (member) =>
         new RunFamily(member, { sharesBudget: false, below: addUsage(fold.situation.below ?? {}, others) }),
       startChild: () => {

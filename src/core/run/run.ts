@@ -13,7 +13,7 @@ import { Acknowledgement } from '../steering/feedback/advice-slices.ts';
 import { type HoldoutArm, silenceReason, unitOf } from '../steering/holdout.ts';
 import type { StopRequest } from '../steering/stop-policy.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
-import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
+import type { EmitAnswer, EndAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
 import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
 import { toPayload, unknownType } from '../recorder/to-payload.ts';
 import type { Heritage } from './inherit.ts';
@@ -140,6 +140,7 @@ export interface RunParts {
   readonly flush: (limit?: TimeLimit) => Promise<FlushAnswer>;
   readonly ready: (limit?: TimeLimit) => Promise<boolean>;
   readonly durableSeq: () => number;
+  readonly lostRecords: () => number;
   readonly startChild: (options: ChildOptions) => Run;
   readonly family: (member: FamilyMember) => RunFamily;
   readonly children?: ChildOptions['children'];
@@ -412,9 +413,11 @@ export class Run {
    *   adapter, such as `aborted`, else `ended`
    * @throws as `flush`
    */
-  async end(ending?: string | AgentEnding, limit?: TimeLimit): Promise<FlushAnswer> {
+  async end(ending?: string | AgentEnding, limit?: TimeLimit): Promise<EndAnswer> {
     this.emit({ type: 'agent_end', ...(typeof ending === 'string' ? { outcome: ending } : ending) });
-    return this.flush(limit);
+    const answer = await this.flush(limit);
+    const lostRecords = this.#parts.lostRecords();
+    return { stored: answer === 'stored' && lostRecords === 0, lostRecords };
   }
 
   /**
