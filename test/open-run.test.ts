@@ -72,7 +72,7 @@ test('a run is begun by the first process that opens it, and continued by the ne
 });
 
 /** Begins one run in as many processes as there are stores, all at once. */
-async function beginAtOnce(stores: readonly TrajectoryStore[]): Promise<void> {
+async function beginAtOnce(stores: readonly TrajectoryStore[]): Promise<number> {
   const open = async (store: TrajectoryStore, at: number): Promise<void> => {
     const run = await processOn(store, { clock: createFakeClock(at) }).openRun('chat-1', {
       start: { task: 'Answer.' },
@@ -85,16 +85,16 @@ async function beginAtOnce(stores: readonly TrajectoryStore[]): Promise<void> {
   const records = await readAll(store, 'chat-1');
   const countOf = (kind: string): number => kinds(records).filter((one) => one === kind).length;
   expect([countOf('run_started'), countOf('run_resumed')]).toEqual([1, stores.length - 1]);
-  expect(countOf('tool_ended')).toBe(stores.length);
   expect(records.map(({ seq }) => seq)).toEqual(records.map((_, seq) => seq));
   for (const one of new Set(stores)) await one.close();
+  return countOf('tool_ended');
 }
 
 test('of fifty processes that begin one run at once, none loses a record', async () => {
   const memory = memoryStore();
-  await beginAtOnce(Array.from({ length: 50 }, () => memory));
+  expect(await beginAtOnce(Array.from({ length: 50 }, () => memory))).toBe(50);
   const file = join(testFolder(), 'runs.db');
-  await beginAtOnce(Array.from({ length: 50 }, () => sqliteStore(file)));
+  expect(await beginAtOnce(Array.from({ length: 50 }, () => sqliteStore(file)))).toBe(50);
 });
 
 test('a run that is not stored cannot be continued', async () => {
@@ -233,11 +233,9 @@ describe.skipIf(noPostgres !== undefined)(
     });
 
     test('of twenty processes that begin one run at once in PostgreSQL, none loses a record', async () => {
-      await beginAtOnce(
-        Array.from({ length: 20 }, () =>
-          postgresStore(new Pool({ connectionString: server.url, max: 2 }), { endHandle: true }),
-        ),
-      );
+      const open = (): TrajectoryStore =>
+        postgresStore(new Pool({ connectionString: server.url, max: 2 }), { endHandle: true });
+      expect(await beginAtOnce(Array.from({ length: 20 }, open))).toBe(20);
     });
   },
 );
