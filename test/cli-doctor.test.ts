@@ -180,7 +180,10 @@ test('disabled, incomplete or unreadable hooks fail', async () => {
   await settings(addHooks('{ "disableAllHooks": true }', hookGroups(command)));
   expect((await doctor()).of('settings (user)')).toMatchObject({ status: 'fail' });
   await settings(JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } }));
-  expect((await doctor()).of('hooks')).toMatchObject({ status: 'fail', found: expect.stringContaining('PreToolUse') });
+  expect((await doctor()).of('hooks')).toMatchObject({
+    status: 'fail',
+    found: expect.stringContaining('PostToolBatch'),
+  });
   await settings('{ "hooks": [', join(project, '.claude/settings.local.json'));
   const { code, of } = await doctor();
   expect(of('settings (local)')).toMatchObject({ status: 'fail' });

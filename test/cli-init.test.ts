@@ -18,9 +18,14 @@ beforeEach(async () => {
   settings = join(cwd, '.claude', 'settings.local.json');
 });
 
-function cox(...args: readonly string[]): Promise<CliResult> {
+function cox(...args: readonly (string | Readonly<Record<string, string>>)[]): Promise<CliResult> {
   const home = folder;
-  return runCli(args, { cwd, env: { HOME: home, XDG_CONFIG_HOME: '', CLAUDE_CONFIG_DIR: join(home, '.claude') } });
+  const env = { HOME: home, XDG_CONFIG_HOME: '', CLAUDE_CONFIG_DIR: join(home, '.claude') };
+  const words = args.filter((arg) => typeof arg === 'string');
+  return runCli(words, {
+    cwd,
+    env: Object.assign(env, ...args.filter((arg) => typeof arg === 'object')) as typeof env,
+  });
 }
 
 /** The command in every place of the settings that has one of ours. */
@@ -38,13 +43,59 @@ test('init writes one hook an event, by absolute paths that are there, and undo 
   expect(stdout.split('\n').length).toBeLessThan(5);
   expect(stdout).toContain('.claude/settings.local.json');
   const found = await commands();
-  expect(found).toHaveLength(15);
+  expect(found).toHaveLength(12);
   const [node = '', hook = ''] = found[0]?.split(' ') ?? [];
   expect(existsSync(node)).toBe(true);
   expect(hook).toMatch(/^\/.*hook\.cjs$/);
 
   expect((await cox('init', '--undo')).code).toBe(0);
   expect(await readdir(cwd)).toEqual([]);
+});
+
+const CALL_EVENTS = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'];
+
+/** The events in the settings that start a hook with each call. */
+async function callEvents(): Promise<readonly string[]> {
+  const { hooks } = JSON.parse(await readFile(settings, 'utf8')) as { readonly hooks: object };
+  return CALL_EVENTS.filter((event) => Object.hasOwn(hooks, event));
+}
+
+/** Puts a Claude Code of this version on the PATH. */
+async function claudeOnPath(version: string): Promise<string> {
+  const bin = join(folder, `bin-${version}`);
+  await mkdir(bin);
+  await writeFile(join(bin, 'claude'), `#!/bin/sh\necho '${version} (Claude Code)'\n`, { mode: 0o755 });
+  return `${bin}:${process.env['PATH'] ?? ''}`;
+}
+
+test.each([
+  ['2.1.117', CALL_EVENTS],
+  ['2.1.118', []],
+  ['2.2.0', []],
+])('Claude Code %s gets the hooks that it needs, and an older set is replaced', async (version, expected) => {
+  const old = await cox({ PATH: await claudeOnPath('2.1.9') }, 'init', 'claude-code', '--yes');
+  expect(old.stdout).toContain('Claude Code 2.1.9 (Claude Code) has no event after a turn');
+  const { code, stdout } = await cox({ PATH: await claudeOnPath(version) }, 'init', 'claude-code', '--yes');
+  expect(code).toBe(0);
+  expect(stdout.includes('nothing to change')).toBe(expected.length > 0);
+  expect(await callEvents()).toEqual(expected);
+  expect((await cox('init', '--undo')).stdout).toContain('removed');
+});
+
+test('a hook before each call is written only for guidance that has no later point', async () => {
+  const bank = (...decisionPoints: readonly string[]): string =>
+    JSON.stringify({
+      guidance: { bank: [{ key: 'k', content: 'Go on.', when: { errorStreak: true }, decisionPoints }] },
+    });
+  const config = join(cwd, 'coxswain.config.json');
+  await writeFile(config, bank('pre_tool_execution', 'post_tool_result'));
+  expect((await cox('trust')).code).toBe(0);
+  await cox('init', 'claude-code', '--yes');
+  expect(await callEvents()).toEqual([]);
+  await writeFile(config, bank('pre_tool_execution'));
+  expect((await cox('trust')).code).toBe(0);
+  expect((await cox('init', 'claude-code', '--yes')).stdout).toContain('each call starts a hook process');
+  expect(await callEvents()).toEqual(['PreToolUse']);
 });
 
 test('settings with comments and hooks of others come back byte for byte', async () => {
@@ -82,7 +133,7 @@ test('a link to the user’s own settings stays a link', async () => {
   await symlink(real, own);
   expect((await cox('init', '--user', '--yes')).code).toBe(0);
   expect((await lstat(own)).isSymbolicLink()).toBe(true);
-  expect(await commands(real)).toHaveLength(15);
+  expect(await commands(real)).toHaveLength(12);
   await cox('init', '--undo', '--user');
   expect(await readFile(real, 'utf8')).toBe('{}\n');
 });
@@ -141,12 +192,12 @@ test('without a terminal and without --yes it only shows; --dry-run too', async 
 
 test('--user, --shared and --deadline go where they say', async () => {
   expect((await cox('init', '--user', '--yes')).code).toBe(0);
-  expect(await commands(join(folder, '.claude', 'settings.json'))).toHaveLength(15);
+  expect(await commands(join(folder, '.claude', 'settings.json'))).toHaveLength(12);
   expect(existsSync(settings)).toBe(false);
   expect((await cox('init', '--undo', '--user')).stdout).toContain('removed');
 
   expect((await cox('init', '--shared', '--deadline', '45m', '--yes')).code).toBe(0);
-  expect(await commands(join(cwd, '.claude', 'settings.json'))).toHaveLength(15);
+  expect(await commands(join(cwd, '.claude', 'settings.json'))).toHaveLength(12);
   expect((await cox('init', '--yes')).stdout).toContain('nothing to change');
   expect(await readFile(join(cwd, 'coxswain.config.json'), 'utf8')).toBe('{\n  "deadline": "45m"\n}\n');
   expect((await cox('config', 'check')).code).toBe(0);

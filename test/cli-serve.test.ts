@@ -79,7 +79,7 @@ test('init --http writes requests, keeps the token from git, terminals and other
   const text = await readFile(local(), 'utf8');
   expect(text).toContain(`"Authorization": "Bearer ${settings?.token}"`);
   expect(text).toContain(`"url": "http://127.0.0.1:${settings?.port}/coxswain-hook"`);
-  expect(text.match(/"type": "http"/g)).toHaveLength(13);
+  expect(text.match(/"type": "http"/g)).toHaveLength(10);
   expect(stdout).not.toContain(settings?.token);
   for (const file of [local(), serveFileOf(cwd)]) expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(existsSync(join(cwd, '.coxswain'))).toBe(false);

@@ -63,7 +63,7 @@ const withTools = (options: FakeModelServerOptions): FakeModelServerOptions => (
 export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
   'claude-code': {
     package: '@anthropic-ai/claude-code',
-    version: '2.1.329',
+    version: '2.1.332',
     program: 'claude',
     startServer: startFakeAnthropicServer,
     env: ({ url }) => ({
@@ -86,7 +86,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     failing: [call('Read', { file_path: 'missing.txt' })],
     scope: 'user',
     advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'stays', atStop: 'one more turn' },
-    hasTokens: false,
+    hasTokens: true,
   },
   codex: {
     package: '@openai/codex',

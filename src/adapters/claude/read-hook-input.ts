@@ -10,15 +10,16 @@ import type { EndedCall, HostCall, HostEvent } from '../host/host-event.ts';
 import { toolResultOf } from './tool-response.ts';
 
 /**
- * The events of Claude Code that coxswain handles. `init` writes a hook for each, with a matcher for tools if `tools` is true;
- * `claudeHooks` has a callback for those with `inSdk`.
+ * The events of Claude Code that coxswain handles. `init` writes a hook for each, with a matcher for tools if `tools` is true.
+ * `perCall`: the event comes with each call, and is needed only if no event follows the calls of an answer. `async`: nothing
+ * answers the event, so Claude Code does not wait. `claudeHooks` has a callback for those with `inSdk`.
  */
 export const HOOK_EVENTS = {
   SessionStart: { inSdk: true },
   UserPromptSubmit: { inSdk: true },
-  PreToolUse: { inSdk: true, tools: true },
-  PostToolUse: { inSdk: true, tools: true },
-  PostToolUseFailure: { inSdk: true, tools: true },
+  PreToolUse: { inSdk: true, tools: true, perCall: true },
+  PostToolUse: { inSdk: true, tools: true, perCall: true },
+  PostToolUseFailure: { inSdk: true, tools: true, perCall: true },
   PostToolBatch: { inSdk: true },
   SubagentStart: { inSdk: true },
   SubagentStop: { inSdk: true },
@@ -26,8 +27,8 @@ export const HOOK_EVENTS = {
   Stop: { inSdk: true },
   StopFailure: {},
   PermissionRequest: { tools: true },
-  PermissionDenied: { tools: true },
-  Notification: {},
+  PermissionDenied: { tools: true, async: true },
+  Notification: { async: true },
   SessionEnd: {},
 } as const;
 

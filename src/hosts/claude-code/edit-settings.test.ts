@@ -16,10 +16,12 @@ function parsed(text: string): {
   return JSON.parse(bare.replace(/,(\s*[}\]])/g, '$1')) as ReturnType<typeof parsed>;
 }
 
-test('where there are no settings, they hold one hook for each event', () => {
+test('where there are no settings, they hold one hook for each event that is needed', () => {
   const { hooks = {} } = parsed(addHooks('', wanted));
-  expect(Object.keys(hooks)).toHaveLength(15);
-  expect(hooks['PostToolUse']).toEqual([{ matcher: '*', hooks: [{ type: 'command', command, timeout: 10 }] }]);
+  expect(Object.keys(hooks)).toHaveLength(12);
+  expect(hooks['PostToolBatch']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }]);
+  expect(hooks['Notification']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10, async: true }] }]);
+  expect(hooks['PermissionRequest']).toEqual([{ matcher: '*', hooks: [{ type: 'command', command, timeout: 10 }] }]);
   expect(hooks['Stop']).toEqual([{ hooks: [{ type: 'command', command, timeout: 600 }] }]);
 });
 
@@ -34,7 +36,7 @@ test('hooks of others, comments, order and indentation stay', () => {
     '\t// mine',
     '\t"permissions": { "allow": ["Bash"] },',
     '\t"hooks": {',
-    '\t\t"PostToolUse": [',
+    '\t\t"PostToolBatch": [',
     '\t\t\t{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "./lint.sh" }] }',
     '\t\t]',
     '\t}',
@@ -44,7 +46,7 @@ test('hooks of others, comments, order and indentation stay', () => {
   const after = addHooks(before, wanted);
   expect(after).toContain('\t// mine\n\t"permissions": { "allow": ["Bash"] },');
   expect(after).toContain('\t\t\t{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "./lint.sh" }] }');
-  expect(parsed(after).hooks?.['PostToolUse']).toHaveLength(2);
+  expect(parsed(after).hooks?.['PostToolBatch']).toHaveLength(2);
   expect(parsed(removeHooks(after))).toEqual(parsed(before));
 });
 
@@ -59,12 +61,11 @@ test('requests to a server take the place of commands, and the other way round, 
   const http = httpHookGroups(command, { port: 23456, token: 'the-token' });
   const served = addHooks(addHooks('{"model": "x"}', wanted), http);
   const { hooks = {} } = parsed(served);
-  expect(Object.keys(hooks)).toHaveLength(15);
+  expect(Object.keys(hooks)).toHaveLength(12);
   expect(hooks['SessionStart']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }]);
   expect(hooks['UserPromptSubmit']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }]);
-  expect(hooks['PostToolUse']).toEqual([
+  expect(hooks['PostToolBatch']).toEqual([
     {
-      matcher: '*',
       hooks: [
         {
           type: 'http',
@@ -138,7 +139,7 @@ test('whatever others have there, adding and removing gives their settings back'
       const settings = Object.keys(hooks).length === 0 ? { model: 'x' } : { model: 'x', hooks };
       const before = JSON.stringify(settings, undefined, indent);
       const after = addHooks(before, wanted);
-      expect(ourHooks(after).size).toBe(15);
+      expect(ourHooks(after).size).toBe(12);
       expect(addHooks(after, wanted)).toBe(after);
       expect(JSON.parse(removeHooks(after))).toEqual(settings);
     }),

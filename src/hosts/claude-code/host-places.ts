@@ -7,7 +7,15 @@ import { copilotDialect } from '../dialects/copilot-dialect.ts';
 import { geminiDialect } from '../dialects/gemini-dialect.ts';
 import { HOSTS, type HostName } from '../dialects/hook-dialect.ts';
 import { addHooks } from './edit-settings.ts';
-import { hookCommand, HOOK_MARK, hookGroups, httpHookGroups, timeoutOf, type HookServerAddress } from './init-hooks.ts';
+import {
+  hookCommand,
+  HOOK_MARK,
+  hookGroups,
+  httpHookGroups,
+  timeoutOf,
+  type HookNeeds,
+  type HookServerAddress,
+} from './init-hooks.ts';
 
 /** The owner of a settings file: a project or the user. */
 export interface HostScope {
@@ -31,7 +39,7 @@ export interface HostPlace {
    *
    * @throws CoxswainError `invalid-argument` for text that cannot be edited
    */
-  edit(before: string, program: HookProgram, server?: HookServerAddress): string;
+  edit(before: string, program: HookProgram, server?: HookServerAddress, needs?: HookNeeds): string;
   /** True for a plugin. It sends events to the resident server. It starts a hook process only if the server does not answer. */
   readonly isPlugin?: true;
 }
@@ -49,9 +57,12 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
         scope.projectFolder === undefined ? own('claude-code', scope) : join(scope.projectFolder, '.claude'),
         'settings.json',
       ),
-    edit(before, { node, hookFile }, server) {
+    edit(before, { node, hookFile }, server, needs) {
       const command = hookCommand(node, hookFile);
-      return addHooks(before, server === undefined ? hookGroups(command) : httpHookGroups(command, server));
+      return addHooks(
+        before,
+        server === undefined ? hookGroups(command, needs) : httpHookGroups(command, server, needs),
+      );
     },
   },
   codex: {

@@ -1,5 +1,7 @@
 import { HOOK_EVENTS } from '../../adapters/claude/read-hook-input.ts';
 import { isJsonObject } from '../../core/base/json.ts';
+import type { SteeringOptions } from '../../core/steering/steering-options.ts';
+import { hasBatches } from './claude-version.ts';
 
 /**
  * Events that still run a command if a server is configured. The command starts the server. Claude Code sends no
@@ -31,7 +33,7 @@ export interface HookGroup {
 
 /** One hook: a command, or an http request to a server. */
 export type HookEntry =
-  | { readonly type: 'command'; readonly command: string; readonly timeout: number }
+  | { readonly type: 'command'; readonly command: string; readonly timeout: number; readonly async?: true }
   | {
       readonly type: 'http';
       readonly url: string;
@@ -51,17 +53,56 @@ export function hookCommand(node: string, hookFile: string): string {
   return `${shellWord(node)} ${shellWord(hookFile)} ${HOOK_MARK}`;
 }
 
+/** What decides which events of Claude Code need a hook. */
+export interface HookNeeds {
+  /** True if Claude Code has `PostToolBatch`. One hook then serves all calls of an answer. */
+  readonly hasBatches: boolean;
+  /** True if guidance is configured for `pre_tool_execution` only. */
+  readonly guidesBeforeCalls: boolean;
+}
+
+const DEFAULT_NEEDS: HookNeeds = { hasBatches: true, guidesBeforeCalls: false };
+
+/**
+ * Returns what a version of Claude Code and a configuration need. Guidance that also has a later decision point needs no hook
+ * before calls, because Claude Code shows its text with the result.
+ */
+export function needsOf(
+  version: string | undefined,
+  { resolved }: { readonly resolved: { readonly steering: Pick<SteeringOptions, 'guidance'> } },
+): HookNeeds {
+  const guidesBeforeCalls = (resolved.steering.guidance ?? []).some((config) => {
+    const points = config.decisionPoints ?? config.provider.decisionPoints ?? [];
+    const isLater = points.includes('post_tool_result') || points.includes('pre_tool_selection');
+    return points.includes('pre_tool_execution') && !isLater;
+  });
+  return { hasBatches: hasBatches(version ?? ''), guidesBeforeCalls };
+}
+
+/** Returns true for an event of Claude Code that comes with each call. */
+export function isCallEvent(event: string): boolean {
+  return Object.entries(HOOK_EVENTS).some(([name, row]) => name === event && 'perCall' in row);
+}
+
 /** The hook groups by event. All of them run the command. */
-export function hookGroups(command: string): ReadonlyMap<string, HookGroup> {
-  return groupsOf((_event, timeout) => ({ type: 'command', command, timeout }));
+export function hookGroups(command: string, needs: HookNeeds = DEFAULT_NEEDS): ReadonlyMap<string, HookGroup> {
+  return groupsOf(needs, (event, timeout) => {
+    // The keys of the table are the names.
+    const isAsync = 'async' in HOOK_EVENTS[event as keyof typeof HOOK_EVENTS];
+    return { type: 'command', command, timeout, ...(isAsync ? { async: true } : {}) };
+  });
 }
 
 /**
  * The hook groups by event. The two events that start the server run the command. All other events send a request to the
  * server. The token is part of the settings, because every program that the agent runs would see an environment variable.
  */
-export function httpHookGroups(command: string, { port, token }: HookServerAddress): ReadonlyMap<string, HookGroup> {
-  return groupsOf((event, timeout) => {
+export function httpHookGroups(
+  command: string,
+  { port, token }: HookServerAddress,
+  needs: HookNeeds = DEFAULT_NEEDS,
+): ReadonlyMap<string, HookGroup> {
+  return groupsOf(needs, (event, timeout) => {
     if (WAKING_EVENTS.has(event)) return { type: 'command', command, timeout };
     return {
       type: 'http',
@@ -73,12 +114,19 @@ export function httpHookGroups(command: string, { port, token }: HookServerAddre
   });
 }
 
-function groupsOf(entryOf: (event: string, timeout: number) => HookEntry): ReadonlyMap<string, HookGroup> {
+function groupsOf(
+  { guidesBeforeCalls, hasBatches: hasBatchEvent }: HookNeeds,
+  entryOf: (event: string, timeout: number) => HookEntry,
+): ReadonlyMap<string, HookGroup> {
+  const isNeeded = (event: string): boolean =>
+    !hasBatchEvent || !isCallEvent(event) || (event === 'PreToolUse' && guidesBeforeCalls);
   return new Map(
-    Object.entries(HOOK_EVENTS).map(([event, row]) => {
-      const hooks = [entryOf(event, timeoutOf(event))];
-      return [event, 'tools' in row ? { matcher: '*', hooks } : { hooks }];
-    }),
+    Object.entries(HOOK_EVENTS)
+      .filter(([event]) => isNeeded(event))
+      .map(([event, row]) => {
+        const hooks = [entryOf(event, timeoutOf(event))];
+        return [event, 'tools' in row ? { matcher: '*', hooks } : { hooks }];
+      }),
   );
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
-import { hookCommand, hookGroups } from '../../../hosts/claude-code/init-hooks.ts';
+import { hookCommand, hookGroups, isCallEvent, type HookNeeds } from '../../../hosts/claude-code/init-hooks.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { FoundSettings } from './find-settings.ts';
@@ -39,13 +39,16 @@ export function commandsToTry(settings: readonly FoundSettings[]): readonly Foun
  *
  * @param isHookElsewhere  true if another host has the hook, so Claude Code needs none
  */
-export function checkSettings(settings: readonly FoundSettings[], isHookElsewhere: boolean): readonly DoctorLine[] {
+export function checkSettings(
+  settings: readonly FoundSettings[],
+  { isHookElsewhere, needs }: { readonly isHookElsewhere: boolean; readonly needs: HookNeeds },
+): readonly DoctorLine[] {
   const lines = settings.flatMap(fileLine);
   const hookedEvents = new Set(settings.flatMap(({ commands, httpEvents }) => [...commands.keys(), ...httpEvents]));
   if (isHookElsewhere && hookedEvents.size === 0) return lines;
   return [
     ...lines,
-    ...hookLines(settings, hookedEvents),
+    ...hookLines(settings, hookedEvents, needs),
     ...commandsIn(settings).flatMap((command) => pathLine(command, settings)),
   ];
 }
@@ -67,19 +70,31 @@ function fileLine(settings: FoundSettings): readonly DoctorLine[] {
   return [passed(check, `${file}: ${hooks}${overHttp}`)];
 }
 
-function hookLines(settings: readonly FoundSettings[], hookedEvents: ReadonlySet<string>): readonly DoctorLine[] {
+function hookLines(
+  settings: readonly FoundSettings[],
+  hookedEvents: ReadonlySet<string>,
+  needs: HookNeeds,
+): readonly DoctorLine[] {
   const plugins = [...new Set(settings.flatMap((found) => found.plugins))];
   if (hookedEvents.size === 0) {
     const note = plugins.length > 0 ? `; the plugin ${plugins.join(', ')} is enabled, which is not checked here` : '';
     const found = `no coxswain hook in any settings${note}`;
     return [unknown('hooks', found, `Run ${initFor(undefined)}, unless the hooks come from a plugin.`)];
   }
-  const missingEvents = [...hookGroups('').keys()].filter((event) => !hookedEvents.has(event));
+  const neededEvents = hookGroups('', needs);
+  const missingEvents = [...neededEvents.keys()].filter((event) => !hookedEvents.has(event));
   const layers = settings
     .filter(({ commands, httpEvents }) => commands.size > 0 || httpEvents.length > 0)
     .map(({ layer }) => layer);
   const duplicateNote = layers.length > 1 ? `, in several settings (${layers.join(', ')}); one is enough` : '';
-  if (missingEvents.length === 0) return [passed('hooks', `all ${hookedEvents.size} events${duplicateNote}`)];
+  if (missingEvents.length === 0) {
+    const spareEvents = [...hookedEvents].filter((event) => isCallEvent(event) && !neededEvents.has(event));
+    const spareNote =
+      spareEvents.length === 0
+        ? ''
+        : `; ${spareEvents.join(', ')} start a process per call without need: ${initFor(layers[0])} removes them`;
+    return [passed('hooks', `all ${neededEvents.size} events${duplicateNote}${spareNote}`)];
+  }
   return [
     failed('hooks', `these events are not recorded: ${missingEvents.join(', ')}`, `Run ${initFor(layers[0])} again.`),
   ];

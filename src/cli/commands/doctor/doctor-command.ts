@@ -1,7 +1,6 @@
-import { existsSync, accessSync, constants, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
 
 import { messageOf } from '../../../core/base/error.ts';
 import { countOf, durationText } from '../../../core/base/number-text.ts';
@@ -43,27 +42,17 @@ import { problemText } from '../../../hosts/config/config-problem.ts';
 import { untrustedText, type LoadedConfig } from '../../../hosts/config/loaded-config.ts';
 import type { StateOwner } from '../../../core/node/state-places.ts';
 import { faultOwners, readFaults, type FaultLine, type LoggedFault } from '../../../core/node/fault-log.ts';
+import { findClaude, type FoundClaude } from '../../../hosts/claude-code/claude-version.ts';
 import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
-import { hookCommand, HOOK_MARK } from '../../../hosts/claude-code/init-hooks.ts';
+import { hookCommand, HOOK_MARK, needsOf } from '../../../hosts/claude-code/init-hooks.ts';
 import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
 import { findFile } from '../../../core/node/written-file.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import { requireSqlite } from '../../../stores/sqlite/sqlite-database.ts';
-import { runLimited } from '../../../core/node/run-limited.ts';
 
-const CLAUDE_LIMIT_MS = 10_000;
-
-/** Returns the versions of Node, coxswain and SQLite, and of Claude Code if it is on the PATH. */
-async function checkVersions(
-  version: string,
-  options: {
-    readonly cwd: string;
-    readonly env: Readonly<Record<string, string | undefined>>;
-    readonly usesClaude: boolean;
-  },
-): Promise<readonly DoctorLine[]> {
-  const { cwd, env, usesClaude } = options;
+/** Returns the versions of Node, coxswain and SQLite. */
+function checkVersions(version: string, env: Readonly<Record<string, string | undefined>>): readonly DoctorLine[] {
   return [
     passed('node', `${process.version} (${process.execPath})`),
     passed('coxswain', version),
@@ -71,7 +60,6 @@ async function checkVersions(
     ...(env['COXSWAIN_DISABLE'] === '1'
       ? [failed('enabled', 'COXSWAIN_DISABLE=1 is set here: nothing is recorded', 'Run: unset COXSWAIN_DISABLE')]
       : []),
-    ...(usesClaude ? [await checkClaude(cwd, env)] : []),
   ];
 }
 
@@ -86,36 +74,12 @@ function checkSqlite(version: string | undefined): DoctorLine {
   }
 }
 
-async function checkClaude(cwd: string, env: Readonly<Record<string, string | undefined>>): Promise<DoctorLine> {
+function claudeLine(claude: FoundClaude | undefined): DoctorLine {
   const fix = 'Install Claude Code, or put claude on the PATH, if you use it here.';
-  const file = programOf('claude', env['PATH'] ?? '');
-  if (file === undefined) return unknown('claude', 'not on the PATH', fix);
-  const { code, stdout, timedOut } = await runLimited({
-    command: file,
-    args: ['--version'],
-    cwd,
-    env,
-    limitMs: CLAUDE_LIMIT_MS,
-  });
-  const version = stdout.trim().split('\n')[0] ?? '';
-  if (code === 0 && version !== '') return passed('claude', `${version} (${file})`);
-  const reason = timedOut ? `did not finish in ${CLAUDE_LIMIT_MS / 1000} seconds` : `exited with code ${code}`;
-  return unknown('claude', `${file} --version ${reason}`, fix);
-}
-
-function programOf(name: string, path: string): string | undefined {
-  const files = path
-    .split(delimiter)
-    .filter(isAbsolute)
-    .map((folder) => join(folder, name));
-  return files.find((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return statSync(file).isFile();
-    } catch {
-      return false;
-    }
-  });
+  if (claude === undefined) return unknown('claude', 'not on the PATH', fix);
+  const { file, problem, version } = claude;
+  if (problem === undefined) return passed('claude', `${version} (${file})`);
+  return unknown('claude', `${file} --version ${problem}`, fix);
 }
 
 const RECENT_MS = 24 * 3_600_000;
@@ -284,7 +248,7 @@ async function examineProject(): Promise<DoctorReport> {
   // Users of other agent programs do not need Claude Code.
   const usesClaude =
     hosts.length === 0 || settings.some(({ commands, requests }) => commands.size + requests.length > 0);
-  const versions = await checkVersions(BUILD, { cwd: projectFolder, env, usesClaude });
+  const claude = usesClaude ? await findClaude(projectFolder, env) : undefined;
   const setup = { projectFolder, env, openStore: () => openStoreNamed(store.address) };
   // Runs before the hook tests, because a prompt starts a stopped server.
   const servers = await checkServers(settings, setup);
@@ -304,8 +268,9 @@ async function examineProject(): Promise<DoctorReport> {
   const clocks = await readClocks();
   const { nowMs } = clocks;
   const lines = [
-    ...versions,
-    ...checkSettings(settings, hosts.length > 0),
+    ...checkVersions(BUILD, env),
+    ...(usesClaude ? [claudeLine(claude)] : []),
+    ...checkSettings(settings, { isHookElsewhere: hosts.length > 0, needs: needsOf(claude?.version, loaded) }),
     ...hosts,
     ...canaries,
     ...servers,

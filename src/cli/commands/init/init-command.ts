@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { present } from '../../../core/base/present.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { hostFolder, hostTitle } from '../../../formats/find-sessions.ts';
+import { findClaude, FIRST_WITH_BATCHES } from '../../../hosts/claude-code/claude-version.ts';
 import { HOST_PLACES, installedHosts } from '../../../hosts/claude-code/host-places.ts';
 import {
   applyInit,
@@ -15,7 +16,7 @@ import {
   type InitChange,
   type UndoneFile,
 } from '../../../hosts/claude-code/init-claude-code.ts';
-import { HOOK_MARK, hookCommand } from '../../../hosts/claude-code/init-hooks.ts';
+import { HOOK_MARK, hookCommand, needsOf, type HookNeeds } from '../../../hosts/claude-code/init-hooks.ts';
 import { ignoreFileFor } from '../../../hosts/claude-code/keep-settings-out.ts';
 import type { ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
 import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
@@ -23,6 +24,7 @@ import { findFile } from '../../../core/node/written-file.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import type { StateOwner } from '../../../core/node/state-places.ts';
 import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
+import { loadConfigSync } from '../../../hosts/config/load-config.ts';
 import { trustProject } from '../../../hosts/config/trust-project.ts';
 import { askYesNo } from '../../terminal/ask.ts';
 import { putServer, serverFor, takeServerAway } from './init-server.ts';
@@ -96,6 +98,9 @@ export async function initCommand(
   }
   const callsServer = hosts.some((host) => (host === 'claude-code' ? http : !user && HOST_PLACES[host].isPlugin));
   const server = callsServer ? await serverFor(project, options.port) : undefined;
+  const claude = hosts.includes('claude-code') ? await findClaude(home, process.env) : undefined;
+  const loaded = loadConfigSync({ projectFolder: user ? config : project, env: process.env });
+  const needs = needsOf(claude?.version, loaded);
   const changes = hosts.flatMap((host, at) => {
     const settingsFile = fileOf(host);
     const isSecret = http && host === 'claude-code';
@@ -104,14 +109,16 @@ export async function initCommand(
       settingsFile,
       owner,
       isSecret,
-      edit: (text) => HOST_PLACES[host].edit(text, { node: process.execPath, hookFile }, isSecret ? server : undefined),
+      edit: (text) =>
+        HOST_PLACES[host].edit(text, { node: process.execPath, hookFile }, isSecret ? server : undefined, needs),
       ...present({ ignore: isLocal(settingsFile) ? ignoreFileFor(settingsFile, project, isSecret) : undefined }),
       ...(at === 0
         ? configOf(options.deadline, user ? join(config, 'config.json') : configFileOf(project), project)
         : {}),
     });
   });
-  return await writeChanges(changes, { options, owner, hosts, fileOf, hookFile, project, server }, terminal);
+  const setNote = hosts.includes('claude-code') ? setNoteOf(claude?.version ?? '', needs) : '';
+  return await writeChanges(changes, { options, owner, hosts, fileOf, hookFile, project, server, setNote }, terminal);
 }
 
 /** @throws CoxswainError `invalid-argument` for options that cannot be combined */
@@ -130,7 +137,22 @@ function checkOptions({ http, port, project, shared, user }: InitOptions, namedH
   if (port !== undefined && !http) refuse('--port needs --http');
 }
 
+/** States which hooks of Claude Code were chosen, and why. */
+function setNoteOf(version: string, { guidesBeforeCalls, hasBatches }: HookNeeds): string {
+  if (!hasBatches) {
+    return (
+      `Claude Code ${printable(version)} has no event after a turn, so each call starts two or three hook processes. ` +
+      `After an update to ${FIRST_WITH_BATCHES} or later, run init again: one process a turn is then enough.\n`
+    );
+  }
+  return guidesBeforeCalls
+    ? 'Guidance for pre_tool_execution is configured, so each call starts a hook process.\n'
+    : '';
+}
+
 interface Situation {
+  /** Which hooks of Claude Code were chosen; empty for the usual ones. */
+  readonly setNote: string;
   readonly options: InitOptions;
   readonly owner: StateOwner;
   readonly hosts: readonly HostName[];
@@ -141,7 +163,7 @@ interface Situation {
 }
 
 async function writeChanges(changes: readonly InitChange[], situation: Situation, terminal: Terminal): Promise<number> {
-  const { options, owner, hosts, fileOf, hookFile, project, server } = situation;
+  const { options, owner, hosts, fileOf, hookFile, project, server, setNote } = situation;
   // Terminal output must not contain the token.
   const shownText = (text: string): string =>
     printable(server === undefined ? text : text.replaceAll(server.token, '…the token…'));
@@ -187,6 +209,7 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
   if (options.user !== true && changes.some(({ file }) => file === configFileOf(project))) trustProject(project);
   if (server === undefined && options.user !== true) await takeServerAway(project);
   await terminal.write(`Written. New sessions of ${titles} are recorded and steered; coxswain doctor checks it.\n`);
+  if (setNote !== '') await terminal.write(setNote);
   if (hosts.includes('codex')) await trustInCodex(project, { owner, hookFile }, terminal);
   if (server !== undefined) {
     await terminal.write(
