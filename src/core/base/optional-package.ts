@@ -1,11 +1,15 @@
 import { hasCode } from './error.ts';
 
-/** Imports an optional package. Returns undefined if the package is not installed. */
-export async function optionalPackage<Module>(load: () => Promise<Module>): Promise<Module | undefined> {
+/**
+ * Imports an optional package. Returns undefined if the package is not installed. A bundler leaves the import as it is, because an
+ * application that does not use the package does not have it.
+ */
+export async function optionalPackage<Module>(name: string): Promise<Module | undefined> {
   try {
-    return await load();
+    // The package has the types of its name.
+    return (await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ name)) as Module;
   } catch (error) {
-    if (hasCode(error, 'ERR_MODULE_NOT_FOUND')) return undefined;
+    if (hasCode(error, 'ERR_MODULE_NOT_FOUND') || hasCode(error, 'MODULE_NOT_FOUND')) return undefined;
     throw error;
   }
 }

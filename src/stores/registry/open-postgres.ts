@@ -83,7 +83,7 @@ async function openAddress(
 }
 
 async function connect(url: string): Promise<PgPool> {
-  const pg = await optionalPackage(() => import('pg'));
+  const pg = await optionalPackage<typeof import('pg')>('pg');
   if (pg === undefined) {
     throw new CoxswainError(
       'store-io',
