@@ -1,5 +1,7 @@
 import { present } from '../../core/base/present.ts';
 import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
+import type * as Pg from 'pg';
+
 import { optionalPackage } from '../../core/base/optional-package.ts';
 import { postgresStore, type PgPool, type PostgresStore } from '../postgres/postgres-store.ts';
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
@@ -83,7 +85,7 @@ async function openAddress(
 }
 
 async function connect(url: string): Promise<PgPool> {
-  const pg = await optionalPackage<typeof import('pg')>('pg');
+  const pg = await optionalPackage<typeof Pg>('pg');
   if (pg === undefined) {
     throw new CoxswainError(
       'store-io',
