@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../core/run/coxswain.ts';
 import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import { paceFeedback } from '../core/steering/feedback/pace-feedback.ts';
+import { staticFeedback } from '../core/steering/feedback/built-in-feedback.ts';
 import { resolveSteering } from '../core/steering/resolve-steering.ts';
 import { definePrompt } from '../core/steering/prompt/define-prompt.ts';
 import type { PromptTemplate } from '../core/steering/prompt/prompt-template.ts';
@@ -147,7 +147,7 @@ test('a run whose prompt declares who speaks is equal with that prompt, and diff
 
 test('a prompt without providers need not be passed: counts by its name stay the same', async () => {
   const steering: SteeringOptions = {
-    feedback: [{ provider: paceFeedback(), trigger: { everyNCalls: 2 } }],
+    feedback: [{ provider: staticFeedback({ name: 'Note', summary: 'Go on.' }), trigger: { everyNCalls: 2 } }],
     noise: { feedbackCooldownCalls: 0 },
   };
   const path = join(folder, 'named.db');

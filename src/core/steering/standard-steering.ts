@@ -8,7 +8,7 @@ import type { SteeringOptions } from './steering-options.ts';
 /** Triggers of the standard steering that differ from the providers' defaults. */
 export const STANDARD_TRIGGERS: { readonly deadline: FeedbackTrigger; readonly pace: FeedbackTrigger } = {
   deadline: { everyNSeconds: 30 },
-  pace: { everyNCalls: 10 },
+  pace: { everyNCalls: 1 },
 };
 
 /** Noise limits of the standard steering. */

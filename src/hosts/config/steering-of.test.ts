@@ -142,7 +142,7 @@ test('options without limits and trigger keep those of the standard set', () => 
   expect(feedback.map(({ provider, trigger }) => [provider.name, trigger])).toEqual([
     ['Deadline', { everyNCalls: 3 }],
     ['Pattern', undefined],
-    ['Pace', { everyNCalls: 10 }],
+    ['Pace', { everyNCalls: 1 }],
   ]);
 });
 

@@ -206,6 +206,21 @@ test('paceFeedback reports when nothing remains', () => {
   );
 });
 
+test('paceFeedback warns about a budget of eight calls before it is used up, and once more when it is', () => {
+  const prompt = promptWith(paceFeedback(), { everyNCalls: 1 });
+  const { session, call } = createFeedbackScene(NAME);
+  const said: string[] = [];
+  for (let count = 1; count <= 12; count += 1) {
+    call();
+    const text = collectFeedback({ prompt, session, budget: { calls: 8 } });
+    if (text !== undefined) said.push(`${count}: ${text.split('\n')[2] ?? ''}`);
+  }
+  expect(said).toEqual([
+    '4: At this rate the call budget lasts for about 4 more tool calls.',
+    '8: At this rate the call budget does not last for another tool call.',
+  ]);
+});
+
 test('paceFeedback refuses windows that the session does not retain', () => {
   for (const options of [{ window: 1_001 }, { minCalls: 1 }, { speakAtCallsLeft: -1 }]) {
     expect(() => paceFeedback(options)).toThrow(expect.objectContaining({ code: 'invalid-definition' }));

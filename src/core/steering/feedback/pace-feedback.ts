@@ -1,4 +1,5 @@
 import { type Budget, BUDGET_PARTS, budgetRemaining } from '../../base/budget.ts';
+import { present } from '../../base/present.ts';
 import { remainingMs } from '../../base/deadline.ts';
 import type { FeedbackContext, FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
@@ -22,7 +23,12 @@ interface Projection {
   readonly resource: string;
   readonly callsLeft: number;
   readonly evidence: string;
+  /** The whole budget, if it is counted in calls. */
+  readonly total?: number;
 }
+
+/** Calls between two words about a limit that is used up. */
+const CALLS_BETWEEN = 10;
 
 const RESOURCE_NAMES: Readonly<Record<keyof Budget, string>> = {
   calls: 'call budget',
@@ -32,9 +38,10 @@ const RESOURCE_NAMES: Readonly<Record<keyof Budget, string>> = {
 
 /**
  * Estimates how many more tool calls the budget and the deadline allow. Tokens and cost are estimated by their mean per
- * call, time by the mean of the last calls. It gives no feedback while all limits allow more than `speakAtCallsLeft` calls.
- * It also gives none without a deadline or a budget with known usage. `usage.calls` defaults to the calls of this prompt.
- * Default trigger: every 5 calls.
+ * call, time by the mean of the last calls. It speaks when a limit allows at most `speakAtCallsLeft` more calls (a budget of
+ * calls: at most half of it), again at `warnAtCallsLeft`, at none, and then every ten calls. It says nothing without a
+ * deadline or a budget with known usage. `usage.calls` defaults to the calls of this prompt.
+ * Default trigger: every call.
  *
  * @throws CoxswainError "invalid-definition" if an option is out of range
  */
@@ -47,15 +54,25 @@ export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvi
   },
   ({ speakAtCallsLeft, warnAtCallsLeft, minCalls, window }): FeedbackProvider => {
     const shortProjections = (context: FeedbackContext): readonly Projection[] =>
-      context.toolCallCount < minCalls
-        ? []
-        : [...budgetProjections(context), ...timeProjection(context, window)]
-            .filter((projection) => projection.callsLeft <= speakAtCallsLeft)
-            .sort((a, b) => a.callsLeft - b.callsLeft);
+      [...budgetProjections(context), ...timeProjection(context, window)]
+        .filter(({ total }) => total !== undefined || context.toolCallCount >= minCalls)
+        .filter(({ callsLeft }) => callsLeft <= speakAtCallsLeft)
+        .sort((a, b) => a.callsLeft - b.callsLeft);
+    /** True if the tightest limit has passed a threshold since the last words about it. */
+    const isNews = ({ lastOwnFeedback: last, toolCallCount }: FeedbackContext, tightest: Projection): boolean => {
+      if (last === undefined) return true;
+      if (tightest.callsLeft > 0) return tightest.callsLeft <= warnAtCallsLeft && last.severity !== 'warning';
+      return last.summary !== describe(tightest) || toolCallCount - last.callIndex >= CALLS_BETWEEN;
+    };
     return {
       name: 'Pace',
-      defaultTrigger: { everyNCalls: 5 },
-      shouldRun: (context) => shortProjections(context).length > 0,
+      defaultTrigger: { everyNCalls: 1 },
+      shouldRun: (context) => {
+        const [tightest] = shortProjections(context);
+        if (tightest === undefined) return false;
+        const { callsLeft, total = Infinity } = tightest;
+        return callsLeft <= total / 2 && isNews(context, tightest);
+      },
       provide: (context) => createDraft(shortProjections(context), warnAtCallsLeft),
     };
   },
@@ -76,7 +93,8 @@ function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): r
         ? 0
         : Math.floor(key === 'calls' ? remainingAmount : (remainingAmount * usedAmounts.calls) / spent);
     const evidence = `${spent} of ${budget[key]} used in ${usedAmounts.calls} tool calls`;
-    return [{ resource: RESOURCE_NAMES[key], callsLeft, evidence }];
+    const total = key === 'calls' ? budget[key] : undefined;
+    return [{ resource: RESOURCE_NAMES[key], callsLeft, evidence, ...present({ total }) }];
   });
 }
 
