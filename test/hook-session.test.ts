@@ -15,7 +15,7 @@ import { known, SESSION, START_MS, type Json } from './support/host-scripts.ts';
 import { testFolder } from './support/test-folder.ts';
 
 const MODEL = 'claude-sonnet-4-5';
-const USAGE = { input_tokens: 1_200, output_tokens: 34, cache_read_input_tokens: 5_000 };
+const USAGE = { input_tokens: 4_000, output_tokens: 34, cache_read_input_tokens: 5_000 };
 
 interface Call {
   readonly tool: string;
@@ -59,10 +59,10 @@ class Host {
   readonly #intake: EventIntake;
   readonly #agentId: string | undefined;
 
-  constructor({ steering = {}, agentId, from }: HostOptions = {}) {
+  constructor({ steering = {}, agentId, from, ...limits }: HostOptions = {}) {
     const clock = { nowMs: () => START_MS + this.#second * 1_000 };
     const redact = <Payload>(payload: Payload): Payload => payload;
-    const config = { steering, deadlineFrom: 'session' } as const;
+    const config = { steering, deadlineFrom: 'session', ...limits } as const;
     this.#agentId = agentId;
     if (from !== undefined) {
       this.main = from.main;
@@ -162,8 +162,10 @@ class Host {
   }
 }
 
-interface HostOptions {
-  readonly steering?: ConstructorParameters<typeof ClaudeSessions>[0]['config']['steering'];
+type Config = ConstructorParameters<typeof ClaudeSessions>[0]['config'];
+
+interface HostOptions extends Partial<Pick<Config, 'budget' | 'prices'>> {
+  readonly steering?: Config['steering'];
   readonly agentId?: string;
   /** Goes on with the files of this host: another thread, or a hook of another version. */
   readonly from?: Host;
@@ -244,6 +246,28 @@ const SITUATIONS: Readonly<Record<string, (host: Host) => Promise<void>>> = {
     host.write('user', { message: { role: 'user', content: [result] } });
     const call = { tool_name: 'Bash', tool_input: {}, tool_use_id: 'toolu_x', tool_response: 'ok' };
     await host.send('PostToolBatch', { tool_calls: [call] });
+  },
+  'parallel calls, of which the last is refused first': async (host) => {
+    const calls = [bash('sleep 1', 'slow'), refusedEdit].map((call, index) => ({ call, id: `toolu_${index}` }));
+    for (const { call, id } of calls) {
+      const block = { type: 'tool_use', id, name: call.tool, input: call.input };
+      host.write('assistant', { message: message('msg_p', [block], 'tool_use') });
+    }
+    for (const { call, id } of calls.toReversed()) {
+      const block = { type: 'tool_result', tool_use_id: id, content: call.result, is_error: call.isError };
+      host.write('user', { message: { role: 'user', content: [block] } });
+    }
+    const tool_calls = calls.map(({ call, id }) => ({
+      tool_name: call.tool,
+      tool_input: call.input,
+      tool_use_id: id,
+      tool_response: call.result,
+    }));
+    await host.send('PostToolBatch', { tool_calls });
+  },
+  'the total cost that the host writes at the end': async (host) => {
+    await host.turn([plain]);
+    host.write('cost-state', { totalCostUSD: 1.25 });
   },
   'two hooks that report the same batch': async (host) => {
     const call = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'toolu_1', tool_response: 'a.txt' };
@@ -337,7 +361,7 @@ test('an answer that the host is still writing waits', async () => {
   await host.send('UserPromptSubmit', { prompt: 'And that' });
   writeFileSync(host.file, '\n', { flag: 'a' });
   await host.stop();
-  expect(viewOf(await host.records()).usage.tokens).toBe(2 * (1_200 + 34));
+  expect(viewOf(await host.records()).usage.tokens).toBe(2 * (4_000 + 34));
 });
 
 test('the file of another session is never read', async () => {
@@ -348,4 +372,27 @@ test('the file of another session is never read', async () => {
   writeFileSync(other, `${JSON.stringify({ type: 'assistant', message: message('m', [], 'end_turn') })}\n`);
   await host.send('Stop', { transcript_path: other, last_assistant_message: 'Mine' });
   expect(viewOf(await host.records()).usage.tokens).toBeUndefined();
+});
+
+test.each([
+  ['50,000 tokens', { tokens: 50_000 }, undefined, 13],
+  ['10 cents by the built-in prices', { costUsd: 0.1 }, undefined, 8],
+  [
+    '10 cents by configured prices',
+    { costUsd: 0.1 },
+    { [MODEL]: { input: 1, output: 1, cacheRead: 1, cached: 'beside' } },
+    12,
+  ],
+] as const)('a budget of %s stops the session after the call that exceeds it', async (_, budget, prices, last) => {
+  const host = new Host({ steering: { stop: { budget: true } }, budget, ...(prices === undefined ? {} : { prices }) });
+  await host.prompt('Do it');
+  for (let turn = 1; turn <= last; turn += 1) await host.turn([bash(`step ${turn}`, `done ${turn}`)]);
+  expect(host.advice.at(-1)).toEqual([last, expect.stringMatching(/^coxswain: the budget of .* is used up$/)]);
+});
+
+test('the pace of a token budget is told at the right call', async () => {
+  const host = new Host({ steering: standardSteering(), budget: { tokens: 50_000 } });
+  await host.prompt('Do it');
+  for (let turn = 1; turn <= 10; turn += 1) await host.turn([bash(`step ${turn}`, `done ${turn}`)]);
+  expect(host.advice).toEqual([[10, expect.stringContaining('the token budget lasts for about 2 more tool calls')]]);
 });

@@ -135,7 +135,7 @@ function inMemory(thread: ClaudeThread, { session, maxChars, isCancelled }: Hook
     forced: () => {
       thread.hasForcedTurn = true;
     },
-    end: () => thread.end(undefined),
+    end: (ending) => thread.end(ending),
     say: (advice, name) => {
       if (!isCancelled) return thread.say(advice, channelOf(name), maxChars);
       settleAll(advice, 'the hook was cancelled');

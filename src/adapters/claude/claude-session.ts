@@ -134,7 +134,7 @@ export class ClaudeSession {
   /** Closes the threads of subagents, which end with the run. */
   #closeThreads(): void {
     this.root.close();
-    for (const thread of this.#agents.values()) thread.end(this.result?.outcome);
+    for (const thread of this.#agents.values()) thread.end(present({ outcome: this.result?.outcome }));
   }
 }
 

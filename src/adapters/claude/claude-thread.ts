@@ -3,7 +3,7 @@ import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts'
 import type { EndedCall, HostCall } from '../host/host-event.ts';
 import { unrunOutcome } from '../../core/detect/calls/host-refusals.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import type { AgentEvent } from '../../core/records/agent-event.ts';
+import type { AgentEnding, AgentEvent } from '../../core/records/agent-event.ts';
 import type { Run } from '../../core/run/run.ts';
 import type { StreamedPart, ShownResult } from './read-message.ts';
 import { answerEvent, callCutOff, callEnded, callStarted } from './to-events.ts';
@@ -289,9 +289,9 @@ export class ClaudeThread {
   }
 
   /** Called when the subagent of this thread has finished. */
-  end(outcome: string | undefined): void {
+  end(ending: AgentEnding = {}): void {
     this.close();
-    this.emit({ type: 'agent_end', ...present({ outcome }) });
+    this.emit({ type: 'agent_end', ...ending });
   }
 
   /** Closes the turn. The next call belongs to another turn. */

@@ -52,12 +52,16 @@ export interface SessionAnswer {
   readonly isWhole: boolean;
 }
 
-/**
- * Returns the answers at the end of a session file, at least those after the last known answer.
- *
- * @param isKnown  returns true for an answer that the run has recorded
- */
-export type SessionReader = (isKnown: (answer: SessionAnswer) => boolean) => readonly SessionAnswer[];
+/** The end of a session file. */
+export interface SessionPart {
+  /** At least the answers after the last known one. */
+  readonly answers: readonly SessionAnswer[];
+  /** Total cost of the session in US dollars, if the host has written it. */
+  readonly costUsd?: number;
+}
+
+/** Reads the end of a session file. @param isKnown  returns true for an answer that the run has recorded */
+export type SessionReader = (isKnown: (answer: SessionAnswer) => boolean) => SessionPart;
 
 /** The session and thread of an event. */
 interface HostEventPlace {

@@ -2,12 +2,20 @@ import { PERMISSION_DENIED, PERMISSION_REQUESTED } from '../../core/records/host
 import { present } from '../../core/base/present.ts';
 import { assertNever } from '../../core/base/assert-never.ts';
 import type { DecisionPoint } from '../../core/records/guidance.ts';
-import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import type { AgentEnding } from '../../core/records/agent-event.ts';
 import type { AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { AdviseContext } from '../../core/run/evaluation-payload.ts';
 import type { Run } from '../../core/run/run.ts';
 import type { StopRequest } from '../../core/steering/stop-policy.ts';
-import type { AnswerUsage, EndedCall, HostCall, HostEvent, PromptEvent, SessionAnswer } from './host-event.ts';
+import type {
+  AnswerUsage,
+  EndedCall,
+  HostCall,
+  HostEvent,
+  PromptEvent,
+  SessionAnswer,
+  TranscriptCall,
+} from './host-event.ts';
 
 /**
  * The main thread of an agent, or one of its subagents. The transport keeps the thread's state between events. It keeps the
@@ -60,7 +68,7 @@ export interface HostThread {
   stop(text: string | undefined, usages?: readonly AnswerUsage[], answer?: UnreadAnswer): void;
   /** Called when an answer has made the agent continue. */
   forced(): void;
-  end(ending?: RunEnding, usages?: readonly AnswerUsage[]): void;
+  end(ending?: AgentEnding, usages?: readonly AnswerUsage[]): void;
   /** Joins advice into one text for the answer to the event `name`. Undefined if there is no advice, or if it cannot be delivered. */
   say(advice: readonly AdviceHandle[], name: string): string | undefined;
 }
@@ -79,6 +87,8 @@ export interface UnreadSession {
   readonly past: readonly UnreadAnswer[];
   /** The answer whose calls have ended, or the last answer before a stop. */
   readonly current?: UnreadAnswer;
+  /** See `SessionPart`. */
+  readonly costUsd?: number;
 }
 
 /**
@@ -92,7 +102,7 @@ export function interpretEvent(
   { forceTurnAtStop }: { readonly forceTurnAtStop: boolean },
 ): string | undefined {
   const { run } = thread;
-  const { past, current } = thread.unread?.(event) ?? { past: [] };
+  const { costUsd, current, past }: UnreadSession = thread.unread?.(event) ?? { past: [] };
   const missedEvents = takePast(past, event, thread);
   const sayText = (advice: readonly AdviceHandle[]): string | undefined => {
     if (stopAt(event, run) === undefined) return thread.say([...missedEvents, ...advice], event.name);
@@ -106,7 +116,7 @@ export function interpretEvent(
     case 'session_ended':
       if (!run.isEnded) {
         const { ending = { outcome: 'ended' }, reason } = event;
-        thread.end({ ...ending, labels: { ...ending.labels, reason } }, event.usages);
+        thread.end({ ...ending, labels: { ...ending.labels, reason }, ...present({ costUsd }) }, event.usages);
       }
       return undefined;
     case 'failed':
@@ -157,7 +167,8 @@ export function interpretEvent(
       if (thread.isTurnOpen === false && event.calls.length === 0) return undefined;
       resumeIfEnded(run, event.name);
       const unheardAdvice = thread.hasUnheardCall === true ? askAt(thread, 'post_tool_result') : [];
-      if (current !== undefined) thread.recordAnswer?.({ ...current, calls: [] });
+      // All calls of an answer start before one ends.
+      if (current !== undefined) thread.recordAnswer?.({ ...current, calls: current.calls.map(withoutEnd) });
       const ended = endCalls(thread, thread.unreported(callsOf(event.calls, current), current));
       thread.endBatch(event.usages);
       return sayText([...unheardAdvice, ...ended, ...askAt(thread, 'pre_tool_selection')]);
@@ -175,7 +186,7 @@ export function interpretEvent(
         );
       const text = mayForce ? sayText(advice) : undefined;
       if (text !== undefined) thread.forced();
-      else if (isSubagent) thread.end();
+      else if (isSubagent) thread.end(lastMessage === undefined ? undefined : { outcome: 'ended', reason: 'answered' });
       return text;
     }
     default:
@@ -204,7 +215,16 @@ function callsOf(reported: readonly EndedCall[], answer: UnreadAnswer | undefine
   const others = answer?.calls.flatMap(({ id, ended }) =>
     ended === undefined || reported.some((call) => call.id === id) ? [] : [ended],
   );
-  return [...reported.map((call) => inFile.get(call.id) ?? call), ...(others ?? [])];
+  return [...reported.map((call) => inFile.get(call.id) ?? call), ...(others ?? [])].toSorted(byEnd);
+}
+
+function withoutEnd({ ended: _ended, ...call }: TranscriptCall): TranscriptCall {
+  return call;
+}
+
+/** Order of the ends of calls. A call without a time ends last. */
+export function byEnd({ endedAtMs: left = Infinity }: EndedCall, { endedAtMs: right = Infinity }: EndedCall): number {
+  return left === right ? 0 : left - right;
 }
 
 function endCalls(thread: HostThread, calls: readonly EndedCall[]): AdviceHandle[] {

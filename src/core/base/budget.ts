@@ -6,7 +6,7 @@ export interface BudgetAmounts {
   readonly calls?: number;
   /** Input and output tokens, as reported by the host. */
   readonly tokens?: number;
-  /** US dollars, as reported by the host. */
+  /** US dollars, as reported by the host, else computed from the tokens and the built-in prices. */
   readonly costUsd?: number;
 }
 

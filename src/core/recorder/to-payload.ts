@@ -31,6 +31,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         outcome: event.outcome ?? 'ended',
         new_messages: mapList(event.messages, toStoredMessage),
         ...present({ reason: event.reason, success: event.success, reward: event.reward, labels: event.labels }),
+        ...(event.costUsd === undefined ? {} : { usage: { cost_usd: event.costUsd } }),
       };
     case 'completion_checked':
       return {

@@ -38,6 +38,8 @@ export type AgentEvent = EventTime &
         readonly success?: boolean;
         readonly reward?: number;
         readonly labels?: JsonObject;
+        /** Total cost of the session in US dollars as the host reports it, with subagents and earlier processes of the session. */
+        readonly costUsd?: number;
       }
     /** The agent wanted to stop, and the completion conditions were checked. */
     | {

@@ -1,3 +1,5 @@
+import { answerCost } from '../records/answer-cost.ts';
+import { MODEL_PRICES } from '../records/model-prices.ts';
 import { present } from '../base/present.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { addUsage, type Budget, type BudgetUsage } from '../base/budget.ts';
@@ -106,7 +108,7 @@ export function situationAfterResponse(
     ...situation,
     lastResponse: textOfContent(message.content).slice(0, RESPONSE_CHARS),
     tokens: sumOf(situation.tokens ?? undefined, tokens) ?? null,
-    costUsd: sumOf(situation.costUsd ?? undefined, usage?.cost_usd) ?? null,
+    costUsd: sumOf(situation.costUsd ?? undefined, usage && answerCost(usage, message.model_id, MODEL_PRICES)) ?? null,
   };
 }
 

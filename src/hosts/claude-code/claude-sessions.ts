@@ -3,6 +3,7 @@ import type { BudgetUsage } from '../../core/base/budget.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { hashText } from '../../core/base/hash.ts';
+import { answerCost, type ModelPrices } from '../../core/records/answer-cost.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import { messageOf } from '../../core/base/error.ts';
 import type { ResolvedConfig } from '../config/resolved-config.ts';
@@ -32,7 +33,7 @@ import { openAgents, storedSummary, unreportedCalls, withOpenAgent, type Session
 
 export interface ClaudeSessionsOptions {
   readonly store: Pick<TrajectoryStore, 'transact' | 'readRun'>;
-  readonly config: Pick<ResolvedConfig, 'steering' | 'deadline' | 'deadlineFrom' | 'budget' | 'completion'>;
+  readonly config: Pick<ResolvedConfig, 'steering' | 'deadline' | 'deadlineFrom' | 'budget' | 'completion' | 'prices'>;
   /** If true, advice may force the agent to continue when it wants to stop, at most once per run. Default: false. */
   readonly forceTurnAtStop?: boolean;
   readonly projectFolder: string;
@@ -104,7 +105,7 @@ export class ClaudeSessions {
     this.#options = options;
     this.#stepper = new RunStepper({
       steering: { retain: 'compact', ...config.steering },
-      redact,
+      redact: config.prices === undefined ? redact : (payload) => withCost(redact(payload), config.prices ?? {}),
       clock,
       host: { initial: NEW_CLAUDE_STATE, fold: foldClaudeState },
       build,
@@ -370,6 +371,16 @@ interface SteppedRun extends Pick<RunStepWork<ClaudeState, HookStep>, 'identity'
 function inheritDeadline(run: Run, atMs: number | null): void {
   if (run.isEnded || run.heritage.situation.deadlineAtMs === atMs) return;
   run.setDeadline(atMs === null ? undefined : { atMs });
+}
+
+/** Adds the cost of an answer by the configured prices, so that it counts for the budget. */
+function withCost(payload: TrajectoryPayload, prices: ModelPrices): TrajectoryPayload {
+  if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return payload;
+  const { model_id: modelId, usage } = payload.message;
+  const cost_usd = usage && answerCost(usage, modelId, prices);
+  return cost_usd === undefined
+    ? payload
+    : { ...payload, message: { ...payload.message, usage: { ...usage, cost_usd } } };
 }
 
 function rememberModel(modelId: string): (state: ClaudeState) => ClaudeState {

@@ -11,7 +11,15 @@ import { standardSteering } from '../../core/steering/standard-steering.ts';
 export type HookConfig = Pick<LoadedConfig, 'problems' | 'untrusted'> & {
   readonly resolved: Pick<
     ResolvedConfig,
-    'steering' | 'redaction' | 'deadline' | 'deadlineFrom' | 'budget' | 'forceTurnAtStop' | 'store' | 'completion'
+    | 'steering'
+    | 'redaction'
+    | 'deadline'
+    | 'deadlineFrom'
+    | 'budget'
+    | 'forceTurnAtStop'
+    | 'store'
+    | 'completion'
+    | 'prices'
   >;
 };
 

@@ -12,9 +12,10 @@ import type {
   SessionAnswer,
   TranscriptCall,
 } from '../../adapters/host/host-event.ts';
-import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import type { AgentEnding } from '../../core/records/agent-event.ts';
 import { answerAcknowledgement } from '../../adapters/host/answer-acknowledgement.ts';
 import {
+  byEnd,
   settleAll,
   type HostThread,
   type UnreadAnswer,
@@ -87,7 +88,8 @@ export class RecordedThread implements HostThread {
     if (event.session === undefined) return { past: [] };
     const { lastUsageAtMs = -1 } = this.#state;
     const { untilMs = Infinity } = this.#options;
-    const answers = event.session(({ atMs }) => atMs <= lastUsageAtMs).filter(({ atMs }) => atMs <= untilMs);
+    const part = event.session(({ atMs }) => atMs <= lastUsageAtMs);
+    const answers = part.answers.filter(({ atMs }) => atMs <= untilMs);
     const at = currentIn(answers, event);
     const isOver = event.kind === 'session_ended' || event.kind === 'failed' || event.kind === 'stopped';
     const lastKnown = answers.findLastIndex(
@@ -109,7 +111,7 @@ export class RecordedThread implements HostThread {
         (isOver || index < answers.length - 1 || (isWhole && calls.every(({ ended }) => ended !== undefined))),
     );
     const current = at === undefined ? undefined : unread[at];
-    return current === undefined ? { past } : { past, current };
+    return { past, ...present({ current, costUsd: part.costUsd }) };
   }
 
   recordAnswer({ atMs, calls, hasNewUsage, isTurnKnown, modelId, text, usage }: UnreadAnswer): void {
@@ -118,10 +120,8 @@ export class RecordedThread implements HostThread {
       this.run.emit({ type: 'turn_start', ...(atMs === 0 ? {} : { atMs }) });
     }
     if (hasNewUsage) this.run.emit(answerEvent(text, { atMs, ...present({ modelId, usage }) }));
-    for (const call of calls) {
-      if (call.ended !== undefined) this.endCall(call.ended);
-      else if (this.expectCall(call)) this.startCall(call);
-    }
+    for (const call of calls) if (this.expectCall(call)) this.startCall(call);
+    for (const call of calls.flatMap(({ ended = [] }) => ended).toSorted(byEnd)) this.endCall(call);
   }
 
   beginPrompt({ isTask }: PromptEvent): void {
@@ -189,7 +189,7 @@ export class RecordedThread implements HostThread {
   /** Nothing to do: the records already contain the delivery of the advice. */
   forced(): void {}
 
-  end(ending: RunEnding = { outcome: 'ended' }, usages?: readonly AnswerUsage[]): void {
+  end(ending: AgentEnding = { outcome: 'ended' }, usages?: readonly AnswerUsage[]): void {
     this.endBatch(usages);
     this.run.emit({ type: 'agent_end', ...ending });
   }

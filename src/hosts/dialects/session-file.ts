@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 
 import { usageOf } from '../../adapters/host/content-blocks.ts';
-import type { EndedCall, SessionAnswer, TranscriptCall } from '../../adapters/host/host-event.ts';
+import type { EndedCall, SessionAnswer, SessionPart, TranscriptCall } from '../../adapters/host/host-event.ts';
 import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 import { present } from '../../core/base/present.ts';
 import { textOfContent, type StoredMessage } from '../../core/records/stored-message.ts';
@@ -25,22 +25,22 @@ const READ_BYTES = [256 * 1024, 2 * 1024 * 1024, 16 * 1024 * 1024];
 
 /**
  * Reads the answers at the end of a session file with the importer of its format. The first ones may be known, and the first
- * one may be incomplete. An incomplete last line waits for the next call. Returns an empty list if the file is missing or
+ * one may be incomplete. An incomplete last line waits for the next call. Returns no answers if the file is missing or
  * unusable.
  *
  * @param isKnown  returns true for an answer that the run has recorded; no answer before it is needed
  */
-export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) => boolean): readonly SessionAnswer[] {
-  let answers: readonly SessionAnswer[] = [];
+export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) => boolean): SessionPart {
+  let part: SessionPart = { answers: [] };
   for (const bytes of READ_BYTES) {
     const tail = tailOf(file.path, bytes);
-    answers = answersIn(tail.text, file);
-    if (tail.isWhole || answers.some(isKnown)) break;
+    part = partIn(tail.text, file);
+    if (tail.isWhole || part.answers.some(isKnown)) break;
   }
-  return answers;
+  return part;
 }
 
-function answersIn(text: string, { path, importer, isRun }: SessionFile): readonly SessionAnswer[] {
+function partIn(text: string, { path, importer, isRun }: SessionFile): SessionPart {
   const name = basename(path);
   const session = importer.open({ path, name });
   const answers = new Answers();
@@ -56,12 +56,13 @@ function answersIn(text: string, { path, importer, isRun }: SessionFile): readon
   for (const item of session.end()) {
     if (item.type === 'record' && isRun(item.runKey)) answers.take(item.payload, item.atMs);
   }
-  return answers.list;
+  return { answers: answers.list, ...present({ costUsd: answers.costUsd }) };
 }
 
 /** Groups the records of a run by answer of the model. */
 class Answers {
   readonly list: SessionAnswer[] = [];
+  costUsd: number | undefined;
 
   take(payload: TrajectoryPayload, atMs = 0): void {
     switch (payload.kind) {
@@ -80,6 +81,9 @@ class Answers {
       }
       case 'tool_ended':
         if (payload.result_missing !== true) this.#end(payload, atMs);
+        return;
+      case 'run_ended':
+        this.costUsd = payload.usage?.cost_usd;
         return;
       default:
     }
