@@ -22,6 +22,7 @@ import type {
   RecordsAnswer,
   RowsAnswer,
   RunAnswer,
+  RunRowsAnswer,
   RunsAnswer,
   RunState,
   SourcesAnswer,
@@ -239,8 +240,8 @@ for (const [kind, name, openStore] of KINDS) {
       expect((await page.json<TrajectoryRecord>(`/api/runs/0/told/record/${seq}`)).payload.kind).toBe('tool_started');
     }
     expect(overview.advice.flatMap(({ evidenceSeqs }) => evidenceSeqs).length).toBeGreaterThan(0);
-    const found = await page.json<FindAnswer>('/api/runs/0/told/find?kind=advice');
-    expect(found.seq).toBe(mark?.seq);
+    const { rows } = await page.json<RunRowsAnswer>('/api/runs/0/told/rows');
+    expect(rows.find(({ kind: row }) => row === 'advice')?.seq).toBe(mark?.seq);
   });
 
   test(`${kind}: a run is followed from a given record, each record once`, async () => {
@@ -395,7 +396,7 @@ test('records are sent in pages, with long values cut and whole on demand', asyn
   expect((await page.get('/api/runs/0/none')).status).toBe(404);
 });
 
-test('errors, patterns and texts are found in both directions', async () => {
+test('texts are found in both directions, and rows state which calls failed', async () => {
   const store = sqliteStore(at('runs.db'));
   await appendRun(store, 'run', [
     started('run'),
@@ -415,14 +416,17 @@ test('errors, patterns and texts are found in both directions', async () => {
       params.set('from', String(resumeFrom));
     }
   };
-  expect(await find('kind=text&q=needle')).toBe(1202);
-  expect(await find('kind=text&q=needle&from=1203')).toBe(null);
-  expect(await find('kind=text&q=needle&from=2400&direction=prev')).toBe(1202);
-  expect(await find('kind=error&from=0')).toBe(1203);
-  expect(await find('kind=error&from=1204')).toBe(2406);
-  expect(await find('kind=error&from=2405&direction=prev')).toBe(1203);
-  expect(await find('kind=pattern&from=2405')).toBeGreaterThan(2404);
-  expect(await find('kind=advice')).toBe(null);
+  expect(await find('q=needle')).toBe(1202);
+  expect(await find('q=needle&from=1203')).toBe(null);
+  expect(await find('q=needle&from=2400&direction=prev')).toBe(1202);
+  const { rows, upTo } = await until(
+    () => page.json<RunRowsAnswer>('/api/runs/0/run/rows'),
+    (answer) => answer.upTo > 2_406,
+  );
+  const failed = rows.filter((row) => row.failed === true);
+  expect(failed.slice(0, 2).map(({ end }) => end)).toEqual([1203, 2406]);
+  expect((await page.json<RunRowsAnswer>(`/api/runs/0/run/rows?from=${rows.length - 2}`)).rows).toEqual(rows.slice(-2));
+  expect(upTo).toBeGreaterThan(2_406);
 });
 
 test('the runs started by a run are its children, and it is their parent', async () => {

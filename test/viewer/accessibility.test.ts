@@ -49,15 +49,14 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     ['the list', '/?page=runs', '.run-row .tag'],
     ['an empty list', '/?q=nosuchword', '.notice'],
     ['a run', '/?source=0&run=stuck-run&at=45', '.row.is-selected'],
-    ['a run with bookkeeping', '/?source=0&run=stuck-run&details=1', '.row .detail'],
-    ['a run at work', '/?source=0&run=live', '.live-bar button'],
+    ['a run at work', '/?source=0&run=live', '.live-button'],
     ['a run with children', '/?source=0&run=parent', '.row .call-head'],
     ['a run that is not there', '/?source=0&run=none', '.notice'],
     ['a comparison', '/?page=compare&a=0/stuck-run&b=0/child', '.pair.line'],
     ['the choice of a comparison', '/?page=compare&a=0/stuck-run', 'tbody tr'],
     ['the review', '/?page=review&by=pattern', '.sheet .intro'],
     ['the tasks', '/?page=runs&group=task', '.tasks tbody tr'],
-    ['Markdown, colours, code and folded calls', '/?source=0&run=words', '.stretch'],
+    ['Markdown, colours, code and folded calls', '/?source=0&run=words', '.fold-line'],
     ['a moment that is not there', '/?page=moment&run=none&call=3', '.notice .dim'],
     ['a moment that is there', '/?page=moment&run=stuck-run&call=13', '.row.is-selected'],
   ];
@@ -120,6 +119,42 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     await page.context().close();
   });
 
+  test.each([
+    ['960×600', { width: 960, height: 600 }, 1],
+    ['1440×900 at 200 %', { width: 720, height: 450 }, 2],
+    ['390 pixels', { width: 390, height: 844 }, 2],
+  ] as const)(
+    'the conversation of a run is read by scrolling the page, %s',
+    async (_name, viewport, deviceScaleFactor) => {
+      const page = await scene.open('/?source=0&run=stuck-run', { viewport, deviceScaleFactor });
+      await page.locator('.row .call-head').first().waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(await page.evaluate(WIDER)).toEqual([]);
+      expect(await page.evaluate("document.querySelector('.talk-rows').getBoundingClientRect().top")).toBeLessThan(850);
+      await page.keyboard.press('e');
+      await page.locator('.row.is-selected').waitFor();
+      const box = await page.locator('.row.is-selected .call-head').boundingBox();
+      expect(box !== null && box.y >= 28 && box.y + 24 <= viewport.height).toBe(true);
+      expect(await seriousIssues(page)).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  test.each(['light', 'dark'] as const)('the side panel of a run has no serious issue, %s', async (colorScheme) => {
+    for (const width of [1440, 720]) {
+      const page = await scene.open('/?source=0&run=stuck-run', { colorScheme, viewport: { width, height: 900 } });
+      await page
+        .getByRole('navigation', { name: 'Outline' })
+        .getByRole('button', { name: /^Pattern/ })
+        .first()
+        .click();
+      await page.locator('.side .card').nth(1).waitFor();
+      expect(await seriousIssues(page)).toEqual([]);
+      expect(await page.evaluate(WIDER)).toEqual([]);
+      await page.context().close();
+    }
+  });
+
   test('the list and a run fit into 1366x768 at 125 % without scrolling sideways', async () => {
     for (const path of ['/?page=runs', '/?source=0&run=stuck-run']) {
       const page = await scene.open(path, { viewport: { width: 1093, height: 614 }, deviceScaleFactor: 1.25 });
@@ -127,7 +162,7 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       expect(
         await page.evaluate(
-          `[...document.querySelectorAll('.run-scroll, .talk-scroll')].every((e) => e.scrollWidth <= e.clientWidth)`,
+          `[...document.querySelectorAll('.run-scroll')].every((e) => e.scrollWidth <= e.clientWidth)`,
         ),
       ).toBe(true);
       await page.context().close();

@@ -25,6 +25,49 @@ function messageOf(content: string): TrajectoryRecord['payload'] {
   return { kind: 'message_appended', message: { role: 'assistant', content } };
 }
 
+function callOf(id: string, name: string, args: Record<string, unknown>, result: string, isError = false) {
+  return [
+    { kind: 'tool_started', tool_call_id: id, tool_name: name, args },
+    { kind: 'tool_ended', tool_call_id: id, tool_name: name, result, is_error: isError },
+  ] as TrajectoryRecord['payload'][];
+}
+
+/** Four reads, a build and a failed test, with the cost of one response. */
+function linesRun(): TrajectoryRecord['payload'][] {
+  const reads = ['a.ts', 'b.ts', 'a.ts', 'c.ts'].map((path, at) =>
+    callOf(`r${at}`, 'read_file', { path: `src/${path}`, at }, 'text'),
+  );
+  return [
+    startOf('lines', 'Read it'),
+    { kind: 'message_appended', message: { role: 'assistant', content: 'I read.', usage: { cost_usd: 0.25 } } },
+    ...reads.flat(),
+    ...callOf('b', 'bash', { command: 'npm run build' }, 'built in 3 s'),
+    ...callOf('t', 'bash', { command: 'npm test nothing' }, 'no such test', true),
+  ];
+}
+
+function partsRun(): TrajectoryRecord['payload'][] {
+  const said = (role: 'user' | 'assistant', content: string): TrajectoryRecord['payload'] => ({
+    kind: 'message_appended',
+    message: { role, content },
+  });
+  const thought = `I think.${'\n\nAnd think.'.repeat(20)}\n\nThis is the end of the thought.`;
+  const todos = [
+    { content: 'Look', status: 'completed' },
+    { content: 'Mend', status: 'in_progress' },
+  ];
+  const questions = [{ question: 'Which one?', options: [{ label: 'this' }, { label: 'that' }] }];
+  return [
+    startOf('parts', 'Mend it'),
+    said('user', 'Mend the build\nIt is broken.'),
+    said('user', '<command-message>review</command-message>\n<command-name>/review</command-name>'),
+    { kind: 'message_appended', message: { role: 'assistant', content: [{ type: 'reasoning', text: thought }] } },
+    ...callOf('p', 'TodoWrite', { todos }, 'ok'),
+    ...callOf('q', 'AskUserQuestion', { questions }, 'this'),
+    said('assistant', Array.from({ length: 60 }, (_, at) => `paragraph ${at}`).join('\n\n')),
+  ];
+}
+
 describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', () => {
   let scene: ViewerScene;
 
@@ -33,12 +76,13 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
       chromium: chromium ?? '',
       fill: async (store) => {
         const polls = Array.from({ length: 5 }, (_, at) => shellTurn(at, 'make check', 'make: no rule', true)).flat();
-        const near = [10, 20].flatMap((lines, at) => shellTurn(10 + at, `tail -n ${lines} /var/log/server.log`, 'x'));
-        await addRun(store, 'stretch', [startOf('stretch', 'Build it'), ...polls, ...near]);
+        await addRun(store, 'stretch', [startOf('stretch', 'Build it'), ...polls]);
         const unflagged = Array.from({ length: 9 }, (_, at) =>
           shellTurn(at, `list ${at}`, '/bin/bash: line 3: list: command not found', at !== 6),
         ).flat();
         await addRun(store, 'unflagged', [startOf('unflagged', 'List it'), ...unflagged]);
+        await addRun(store, 'lines', linesRun());
+        await addRun(store, 'parts', partsRun());
         await addRun(store, 'words', [
           startOf('words', 'Say it'),
           messageOf(SAID),
@@ -59,45 +103,65 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
 
   test('folds equal calls in a row into one, unfolds them on demand and around a chosen one', async () => {
     const page = await scene.open('/?source=0&run=stretch');
-    const fold = page.getByRole('button', { name: '4 more calls, the same with the same result' });
+    const fold = page.getByRole('button', {
+      name: '4 more calls, the same with the same result · 4 messages between them',
+    });
     await fold.waitFor();
     const calls = page.locator('.call-head', { hasText: 'make check' });
     await expect.poll(() => calls.count()).toBe(1);
     await expect.poll(() => page.locator('.row', { has: fold }).innerText()).toMatch(/2–5/);
     await fold.click();
     await expect.poll(() => calls.count()).toBe(5);
-    await page.getByRole('button', { name: 'Fold these 4 equal calls' }).click();
+    await fold.click();
     await expect.poll(() => calls.count()).toBe(1);
-    await page.keyboard.press('G');
     await page.goto(`${page.url().replace(/#.*/, '')}&at=15`);
     await expect.poll(() => page.locator('.row.is-selected').innerText()).toContain('make check');
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
 
-  test('marks the difference from a similar previous call', async () => {
-    const page = await scene.open('/?source=0&run=stretch');
-    await expect.poll(() => page.locator('.changed').allInnerTexts()).toEqual(['1', '2']);
-    await expect.poll(() => page.getByText('like call 6').count()).toBe(1);
-    await page.context().close();
-  });
-
-  test('folds calls in a row that failed with the same line, and says how many and what differs', async () => {
+  test('folds calls in a row that failed with the same line, and says how many', async () => {
     const page = await scene.open('/?source=0&run=unflagged');
-    const fold = page.locator('.stretch');
+    const fold = page.locator('.fold-line');
     await expect
       .poll(() => fold.innerText())
       .toMatch(/8 more calls, the same failure: \/bin\/bash: line #: list.* · 8 messages between them/);
-    await expect.poll(() => fold.innerText()).toContain('other arguments: list 1 · list 2 · list 3 · list 4 · 4 more');
-    await page.getByText('Compare the arguments').click();
-    await expect
-      .poll(() => page.locator('.argument-changes li').allInnerTexts())
-      .toEqual(['list 0', ...Array.from({ length: 8 }, (_, at) => `list ${at}${at + 1}`)]);
     const calls = page.locator('.call-head', { hasText: 'list ' });
     await expect.poll(() => calls.count()).toBe(1);
     await fold.click();
     await expect.poll(() => calls.count()).toBeGreaterThan(4);
-    await page.getByRole('button', { name: 'Fold these 8 calls with the same failure' }).waitFor();
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('reads in a row are one line with the names of the files, a call is one line until it is clicked, and a failed one is open', async () => {
+    const page = await scene.open('/?source=0&run=lines');
+    await expect.poll(() => page.locator('.fold-line').innerText()).toBe('4 reads: a.ts ×2, b.ts, c.ts');
+    const call = page.locator('.row', { hasText: 'npm run build' });
+    await expect.poll(() => page.locator('.row.is-failed').innerText()).toContain('no such test');
+    expect(await call.innerText()).not.toContain('built in');
+    await call.locator('.call-head').click();
+    await expect.poll(() => call.innerText()).toContain('built in 3 s');
+    await call.getByRole('button', { name: 'Fold the call' }).click();
+    await expect.poll(() => call.innerText()).not.toContain('built in');
+    expect(await page.locator('.turn-cost', { hasText: '$0.25' }).count()).toBe(1);
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a prompt is a heading, a slash command a chip, a thought one line, a plan a list, and a long answer stands in full', async () => {
+    const page = await scene.open('/?source=0&run=parts');
+    await page.getByRole('heading', { name: 'Mend the build' }).waitFor();
+    await expect.poll(() => page.locator('h3 kbd').innerText()).toBe('/review');
+    expect(await page.getByText('the end of the thought').isVisible()).toBe(false);
+    await page.locator('.thought summary').click();
+    await page.getByText('the end of the thought').waitFor();
+    await expect
+      .poll(() => page.locator('.steps li').allInnerTexts())
+      .toEqual(['☑ Look', '▸ Mend', '? Which one? (this · that)']);
+    // Once as the last answer, and once in its place.
+    await expect.poll(() => page.getByText('paragraph 59').count()).toBe(2);
+    expect(await page.getByText(/more lines/).count()).toBe(0);
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
@@ -126,7 +190,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
 
   test('shows Markdown, terminal colours and code without a link, a foreign picture or an inline style', async () => {
     const page = await scene.open('/?source=0&run=words');
-    const message = page.locator('.talk .markdown').first();
+    const message = page.locator('.talk-rows .markdown').first();
     await message.waitFor();
     await expect.poll(() => message.locator('ol > li').count()).toBe(2);
     await expect.poll(() => message.locator('strong').innerText()).toBe('all');
@@ -134,6 +198,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
     await expect.poll(() => message.innerText()).toContain('the docs (https://example.com/x)');
     await expect.poll(() => message.innerText()).toContain('<img src=');
     await expect.poll(() => message.locator('.token-string-expression, .token-string').count()).toBeGreaterThan(0);
+    for (const name of ['npm test', 'a.ts']) await page.locator('.call-head', { hasText: name }).click();
     await expect.poll(() => page.locator('.ansi-red').allInnerTexts()).toEqual(['red']);
     await expect.poll(() => page.locator('.ansi-green.ansi-bold').allInnerTexts()).toEqual(['green']);
     await expect.poll(() => page.locator('.output .token-keyword').count()).toBeGreaterThan(0);
@@ -146,6 +211,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
     const devTools = await page.context().newCDPSession(page);
     await devTools.send('Emulation.setCPUThrottlingRate', { rate: 20 });
     await page.goto(`${new URL(scene.viewer.url).origin}/?source=0&run=words`);
+    await page.locator('.call-head', { hasText: 'a.ts' }).dispatchEvent('click');
     await expect.poll(() => page.locator('.output .token-keyword').count()).toBeGreaterThan(0);
     await expect.poll(() => page.locator('.markdown .token-string-expression').count()).toBeGreaterThan(0);
     await page.context().close();

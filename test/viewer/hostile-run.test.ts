@@ -132,26 +132,27 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
   });
 
   test('is inert in the conversation and makes no requests', async () => {
-    const page = await scene.open(`/?${address}&details=1`);
+    const page = await scene.open(`/?${address}`);
     await page.locator('.row').first().waitFor();
-    await page.getByRole('tab', { name: /Patterns/ }).click();
+    const outline = page.getByRole('navigation', { name: 'Outline' });
     let images = 0;
     for (let share = 0; share <= 20; share += 1) {
-      await page.evaluate(
-        `(() => { const e = document.querySelector('.talk-scroll'); e.scrollTop = (e.scrollHeight - e.clientHeight) * ${share / 20}; })()`,
-      );
+      await page.evaluate(`scrollTo(0, document.documentElement.scrollHeight * ${share / 20})`);
       await page.waitForTimeout(50);
       // Everything that can be unfolded is.
       await page.evaluate(
-        `document.querySelectorAll('.talk .fold [aria-expanded=false], .talk details:not([open]) summary').forEach((e) => e.click())`,
+        `document.querySelectorAll('.talk [aria-expanded=false], .talk details:not([open]) summary').forEach((e) => e.click())`,
       );
       images += await page.locator('#app img').count();
       expect(await activeParts(page)).toEqual(INERT);
     }
     expect(images).toBeGreaterThan(0);
     expect(await page.getByText('⟨U+202E⟩').count()).toBeGreaterThan(0);
-    await page.getByRole('tab', { name: /Advice/ }).click();
-    await page.locator('.card').first().waitFor();
+    for (const part of ['Advice', 'State']) {
+      await outline.locator('section', { hasText: part }).getByRole('button').first().click();
+      await page.locator('.card').first().waitFor();
+      expect(await activeParts(page)).toEqual(INERT);
+    }
     expect(await activeParts(page)).toEqual(INERT);
     await page.context().close();
   });

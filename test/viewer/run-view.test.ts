@@ -129,13 +129,20 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await labels.dispose();
   });
 
-  test('shows calls with their results, and next to them the advice, its reason and its outcome', async () => {
+  test('shows calls with their results, and beside them the advice that was clicked in the outline, its reason and its outcome', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     const call = page.locator('.row', { hasText: 'invoice.mjs' }).first();
     await call.waitFor();
+    await page.locator('.call-head', { hasText: 'read_file' }).first().click();
     await expect
       .poll(() => page.locator('.row', { hasText: 'import { taxOf }' }).first().innerText())
       .toContain('read_file');
+    expect(await page.locator('.side').count()).toBe(0);
+    await page
+      .getByRole('navigation', { name: 'Outline' })
+      .getByRole('button', { name: /^Pattern/ })
+      .first()
+      .click();
     const card = page.locator('.card', { has: page.getByRole('button', { name: 'Call 4', exact: true }) }).first();
     await card.waitFor();
     await expect.poll(() => card.innerText()).toMatch(/delivered[\s\S]*Evidence[\s\S]*Then/);
@@ -147,6 +154,11 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
 
   test('a card compares the calls around its advice, leads to all runs with the pattern, and is judged with a button', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
+    await page
+      .getByRole('navigation', { name: 'Outline' })
+      .getByRole('button', { name: /^Pattern/ })
+      .first()
+      .click();
     const card = page.locator('.card', { has: page.getByRole('link', { name: /All runs with this pattern/ }) }).first();
     await card.waitFor();
     await expect.poll(() => card.innerText()).toMatch(/4 calls before\s+\d .*fail[\s\S]*calls after\s+\d .*fail/);
@@ -220,8 +232,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.locator('.row.is-selected').waitFor();
     await page.waitForTimeout(600);
     const box = await page.locator('.row.is-selected').boundingBox();
-    const view = await page.locator('.talk-scroll').boundingBox();
-    expect(box !== null && view !== null && box.y >= view.y && box.y < view.y + view.height).toBe(true);
+    expect(box !== null && box.y >= 28 && box.y < 768).toBe(true);
     await page.context().close();
   });
 
@@ -229,9 +240,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const page = await scene.open('/?source=0&run=large');
     await page.locator('.row .call-head').first().waitFor();
     for (let share = 0; share <= 10; share += 1) {
-      await page.evaluate(
-        `(() => { const e = document.querySelector('.talk-scroll'); e.scrollTop = e.scrollHeight * ${share / 10}; })()`,
-      );
+      await page.evaluate(`scrollTo(0, document.documentElement.scrollHeight * ${share / 10})`);
       await expect.poll(() => page.locator('.row.is-waiting').count()).toBe(0);
     }
     expect(await page.locator('.talk-item').count()).toBeLessThan(120);
@@ -253,9 +262,11 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
 
   test('folds long outputs, and fetches cut values whole', async () => {
     const page = await scene.open('/?source=0&run=long-output');
+    await page.locator('.call-head', { hasText: 'seq 200' }).click();
     await page.getByRole('button', { name: 'Show 190 more lines' }).click();
     await page.getByText('line 199').waitFor();
     await page.keyboard.press('G');
+    await page.locator('.call-head', { hasText: 'cat big' }).click();
     await page.getByRole('button', { name: 'Show all 30,012 characters' }).click();
     await page.keyboard.press('G');
     await expect.poll(() => page.getByText('the very end').count()).toBe(1);
@@ -273,6 +284,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
 
   test('shows the pictures of a result, and links a call to the run that it started', async () => {
     const page = await scene.open('/?source=0&run=picture');
+    await page.locator('.call-head', { hasText: 'screenshot' }).click();
     const image = page.locator('.output img');
     await image.waitFor({ state: 'attached' });
     await expect.poll(() => page.locator('.output', { has: page.locator('img') }).innerText()).toContain('The screen:');
@@ -285,6 +297,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
 
   test('shows malformed records as JSON, and the others as usual', async () => {
     const page = await scene.open('/?source=0&run=odd');
+    await page.locator('.call-head', { hasText: 'ls' }).click();
     await page.getByText('after it').waitFor();
     await expect.poll(() => page.getByText('"$cut"').count()).toBeGreaterThan(0);
     await page.context().close();
@@ -303,20 +316,21 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
       await addRun(scene.store, 'live', payloads, { fromSeq: next, startMs });
       next += payloads.length;
     };
-    for (let at = 1; at < 20; at += 1) await write(shellTurn(at, `step-${at}`, `answer ${at}`));
-    const last = shellTurn(20, 'step-20', 'answer 20');
+    for (let at = 1; at < 20; at += 1) await write(shellTurn(at, `step-${at}`, `no answer ${'x'.repeat(at)}!`, true));
+    const last = shellTurn(20, 'step-20', 'the last answer', true);
     await write(last.slice(0, -1));
     await page.getByText('step-20').waitFor();
     await write(last.slice(-1));
-    await page.getByText('answer 20').waitFor();
-    expect(await page.getByText('answer 20').isVisible()).toBe(true);
+    await page.getByText('the last answer').waitFor();
+    expect(await page.getByText('the last answer').isVisible()).toBe(true);
     await page.keyboard.press('f');
     await page.getByRole('button', { name: 'Paused · 0 new' }).waitFor();
-    await write(shellTurn(21, 'step-21', 'answer 21'));
-    await page.getByRole('button', { name: 'Paused · 4 new' }).waitFor();
-    expect(await page.getByText('answer 21').count()).toBe(0);
+    await page.evaluate('scrollTo(0, 0)');
+    await write(shellTurn(21, 'step-21', 'another answer', true));
+    await page.getByRole('button', { name: 'Paused · 2 new' }).waitFor();
+    expect(await page.evaluate('scrollY')).toBe(0);
     await page.keyboard.press('f');
-    await page.getByText('answer 21').waitFor();
+    await page.getByText('another answer').waitFor();
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
@@ -347,6 +361,11 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const calls = page.locator('.row:has(.call-head)');
     await expect.poll(() => calls.first().locator('.when').innerText()).toMatch(/^Call\s+1\b/);
     await expect.poll(() => calls.nth(3).locator('.when').innerText()).toMatch(/^Call\s+4\b/);
+    await page
+      .getByRole('navigation', { name: 'Outline' })
+      .getByRole('button', { name: /^Pattern/ })
+      .first()
+      .click();
     const evidence = page.locator('.card .calls-list button', { hasText: /^4$/ }).first();
     await evidence.click();
     await expect.poll(() => page.locator('.row.is-selected .when').innerText()).toMatch(/^Call\s+4\b/);
@@ -374,21 +393,25 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     await expect.poll(() => page.locator('.story').innerText()).toMatch(/From call 4 .* noticed at call 12/);
     await expect.poll(() => page.locator('.story').innerText()).toMatch(/\d+ times, first after call 1/);
-    await page.getByRole('tab', { name: 'State' }).click();
-    await expect.poll(() => page.getByRole('tabpanel').innerText()).toContain('At call 39');
+    await page.getByRole('button', { name: 'State at a call' }).click();
+    await expect.poll(() => page.getByRole('region', { name: 'State of the run' }).innerText()).toContain('At call 39');
     await page.locator('.row .call-head').first().click();
-    await expect.poll(() => page.getByRole('tabpanel').innerText()).toContain('At call 1');
+    await expect.poll(() => page.getByRole('region', { name: 'State of the run' }).innerText()).toContain('At call 1');
     for (const call of [2, 3, 4]) {
       await page.keyboard.press('ArrowRight');
-      await expect.poll(() => page.getByRole('tabpanel').innerText()).toContain(`At call ${call}`);
+      await expect
+        .poll(() => page.getByRole('region', { name: 'State of the run' }).innerText())
+        .toContain(`At call ${call}`);
     }
-    await expect.poll(() => page.getByRole('tabpanel').innerText()).toMatch(/failed at call 4|call 4, /);
+    await expect
+      .poll(() => page.getByRole('region', { name: 'State of the run' }).innerText())
+      .toMatch(/failed at call 4|call 4, /);
     await page.context().close();
   });
 
   test('shows the model request of a call: the model, the sizes and the tools offered', async () => {
     const page = await scene.open('/?source=0&run=asked');
-    await page.getByRole('tab', { name: 'State' }).click();
+    await page.getByRole('button', { name: 'State at a call' }).click();
     const seen = page.locator('dt', { hasText: 'What the model saw this turn' }).locator('+ dd');
     const row = page.locator('.row .call-head');
     await row.first().click();
@@ -446,7 +469,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
       /^### check.mjs fails[^\n]*\n\n<http[^\n]*>\n\n- \*\*Got stuck\*\* From call 4 [\s\S]*- \*\*Did it help\?\*\* /,
     );
-    await page.locator('.row .call-head').first().click();
+    await page.locator('.call-head', { hasText: 'read_file' }).first().click();
     await answers(page, 'The chosen row copied as Markdown.', () => copyMarkdown.click());
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
       /^### Call of `read_file`\n\n<http[^\n]*>\n\n```\n[\s\S]*Result:/,

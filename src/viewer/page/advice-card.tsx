@@ -1,10 +1,13 @@
 import type { HTMLAttributes, ReactElement } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
+import { timesSeen } from '../../core/facts/seen-pattern.ts';
 import { safeText } from '../../core/base/shown-text.ts';
-import type { AdviceMark, CallMark, EvidenceCall, RunAnswer } from '../server/api-shapes.ts';
+import type { AdviceMark, CallMark, EvidenceCall, PatternSpan, RunAnswer } from '../server/api-shapes.ts';
 import { deliveryOf, pointText } from './advice-words.ts';
+import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
+import { patternName } from './pattern-name.ts';
 import { safeLine } from './safe-text.ts';
 import { withoutBlankLines } from './text-of.ts';
 import { LABEL_WORDS, type Labels } from './use-labels.ts';
@@ -136,17 +139,14 @@ function Judgement(props: { readonly call: number; readonly labels: Labels }): R
 }
 
 /** Marks the calls of a card while the card is hovered or focused. */
-export function markHandlers(
-  seqs: readonly number[],
-  onEvidence: CardProps['onEvidence'],
-): HTMLAttributes<HTMLElement> {
+function markHandlers(seqs: readonly number[], onEvidence: CardProps['onEvidence']): HTMLAttributes<HTMLElement> {
   const markEvidence = (): void => onEvidence(seqs);
   const unmarkEvidence = (): void => onEvidence([]);
   return { onMouseEnter: markEvidence, onMouseLeave: unmarkEvidence, onFocus: markEvidence, onBlur: unmarkEvidence };
 }
 
 /** Lists the calls that a pattern is based on. */
-export function Evidence(props: {
+function Evidence(props: {
   readonly calls: readonly EvidenceCall[];
   readonly onGo: (seq: number) => void;
 }): ReactElement | null {
@@ -163,5 +163,42 @@ export function Evidence(props: {
         ))}
       </dd>
     </>
+  );
+}
+
+/** Shows a pattern: how often it was seen, and its calls. */
+export function PatternCard(props: CardProps & { readonly span: PatternSpan }): ReactElement {
+  const { answer, span, onGo, onEvidence } = props;
+  const seqs = span.evidence.map(({ seq }) => seq);
+  return (
+    <article className="card pattern" {...markHandlers(seqs, onEvidence)}>
+      <div className="card-head">
+        <h3>
+          <button type="button" className="link" onClick={() => onGo(span.flaggedSeq ?? span.fromSeq)}>
+            {patternName(span.kind)}
+          </button>
+        </h3>
+        <FilterTag
+          className={span.stuck ? 'stuck' : ''}
+          filters={{ pattern: span.kind }}
+          title="Runs with this pattern"
+        >
+          {span.stuck ? 'stuck' : 'inefficient'}, {span.level}
+        </FilterTag>
+      </div>
+      <dl>
+        <dt>Seen</dt>
+        <dd>
+          {timesSeen({ ...span, clearedAt: span.toCall }, answer.overview.patternBasis)}
+          {span.tool === undefined ? '' : ` with ${safeLine(span.tool).slice(0, 80)}`}
+        </dd>
+        <dt>Calls</dt>
+        <dd>
+          {countText(span.fromCall)} to{' '}
+          {span.toCall === null ? 'the end, not cleared' : `${countText(span.toCall)}, then cleared`}
+        </dd>
+        <Evidence calls={span.evidence} onGo={onGo} />
+      </dl>
+    </article>
   );
 }

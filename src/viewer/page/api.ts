@@ -1,6 +1,5 @@
 import type {
   CallAnswer,
-  CallsAnswer,
   CompareAnswer,
   ErrorAnswer,
   EvidenceCall,
@@ -11,6 +10,7 @@ import type {
   ReviewBy,
   RecordsAnswer,
   RunAnswer,
+  RunRowsAnswer,
   RowsAnswer,
   RunsAnswer,
   RunState,
@@ -123,20 +123,18 @@ export async function getRecord(run: RunAddress, seq: number): Promise<Trajector
   return 'record' in answer ? answer.record : answer;
 }
 
-/** A search in a run. The search includes the record at `from` in both directions. */
+/** A search for words in a run. The search includes the record at `from` in both directions. */
 export interface FindRequest {
-  readonly kind: 'error' | 'pattern' | 'advice' | 'text';
   readonly from: number;
   readonly direction: 'next' | 'prev';
-  readonly q?: string;
+  readonly q: string;
 }
 
 /** Returns the next matching record, or null. A long search takes several requests. @throws Error if a damaged record ended the search */
 export async function findInRun(run: RunAddress, query: FindRequest): Promise<number | null> {
   let from: number | undefined = query.from;
   while (from !== undefined) {
-    const params = new URLSearchParams({ kind: query.kind, from: String(from), direction: query.direction });
-    if (query.q !== undefined) params.set('q', query.q);
+    const params = new URLSearchParams({ from: String(from), direction: query.direction, q: query.q });
     const { problem, resumeFrom, seq }: FindAnswer = await get<FindAnswer>(`${runPath(run)}/find?${params}`);
     if (seq !== null) return seq;
     if (problem !== undefined) throw new Error(`The search stopped at a damaged record: ${problem.message}`);
@@ -145,9 +143,9 @@ export async function findInRun(run: RunAddress, query: FindRequest): Promise<nu
   return null;
 }
 
-/** Fetches the calls that started in the records from `from` to before `to`, as far as these have been read. */
-export function getCalls(run: RunAddress, from: number, to: number): Promise<CallsAnswer> {
-  return get<CallsAnswer>(`${runPath(run)}/calls?from=${from}&to=${to}`);
+/** Fetches the rows of the conversation from an index on, as far as the run has been read. */
+export function getRunRows(run: RunAddress, from: number): Promise<RunRowsAnswer> {
+  return get<RunRowsAnswer>(`${runPath(run)}/rows?from=${from}`);
 }
 
 /** Fetches the state of a run after a call returned. */
@@ -155,13 +153,9 @@ export function getState(run: RunAddress, call: number): Promise<RunState> {
   return get<RunState>(`${runPath(run)}/state?call=${call}`);
 }
 
-/** Returns a call by its number, or the last call that started at or before a record. Null if there is no such call. */
-export async function getCall(
-  run: RunAddress,
-  wanted: { readonly call: number } | { readonly seq: number },
-): Promise<EvidenceCall | null> {
-  const [[name, value] = ['seq', 0]] = Object.entries(wanted);
-  return (await get<CallAnswer>(`${runPath(run)}/call?${name}=${value}`)).place;
+/** Returns a call by its number. Null if there is no such call. */
+export async function getCall(run: RunAddress, call: number): Promise<EvidenceCall | null> {
+  return (await get<CallAnswer>(`${runPath(run)}/call?call=${call}`)).place;
 }
 
 export function getComparison(a: string, b: string, from: number): Promise<CompareAnswer> {

@@ -1,66 +1,125 @@
-import { useContext, type ReactElement } from 'react';
+import { createContext, useContext, useState, type ReactElement } from 'react';
 
 import { outcomeOf } from '../../core/records/call-outcome.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
-import { countOf } from '../../core/base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { safeText } from '../../core/base/shown-text.ts';
-import { childOf, ChildRunsContext } from './child-runs.ts';
+import type { ListedRow, RunRow } from '../server/api-shapes.ts';
 import { editOf, type EditDiff } from './edit-diff.ts';
-import type { ChangedRange } from './equal-call.ts';
 import { languageOf } from './code-text.tsx';
-import { FoldedText, FoldedTextContext } from './folded-text.tsx';
+import { FoldedText } from './folded-text.tsx';
 import { Link } from './link.tsx';
-import { costText } from './number-text.ts';
 import { stateOf } from './run-list-row.tsx';
-import { spanText } from './number-text.ts';
+import { costText, spanText } from './number-text.ts';
 import { Picture } from './picture.tsx';
 import { safeLine } from './safe-text.ts';
 import { headlineOf, isCut, isObject, shownResult, textOf } from './text-of.ts';
-import { kindColour } from './tool-kinds.ts';
 
 const MAX_NAME = 120;
-/** Maximum length of the common beginning that is shown before a difference. */
-const LEAD_CHARS = 40;
 const MAX_FIELDS = 40;
+/** Number of lines of a long diff that are shown at first. */
+const DIFF_LINES = 16;
 
-/** Renders a call, with its result if the result is loaded. */
+/** Renders a call: one line, and below it the arguments and the result if it is open. */
 export function CallView(props: {
   readonly record: TrajectoryRecord;
   readonly call: ToolStarted;
   readonly end: TrajectoryRecord | undefined;
-  readonly kind: ToolKind;
-  /**
-   * The call that this one repeats. `= call 4` has the same result, `≈ call 4` has another result, and `~ call 4 12 15 -l` has partly
-   * different arguments: from character 12 to 15, where call 4 has `-l`.
-   */
-  readonly equal: string | undefined;
+  readonly row: RunRow;
+  readonly isOpen: boolean;
+  readonly onToggle: (seq: number, isOpen: boolean) => void;
 }): ReactElement {
-  const { call, end, equal, record } = props;
-  // The text may contain the words of the search.
-  const { words } = useContext(FoldedTextContext);
+  const { call, end, isOpen, record, row } = props;
   const result = end?.payload.kind === 'tool_ended' ? end.payload : undefined;
   const { headline, isWhole, shownName } = headlineOf(call.args);
+  const list = listOf(call.args);
+  // An edit shows what it changed. Its result says little, unless it failed.
+  const isEdit = row.tool === 'write' && row.failed !== true && isObject(call.args) && editOf(call.args) !== undefined;
   return (
-    <div className="box">
+    <div className={isOpen ? 'box' : 'box is-line'}>
       <CallHead
         name={call.tool_name}
-        kind={props.kind}
-        args={headline}
+        kind={row.tool ?? 'unknown'}
+        args={list === undefined ? headline : ''}
         tail={tailOf(record, end, result)}
-        equal={equal}
+        same={row.same}
+        isOpen={isOpen}
+        onToggle={() => props.onToggle(record.seq, !isOpen)}
       />
+      {list === undefined ? null : <Steps steps={list} />}
       <ChildRun call={call} />
-      {isWhole ? null : <Arguments args={call.args} seq={record.seq} without={shownName} />}
-      {result === undefined || end === undefined ? null : equal?.startsWith('=') === true ? (
-        <details className="output same" open={words.length > 0}>
-          <summary>the same result as {equal.slice(2)}</summary>
+      {!isOpen || isWhole || list !== undefined ? null : (
+        <Arguments args={call.args} seq={record.seq} without={shownName} />
+      )}
+      {!isOpen || result === undefined || end === undefined ? null : isEdit || row.same !== undefined ? (
+        <details className="output same">
+          <summary>{row.same === undefined ? 'result' : `the same result as call ${row.same}`}</summary>
           <Output ended={result} seq={end.seq} />
         </details>
       ) : (
-        <Output ended={result} seq={end.seq} language={props.kind === 'read' ? languageOf(pathOf(call.args)) : ''} />
+        <Output ended={result} seq={end.seq} language={row.tool === 'read' ? languageOf(pathOf(call.args)) : ''} />
       )}
     </div>
+  );
+}
+
+/** A line of a list in the arguments of a call: a step of a plan, or a question with its options. */
+interface Step {
+  readonly sign: string;
+  readonly text: string;
+}
+
+const SIGNS: Readonly<Record<string, string>> = { completed: '☑', done: '☑', in_progress: '▸', pending: '☐' };
+const MAX_STEPS = 50;
+
+/** Returns the steps of a plan or the questions to the user, if the call has such an argument. */
+function listOf(args: unknown): readonly Step[] | undefined {
+  if (!isObject(args)) return undefined;
+  const steps = [args['todos'], args['plan'], args['questions']].find((value) => Array.isArray(value));
+  if (!Array.isArray(steps) || steps.length === 0) return undefined;
+  const shown = (steps as readonly unknown[]).slice(0, MAX_STEPS).map((step): Step | undefined => {
+    if (!isObject(step)) return undefined;
+    const { content, options, question, status, step: words } = step;
+    const text = [content, words, question].find((value) => typeof value === 'string');
+    if (typeof text !== 'string') return undefined;
+    const names = Array.isArray(options) ? (options as readonly unknown[]).map((option) => labelOf(option)) : [];
+    const sign = typeof question === 'string' ? '?' : (SIGNS[String(status)] ?? '☐');
+    return { sign, text: safeLine(names.length === 0 ? text : `${text} (${names.join(' · ')})`) };
+  });
+  return shown.includes(undefined) ? undefined : (shown as readonly Step[]);
+}
+
+function labelOf(option: unknown): string {
+  return isObject(option) && typeof option['label'] === 'string' ? option['label'] : textOf(option).text;
+}
+
+function Steps({ steps }: { readonly steps: readonly Step[] }): ReactElement {
+  return (
+    <ul className="steps">
+      {steps.map(({ sign, text }, at) => (
+        // The steps of a stored plan have a fixed order.
+        <li key={at}>
+          <span>{sign}</span> {text}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The child runs of the run on the page. The run page provides this context. */
+export const ChildRunsContext = createContext<readonly ListedRow[]>([]);
+/** A shorter task text is not specific enough to identify a run. */
+const MIN_TASK_CHARS = 12;
+
+/** Returns the run that a call started. It matches the child run by the call's id, or by a task in the call's arguments. */
+function childOf(call: ToolStarted, children: readonly ListedRow[]): ListedRow | undefined {
+  if (children.length === 0) return undefined;
+  const childById = children.find(({ runId }) => call.tool_call_id !== '' && runId.endsWith(call.tool_call_id));
+  if (childById !== undefined) return childById;
+  const texts = isObject(call.args) ? Object.values(call.args).filter((value) => typeof value === 'string') : [];
+  return children.find(
+    ({ task }) => task !== undefined && task.length >= MIN_TASK_CHARS && texts.some((text) => text.startsWith(task)),
   );
 }
 
@@ -97,48 +156,34 @@ function CallHead(props: {
   readonly kind: ToolKind;
   readonly args: string;
   readonly tail: ReactElement | undefined;
-  readonly equal?: string | undefined;
+  readonly same?: number | undefined;
+  readonly isOpen?: boolean;
+  readonly onToggle?: () => void;
 }): ReactElement {
-  const similarCall = /^~ (call \d+) (\d+) (\d+) (.*)$/s.exec(props.equal ?? '');
+  const { onToggle, same } = props;
   return (
     <div className="call-head">
       {/* React's types do not include custom properties. */}
-      <span className="tool" style={{ ['--key' as string]: kindColour(props.kind) }}>
+      <span className="tool" style={{ ['--key' as string]: `var(--kind-${props.kind})` }}>
         {safeLine(props.name).slice(0, MAX_NAME)}
       </span>
       <span className="args" dir="auto">
-        {similarCall === null ? (
-          props.args
-        ) : (
-          <ChangedText
-            args={props.args}
-            from={Number(similarCall[2])}
-            to={Number(similarCall[3])}
-            before={similarCall[4] ?? ''}
-          />
-        )}
+        {props.args}
       </span>
-      {props.equal === undefined ? null : similarCall === null ? (
-        <span className="tag stuck">{props.equal}</span>
-      ) : (
-        <span className="tag">like {similarCall[1]}</span>
-      )}
+      {same === undefined ? null : <span className="tag stuck">= call {same}</span>}
       <span className="tail">{props.tail}</span>
+      {onToggle === undefined ? null : (
+        <button
+          type="button"
+          className="quiet toggle"
+          aria-expanded={props.isOpen === true}
+          aria-label={props.isOpen === true ? 'Fold the call' : 'Open the call'}
+          onClick={onToggle}
+        >
+          {props.isOpen === true ? '▾' : '▸'}
+        </button>
+      )}
     </div>
-  );
-}
-
-/** Renders arguments with what they have in place of the earlier arguments. A long common beginning is cut, so that it is visible. */
-export function ChangedText(props: ChangedRange & { readonly args: string }): ReactElement {
-  const { args, before, from, to } = props;
-  const lead = args.slice(0, from);
-  return (
-    <>
-      {lead.length <= LEAD_CHARS ? lead : `…${lead.slice(-LEAD_CHARS)}`.toWellFormed()}
-      {before === '' ? null : <del className="changed">{safeText(before)}</del>}
-      {to === from ? null : <ins className="changed">{args.slice(from, to)}</ins>}
-      {args.slice(to)}
-    </>
   );
 }
 
@@ -172,7 +217,7 @@ function Arguments(props: {
   }
   const edit = editOf(args);
   const entries = Object.entries(args).filter(
-    ([name]) => name !== props.without && edit?.names.includes(name) !== true,
+    ([name, value]) => name !== props.without && edit?.names.includes(name) !== true && value !== false,
   );
   return (
     <>
@@ -187,18 +232,28 @@ function Arguments(props: {
   );
 }
 
-/** Renders the removed and added lines of an edit. */
+/** Renders the removed and added lines of an edit. A long one is folded. */
 function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
+  const [isWhole, setWhole] = useState(lines.length <= DIFF_LINES);
   return (
-    <pre className="diff" dir="auto">
-      {lines.map(({ sign, text }, at) => (
-        // The lines of a stored edit have a fixed order.
-        <span key={at} className={sign === '-' ? 'gone' : sign === '+' ? 'new' : undefined}>
-          {sign} {safeText(text)}
-          {'\n'}
-        </span>
-      ))}
-    </pre>
+    <>
+      <pre className="diff" dir="auto">
+        {lines.slice(0, isWhole ? lines.length : DIFF_LINES).map(({ sign, text }, at) => (
+          // The lines of a stored edit have a fixed order.
+          <span key={at} className={sign === '-' ? 'gone' : sign === '+' ? 'new' : undefined}>
+            {sign} {safeText(text)}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+      {isWhole ? null : (
+        <div className="fold">
+          <button type="button" className="link" onClick={() => setWhole(true)}>
+            Show {countText(lines.length - DIFF_LINES)} more lines
+          </button>
+        </div>
+      )}
+    </>
   );
 }
 

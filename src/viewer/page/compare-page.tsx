@@ -10,7 +10,6 @@ import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
 import { countOf, countText } from '../../core/base/number-text.ts';
 import { addressOf, type Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
-import { kindColour } from './tool-kinds.ts';
 import { asError, useLoaded } from './use-loaded.ts';
 
 const ROW_PX = 44;
@@ -155,7 +154,7 @@ function Cell({ call, run }: { readonly call: CallRow | undefined; readonly run:
       <span className="at">{call.call}</span>
       <span className="first">
         {/* React's types do not include custom properties. */}
-        <b className="key" style={{ ['--key' as string]: kindColour(call.kind) }}>
+        <b className="key" style={{ ['--key' as string]: `var(--kind-${call.kind})` }}>
           {safeLine(call.tool).slice(0, 80)}
         </b>{' '}
         {safeLine(call.argsPreview)}

@@ -1,292 +1,339 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import {
   useCallback,
   useContext,
   useEffect,
   useLayoutEffect,
   useMemo,
-  useReducer,
   useRef,
+  useState,
   useSyncExternalStore,
   type ReactElement,
 } from 'react';
 
+import { countOf, countText } from '../../core/base/number-text.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { AdviceMark, PatternSpan } from '../server/api-shapes.ts';
-import { equalCallBefore, nearCallBefore } from './equal-call.ts';
+import type { AdviceMark, PatternSpan, RunRow } from '../server/api-shapes.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import { useMarkedWords } from './mark-words.ts';
 import type { RecordPages } from './record-pages.ts';
-import { RecordView } from './record-view.tsx';
-import type { Calls } from './use-calls.ts';
-import { RowLayout, type PlacedRow } from './row-layout.ts';
-import { useRepeats, type RepeatStretch } from './repeat-stretches.ts';
+import { Cost, RecordView } from './record-view.tsx';
+import { foldRows, itemsOf, type Fold, type Item, type Rows } from './rows.ts';
 import { safeLine } from './safe-text.ts';
-import { headlineOf } from './text-of.ts';
-import type { VisibleRange } from './visible-range.ts';
 
-/** Maximum number of measuring passes per frame. Further passes wait for the next frame. */
-const MAX_ROUNDS = 5;
+/** Distance of a shown row from the upper edge, below the strip. */
+const LEAD_PX = 120;
+/** Heights before measurement. */
+const ESTIMATES_PX: Readonly<Partial<Record<RunRow['kind'], number>>> = { answer: 90, prompt: 90, advice: 110 };
+const LINE_PX = 30;
+/** Number of records around the view that are requested. */
+const AROUND_RECORDS = 60;
+/** The view follows the end of the run while it is this near to the end of the page. */
+const END_PX = 24;
+/** Events by which a user moves the page, and how long a move lasts. */
+const MOVES = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
+const MOVE_MS = 1_000;
+const MAX_TARGETS = 8;
 
 /** Methods that other components can call on the conversation. */
 export interface ConversationHandle {
-  /** Scrolls a row to the middle. If the whole row is visible, it scrolls only if `always` is set. */
+  /** Scrolls to a row. If the whole row is visible, it scrolls only if `always` is set. */
   readonly show: (seq: number, always?: boolean) => void;
   readonly showEnd: () => void;
+  /** The `seq` of the first visible row. */
+  readonly firstSeq: () => number;
+  /** Returns the item next to the chosen row, or the first visible one. */
+  readonly nextSeq: (seq: number | undefined, direction: 1 | -1) => number | undefined;
 }
 
-/** Renders the records of a run as a conversation: messages, calls with their results, patterns and advice. */
+/** Renders the rows of a run as a conversation that the page scrolls. */
 export function ConversationView(props: {
+  readonly rows: Rows;
   readonly pages: RecordPages;
-  /** Number of rows, which is the highest `seq` plus one. */
-  readonly count: number;
-  readonly withDetails: boolean;
   readonly selected: number | undefined;
   readonly patterns: readonly PatternSpan[];
   readonly advice: readonly AdviceMark[];
   readonly evidence: ReadonlySet<number>;
-  readonly calls: Calls;
   /** Labels of calls, keyed by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
-  readonly range: VisibleRange;
   readonly handle: { current: ConversationHandle | undefined };
+  /** True if the view stays at the end of a growing run. */
+  readonly isFollowing: boolean;
   readonly onSelect: (seq: number) => void;
   /** Called when the user scrolls away from the end, or back to it. */
   readonly onAtEnd: (isAtEnd: boolean) => void;
 }): ReactElement {
-  const { pages, count, withDetails, selected, evidence, calls, range, handle, onSelect, onAtEnd } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const [, redraw] = useReducer((round: number) => round + 1, 0);
-  const layout = useMemo(() => new RowLayout(count), [pages]);
-  /** The last scroll position that this component set, and the maximum position at that time. */
-  const applied = useRef({ top: 0, most: 0 });
-  const rounds = useRef(0);
-  const version = useSyncExternalStore(pages.subscribe, pages.version);
-  const settledFor = useRef('');
+  const { evidence, handle, isFollowing, onAtEnd, onSelect, pages, rows, selected } = props;
+  const list = useRef<HTMLDivElement>(null);
   const { words } = useContext(FoldedTextContext);
-  useMarkedWords(scroller, words);
-  const repeats = useRepeats(pages, version, { calls, selected, isShownWhole: withDetails || words.length > 0 });
-  const settleKey = `${version} ${withDetails} ${count} ${repeats.key}`;
-  if (settledFor.current !== settleKey) {
-    layout.heights.resize(count);
-    layout.collapseHiddenRows(pages.records(), pages, { folded: repeats.folded, withDetails });
-    settledFor.current = settleKey;
-  }
+  useMarkedWords(list, words);
+  useSyncExternalStore(pages.subscribe, pages.version);
+  const [opened, setOpened] = useState<ReadonlyMap<number, boolean>>(new Map());
+  const toggle = useCallback((seq: number, isOpen: boolean) => {
+    setOpened((before) => new Map(before).set(seq, isOpen));
+  }, []);
   const stuck = useMemo(() => props.patterns.filter((pattern) => pattern.stuck), [props.patterns]);
-
+  const kept = useMemo(() => new Set(stuck.flatMap((span) => span.evidence.map(({ call }) => call))), [stuck]);
+  const shown = useMemo(() => foldRows(rows.list, kept), [rows, kept]);
+  const items = useMemo(
+    () =>
+      itemsOf(
+        shown,
+        ({ rows: folded }) =>
+          opened.get(foldKey(folded)) ??
+          (selected !== undefined && folded.some(({ end, seq }) => seq === selected || end === selected)),
+      ),
+    [shown, opened, selected],
+  );
   const adviceAt = useMemo(() => new Map(props.advice.map((mark) => [mark.seq, mark])), [props.advice]);
 
-  const viewportPx = scroller.current?.clientHeight ?? 600;
-  const scrollTop = layout.scrollTopFor(viewportPx);
-  const rows = layout.rowsAt(scrollTop, { viewportPx, pages, withDetails });
-
-  /** Anchors the row that the user scrolled to. @returns true if the user scrolled */
-  const takeMove = useCallback(
-    (current: HTMLElement): boolean => {
-      const { top, most } = applied.current;
-      const mostNow = current.scrollHeight - current.clientHeight;
-      if (Math.abs(current.scrollTop - top) < 1) return false;
-      // The content became shorter and moved the position. The user did not scroll.
-      if (top > mostNow && current.scrollTop >= mostNow - 1) return false;
-      const isAtEnd = current.scrollTop >= Math.min(most, mostNow) - 4;
-      // At the end, the view stays there, even if the heights of the rows above change.
-      if (isAtEnd) layout.anchor = { by: 'end' };
-      else layout.holdAt(current.scrollTop);
-      applied.current = { top: current.scrollTop, most: mostNow };
-      onAtEnd(isAtEnd);
-      return true;
-    },
-    [layout, onAtEnd],
-  );
-
-  useLayoutEffect(() => {
-    const { current } = scroller;
-    if (current === null) return;
-    let isChanged = false;
-    for (const item of current.querySelectorAll<HTMLElement>('.talk-item[data-ready]')) {
-      isChanged = layout.heights.setHeight(Number(item.dataset['row']), item.offsetHeight) || isChanged;
-    }
-    rounds.current += 1;
-    if (isChanged && rounds.current < MAX_ROUNDS) {
-      redraw();
-      return;
-    }
-    rounds.current = 0;
-    // The scroll event is still pending. The user's position takes precedence over the previous anchor.
-    if (takeMove(current)) redraw();
-    const wanted = layout.scrollTopFor(current.clientHeight);
-    if (Math.abs(wanted - current.scrollTop) >= 1) current.scrollTop = wanted;
-    applied.current = { top: current.scrollTop, most: current.scrollHeight - current.clientHeight };
-    tellRange(
-      rows,
-      { from: current.scrollTop, to: current.scrollTop + current.clientHeight },
-      { range, layout, pages, calls },
-    );
+  const top = useTopOf(list);
+  const virtual = useWindowVirtualizer({
+    count: items.length,
+    estimateSize: (at) => estimateOf(items[at]),
+    getItemKey: (at) => keyOf(items[at]),
+    overscan: 12,
+    scrollMargin: top,
+    scrollPaddingStart: LEAD_PX,
+    useFlushSync: false,
   });
+  const visible = virtual.getVirtualItems();
+  const [firstSeq, lastSeq] = [seqOf(items[visible[0]?.index ?? 0]), seqOf(items[visible.at(-1)?.index ?? 0])];
+  useEffect(() => pages.want(firstSeq - AROUND_RECORDS, lastSeq + AROUND_RECORDS), [pages, firstSeq, lastSeq]);
 
-  useEffect(() => {
-    const { current } = scroller;
-    if (current === null) return undefined;
-    const onScroll = (): void => {
-      if (takeMove(current)) redraw();
+  const latest = useRef({ items, virtual });
+  latest.current = { items, virtual };
+  handle.current = useMemo(() => {
+    const indexOf = (seq: number): number => latest.current.items.findIndex((item) => isAt(item, seq));
+    const firstVisible = (): number => {
+      const { virtual: rowList } = latest.current;
+      const from = (rowList.scrollOffset ?? 0) + LEAD_PX / 2;
+      return rowList.getVirtualItems().find(({ end }) => end > from)?.index ?? 0;
     };
-    current.addEventListener('scroll', onScroll, { passive: true });
-    const sizes = new ResizeObserver(() => redraw());
-    sizes.observe(current);
-    const content = current.firstElementChild;
-    if (content !== null) sizes.observe(content);
-    return () => {
-      current.removeEventListener('scroll', onScroll);
-      sizes.disconnect();
-    };
-  }, [takeMove]);
-
-  const rowSizes = useRowSizes(layout, redraw);
-
-  handle.current = useMemo(
-    () => ({
+    return {
       show: (seq, always = false) => {
-        const { current } = scroller;
-        if (current === null) return;
-        const top = layout.heights.topOf(seq);
-        const bottom = top + layout.heights.heightOf(seq);
-        const isSeen =
-          layout.heights.isKnown(seq) && top >= current.scrollTop && bottom <= current.scrollTop + current.clientHeight;
-        current.scrollIntoView({ block: 'end' });
-        if (isSeen && !always) return;
-        layout.anchor = { by: 'show', seq };
-        applied.current = { ...applied.current, top: current.scrollTop };
-        redraw();
+        const index = indexOf(seq);
+        const item = latest.current.virtual.getVirtualItems().find((one) => one.index === index);
+        const from = (latest.current.virtual.scrollOffset ?? 0) + LEAD_PX / 2;
+        const isSeen = item !== undefined && item.start >= from && item.end <= from + innerHeight - LEAD_PX / 2;
+        if (index >= 0 && (always || !isSeen)) latest.current.virtual.scrollToIndex(index, { align: 'start' });
       },
-      showEnd: () => {
-        layout.anchor = { by: 'end' };
-        scroller.current?.scrollIntoView({ block: 'end' });
-        if (scroller.current !== null) applied.current = { ...applied.current, top: scroller.current.scrollTop };
-        redraw();
+      showEnd: () => scrollTo(0, document.documentElement.scrollHeight),
+      firstSeq: () => seqOf(latest.current.items[firstVisible()]),
+      nextSeq: (seq, direction) => {
+        const index = seq === undefined ? firstVisible() : indexOf(seq) + direction;
+        const item = latest.current.items[index];
+        return item === undefined ? undefined : seqOf(item);
       },
-    }),
-    [layout],
-  );
-
-  const marksOf = useCallback(
-    (seq: number): string => {
-      const isStuck = stuck.some(({ fromSeq, toSeq }) => seq >= fromSeq && seq < (toSeq ?? Number.POSITIVE_INFINITY));
-      return [
-        seq === selected ? 'is-selected' : '',
-        isStuck ? 'is-stuck' : '',
-        evidence.has(seq) ? 'is-evidence' : '',
-      ].join(' ');
-    },
-    [selected, stuck, evidence],
-  );
+    };
+  }, []);
+  useFollowedEnd(list, isFollowing, onAtEnd);
 
   return (
-    <div ref={scroller} className="talk-scroll" tabIndex={0} role="region" aria-label="Conversation">
-      <div
-        className="talk-rows"
-        style={{ height: layout.heights.total }}
-        role="feed"
-        aria-busy={rows.some((row) => row.record === undefined)}
-      >
-        {rows.map(({ seq, top, record, kind }) => (
+    <div
+      ref={list}
+      className="talk-rows"
+      style={{ height: virtual.getTotalSize() }}
+      role="feed"
+      aria-label="Conversation"
+      aria-busy={visible.some(({ index }) => pages.at(seqOf(items[index])) === undefined)}
+    >
+      {visible.map(({ index, key, start }) => {
+        const item = items[index];
+        if (item === undefined) return null;
+        return (
           <div
-            key={seq}
-            ref={rowSizes}
+            key={key}
+            ref={virtual.measureElement}
             className="talk-item"
-            data-row={seq}
-            data-ready={record === undefined ? undefined : ''}
-            style={{ transform: `translateY(${top}px)` }}
+            data-index={index}
+            style={{ transform: `translateY(${start - top}px)` }}
           >
-            {record === undefined ? (
-              <div className="row is-waiting" />
+            {'fold' in item ? (
+              <FoldLine fold={item.fold} isOpen={item.isOpen} onToggle={toggle} />
             ) : (
-              <RecordView
-                record={record}
-                end={endOf(record, pages)}
-                kind={kind}
-                call={calls.at(seq)}
-                equal={equalOf(record, pages, calls)}
-                stretch={repeats.at.get(seq)}
-                headlines={headlinesOf(repeats.at.get(seq), pages)}
-                isFolded={repeats.folded.some(({ calls: [, second] }) => second === seq)}
-                onFold={repeats.toggle}
-                label={props.labels.get(seq)}
-                advice={adviceAt.get(seq)}
-                marks={marksOf(seq)}
+              <Row
+                row={item.row}
+                pages={pages}
+                isOpen={opened.get(item.row.seq) ?? isOpenAtFirst(item.row, kept, selected)}
+                marks={[
+                  item.row.seq === selected ? 'is-selected' : '',
+                  stuck.some(({ fromSeq, toSeq }) => isBetween(item.row.seq, fromSeq, toSeq)) ? 'is-stuck' : '',
+                  evidence.has(item.row.seq) ? 'is-evidence' : '',
+                ].join(' ')}
+                label={props.labels.get(item.row.seq)}
+                advice={adviceAt.get(item.row.seq)}
                 onSelect={onSelect}
+                onToggle={toggle}
               />
             )}
           </div>
-        ))}
-      </div>
+        );
+      })}
     </div>
   );
 }
 
-function endOf(record: Exclude<PlacedRow['record'], undefined>, pages: RecordPages): PlacedRow['record'] {
-  if (record.payload.kind !== 'tool_started') return undefined;
-  const end = pages.endOf(record.payload.tool_call_id, record.seq);
-  return end === undefined ? undefined : pages.at(end);
+/** A call is one line, unless it failed, changed something, or is evidence of a pattern. */
+function isOpenAtFirst(
+  { call, failed, kind, seq, tool }: RunRow,
+  kept: ReadonlySet<number>,
+  selected?: number,
+): boolean {
+  return kind !== 'call' || failed === true || tool === 'write' || kept.has(call ?? 0) || seq === selected;
 }
 
-/**
- * Returns the earlier call that this one repeats or resembles, as text. The text does not change between renders. It is undefined if
- * there is no such call. For a similar call, it includes the differing range of the headline: `~ call 4 12 15`.
- */
-function equalOf(record: TrajectoryRecord, pages: RecordPages, calls: Calls): string | undefined {
-  const equal = equalCallBefore(record, pages);
-  const number = equal === undefined ? undefined : calls.at(equal.seq)?.call;
-  if (number !== undefined) return `${equal?.sameResult === true ? '=' : '≈'} call ${number}`;
-  const near = nearCallBefore(record, pages);
-  const like = near === undefined ? undefined : calls.at(near.seq)?.call;
-  return near === undefined || like === undefined ? undefined : `~ call ${like} ${near.from} ${near.to} ${near.before}`;
+function isBetween(seq: number, from: number, to: number | null): boolean {
+  return seq >= from && seq < (to ?? Number.POSITIVE_INFINITY);
 }
 
-/** Returns the headlines of calls that failed alike, one per line. The text does not change between renders. */
-function headlinesOf(stretch: RepeatStretch | undefined, pages: RecordPages): string | undefined {
-  if (stretch?.failure === undefined) return undefined;
-  const headlines = stretch.calls.map((seq) => {
-    const payload = pages.at(seq)?.payload;
-    return payload?.kind === 'tool_started' ? safeLine(headlineOf(payload.args).headline) : '';
-  });
-  return headlines.join('\n');
+function Row(props: {
+  readonly row: RunRow;
+  readonly pages: RecordPages;
+  readonly isOpen: boolean;
+  readonly marks: string;
+  readonly label: string | undefined;
+  readonly advice: AdviceMark | undefined;
+  readonly onSelect: (seq: number) => void;
+  readonly onToggle: (seq: number, isOpen: boolean) => void;
+}): ReactElement {
+  const { pages, row, ...rest } = props;
+  const record = pages.at(row.seq);
+  if (record === undefined) return <div className="row is-waiting" />;
+  return <RecordView row={row} record={record} end={endOf(row, record, pages)} {...rest} />;
 }
 
-/** Requests the records around the view, and publishes the visible range. */
-function tellRange(
-  rows: readonly PlacedRow[],
-  view: { readonly from: number; readonly to: number },
-  { range, layout, pages, calls }: { range: VisibleRange; layout: RowLayout; pages: RecordPages; calls: Calls },
+/** Returns the record of a call's result. A result that just arrived is not in the row yet. */
+function endOf({ end }: RunRow, { payload, seq }: TrajectoryRecord, pages: RecordPages): TrajectoryRecord | undefined {
+  const at = end ?? (payload.kind === 'tool_started' ? pages.endOf(payload.tool_call_id, seq) : undefined);
+  if (at === undefined) return undefined;
+  if (!pages.isLoaded(at)) pages.want(at, at);
+  return pages.at(at);
+}
+
+const FOLD_WORDS = {
+  equal: ['more call', 'the same with the same result'],
+  failure: ['more call', 'the same failure'],
+  reads: ['read', ''],
+} as const;
+
+/** The line of a fold: how many calls it has, what they have in common, and what they read. */
+function FoldLine(props: {
+  readonly fold: Fold;
+  readonly isOpen: boolean;
+  readonly onToggle: (seq: number, isOpen: boolean) => void;
+}): ReactElement {
+  const { fold, isOpen } = props;
+  const calls = fold.rows.filter(({ kind }) => kind === 'call');
+  const answers = fold.rows.filter(({ kind }) => kind === 'answer').length;
+  const [first, last] = [calls[0]?.call ?? 0, calls.at(-1)?.call ?? 0];
+  const [noun, words] = FOLD_WORDS[fold.why];
+  const costUsd = fold.rows.reduce((sum, row) => sum + (row.costUsd ?? 0), 0);
+  return (
+    <article className="row">
+      <div className="when">
+        <b>
+          {countText(first)}–{countText(last)}
+        </b>
+      </div>
+      <button
+        type="button"
+        className={`fold-line ${fold.why}`}
+        aria-expanded={isOpen}
+        onClick={() => props.onToggle(foldKey(fold.rows), !isOpen)}
+      >
+        <span>
+          {countOf(calls.length, noun)}
+          {words === '' ? '' : `, ${words}`}
+          {fold.why === 'reads' ? `: ${targetsOf(calls)}` : ''}
+          {fold.why === 'failure' ? ': ' : ''}
+          {fold.why === 'failure' ? <code>{safeLine(calls[0]?.failure ?? '')}</code> : null}
+          {answers === 0 ? '' : ` · ${countOf(answers, 'message')} between them`}
+        </span>
+      </button>
+      <Cost usd={costUsd} />
+    </article>
+  );
+}
+
+function targetsOf(calls: readonly RunRow[]): string {
+  const counts = new Map<string, number>();
+  for (const { target = 'other' } of calls) counts.set(target, (counts.get(target) ?? 0) + 1);
+  const names = [...counts].map(([name, count]) => (count === 1 ? safeLine(name) : `${safeLine(name)} ×${count}`));
+  const more = names.length > MAX_TARGETS ? `, ${countText(names.length - MAX_TARGETS)} more` : '';
+  return names.slice(0, MAX_TARGETS).join(', ') + more;
+}
+
+/** Folds and rows have different keys, because an open fold stands before its first row. */
+function foldKey(rows: readonly RunRow[]): number {
+  return -1 - (rows[0]?.seq ?? 0);
+}
+
+function keyOf(item: Item | undefined): number {
+  return item === undefined ? 0 : 'fold' in item ? foldKey(item.fold.rows) : item.row.seq;
+}
+
+function seqOf(item: Item | undefined): number {
+  return item === undefined ? 0 : 'fold' in item ? (item.fold.rows[0]?.seq ?? 0) : item.row.seq;
+}
+
+function isAt(item: Item, seq: number): boolean {
+  return 'fold' in item ? !item.isOpen && item.fold.rows.some((row) => row.seq === seq) : item.row.seq === seq;
+}
+
+function estimateOf(item: Item | undefined): number {
+  return item === undefined || 'fold' in item ? LINE_PX : (ESTIMATES_PX[item.row.kind] ?? LINE_PX);
+}
+
+/** Returns the distance of an element from the top of the page, which changes with what stands above it. */
+function useTopOf(element: { readonly current: HTMLElement | null }): number {
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const measure = (): void => {
+      const { current } = element;
+      if (current !== null) setTop(Math.round(current.getBoundingClientRect().top + scrollY));
+    };
+    measure();
+    const sizes = new ResizeObserver(measure);
+    sizes.observe(document.body);
+    return () => sizes.disconnect();
+  }, [element]);
+  return top;
+}
+
+/** Keeps the end of the list in view while the run is followed, and reports when the user leaves the end or returns to it. */
+function useFollowedEnd(
+  list: { readonly current: HTMLElement | null },
+  isFollowing: boolean,
+  onAtEnd: (isAtEnd: boolean) => void,
 ): void {
-  const [first, last] = [rows[0], rows.at(-1)];
-  if (first === undefined || last === undefined) pages.want(0, 0);
-  else {
-    pages.want(first.seq - 20, last.seq + 60);
-    calls.want(first.seq, last.seq + 1);
-  }
-  const from = layout.heights.rowAt(view.from);
-  range.set({ from, to: Math.max(from + 1, layout.heights.rowAt(view.to) + 1) });
-}
-
-/** Renders again when the height of a visible row changes, for example because a text is unfolded or an image loads. */
-function useRowSizes(layout: RowLayout, redraw: () => void): (item: HTMLElement | null) => (() => void) | undefined {
-  const observer = useMemo(
-    () =>
-      new ResizeObserver((entries) => {
-        const isOther = entries.some(({ target }) => {
-          if (!(target instanceof HTMLElement) || target.dataset['ready'] === undefined) return false;
-          return Math.abs(layout.heights.heightOf(Number(target.dataset['row'])) - target.offsetHeight) >= 1;
-        });
-        if (isOther) redraw();
-      }),
-    [layout, redraw],
-  );
-  useEffect(() => () => observer.disconnect(), [observer]);
-  return useCallback(
-    (item) => {
-      if (item === null) return undefined;
-      observer.observe(item);
-      return () => observer.unobserve(item);
-    },
-    [observer],
-  );
+  const following = useRef(isFollowing);
+  following.current = isFollowing;
+  useEffect(() => {
+    const { current } = list;
+    if (current === null) return undefined;
+    let last = scrollY;
+    let movedAtMs = -MOVE_MS;
+    const onMove = (): void => void (movedAtMs = performance.now());
+    const isAtEnd = (): boolean => scrollY + innerHeight >= document.documentElement.scrollHeight - END_PX;
+    const toEnd = (): void => {
+      if (following.current) scrollTo(0, document.documentElement.scrollHeight);
+    };
+    const onScroll = (): void => {
+      // Rows that get their heights move the view too.
+      if (isAtEnd()) onAtEnd(true);
+      else if (scrollY < last && performance.now() - movedAtMs < MOVE_MS) onAtEnd(false);
+      last = scrollY;
+    };
+    toEnd();
+    const sizes = new ResizeObserver(toEnd);
+    sizes.observe(current);
+    addEventListener('scroll', onScroll, { passive: true });
+    for (const name of MOVES) addEventListener(name, onMove, { passive: true });
+    return () => {
+      removeEventListener('scroll', onScroll);
+      for (const name of MOVES) removeEventListener(name, onMove);
+      sizes.disconnect();
+    };
+  }, [list, onAtEnd, isFollowing]);
 }

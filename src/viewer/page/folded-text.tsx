@@ -24,8 +24,8 @@ export const FoldedTextContext = createContext<TextSurroundings>({
 });
 
 /** Number of lines of a long text that are shown at first. */
-export const FOLDED_LINES = 10;
-export const FOLDED_CHARS = 1_600;
+const FOLDED_LINES = 10;
+const FOLDED_CHARS = 1_600;
 /** Maximum number of characters added to the page at once. */
 const MAX_CHARS = 400_000;
 
@@ -37,16 +37,18 @@ export function FoldedText(props: {
   readonly part: string;
   /** Renders the text as Markdown. */
   readonly isMarkdown?: true;
+  /** Shows a long text in full at first. */
+  readonly isWhole?: true;
   /** For code: the language or the file extension. */
   readonly language?: string;
 }): ReactElement | null {
-  const { shown, seq, part, isMarkdown, language = '' } = props;
+  const { shown, seq, part, isMarkdown, isWhole = false, language = '' } = props;
   const { words, unfolded, fetchWhole } = useContext(FoldedTextContext);
   const key = `${seq} ${part}`;
   const [isOpenByChoice, setOpen] = useState<boolean | undefined>(() => (unfolded.has(key) ? true : undefined));
   const { text, cutFrom } = shown;
   if (text === '') return null;
-  const start = foldedStart(text);
+  const start = isWhole ? text : foldedStart(text);
   const isLong = start.length < text.length;
   // A text with a match is unfolded.
   const isOpen =

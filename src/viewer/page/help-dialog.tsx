@@ -21,7 +21,6 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['g', 'to the beginning'],
   ['G', 'to the end'],
   ['f', 'follow a live run, or pause'],
-  ['d', 'show or hide bookkeeping'],
   ['y', 'label the call: stuck here'],
   ['n', 'label the call: it is fine'],
   ['s', 'label the call: cannot say'],

@@ -5,6 +5,8 @@ import { openSession } from './session.ts';
 import { applyTheme, storedTheme } from './theme.ts';
 
 applyTheme(storedTheme());
+// Rows get their heights as they appear, so a position in pixels has no meaning after a reload. The address names the row.
+history.scrollRestoration = 'manual';
 const place = document.querySelector('#app');
 if (place !== null) {
   const problem = await openSession();

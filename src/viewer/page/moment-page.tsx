@@ -49,7 +49,7 @@ async function placeIn({ call, runId, source }: Moment, sources: readonly Source
     if (source !== undefined && source !== id) continue;
     const run = { source: id, runId };
     try {
-      return { run, at: (await getCall(run, { call }))?.seq ?? 0 };
+      return { run, at: (await getCall(run, call))?.seq ?? 0 };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
     }

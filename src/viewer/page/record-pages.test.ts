@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { RecordsAnswer } from '../server/api-shapes.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { MAX_PAGES, PAGE_RECORDS, RecordPages } from './record-pages.ts';
-import { endOfRow, nextRow, rowKindOf, recordRowOf } from './record-row.ts';
 
 function recordOf(seq: number, payload: TrajectoryPayload): TrajectoryRecord {
   return { schema_version: 1, seq, run_id: 'run', depth: 0, recorded_at_unix_ms: 0, payload };
@@ -18,12 +17,12 @@ function callAt(seq: number): TrajectoryRecord {
 }
 
 /** A run of `count` records on a server that gives at most `most` at a time. */
-function pagesOf(count: number, most = 500, at: (seq: number) => TrajectoryRecord = callAt) {
+function pagesOf(count: number, most = 500) {
   const queries: number[] = [];
   const load = async ({ from, limit }: { from: number; limit: number }): Promise<RecordsAnswer> => {
     queries.push(from);
     const to = Math.min(count, from + Math.min(limit, most));
-    const records = Array.from({ length: Math.max(0, to - from) }, (_, index) => at(from + index));
+    const records = Array.from({ length: Math.max(0, to - from) }, (_, index) => callAt(from + index));
     return { records, nextSeq: to, lastSeq: count - 1 };
   };
   const faults: unknown[] = [];
@@ -41,15 +40,6 @@ describe('pages of records', () => {
     expect(pages.size).toBe(MAX_PAGES);
     expect(pages.isLoaded(0)).toBe(false);
     expect(pages.isLoaded(PAGE_RECORDS)).toBe(true);
-  });
-
-  test('find the start of the call of a result, also on the previous page', async () => {
-    const { pages } = pagesOf(1_000, 500, (seq) => recordOf(seq, callAt(seq + 1).payload));
-    await pages.ensure(0);
-    await pages.ensure(PAGE_RECORDS);
-    // With an odd number of records before it, a call begins on one page and comes back on the next.
-    expect(pages.endOf(`call-${PAGE_RECORDS / 2}`, PAGE_RECORDS - 1)).toBe(PAGE_RECORDS);
-    expect(pages.startOf(`call-${PAGE_RECORDS / 2}`, PAGE_RECORDS)).toBe(PAGE_RECORDS - 1);
   });
 
   test('add new records, and skip known ones', async () => {
@@ -87,58 +77,5 @@ describe('pages of records', () => {
     const pages = new RecordPages(10, load, () => {});
     await pages.ensure(0);
     expect(pages.at(0)).toBeUndefined();
-  });
-});
-
-describe('rows of records', () => {
-  test('join a result to its call, or show it alone if the call is far away', async () => {
-    const { pages } = pagesOf(10);
-    await pages.ensure(0);
-    expect([0, 1].map((seq) => rowKindOf(callAt(seq), pages, false))).toEqual(['call', 'none']);
-    expect(endOfRow(0, pages)).toBe(1);
-    expect(await recordRowOf(3, pages, false)).toBe(2);
-    expect(await nextRow(3, pages, { direction: 1, withDetails: false })).toBe(4);
-    expect(await nextRow(3, pages, { direction: -1, withDetails: false })).toBe(2);
-    expect(await nextRow(9, pages, { direction: 1, withDetails: false })).toBeNull();
-    const alone = recordOf(5, {
-      kind: 'tool_ended',
-      tool_call_id: 'x',
-      tool_name: 'bash',
-      result: '',
-      is_error: false,
-    });
-    expect(rowKindOf(alone, pages, false)).toBe('result');
-  });
-
-  test('are found for a result whose call is on a previous page that was not loaded', async () => {
-    const { pages } = pagesOf(1_000, 500, (seq) => recordOf(seq, callAt(seq + 1).payload));
-    expect(await recordRowOf(PAGE_RECORDS, pages, false)).toBe(PAGE_RECORDS - 1);
-  });
-
-  test('omit bookkeeping unless it is requested', () => {
-    const { pages } = pagesOf(10);
-    const evaluation = recordOf(4, { kind: 'evaluation', point: 'pre_render' });
-    expect([false, true].map((withDetails) => rowKindOf(evaluation, pages, withDetails))).toEqual(['none', 'detail']);
-  });
-
-  test('show an answer once if it is both appended and the end of a turn', async () => {
-    const message = { role: 'assistant', content: 'Done.' } as const;
-    const payloads: readonly TrajectoryPayload[] = [
-      { kind: 'turn_started' },
-      { kind: 'message_appended', message },
-      { kind: 'turn_ended', assistant: message, tool_results: [] },
-      { kind: 'turn_started' },
-      { kind: 'turn_ended', assistant: message, tool_results: [] },
-    ];
-    const at = (seq: number): TrajectoryRecord => recordOf(seq, payloads[seq] ?? { kind: 'turn_started' });
-    const { pages } = pagesOf(payloads.length, 500, at);
-    await pages.ensure(0);
-    expect(payloads.map((_, seq) => rowKindOf(at(seq), pages, false))).toEqual([
-      'none',
-      'message',
-      'none',
-      'none',
-      'message',
-    ]);
   });
 });

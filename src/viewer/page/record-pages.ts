@@ -11,8 +11,7 @@ export type LoadRecords = (query: { readonly from: number; readonly limit: numbe
 
 interface Page {
   readonly records: Map<number, TrajectoryRecord>;
-  /** The start and end of each call on this page, keyed by call id. */
-  readonly starts: Map<string, number>;
+  /** The result of each call on this page, keyed by call id. */
   readonly ends: Map<string, number>;
 }
 
@@ -68,23 +67,17 @@ export class RecordPages {
     return this.#damage;
   }
 
-  /** Yields all loaded records. */
-  *records(): Iterable<TrajectoryRecord> {
-    for (const page of this.#pages.values()) yield* page.records.values();
-  }
-
   isLoaded(seq: number): boolean {
     return this.#pages.has(pageOf(seq));
   }
 
   /** Returns the `seq` of the result of the call that started at `seq`, if loaded. */
   endOf(callId: string, seq: number): number | undefined {
-    return this.#findNear(seq, ({ ends }) => ends.get(callId));
-  }
-
-  /** Returns the `seq` of the start of the call that returned at `seq`, if loaded. */
-  startOf(callId: string, seq: number): number | undefined {
-    return this.#findNear(seq, ({ starts }) => starts.get(callId));
+    for (const page of [pageOf(seq), pageOf(seq) + 1]) {
+      const end = this.#pages.get(page)?.ends.get(callId);
+      if (end !== undefined) return end;
+    }
+    return undefined;
   }
 
   /** Loads the pages of a range, and marks them as recently used. */
@@ -131,16 +124,6 @@ export class RecordPages {
   clear(): void {
     this.#pages.clear();
     this.#notify();
-  }
-
-  #findNear<Value>(seq: number, findInPage: (page: Page) => Value | undefined): Value | undefined {
-    const ownPage = pageOf(seq);
-    for (const number of [ownPage, ownPage + 1, ownPage - 1]) {
-      const page = this.#pages.get(number);
-      const value = page === undefined ? undefined : findInPage(page);
-      if (value !== undefined) return value;
-    }
-    return undefined;
   }
 
   #ensurePage(number: number): Promise<void> {
@@ -204,12 +187,11 @@ function pageOf(seq: number): number {
 }
 
 function newPage(): Page {
-  return { records: new Map(), starts: new Map(), ends: new Map() };
+  return { records: new Map(), ends: new Map() };
 }
 
 function addTo(page: Page, record: TrajectoryRecord): void {
   page.records.set(record.seq, record);
   const { payload } = record;
-  if (payload.kind === 'tool_started') page.starts.set(payload.tool_call_id, record.seq);
-  else if (payload.kind === 'tool_ended') page.ends.set(payload.tool_call_id, record.seq);
+  if (payload.kind === 'tool_ended') page.ends.set(payload.tool_call_id, record.seq);
 }

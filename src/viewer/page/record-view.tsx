@@ -1,44 +1,33 @@
-import { adviceOf } from '../../core/records/advice-of.ts';
-import { memo, type ReactElement } from 'react';
+import { Component, memo, type ReactElement, type ReactNode } from 'react';
 
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { AdviceMark, NumberedCall } from '../server/api-shapes.ts';
-import { nextText } from '../../core/facts/followed-text.ts';
-import { deliveryOf, fateClass } from './advice-words.ts';
-import { CallView, ChangedText, ResultView } from './call-view.tsx';
-import { differingParts } from './common-start.ts';
-import { differenceBetween } from './equal-call.ts';
-import { DetailView, EventView, PatternView, RawView } from './event-view.tsx';
-import { FoldedText } from './folded-text.tsx';
-import { MessageView } from './message-view.tsx';
 import { countOf, countText } from '../../core/base/number-text.ts';
-import { clockText, fullTimeText } from './number-text.ts';
-import type { RowKind } from './record-row.ts';
-import type { RepeatStretch } from './repeat-stretches.ts';
-import { RowBoundary } from './row-boundary.tsx';
+import { nextText } from '../../core/facts/followed-text.ts';
+import { adviceOf } from '../../core/records/advice-of.ts';
+import { rowOf } from '../../core/records/kind-definition.ts';
+import type { StoredContentBlock, StoredMessage } from '../../core/records/stored-message.ts';
+import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { AdviceMark, RunRow } from '../server/api-shapes.ts';
+import { deliveryOf, fateClass } from './advice-words.ts';
+import { CallView, ResultView } from './call-view.tsx';
+import { FoldedText } from './folded-text.tsx';
+import { clockText, costText, fullTimeText } from './number-text.ts';
+import { patternName } from './pattern-name.ts';
+import { Picture } from './picture.tsx';
 import { safeLine } from './safe-text.ts';
-import { isTold } from './sentences.ts';
-import { textOf, withoutBlankLines } from './text-of.ts';
+import { isTold, sentenceOf, type ToldPayload } from './sentences.ts';
+import { textOf, withoutBlankLines, type ShownText } from './text-of.ts';
 
-/** Maximum number of headlines shown for calls that failed alike. */
-const MAX_HEADLINES = 4;
+const MAX_TITLE_CHARS = 200;
 
 /** Renders one row of the conversation. */
 export const RecordView = memo(function RecordView(props: {
+  readonly row: RunRow;
   readonly record: TrajectoryRecord;
   /** For a call: the record of its result. */
   readonly end: TrajectoryRecord | undefined;
-  readonly kind: RowKind;
-  /** For a call: its number and kind. */
-  readonly call: NumberedCall | undefined;
-  /** The text about the repeated call, as in `CallView`. */
-  readonly equal: string | undefined;
-  /** The series of equal calls or equal failures of which this is the second call. */
-  readonly stretch: RepeatStretch | undefined;
-  /** The headlines of calls that failed alike, one per line. */
-  readonly headlines: string | undefined;
-  readonly isFolded: boolean;
-  readonly onFold: (seq: number) => void;
+  /** False for a call that is shown as one line. */
+  readonly isOpen: boolean;
   /** The label of the call. */
   readonly label: string | undefined;
   /** For advice: the advice with its outcome. */
@@ -46,22 +35,23 @@ export const RecordView = memo(function RecordView(props: {
   /** CSS classes: `is-selected`, `is-stuck` (inside a stuck pattern), `is-evidence` (evidence of advice). */
   readonly marks: string;
   readonly onSelect: (seq: number) => void;
+  readonly onToggle: (seq: number, isOpen: boolean) => void;
 }): ReactElement {
-  const { call, label, record, stretch, onSelect } = props;
-  const repeats = (stretch?.calls.length ?? 1) - 1;
+  const { isOpen, label, record, row, onSelect, onToggle } = props;
   const { seq, recorded_at_unix_ms: atMs } = record;
-  const isFailed = [record, props.end].some(
-    (part) => part?.payload.kind === 'tool_ended' && part.payload.is_error && props.kind !== 'none',
-  );
+  const isSelected = props.marks.includes('is-selected');
   return (
     <article
-      className={`row ${props.marks} ${isFailed ? 'is-failed' : ''}`}
+      className={`row ${props.marks} ${row.failed === true ? 'is-failed' : ''}`}
       data-seq={seq}
-      aria-current={props.marks.includes('is-selected') ? 'true' : undefined}
+      aria-current={isSelected ? 'true' : undefined}
       onClick={({ target }) => {
         const isControl = target instanceof Element && target.closest('button, a, summary') !== null;
         // Selecting text for copying must not choose the row.
-        if (!isControl && getSelection()?.isCollapsed !== false) onSelect(seq);
+        if (isControl || getSelection()?.isCollapsed === false) return;
+        onSelect(seq);
+        const isHead = target instanceof Element && target.closest('.call-head') !== null;
+        if (isHead) onToggle(seq, !(isOpen && isSelected));
       }}
     >
       <div className="when">
@@ -72,125 +62,61 @@ export const RecordView = memo(function RecordView(props: {
           title={`Record ${countText(seq)}, ${fullTimeText(atMs)}`}
           onClick={() => onSelect(seq)}
         >
-          {call === undefined ? null : (
+          {row.call === undefined ? null : (
             <>
               <span className="visually-hidden">Call </span>
-              <b>
-                {countText(call.call)}
-                {props.isFolded ? `–${countText(call.call + repeats - 1)}` : ''}
-              </b>{' '}
+              <b>{countText(row.call)}</b>{' '}
             </>
           )}
-          <span className={call === undefined ? undefined : 'clock'}>
-            {clockText(atMs) || (call === undefined ? `#${countText(seq)}` : '')}
+          <span className={row.call === undefined ? undefined : 'clock'}>
+            {clockText(atMs) || (row.call === undefined ? `#${countText(seq)}` : '')}
           </span>
         </button>
         {label === undefined ? null : <span className="tag label">{label}</span>}
       </div>
-      <div>
-        {stretch === undefined ? null : (
-          <Stretch
-            stretch={stretch}
-            headlines={props.headlines?.split('\n') ?? []}
-            firstCall={(call?.call ?? 0) - 1}
-            isFolded={props.isFolded}
-            onFold={() => props.onFold(seq)}
-          />
-        )}
-        {props.isFolded ? null : (
-          <RowBoundary instead={<RawView payload={record.payload} seq={seq} />}>
-            <Body
-              record={record}
-              end={props.end}
-              kind={props.kind}
-              call={call}
-              equal={props.equal}
-              advice={props.advice}
-            />
-          </RowBoundary>
-        )}
+      <div className="row-body">
+        <RowBoundary instead={<FoldedText shown={textOf(record.payload)} seq={seq} part="raw" />}>
+          <Body {...props} />
+        </RowBoundary>
       </div>
+      <Cost usd={row.costUsd} />
     </article>
   );
 });
 
-/** Renders the button that folds a series of calls. For calls that failed alike, it also shows how their arguments differ. */
-function Stretch(props: {
-  readonly stretch: RepeatStretch;
-  /** Of each call. Empty for equal calls. */
-  readonly headlines: readonly string[];
-  readonly firstCall: number;
-  readonly isFolded: boolean;
-  readonly onFold: () => void;
-}): ReactElement {
-  const { firstCall, headlines, isFolded, onFold } = props;
-  const { calls, failure, messages } = props.stretch;
-  const count = calls.length - 1;
-  const between = messages === 0 ? '' : ` · ${countOf(messages, 'message')} between them`;
-  const unfolded = failure === undefined ? 'equal calls' : 'calls with the same failure';
-  const parts = differingParts(headlines.slice(1)).map(([part, times]) =>
-    times === 1 ? part : `${part} ×${countText(times)}`,
-  );
-  return (
-    <>
-      <button type="button" className="stretch" aria-expanded={!isFolded} onClick={onFold}>
-        {!isFolded ? (
-          `Fold these ${countText(count)} ${unfolded}`
-        ) : failure === undefined ? (
-          `${countOf(count, 'more call')}, the same with the same result${between}`
-        ) : (
-          <>
-            {countOf(count, 'more call')}, <b>the same failure</b>: <code>{safeLine(failure)}</code>
-            {between}
-            <span className="differing">
-              {parts.length === 1 ? 'other results of ' : 'other arguments: '}
-              <code>{parts.slice(0, MAX_HEADLINES).join(' · ')}</code>
-              {parts.length > MAX_HEADLINES ? ` · ${countText(parts.length - MAX_HEADLINES)} more` : ''}
-            </span>
-          </>
-        )}
-      </button>
-      {isFolded && parts.length > 1 ? (
-        <details className="argument-changes">
-          <summary>Compare the arguments</summary>
-          <ol start={firstCall}>
-            {headlines.map((args, at) => (
-              // The calls of a series have a fixed order.
-              <li key={at}>
-                <code>
-                  <ChangedText args={args} {...differenceBetween(headlines[at - 1] ?? args, args)} />
-                </code>
-              </li>
-            ))}
-          </ol>
-        </details>
-      ) : null}
-    </>
-  );
+/** The cost of a turn, at the right edge. */
+export function Cost({ usd }: { readonly usd: number | undefined }): ReactElement {
+  return <span className="turn-cost">{usd === undefined || usd === 0 ? '' : costText(usd)}</span>;
+}
+
+/** An error boundary that keeps a malformed record from crashing the page. */
+class RowBoundary extends Component<
+  { readonly instead: ReactNode; readonly children: ReactNode },
+  { readonly isBroken: boolean }
+> {
+  override state: { readonly isBroken: boolean } = { isBroken: false };
+
+  static getDerivedStateFromError(): { readonly isBroken: boolean } {
+    return { isBroken: true };
+  }
+
+  override render(): ReactNode {
+    return this.state.isBroken ? this.props.instead : this.props.children;
+  }
 }
 
 function Body(props: {
+  readonly row: RunRow;
   readonly record: TrajectoryRecord;
   readonly end: TrajectoryRecord | undefined;
-  readonly kind: RowKind;
-  readonly call: NumberedCall | undefined;
-  readonly equal: string | undefined;
+  readonly isOpen: boolean;
   readonly advice: AdviceMark | undefined;
+  readonly onToggle: (seq: number, isOpen: boolean) => void;
 }): ReactElement | null {
-  const { record, kind } = props;
-  const { payload, seq } = record;
-  if (kind === 'detail') return <DetailView payload={payload} seq={seq} />;
+  const { payload, seq } = props.record;
   switch (payload.kind) {
     case 'tool_started':
-      return (
-        <CallView
-          record={record}
-          call={payload}
-          end={props.end}
-          kind={props.call?.kind ?? 'unknown'}
-          equal={props.equal}
-        />
-      );
+      return <CallView {...props} call={payload} />;
     case 'tool_ended':
       return <ResultView seq={seq} ended={payload} />;
     case 'message_appended':
@@ -207,8 +133,123 @@ function Body(props: {
       return <Spoken who={who} text={text} seq={seq} advice={props.advice} />;
     }
     default:
-      return isTold(payload) ? <EventView payload={payload} /> : <DetailView payload={payload} seq={seq} />;
+      return isTold(payload) ? <EventView payload={payload} /> : null;
   }
+}
+
+function MessageView({ message, seq }: { readonly message: StoredMessage; readonly seq: number }): ReactElement {
+  const { content, role } = message;
+  // A truncated value is neither a text nor a list of parts.
+  const blocks: readonly StoredContentBlock[] | undefined = Array.isArray(content) ? content : undefined;
+  return (
+    <div className={`said ${role}`}>
+      {/* The role is hidden for the agent, because most messages are the agent's. */}
+      <div className="visually-hidden">{role === 'assistant' ? 'Agent' : role === 'user' ? 'User' : 'System'}</div>
+      {role === 'assistant' && message.error_message !== undefined ? (
+        <div className="bad">{safeLine(message.error_message).slice(0, 300)}</div>
+      ) : null}
+      {blocks === undefined ? <Said role={role} shown={textOf(content)} seq={seq} part="said" /> : null}
+      {blocks?.map((block, at) => (
+        // The parts of a stored message have a fixed order.
+        <Block key={at} block={block} role={role} seq={seq} part={`said.${at}`} />
+      ))}
+    </div>
+  );
+}
+
+interface PartProps {
+  readonly role: StoredMessage['role'];
+  readonly seq: number;
+  readonly part: string;
+}
+
+function Block(props: PartProps & { readonly block: StoredContentBlock }): ReactElement | null {
+  const { block, part, role, seq } = props;
+  switch (block.type) {
+    case 'text':
+      return <Said role={role} shown={textOf(block.text)} seq={seq} part={part} />;
+    case 'reasoning':
+      return <Thought shown={textOf(block.text)} seq={seq} part={part} />;
+    case 'tool_call':
+      return null;
+    case 'image': {
+      const picture = { mediaType: block.media_type, data: block.data_base64 ?? { bytes: block.bytes } };
+      return <Picture picture={picture} seq={seq} />;
+    }
+    case 'other':
+      return <FoldedText shown={textOf(block.value)} seq={seq} part={part} />;
+    default:
+      // This version does not know the type of this part.
+      return <FoldedText shown={textOf(block)} seq={seq} part={part} />;
+  }
+}
+
+/** A thought is one line until it is opened. */
+function Thought(props: Omit<PartProps, 'role'> & { readonly shown: ShownText }): ReactElement | null {
+  const text = props.shown.text.trim();
+  if (text === '') return null;
+  return (
+    <details className="thought">
+      <summary>{safeLine(text.slice(0, MAX_TITLE_CHARS))}</summary>
+      <FoldedText {...props} isMarkdown isWhole />
+    </details>
+  );
+}
+
+/** A prompt begins with a heading; the words of the agent stand in full. */
+function Said({ part, role, seq, shown }: PartProps & { readonly shown: ShownText }): ReactElement | null {
+  if (role === 'assistant') return <FoldedText shown={shown} seq={seq} part={part} isMarkdown isWhole />;
+  const command = /<command-name>\s*\/?([\w:.-]+)/.exec(shown.text);
+  if (command !== null) {
+    const args = /<command-args>([\s\S]*?)<\/command-args>/.exec(shown.text)?.[1] ?? '';
+    return (
+      <h3>
+        <kbd>/{command[1]}</kbd> {safeLine(args)}
+      </h3>
+    );
+  }
+  if (shown.text.startsWith('<local-command')) return <Thought shown={shown} seq={seq} part={part} />;
+  const text = shown.text.trim();
+  const end = text.indexOf('\n');
+  const title = end < 0 ? text : text.slice(0, end);
+  if (role === 'system' || title.length > MAX_TITLE_CHARS || text === '')
+    return <FoldedText shown={shown} seq={seq} part={part} isMarkdown />;
+  const { raw: _raw, ...rest } = shown;
+  return (
+    <>
+      <h3>{title.replace(/^#+\s*/, '')}</h3>
+      <FoldedText shown={{ ...rest, text: text.slice(title.length).trim() }} seq={seq} part={part} isMarkdown />
+    </>
+  );
+}
+
+/** Renders an event of the run, or a fault of coxswain, in one line. */
+function EventView({ payload }: { readonly payload: ToldPayload }): ReactElement {
+  const [title, text] = sentenceOf(payload);
+  return (
+    <div className="event">
+      <b className={rowOf(payload) === 'fault' ? 'bad' : undefined}>{title}</b>
+      <span>{safeLine(text).slice(0, 400)}</span>
+    </div>
+  );
+}
+
+/** Renders a pattern that was flagged or cleared. */
+function PatternView(props: { readonly pattern: TrajectoryPattern; readonly isCleared: boolean }): ReactElement {
+  const { pattern, isCleared } = props;
+  const subjectText = pattern.subject === undefined ? '' : ` (${safeLine(pattern.subject)})`;
+  const tool = pattern.tool === undefined ? '' : ` with ${safeLine(pattern.tool).slice(0, 80)}${subjectText}`;
+  return (
+    <div className="noticed">
+      <span className="who">
+        {isCleared ? 'Left: ' : ''}
+        {patternName(pattern.kind)}
+      </span>{' '}
+      {isCleared
+        ? ''
+        : `${countOf(pattern.occurrences, 'time')}${tool} · ${pattern.stuck ? 'says stuck' : 'says inefficient'}, ${pattern.level}`}
+    </div>
+  );
 }
 
 function Spoken(props: {

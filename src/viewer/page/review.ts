@@ -53,7 +53,7 @@ export async function goToNext(review: ReviewQueue): Promise<void> {
   else {
     shownDisagreements.add(idOf(nextMoment));
     const run = { source: nextMoment.source, runId: nextMoment.runId };
-    const place = await getCall(run, { call: nextMoment.call });
+    const place = await getCall(run, nextMoment.call);
     goTo({ page: 'run', run, at: place?.seq ?? 0, review });
   }
 }

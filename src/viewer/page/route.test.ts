@@ -11,7 +11,7 @@ const filters = fc
 const run = fc.record({ source: text, runId: text });
 const routes: fc.Arbitrary<Route> = fc.oneof(
   filters.map((chosen) => ({ page: 'runs' as const, filters: chosen })),
-  fc.record({ page: fc.constant('run' as const), run, at: fc.nat(), find: text, details: fc.constant(true as const) }),
+  fc.record({ page: fc.constant('run' as const), run, at: fc.nat(), find: text }),
   fc.record({ page: fc.constant('review' as const), by: fc.constantFrom('pattern', 'advice', 'random'), filters }),
   fc.record({
     page: fc.constant('run' as const),

@@ -16,7 +16,6 @@ export type Route =
       readonly page: 'run';
       readonly run: RunAddress;
       readonly at?: number;
-      readonly details?: true;
       readonly find?: string;
       /** The review queue that contains the chosen call. */
       readonly review?: ReviewQueue;
@@ -59,7 +58,6 @@ export function formatRoute(route: Route): string {
       query.set('run', route.run.runId);
       if (route.at !== undefined) query.set('at', String(route.at));
       if (route.find !== undefined && route.find !== '') query.set('find', route.find);
-      if (route.details === true) query.set('details', '1');
       if (route.review !== undefined) query.set('review', route.review.by);
       if (Object.keys(route.review?.filters ?? {}).length > 0)
         query.set('queue', setFilters(new URLSearchParams(), route.review?.filters ?? {}).toString());
@@ -130,7 +128,6 @@ function runRoute(query: URLSearchParams, runId: string): Route {
     run: { source: query.get('source') ?? '', runId },
     ...(Number.isSafeInteger(seq) && seq >= 0 ? { at: seq } : {}),
     ...(find === null || find === '' ? {} : { find }),
-    ...(query.get('details') === '1' ? { details: true as const } : {}),
     ...present({ review }),
   };
 }

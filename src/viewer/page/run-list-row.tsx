@@ -111,11 +111,11 @@ export const RunListRow = memo(function RunListRow(props: {
 
 /** Changed files, the last check and the last words of a run, as far as they are known. */
 function lineOf({ changed, check, childCount, lastWords, wasted }: ListedRow): string {
-  const more = changed === undefined ? 0 : changed.count - changed.latest.length;
+  const more = changed === undefined ? 0 : changed.count - changed.names.length;
   const parts = [
     ...(changed === undefined
       ? []
-      : [`${changed.latest.map(baseName).join(', ')}${more > 0 ? ` +${countText(more)}` : ''}`]),
+      : [`${changed.names.map(baseName).join(', ')}${more > 0 ? ` +${countText(more)}` : ''}`]),
     ...(check === undefined ? [] : [`${check.failed ? '✗' : '✓'} ${check.command}`]),
     ...(wasted === undefined ? [] : [`${countOf(wasted.calls, 'call')} after the first warning`]),
     ...(childCount > 0 ? [`${countText(childCount)} below`] : []),

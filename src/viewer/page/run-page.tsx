@@ -1,47 +1,48 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
+import { countText } from '../../core/base/number-text.ts';
 import { present } from '../../core/base/present.ts';
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { safeText } from '../../core/base/shown-text.ts';
-import type { LastAnswer, RunAnswer } from '../server/api-shapes.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { LastAnswer, RunAnswer, RunRow } from '../server/api-shapes.ts';
 import { findWords } from '../server/find-words.ts';
-import { AdviceLane } from './advice-lane.tsx';
-import { findInRun, getCall } from './api.ts';
-import { ChildRunsContext } from './child-runs.ts';
+import { AdviceCard, PatternCard, type CardProps } from './advice-card.tsx';
+import { findInRun } from './api.ts';
+import { ChildRunsContext } from './call-view.tsx';
 import { ConversationView, type ConversationHandle } from './conversation.tsx';
 import { CopyButtons } from './copy-buttons.tsx';
 import { FindBox } from './find-box.tsx';
 import { FoldedTextContext } from './folded-text.tsx';
 import { LabelBar } from './label-bar.tsx';
 import { Markdown } from './markdown.tsx';
-import { LiveBar } from './live-bar.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
-import { countText } from '../../core/base/number-text.ts';
+import { noteOpened } from './opened-runs.ts';
+import { Outline, type Noticed } from './outline.tsx';
 import type { RecordPages } from './record-pages.ts';
 import { goToNext, progressText } from './review.ts';
-import { noteOpened } from './opened-runs.ts';
-import { endOfRow, isSaidAt, nextRow, recordRowOf } from './record-row.ts';
 import { runKey, type Route } from './route.ts';
-import { runRouteOf } from './run-list-row.tsx';
+import type { Rows } from './rows.ts';
 import { RunDamage } from './run-damage.tsx';
+import { runRouteOf } from './run-list-row.tsx';
 import { RunStory } from './run-story.tsx';
 import { RunTitle } from './run-title.tsx';
+import { StatePanel } from './state-panel.tsx';
 import { Strip } from './strip.tsx';
-import { useCalls } from './use-calls.ts';
-import { asError } from './use-loaded.ts';
-import { useFollowing } from './use-following.ts';
 import { useLabels } from './use-labels.ts';
+import { asError } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
-import { useRunKeys } from './use-run-keys.ts';
 import { placeInList } from './use-run-list.ts';
+import { useRunKeys } from './use-run-keys.ts';
 import { useRunModel, type RunModel } from './use-run-model.ts';
-import { VisibleRange } from './visible-range.ts';
 
 type RunRoute = Extract<Route, { page: 'run' }>;
 
-/** Shows one run: its timeline, its conversation, its patterns and its advice. */
+/** Shows one run: its strip, its last answer, what was found in it, its outline and its conversation. */
 export function RunPageView({ route }: { readonly route: RunRoute }): ReactElement {
   const model = useRunModel(route.run, route.at ?? 0);
+  useEffect(() => {
+    scrollTo(0, 0);
+  }, []);
   if (model.error !== undefined) return <ErrorNotice error={model.error} onRetry={model.reload} />;
   if (model.answer === undefined || model.pages === undefined) return <Notice title="Loading the run…" />;
   return <LoadedRun route={route} model={model} answer={model.answer} pages={model.pages} />;
@@ -54,13 +55,14 @@ function LoadedRun(props: {
   readonly pages: RecordPages;
 }): ReactElement {
   const { route, model, answer, pages } = props;
+  const { rows } = model;
   const { run, overview } = answer;
-  const withDetails = route.details === true;
-  const [range] = useState(() => new VisibleRange());
   const [evidence, setEvidence] = useState<ReadonlySet<number>>(new Set());
+  const [noticed, setNoticed] = useState<Noticed>();
   const [toast, say] = useToast();
   const handle = useRef<ConversationHandle | undefined>(undefined);
-  const live = useFollowing({ isLive: run.live && route.at === undefined, lastSeq: model.lastSeq, pages, handle });
+  const following = useFollowing(run.live && route.at === undefined, rows.list.length, handle);
+  const { pause } = following;
   const selected = route.at;
   useEffect(() => noteOpened(route.run), [route.run]);
   const words = useMemo(() => findWords(route.find ?? ''), [route.find]);
@@ -72,100 +74,80 @@ function LoadedRun(props: {
     },
     [route],
   );
-  const select = useCallback((seq: number) => changeRoute({ at: seq }), [changeRoute]);
-  const latestSelect = useRef(select);
-  latestSelect.current = select;
-  const onSelect = useCallback((seq: number) => latestSelect.current(seq), []);
-  const { pause } = live;
+  const latest = useRef({ changeRoute, rows });
+  latest.current = { changeRoute, rows };
+  const onSelect = useCallback((seq: number) => latest.current.changeRoute({ at: seq }), []);
   const showRecord = useCallback(
-    async (seq: number) => {
-      try {
-        pause();
-        const row = (await recordRowOf(seq, pages, withDetails)) ?? seq;
-        latestSelect.current(row);
-        handle.current?.show(row);
-      } catch (error) {
-        say(asError(error).message);
-      }
+    (seq: number) => {
+      pause();
+      const row = latest.current.rows.rowOf(seq)?.seq ?? seq;
+      onSelect(row);
+      // The chosen row may be part of a fold, which opens first.
+      requestAnimationFrame(() => handle.current?.show(row));
     },
-    [pages, withDetails, say, pause],
+    [onSelect, pause],
   );
-  // On load, this effect shows the row in the address. Later changes of the address scroll on their own.
-  const isShown = useRef(false);
-  useEffect(() => {
-    if (isShown.current) return;
-    isShown.current = true;
-    if (selected !== undefined) {
-      handle.current?.show(selected, true);
-      void showRecord(selected);
-    } else if (run.live) handle.current?.showEnd();
-  }, [selected, run.live, showRecord]);
+  useShownPlace(rows, { selected, handle, onSelect });
 
-  // Scrolls to another record of the same run after a step of a review or the Back button.
-  useEffect(() => {
-    const { from, to } = range.get();
-    if (selected !== undefined && (selected < from || selected >= to)) handle.current?.show(selected);
-  }, [selected, range]);
-
-  const current = selected ?? range.get().from;
-  const findRow = async (search: RunSearch): Promise<number | null> => {
-    const { kind, direction, q } = search;
-    const from =
-      selected === undefined ? current : (direction === 1 ? endOfRow(selected, pages) : selected) + direction;
-    for (let fromSeq = from; fromSeq >= 0 && fromSeq <= pages.lastSeq;) {
-      const query = { kind, from: fromSeq, direction: direction === 1 ? 'next' : 'prev' } as const;
-      const seq = await findInRun(route.run, q === undefined ? query : { ...query, q });
-      if (seq === null || q === undefined || (await isSaidAt(seq, pages, findWords(q)))) return seq;
-      fromSeq = seq + direction;
-    }
-    return null;
+  const onFound = (seq: number | null | undefined, what: string, direction: 1 | -1): void => {
+    if (seq === null || seq === undefined) say(`No ${direction === 1 ? 'more' : 'earlier'} ${what}.`);
+    else showRecord(seq);
   };
-  const showMatch = async (search: RunSearch): Promise<void> => {
+  const from = (): number => selected ?? (handle.current?.firstSeq() ?? 0) - 1;
+  const findText = async (q: string, direction: 1 | -1): Promise<void> => {
     try {
-      const seq = await findRow(search);
-      if (seq === null) say(`No ${search.direction === 1 ? 'more' : 'earlier'} ${SEARCH_WORDS[search.kind]}.`);
-      else await showRecord(seq);
+      const current = rows.rowOf(from());
+      let start = selected === undefined ? from() + 1 : direction === 1 ? (current?.end ?? selected) + 1 : selected - 1;
+      let seq: number | null = null;
+      while (start >= 0) {
+        seq = await findInRun(route.run, { q, from: start, direction: direction === 1 ? 'next' : 'prev' });
+        if (seq === null) break;
+        await pages.ensure(seq);
+        if (isShown(pages.at(seq), findWords(q))) break;
+        start = seq + direction;
+      }
+      onFound(seq, 'places with these words', direction);
       // A truncated value may contain the words.
-      if (seq !== null && search.kind === 'text' && isTruncated(pages.at(seq))) await model.fetchWhole(seq);
+      if (seq !== null && isTruncated(pages.at(seq))) await model.fetchWhole(seq);
     } catch (error) {
       say(asError(error).message);
     }
   };
-  /** Goes to the call next to the chosen one, or next to the view if none is chosen. */
-  const goToCall = async (direction: 1 | -1): Promise<void> => {
-    const place = await getCall(route.run, { seq: current });
-    const nextCall = await getCall(route.run, { call: Math.max(1, (place?.call ?? 0) + direction) });
-    if (nextCall === null) say('No more calls.');
-    else await showRecord(nextCall.seq);
+  const findRow = (what: string, direction: 1 | -1, isWanted: (row: RunRow) => boolean): void =>
+    onFound(rows.find(from(), direction, isWanted)?.seq, what, direction);
+  const findMark = (what: string, direction: 1 | -1, seqs: readonly number[]): void => {
+    const marks = new Set(seqs.map((seq) => rows.rowOf(seq)?.seq));
+    findRow(what, direction, ({ seq }) => marks.has(seq));
   };
+
   const { review } = route;
   const onLabelled = useCallback(() => {
-    if (review === undefined) return;
-    goToNext(review).catch((error: unknown) => say(asError(error).message));
+    if (review !== undefined) goToNext(review).catch((error: unknown) => say(asError(error).message));
   }, [review, say]);
   const onUndone = useCallback(() => {
     if (review !== undefined) history.back();
   }, [review]);
-  const labels = useLabels(route.run, selected, { say, onLabelled, onUndone });
-  const calls = useCalls(route.run, overview.nextSeq);
+  const labels = useLabels(route.run, { rows, selected }, { say, onLabelled, onUndone });
   useRunKeys({
-    step: (direction) => {
-      const from = selected === undefined ? range.get().from : selected + direction;
-      nextRow(from, pages, { direction, withDetails }).then(
-        (seq) => (seq === null ? say('No more rows.') : void showRecord(seq)),
-        (error: unknown) => say(asError(error).message),
-      );
-    },
+    step: (direction) => onFound(handle.current?.nextSeq(selected, direction), 'rows', direction),
     find: (kind, direction) => {
-      if (kind !== 'text') void showMatch({ kind, direction });
-      else if (route.find === undefined) focusFind();
-      else void showMatch({ kind, direction, q: route.find });
+      if (kind === 'error') findRow('errors', direction, ({ failed }) => failed === true);
+      else if (kind === 'advice') {
+        const seqs = overview.advice.map(({ seq }) => seq);
+        findMark('advice', direction, seqs);
+      } else if (kind === 'pattern') {
+        const seqs = overview.patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq);
+        findMark('patterns', direction, seqs);
+      } else if (route.find === undefined) focusFind();
+      else void findText(route.find, direction);
     },
-    call: (direction) => void goToCall(direction),
-    toStart: () => void showRecord(0),
+    call: (direction) => findRow('calls', direction, ({ call }) => call !== undefined),
+    toStart: () => {
+      pause();
+      scrollTo(0, 0);
+    },
     toEnd: () => handle.current?.showEnd(),
-    follow: live.toggle,
-    details: () => goTo(withDetails ? withoutDetails(route) : { ...route, details: true }, { replace: true }),
+    follow: following.toggle,
     search: focusFind,
     compare: () => goTo({ page: 'compare', a: runKey(route.run) }),
     label: labels.setLabel,
@@ -177,91 +159,141 @@ function LoadedRun(props: {
         say(direction === 1 ? 'No next run in the list.' : 'No previous run in the list.');
       else goTo(runRouteOf(row, place.filters));
     },
-    leave: () => goTo(withoutPlace(route), { replace: true }),
+    leave: () => {
+      setNoticed(undefined);
+      const { at: _at, ...rest } = route;
+      goTo(rest, { replace: true });
+    },
     unfold: () => {
       const row = document.querySelector<HTMLElement>('.row.is-selected');
-      row?.querySelector<HTMLElement>('.fold button, summary')?.click();
+      row?.querySelector<HTMLElement>('.fold button, summary, .toggle')?.click();
     },
   });
   const surroundings = useMemo(
     () => ({ words, unfolded: new Set<string>(), fetchWhole: model.fetchWhole }),
     [words, model.fetchWhole],
   );
-  const onGo = useCallback((seq: number) => void showRecord(seq), [showRecord]);
-  const onEvidence = useCallback((seqs: readonly number[]) => setEvidence(new Set(seqs)), []);
+  const onNoticed = (next: Noticed): void => {
+    setNoticed(next);
+    if ('mark' in next) showRecord(next.mark.seq);
+    else if ('span' in next) showRecord(next.span.flaggedSeq ?? next.span.fromSeq);
+  };
+  const cardProps = {
+    answer,
+    labels,
+    onGo: showRecord,
+    onEvidence: (seqs: readonly number[]) => setEvidence(new Set(seqs)),
+  };
   return (
-    <div className="run">
-      <div>
+    <div className={noticed === undefined ? 'run' : 'run has-side'}>
+      <div className="run-top">
         <RunTitle answer={answer} label={labels.summary}>
           <CopyButtons selected={selected} pages={pages} answer={answer} say={say} />
           <FindBox
             find={route.find}
             onFind={(q, direction) => {
               changeRoute({ find: q });
-              if (q !== '') void showMatch({ kind: 'text', direction, q });
+              if (q !== '') void findText(q, direction);
             }}
           />
-          <button
-            type="button"
-            aria-pressed={withDetails}
-            onClick={() => goTo(withDetails ? withoutDetails(route) : { ...route, details: true }, { replace: true })}
-          >
-            Bookkeeping
-          </button>
         </RunTitle>
         {model.trouble === undefined ? null : <ErrorBanner error={model.trouble} onRetry={model.reload} />}
         <RunDamage run={run} pages={pages} />
         {overview.complete ? null : (
           <div className="banner" role="status">
-            Reading the run for its timeline: {countText(overview.nextSeq)} of {countText(run.lastSeq + 1)} records…
+            Reading the run: {countText(overview.nextSeq)} of {countText(run.lastSeq + 1)} records…
           </div>
         )}
       </div>
-      <Strip overview={overview} selected={selected} onGo={onGo} />
-      <div className="findings">
-        {overview.lastAnswer === undefined ? null : <LastAnswerView answer={overview.lastAnswer} onGo={onGo} />}
-        <RunStory answer={answer} onGo={onGo} />
-      </div>
-      <div className="below">
-        <div className="talk">
-          <h2 className="visually-hidden">Conversation</h2>
+      <Strip overview={overview} selected={selected} onGo={showRecord} />
+      <Outline answer={answer} rows={rows} onGo={showRecord} onNoticed={onNoticed} />
+      <div className="talk">
+        {overview.lastAnswer === undefined ? null : <LastAnswerView answer={overview.lastAnswer} onGo={showRecord} />}
+        <RunStory answer={answer} onGo={showRecord} />
+        <h2 className="visually-hidden">Conversation</h2>
+        <ChildRunsContext value={answer.children}>
+          <FoldedTextContext value={surroundings}>
+            <ConversationView
+              rows={rows}
+              pages={pages}
+              selected={selected}
+              patterns={overview.patterns}
+              advice={overview.advice}
+              evidence={evidence}
+              labels={labels.marks}
+              handle={handle}
+              isFollowing={following.isFollowing}
+              onSelect={onSelect}
+              onAtEnd={following.onAtEnd}
+            />
+          </FoldedTextContext>
+        </ChildRunsContext>
+        <div className="run-foot">
+          {run.live || following.waiting > 0 ? <LiveButton following={following} /> : null}
           <LabelBar labels={labels} progress={review === undefined ? undefined : progressText()} />
-          <ChildRunsContext value={answer.children}>
-            <FoldedTextContext value={surroundings}>
-              <ConversationView
-                pages={pages}
-                count={live.shownLast + 1}
-                withDetails={withDetails}
-                selected={selected}
-                patterns={overview.patterns}
-                advice={overview.advice}
-                evidence={evidence}
-                calls={calls}
-                labels={labels.marks}
-                range={range}
-                handle={handle}
-                onSelect={onSelect}
-                onAtEnd={live.onAtEnd}
-              />
-            </FoldedTextContext>
-          </ChildRunsContext>
-          <LiveBar isOpen={run.live} following={live} />
         </div>
-        <AdviceLane
-          answer={answer}
-          range={range}
-          selected={selected}
-          labels={labels}
-          onGo={onGo}
-          onEvidence={onEvidence}
-        />
       </div>
+      {noticed === undefined ? null : (
+        <SidePanel
+          {...cardProps}
+          noticed={noticed}
+          rows={rows}
+          selected={selected}
+          onClose={() => setNoticed(undefined)}
+        />
+      )}
       {toast === undefined ? null : (
         <div className="toast" role="status">
           {toast}
         </div>
       )}
     </div>
+  );
+}
+
+/** Scrolls to the row in the address when it is known, and when the address changes by a step of a review or the Back button. */
+function useShownPlace(
+  rows: Rows,
+  {
+    handle,
+    onSelect,
+    selected,
+  }: {
+    readonly selected: number | undefined;
+    readonly handle: { readonly current: ConversationHandle | undefined };
+    readonly onSelect: (seq: number) => void;
+  },
+): void {
+  const shown = useRef<number | undefined>(undefined);
+  const isKnown = selected !== undefined && rows.lastSeq >= selected;
+  useEffect(() => {
+    if (selected === undefined || !isKnown || shown.current === selected) return;
+    shown.current = selected;
+    const row = rows.rowOf(selected)?.seq ?? selected;
+    if (row !== selected) onSelect(row);
+    requestAnimationFrame(() => handle.current?.show(row));
+  }, [selected, isKnown, rows, handle, onSelect]);
+}
+
+/** The advice or the pattern that was clicked, if any, and the state of the run at the chosen call. */
+function SidePanel(
+  props: CardProps & {
+    readonly noticed: Noticed;
+    readonly rows: Rows;
+    readonly selected: number | undefined;
+    readonly onClose: () => void;
+  },
+): ReactElement {
+  const { answer, noticed, onClose, onGo, rows, selected } = props;
+  return (
+    <aside className="side" aria-label="What coxswain noticed and said" tabIndex={0}>
+      <button type="button" className="quiet" onClick={onClose}>
+        Close <kbd>Esc</kbd>
+      </button>
+      {'mark' in noticed ? <AdviceCard {...props} mark={noticed.mark} /> : null}
+      {'span' in noticed ? <PatternCard {...props} span={noticed.span} /> : null}
+      <StatePanel run={answer.run} rows={rows} calls={answer.run.calls} selected={selected} onGo={onGo} />
+    </aside>
   );
 }
 
@@ -278,34 +310,65 @@ function LastAnswerView(props: { readonly answer: LastAnswer; readonly onGo: (se
   );
 }
 
-/** A search request in the run. */
-interface RunSearch {
-  readonly kind: keyof typeof SEARCH_WORDS;
-  readonly direction: 1 | -1;
-  /** The search words if `kind` is `text`. */
-  readonly q?: string;
+/** Whether the page stays at the end of a growing run, and how many rows have arrived since it stopped. */
+interface Following {
+  readonly isFollowing: boolean;
+  readonly waiting: number;
+  readonly toggle: () => void;
+  readonly pause: () => void;
+  readonly onAtEnd: (isAtEnd: boolean) => void;
+}
+
+/** @param isLive  if true, the page starts at the end */
+function useFollowing(
+  isLive: boolean,
+  count: number,
+  handle: { readonly current: ConversationHandle | undefined },
+): Following {
+  const [isFollowing, setFollowing] = useState(isLive);
+  const [heldCount, setHeldCount] = useState(count);
+  const latest = useRef({ count, isFollowing });
+  latest.current = { count, isFollowing };
+  const pause = useCallback(() => {
+    if (!latest.current.isFollowing) return;
+    setHeldCount(latest.current.count);
+    setFollowing(false);
+  }, []);
+  const follow = useCallback(() => {
+    setFollowing(true);
+    handle.current?.showEnd();
+  }, [handle]);
+  const onAtEnd = useCallback((isAtEnd: boolean) => (isAtEnd ? undefined : pause()), [pause]);
+  const waiting = isFollowing ? 0 : Math.max(0, count - heldCount);
+  return { isFollowing, waiting: isLive ? waiting : 0, toggle: isFollowing ? pause : follow, pause, onAtEnd };
+}
+
+function LiveButton({ following }: { readonly following: Following }): ReactElement {
+  const { isFollowing, toggle, waiting } = following;
+  return (
+    <button
+      type="button"
+      className={isFollowing ? 'live-button' : 'live-button primary'}
+      onClick={toggle}
+      aria-live="polite"
+    >
+      {isFollowing ? 'Following · pause' : `Paused · ${countText(waiting)} new · follow`} <kbd>f</kbd>
+    </button>
+  );
+}
+
+/** Returns false if the words occur only in the calls of a message, which have rows of their own. */
+function isShown(record: TrajectoryRecord | undefined, words: readonly string[]): boolean {
+  const payload = record?.payload;
+  const message = payload?.kind === 'message_appended' ? payload.message : undefined;
+  if (message?.role !== 'assistant' || !Array.isArray(message.content)) return true;
+  const text = JSON.stringify(message.content.filter(({ type }) => type !== 'tool_call')).toLowerCase();
+  return words.some((word) => text.includes(word));
 }
 
 /** Returns true if a value of the record was truncated. */
 function isTruncated(record: TrajectoryRecord | undefined): boolean {
   return record !== undefined && JSON.stringify(record.payload).includes('"$cut"');
-}
-
-const SEARCH_WORDS = {
-  error: 'errors',
-  pattern: 'patterns',
-  advice: 'advice',
-  text: 'places with these words',
-} as const;
-
-function withoutDetails(route: RunRoute): RunRoute {
-  const { details: _details, ...rest } = route;
-  return rest;
-}
-
-function withoutPlace(route: RunRoute): RunRoute {
-  const { at: _at, ...rest } = route;
-  return rest;
 }
 
 function focusFind(): void {

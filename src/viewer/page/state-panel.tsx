@@ -2,32 +2,32 @@ import type { ReactElement } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
 import type { FilesRow, SeenRequest } from '../server/api-shapes.ts';
-import { getCall, getState, type RunAddress } from './api.ts';
+import { getState, type RunAddress } from './api.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
 import { costText, spanText } from './number-text.ts';
+import type { Rows } from './rows.ts';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 
 /** Shows the state of the run after the chosen call. The arrow keys move from call to call. */
 export function StatePanel(props: {
   readonly run: RunAddress;
+  readonly rows: Rows;
   readonly calls: number;
   /** `seq` of the chosen row. Undefined selects the end of the run. */
   readonly selected: number | undefined;
   readonly onGo: (seq: number) => void;
 }): ReactElement {
-  const { calls, onGo, run, selected } = props;
-  const runState = useLoaded(`${run.source}/${run.runId} ${selected ?? `end ${calls}`}`, async () => {
-    const call = selected === undefined ? calls : ((await getCall(run, { seq: selected }))?.call ?? 0);
-    return getState(run, call);
-  });
-  const goToCall = async (call: number): Promise<void> => {
-    const place = await getCall(run, { call });
-    if (place !== null) onGo(place.seq);
+  const { calls, onGo, rows, run, selected } = props;
+  const chosen = selected === undefined ? calls : rows.callAt(selected);
+  const runState = useLoaded(`${run.source}/${run.runId} ${chosen}`, () => getState(run, chosen));
+  const goToCall = (call: number): void => {
+    const seq = rows.seqOf(call);
+    if (seq !== undefined) onGo(seq);
   };
   const { value: state } = runState;
   return (
-    <div className="lane-scroll" role="tabpanel" id="lane-panel" aria-labelledby="tab-state" tabIndex={0}>
+    <section aria-label="State of the run">
       {runState.error === undefined ? null : <p className="card bad">{runState.error.message}</p>}
       {state === undefined ? (
         <p className="card dim">Reading the run…</p>
@@ -38,7 +38,7 @@ export function StatePanel(props: {
               type="button"
               aria-label="State at the previous call"
               disabled={state.call <= 1}
-              onClick={() => void goToCall(state.call - 1)}
+              onClick={() => goToCall(state.call - 1)}
             >
               ←
             </button>
@@ -47,7 +47,7 @@ export function StatePanel(props: {
               type="button"
               aria-label="State at the next call"
               disabled={state.call >= calls}
-              onClick={() => void goToCall(state.call + 1)}
+              onClick={() => goToCall(state.call + 1)}
             >
               →
             </button>
@@ -91,7 +91,7 @@ export function StatePanel(props: {
           </dl>
         </article>
       )}
-    </div>
+    </section>
   );
 }
 

@@ -3,7 +3,8 @@ import { useCallback, useMemo, useState } from 'react';
 import { countOf } from '../../core/base/number-text.ts';
 import type { LabelTarget } from '../../lab/labels.ts';
 import type { LabelRow } from '../server/api-shapes.ts';
-import { getCall, getLabels, putLabel, type RunAddress } from './api.ts';
+import { getLabels, putLabel, type RunAddress } from './api.ts';
+import type { Rows } from './rows.ts';
 import { asError, useLoaded } from './use-loaded.ts';
 
 /** The displayed words for labels. */
@@ -49,11 +50,11 @@ let replacedLabel: { readonly id: string; readonly target: LabelTarget | null; r
 /**
  * Loads the labels of one run from the labels file of the viewer.
  *
- * @param selected  `seq` of the chosen row; the call at or before it is labelled
+ * @param at.selected  `seq` of the chosen row; the call at or before it is labelled
  */
 export function useLabels(
   run: RunAddress,
-  selected: number | undefined,
+  { rows, selected }: { readonly rows: Rows; readonly selected: number | undefined },
   { onLabelled, onUndone, say }: LabelHooks,
 ): Labels {
   const loadedLabels = useLoaded('labels', getLabels);
@@ -61,18 +62,12 @@ export function useLabels(
   const labels = writtenLabels ?? loadedLabels.value;
   const isWritable = typeof labels?.file === 'string';
   const { runId, source } = run;
-  const chosenCall = useLoaded(`${source}/${runId} ${isWritable ? (selected ?? '') : ''}`, async () =>
-    selected === undefined || !isWritable ? undefined : ((await getCall(run, { seq: selected }))?.call ?? undefined),
-  );
-  const call = selected === undefined ? undefined : chosenCall.value;
+  const call = selected === undefined ? undefined : rows.callAt(selected) || undefined;
   const id = call === undefined ? runId : `${runId}@${call}`;
-  // A note may be typed before the number of its call is loaded, so it belongs to the chosen row.
   const row = `${source}/${runId} ${selected ?? ''}`;
   const [draft, setDraft] = useState<{ readonly row: string; readonly note: string }>();
   const runLabels = useMemo(() => labelsOf(runId, labels?.labels ?? []), [runId, labels]);
-  const places = useLoaded(`${source}/${runId} ${runLabels.map((label) => label.id).join(' ')}`, () =>
-    labelsBySeq(run, runLabels),
-  );
+  const marks = useMemo(() => marksOf(runLabels, runId, rows), [runLabels, runId, rows]);
   const setLabel = useCallback(
     async (target: LabelTarget | null, ofCall?: number) => {
       try {
@@ -81,8 +76,7 @@ export function useLabels(
           say('Start the viewer with --labels FILE to label.');
           return;
         }
-        const callNumber =
-          ofCall ?? (selected === undefined ? undefined : (await getCall(run, { seq: selected }))?.call);
+        const callNumber = ofCall ?? call;
         const labelId = callNumber === undefined ? runId : `${runId}@${callNumber}`;
         const previousLabel = labels?.labels.find((label) => label.id === labelId);
         replacedLabel = { id: labelId, target: previousLabel?.target ?? null, note: previousLabel?.note ?? '' };
@@ -97,7 +91,7 @@ export function useLabels(
         say(asError(error).message);
       }
     },
-    [labels, run, runId, row, selected, draft, say, onLabelled],
+    [labels, runId, row, call, draft, say, onLabelled],
   );
   const undoLabel = async (): Promise<void> => {
     if (replacedLabel === undefined) {
@@ -120,7 +114,7 @@ export function useLabels(
     call,
     target: label?.target,
     summary: labelText(runLabels, runId),
-    marks: places.value ?? NO_MARKS,
+    marks,
     note: draft?.row === row ? draft.note : (label?.note ?? ''),
     setNote: (note) => setDraft({ row, note }),
     setLabel: (target, ofCall) => void setLabel(target, ofCall),
@@ -128,8 +122,6 @@ export function useLabels(
     undo: () => void undoLabel(),
   };
 }
-
-const NO_MARKS: ReadonlyMap<number, string> = new Map();
 
 /** Returns the labels of a run and of its calls. */
 export function labelsOf(runId: string, labels: readonly LabelRow[]): readonly LabelRow[] {
@@ -148,13 +140,12 @@ export function labelText(labels: readonly LabelRow[], runId: string): string | 
 }
 
 /** Returns the words of the labels of calls, by the seq of the call. The id of such a label is `RUN@CALL`. */
-async function labelsBySeq(run: RunAddress, labels: readonly LabelRow[]): Promise<ReadonlyMap<number, string>> {
-  const callLabels = labels.filter(({ id }) => id !== run.runId).slice(0, MAX_MARKS);
-  const entries = await Promise.all(
-    callLabels.map(async ({ id, target }) => {
-      const call = await getCall(run, { call: Number(id.slice(id.lastIndexOf('@') + 1)) });
-      return call === null ? [] : [[call.seq, LABEL_WORDS[target]] as const];
+function marksOf(labels: readonly LabelRow[], runId: string, rows: Rows): ReadonlyMap<number, string> {
+  const callLabels = labels.filter(({ id }) => id !== runId).slice(0, MAX_MARKS);
+  return new Map(
+    callLabels.flatMap(({ id, target }) => {
+      const seq = rows.seqOf(Number(id.slice(id.lastIndexOf('@') + 1)));
+      return seq === undefined ? [] : [[seq, LABEL_WORDS[target]] as const];
     }),
   );
-  return new Map(entries.flat());
 }

@@ -11,7 +11,6 @@ export interface RunKeys {
   readonly toStart: () => void;
   readonly toEnd: () => void;
   readonly follow: () => void;
-  readonly details: () => void;
   readonly search: () => void;
   readonly compare: () => void;
   readonly label: (target: 'stuck' | 'ok' | 'skip' | null) => void;
@@ -76,8 +75,6 @@ function actionOf(event: KeyboardEvent, keys: RunKeys): (() => void) | undefined
       return keys.toEnd;
     case 'f':
       return keys.follow;
-    case 'd':
-      return keys.details;
     case '/':
       return keys.search;
     case 'c':

@@ -3,8 +3,9 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Problem, RecordsAnswer, RunAnswer } from '../server/api-shapes.ts';
 import { present } from '../../core/base/present.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { ApiError, getOverview, getRecord, getRecords, getRun, runPath, type RunAddress } from './api.ts';
+import { ApiError, getOverview, getRecord, getRecords, getRun, getRunRows, runPath, type RunAddress } from './api.ts';
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
+import { Rows } from './rows.ts';
 import { asError } from './use-loaded.ts';
 
 /** The delay before an incomplete overview is requested again. It is short because the server waits too. */
@@ -16,6 +17,7 @@ const REFRESH_MS = 2_000;
 export interface RunModel {
   readonly answer: RunAnswer | undefined;
   readonly pages: RecordPages | undefined;
+  readonly rows: Rows;
   /** An error that prevents the run from being shown. */
   readonly error: Error | undefined;
   /** A problem of the run that is shown: a failed request, or a store that is locked or gone. */
@@ -88,6 +90,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
       [refresh, reload],
     ),
   );
+  const rows = useRows({ source, runId }, state, lastSeq);
   useCompletion({ source, runId }, state, { firstSeq: startAt.current, setState });
 
   const fetchWhole = useCallback(
@@ -100,7 +103,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
     },
     [pages, source, runId],
   );
-  return { ...state, trouble, reload, fetchWhole, lastSeq };
+  return { ...state, rows, trouble, reload, fetchWhole, lastSeq };
 }
 
 /** Requests the page that contains a `seq`. The first caller of `take` receives it. */
@@ -120,6 +123,38 @@ function requestFirstPage(
       return firstAnswer;
     },
   };
+}
+
+const NO_ROWS = new Rows([]);
+/** Number of further requests for rows that the server has not read yet. Each of them waits there. */
+const ROWS_TRIES = 20;
+
+/** Fetches the rows of the run, and those that may have changed when the run grows or more of it has been read. */
+function useRows(run: RunAddress, { answer, pages }: State, lastSeq: number): Rows {
+  const { source, runId } = run;
+  const [state, setState] = useState<{ readonly pages: RecordPages | undefined; readonly rows: Rows }>();
+  const rows = state !== undefined && state.pages === pages ? state.rows : NO_ROWS;
+  const latest = useRef(rows);
+  latest.current = rows;
+  const readSeqs = answer?.overview.nextSeq;
+  useEffect(() => {
+    if (pages === undefined) return undefined;
+    let isCurrent = true;
+    const fetchRows = async (tries: number): Promise<void> => {
+      const from = latest.current.firstOpen;
+      const { rows: next, upTo } = await getRunRows({ source, runId }, from);
+      if (!isCurrent) return;
+      latest.current = latest.current.replaceFrom(from, next);
+      setState({ pages, rows: latest.current });
+      if (upTo <= lastSeq && tries > 1) await fetchRows(tries - 1);
+    };
+    // The request for records reports the error.
+    fetchRows(ROWS_TRIES).catch(() => {});
+    return () => {
+      isCurrent = false;
+    };
+  }, [pages, source, runId, lastSeq, readSeqs]);
+  return rows;
 }
 
 type SetState = (change: (before: State) => State) => void;

@@ -59,8 +59,8 @@ export interface RunExtras extends RunUsage {
   readonly evidence: string;
   /** The last words of the agent, at most 160 characters. */
   readonly lastWords?: string;
-  /** Number of files that calls changed, and the names of the last three. */
-  readonly changed?: { readonly count: number; readonly latest: readonly string[] };
+  /** Number of files that calls changed, at most 50, and the names of the first three. */
+  readonly changed?: { readonly count: number; readonly names: readonly string[] };
   /** The last failed test, lint or build command that did not pass later, else the last one. */
   readonly check?: { readonly command: string; readonly failed: boolean };
   /** Words that state what a run without an end waits for. */
@@ -151,16 +151,43 @@ export interface EvidenceCall {
   readonly seq: number;
 }
 
-export interface NumberedCall extends EvidenceCall {
-  /** The kind of tool. It is `unknown` until the call has a result. */
-  readonly kind: ToolKind;
+/** How a row of the conversation is displayed. `result` is a result whose call was lost. */
+export type RowKind =
+  | 'prompt'
+  | 'system'
+  | 'answer'
+  | 'thinking'
+  | 'call'
+  | 'result'
+  | 'advice'
+  | 'pattern'
+  | 'event'
+  | 'fault';
+
+/** A row of the conversation. Its text is in the records at `seq` and `end`. */
+export interface RunRow {
+  readonly seq: number;
+  readonly kind: RowKind;
+  /** The record of the call's result. Absent until the call returns. */
+  readonly end?: number;
+  /** 1-based number of the call, in the order in which calls started. */
+  readonly call?: number;
+  /** The kind of tool. Absent until the call returns. */
+  readonly tool?: ToolKind;
+  readonly failed?: true;
   /** The line that states why the call failed, with masked numbers. */
   readonly failure?: string;
+  /** The first of the calls before it that had the same arguments and the same result. */
+  readonly same?: number;
+  /** The name of the file that the call read, at most 60 characters. */
+  readonly target?: string;
+  /** Cost in US dollars of the response that begins with this row. */
+  readonly costUsd?: number;
 }
 
-/** The calls that started in a range of records. */
-export interface CallsAnswer {
-  readonly calls: readonly NumberedCall[];
+/** The rows of a run from an index on. */
+export interface RunRowsAnswer {
+  readonly rows: readonly RunRow[];
   /** Records with a `seq` below this value have been read. */
   readonly upTo: number;
 }
@@ -283,6 +310,20 @@ export interface LastAnswer {
   readonly text: string;
 }
 
+/** A file that the run changed. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly firstEdit: EvidenceCall;
+  /** The first check that failed after that edit. */
+  readonly firstFailure?: EvidenceCall;
+}
+
+/** The last result of a check: tests, types, lint or build. */
+export interface CheckMark extends EvidenceCall {
+  readonly command: string;
+  readonly failed: boolean;
+}
+
 /** A message of the user. */
 export interface Prompt {
   readonly seq: number;
@@ -313,6 +354,9 @@ export interface Overview {
   readonly lastAnswer?: LastAnswer;
   /** Messages of the user in order, at most 500. */
   readonly prompts: readonly Prompt[];
+  /** At most 50. */
+  readonly files: readonly ChangedFile[];
+  readonly lastCheck?: CheckMark;
   /**
    * `recorded` if the run's steering recorded the patterns. `recomputed` if the run has no steering and the default detectors found them.
    */
@@ -351,8 +395,6 @@ export interface RecordsAnswer {
   /** A damaged record that prevents further reading. */
   readonly problem?: Problem;
 }
-
-export type FindKind = 'error' | 'pattern' | 'advice' | 'text';
 
 export interface FindAnswer {
   readonly seq: number | null;

@@ -1,9 +1,8 @@
 import { steadyMs } from '../../core/base/steady-ms.ts';
-import { outcomeOf } from '../../core/records/call-outcome.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { recordText } from '../../core/store/record-text.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import type { FindAnswer, FindKind, Overview } from './api-shapes.ts';
+import type { FindAnswer } from './api-shapes.ts';
 import { createBreather } from '../../core/node/breather.ts';
 import { isDamage } from './read-records.ts';
 import { findWords } from './find-words.ts';
@@ -16,8 +15,7 @@ const SEARCH_TIME_MS = 1_000;
 const CHUNK_RECORDS = 500;
 
 export interface FindQuery {
-  readonly kind: FindKind;
-  /** For the kind `text`: a record matches if it contains each of these words, ignoring case. */
+  /** A record matches if it contains each of these words, ignoring case. */
   readonly text: string;
   /** The first record to search. */
   readonly fromSeq: number;
@@ -25,26 +23,7 @@ export interface FindQuery {
 }
 
 /**
- * Searches the patterns and advice of the overview. An incomplete overview may lack some of them. A backward search therefore waits for
- * the complete overview, and a forward search without a match is repeated.
- */
-export function findMark({ advice, complete, patterns }: Overview, query: FindQuery): FindAnswer {
-  if (query.direction === 'prev' && !complete) return { seq: null, resumeFrom: query.fromSeq };
-  const markSeqs = (
-    query.kind === 'advice'
-      ? advice.map(({ seq }) => seq)
-      : patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq)
-  ).toSorted((a, b) => a - b);
-  const seq =
-    query.direction === 'next'
-      ? markSeqs.find((markSeq) => markSeq >= query.fromSeq)
-      : markSeqs.findLast((markSeq) => markSeq <= query.fromSeq);
-  if (seq !== undefined) return { seq };
-  return complete ? { seq: null } : { seq: null, resumeFrom: query.fromSeq };
-}
-
-/**
- * Finds the next or previous record that is an error or contains a text. It searches for up to a second per response.
+ * Finds the next or previous record that contains a text. It searches for up to a second per response.
  *
  * @returns `problem` if a damaged record ended the search
  * @throws CoxswainError if the store cannot be read
@@ -102,8 +81,7 @@ async function findPrevious(
   return { seq: null };
 }
 
-function createMatcher({ kind, text }: FindQuery): (record: TrajectoryRecord) => boolean {
-  if (kind === 'error') return ({ payload }) => payload.kind === 'tool_ended' && outcomeOf(payload) === 'failed';
+function createMatcher({ text }: FindQuery): (record: TrajectoryRecord) => boolean {
   const words = findWords(text);
   return (record) => {
     const recordWords = searchedText(record).toLowerCase();

@@ -1,16 +1,17 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { deflateSync, inflateSync } from 'node:zlib';
 
 import { hashText } from '../../core/base/hash.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import type { Overview, RunExtras } from './api-shapes.ts';
-import { CallPlaces } from './call-places.ts';
+import type { Overview, RunExtras, RunRow } from './api-shapes.ts';
+import { RunRows } from './run-rows.ts';
 import type { KnownTimeline } from './run-overview-fold.ts';
 
 /** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
-const LAYOUT = 10;
+const LAYOUT = 11;
 /** Number of rows written per batch. */
 const BATCH_ROWS = 500;
 /** Maximum time that a row waits for its batch. */
@@ -64,15 +65,16 @@ export class RunIndex {
     let timeline: KnownTimeline | undefined;
     this.#useDatabase((database) => {
       const row = database
-        .prepare('SELECT overview, places FROM timelines WHERE source = ? AND run_id = ? AND print = ?')
+        .prepare('SELECT overview, rows FROM opened_runs WHERE source = ? AND run_id = ? AND print = ?')
         .get(this.#source, run.runId, fingerprintOf(run));
-      if (row === undefined || !(row['places'] instanceof Uint8Array)) return;
-      // `storeTimeline` stores the same shape.
+      if (row === undefined || !(row['rows'] instanceof Uint8Array)) return;
+      // `storeTimeline` stores the same shapes.
       const overview = JSON.parse(String(row['overview'])) as Overview;
+      const rows = JSON.parse(inflateSync(row['rows']).toString()) as readonly RunRow[];
       const { nextSeq } = overview;
       timeline = {
         nextSeq,
-        places: CallPlaces.from(row['places']),
+        rows: RunRows.from(rows),
         overview: (lastSeq) => ({ ...overview, complete: nextSeq > lastSeq }),
       };
     });
@@ -83,11 +85,12 @@ export class RunIndex {
   storeTimeline(run: RunSummary, timeline: KnownTimeline): void {
     this.#useDatabase((database) => {
       const overview = JSON.stringify(timeline.overview(run.lastSeq));
+      const rows = deflateSync(JSON.stringify(timeline.rows.list), { level: 1 });
       database
-        .prepare('INSERT OR REPLACE INTO timelines VALUES (?, ?, ?, ?, ?)')
-        .run(this.#source, run.runId, fingerprintOf(run), overview, timeline.places.bytes());
+        .prepare('INSERT OR REPLACE INTO opened_runs VALUES (?, ?, ?, ?, ?)')
+        .run(this.#source, run.runId, fingerprintOf(run), overview, rows);
       database
-        .prepare('DELETE FROM timelines WHERE rowid <= (SELECT max(rowid) - ? FROM timelines)')
+        .prepare('DELETE FROM opened_runs WHERE rowid <= (SELECT max(rowid) - ? FROM opened_runs)')
         .run(MAX_TIMELINES);
     });
   }
@@ -141,8 +144,9 @@ function openDatabase(folder: string): DatabaseSync | undefined {
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
        CREATE TABLE IF NOT EXISTS runs (source TEXT, run_id TEXT, print TEXT, extras TEXT, PRIMARY KEY (source, run_id))
        WITHOUT ROWID;
-       CREATE TABLE IF NOT EXISTS timelines
-         (source TEXT, run_id TEXT, print TEXT, overview TEXT, places BLOB, PRIMARY KEY (source, run_id))`,
+       DROP TABLE IF EXISTS timelines;
+       CREATE TABLE IF NOT EXISTS opened_runs
+         (source TEXT, run_id TEXT, print TEXT, overview TEXT, rows BLOB, PRIMARY KEY (source, run_id))`,
     );
     return database;
   } catch {

@@ -4,7 +4,12 @@ import { hashText } from '../../core/base/hash.ts';
 import { present } from '../../core/base/present.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
-import type { FeedbackProduced, GuidanceProduced, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type {
+  FeedbackProduced,
+  GuidanceProduced,
+  TrajectoryPayload,
+  TrajectoryRecord,
+} from '../../core/records/trajectory-record.ts';
 import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import { followedText } from '../../core/facts/followed-text.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
@@ -14,11 +19,20 @@ import { StoryFold } from '../../core/facts/story-fold.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
 import { lastSeqOf } from '../../core/facts/run-summary.ts';
-import { readCall } from '../../core/detect/calls/tool-semantics.ts';
+import { WorkFold } from '../../core/facts/run-work.ts';
 import type { StoredMessage } from '../../core/records/stored-message.ts';
-import type { AdviceMark, EvidenceCall, LastAnswer, Overview, PatternSpan, Prompt, RunExtras } from './api-shapes.ts';
+import type {
+  AdviceMark,
+  ChangedFile,
+  EvidenceCall,
+  LastAnswer,
+  Overview,
+  PatternSpan,
+  Prompt,
+  RunExtras,
+} from './api-shapes.ts';
 import { Buckets } from './buckets.ts';
-import { CallPlaces } from './call-places.ts';
+import { RunRows } from './run-rows.ts';
 
 /** Shared by all folds: detectors are stateless. */
 const DETECTORS = defaultDetectors();
@@ -34,16 +48,16 @@ const MAX_PROMPTS = 500;
 const PROMPT_CHARS = 120;
 const ANSWER_CHARS = 20_000;
 const WORDS_CHARS = 160;
-const MAX_CHANGED = 500;
+const MAX_NAMES = 3;
 const NAME_CHARS = 120;
 
 /** The fields of an advice mark that its outcome does not contain. */
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
 
-/** The overview and the calls of the records of a run that were read. */
+/** The overview and the rows of the records of a run that were read. */
 export interface KnownTimeline {
   readonly nextSeq: number;
-  readonly places: CallPlaces;
+  readonly rows: RunRows;
   /** @param lastSeq  highest `seq` that is stored */
   overview(lastSeq: number): Overview;
 }
@@ -59,14 +73,14 @@ export class RunOverviewFold implements KnownTimeline {
   readonly #buckets = new Buckets();
   readonly #tools = new Set<string>();
   readonly #story = new StoryFold(this.#view);
-  /** The calls read until now. */
-  readonly places: CallPlaces = new CallPlaces();
+  readonly rows: RunRows = new RunRows();
   #nextSeq = 0;
   #countedUsage: RunUsage = {};
   #point: AdviceMark['point'];
   readonly #prompts: Prompt[] = [];
   #lastAnswer: LastAnswer | undefined;
-  readonly #written = new Set<string>();
+  readonly #work = new WorkFold();
+  readonly #files = new Map<string, ChangedFile>();
 
   /** The `seq` after the last processed record. A gap counts as processed. */
   get nextSeq(): number {
@@ -78,9 +92,11 @@ export class RunOverviewFold implements KnownTimeline {
     this.#nextSeq = lastSeqOf(record) + 1;
     this.#buckets.addRecord(seq, atMs, this.#view.calls);
     const call = this.#view.fold(record);
-    if (payload.kind === 'message_appended' || payload.kind === 'run_ended') this.#countUsage(record);
+    const costUsd = payload.kind === 'message_appended' || payload.kind === 'run_ended' ? this.#countUsage(record) : 0;
     const failure = this.#story.fold(call, call?.endSeq === undefined ? undefined : errorLineOf(call, record));
-    if (call !== undefined) this.#countCall(call, failure);
+    if (call !== undefined) this.#countCall(call);
+    this.rows.fold(record, { call, failure, costUsd: payload.kind === 'run_ended' ? 0 : costUsd });
+    this.#noteWork(payload, call);
     if (payload.kind === 'message_appended') this.#noteMessage(payload.message, seq);
     else if (payload.kind === 'evaluation') this.#point = payload.point;
     else if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') this.#noteAdvice(payload);
@@ -92,6 +108,7 @@ export class RunOverviewFold implements KnownTimeline {
     const { advice, adviceLeftOut, checks, flaggedPatterns: patterns, usage, verdict, waitsFor } = this.#view;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
+    const check = checks.findLast(({ failed }) => failed) ?? checks.at(-1);
     const deliveredAdvice = advice.filter(({ delivery }) => delivery === 'delivered');
     return {
       patterns: kinds,
@@ -102,7 +119,7 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({ lastWords: this.#lastAnswer?.text.slice(-WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed() }),
       ...present({
         changed: this.#changedFiles(),
-        check: checkOf(checks.findLast(({ failed }) => failed) ?? checks.at(-1)),
+        check: check && checkOf(check),
       }),
       ...(waitsFor === '' ? {} : { waitsFor }),
       adviceCalls: [...new Set(advice.map(({ callsBefore }) => callsBefore))]
@@ -118,25 +135,37 @@ export class RunOverviewFold implements KnownTimeline {
     };
   }
 
-  #countUsage({ seq }: TrajectoryRecord): void {
+  /** @returns the added cost in US dollars */
+  #countUsage({ seq }: TrajectoryRecord): number {
     const [before, now] = [this.#countedUsage, this.#view.usage];
     this.#countedUsage = now;
+    const costUsd = (now.costUsd ?? 0) - (before.costUsd ?? 0);
     this.#buckets.count(seq, 'tokens', (allTokens(now) ?? 0) - (allTokens(before) ?? 0));
-    this.#buckets.count(seq, 'costUsd', (now.costUsd ?? 0) - (before.costUsd ?? 0));
+    this.#buckets.count(seq, 'costUsd', costUsd);
+    return costUsd;
   }
 
-  #noteWrite(tool: string, args: RunCall['args']): void {
-    const { target } = readCall(tool, args);
-    if (target === undefined || this.#written.size >= MAX_CHANGED) return;
-    const name = target.slice(-NAME_CHARS).toWellFormed();
-    // Deleting the entry first moves it to the end.
-    this.#written.delete(name);
-    this.#written.add(name);
+  #noteWork(payload: TrajectoryPayload, call: RunCall | undefined): void {
+    this.#work.fold(payload, call);
+    if (call?.endSeq === undefined) return;
+    const place = this.#placeOf(call.number - 1);
+    const check = this.#view.checks.at(-1);
+    if (check?.number === call.number && check.failed) {
+      for (const [path, file] of this.#files)
+        if (file.firstFailure === undefined) this.#files.set(path, { ...file, firstFailure: place });
+    }
+    const { filesChanged } = this.#work.work;
+    if (filesChanged.length === this.#files.size) return;
+    for (const path of filesChanged) if (!this.#files.has(path)) this.#files.set(path, { path, firstEdit: place });
   }
 
   #changedFiles(): RunExtras['changed'] {
-    if (this.#written.size === 0) return undefined;
-    return { count: this.#written.size, latest: [...this.#written].slice(-3).toReversed() };
+    const names = this.#work.work.filesChanged;
+    if (names.length === 0) return undefined;
+    return {
+      count: names.length,
+      names: names.slice(0, MAX_NAMES).map((name) => name.slice(-NAME_CHARS).toWellFormed()),
+    };
   }
 
   #noteMessage({ content, role }: StoredMessage, seq: number): void {
@@ -161,6 +190,8 @@ export class RunOverviewFold implements KnownTimeline {
       ...this.#buckets.lists(),
       ...present({ lastAnswer: this.#lastAnswer }),
       prompts: this.#prompts,
+      files: [...this.#files.values()],
+      ...present({ lastCheck: this.#lastCheck() }),
       patternBasis: patternList.basis,
       patterns: patterns.slice(0, MAX_PATTERNS).map((seen) => this.#spanOf(seen)),
       ...present({ wasted: this.#story.wasted }),
@@ -168,6 +199,11 @@ export class RunOverviewFold implements KnownTimeline {
       advice: advice.map((outcome) => this.#markOf(outcome)),
       adviceLeftOut,
     };
+  }
+
+  #lastCheck(): Overview['lastCheck'] {
+    const check = this.#view.checks.at(-1);
+    return check && { ...checkOf(check), ...this.#placeOf(check.number - 1) };
   }
 
   #spanOf({ clearedSeq, flaggedSeq, pattern }: SeenPattern): PatternSpan {
@@ -214,28 +250,21 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({ acknowledged }),
       nextCall,
       isLeft: callsToClear !== undefined,
-      around: this.places.around(callsBefore),
+      around: this.rows.around(callsBefore),
       fate: followedText(outcome),
     };
   }
 
   #placeOf(index: number): EvidenceCall {
     const call = callNumber(index);
-    return { call, seq: this.places.seqOf(call) };
+    return { call, seq: this.rows.seqOf(call) };
   }
 
-  /** Counts a call in the bucket of its start. Its kind and failure are counted when the result is known. */
-  #countCall({ args, endSeq, failed, kind, number, seq, tool }: RunCall, failure: string | undefined): void {
-    if (number > this.places.calls) {
-      this.places.add(seq);
+  /** Counts a call in the bucket of its start. Its failure is counted when the result is known. */
+  #countCall({ failed, number, seq, tool }: RunCall): void {
+    if (number > this.rows.calls) {
       this.#buckets.count(seq, 'calls');
       if (this.#tools.size < MAX_TOOLS) this.#tools.add(tool.slice(0, TOOL_CHARS));
-    }
-    if (endSeq !== undefined) {
-      const callKind = kind ?? readCall(tool, args).kind;
-      this.places.setKind(number, callKind);
-      if (callKind === 'write' && !failed) this.#noteWrite(tool, args);
-      if (failure !== undefined) this.places.setFailure(number, failure);
     }
     if (failed) this.#buckets.count(seq, 'errors');
   }
@@ -265,8 +294,8 @@ export class RunOverviewFold implements KnownTimeline {
   }
 }
 
-function checkOf(check: LastCheck | undefined): RunExtras['check'] {
-  return check && { command: check.command.slice(0, NAME_CHARS).toWellFormed(), failed: check.failed };
+function checkOf({ command, failed }: LastCheck): NonNullable<RunExtras['check']> {
+  return { command: command.slice(0, NAME_CHARS).toWellFormed(), failed };
 }
 
 /** The summary of a run has the first 200 characters of its task. Tasks of a benchmark may differ only later. */

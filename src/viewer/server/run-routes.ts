@@ -3,8 +3,8 @@ import { stream } from 'hono/streaming';
 
 import { CoxswainError } from '../../core/base/error.ts';
 import { pageName, runPage } from '../../formats/export/run-page.ts';
-import type { CallAnswer, CallsAnswer, FindKind, RunAnswer } from './api-shapes.ts';
-import { findMark, findRecord } from './find-in-run.ts';
+import type { CallAnswer, RunAnswer, RunRowsAnswer } from './api-shapes.ts';
+import { findRecord } from './find-in-run.ts';
 import { readRecords, readState, readWholeRecord } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
 import { isLongRun } from './run-overviews.ts';
@@ -14,13 +14,12 @@ import { runOf, type ViewerState } from './viewer-state.ts';
 
 /** Milliseconds that a response waits until the run has been read. The page repeats the request while the result is incomplete. */
 const OVERVIEW_MS = 500;
-const CALLS_MS = 200;
+/** The first rows of a long run appear while it is being read. */
+const ROWS_MS = 100;
 /** Timeout for finding a call. It is long because the whole run may have to be read. */
 const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
-const MAX_CALL_RECORDS = 2_000;
 const MAX_TEXT_CHARS = 1_000;
-const FIND_KINDS: readonly FindKind[] = ['error', 'pattern', 'advice', 'text'];
 
 /** Adds the routes about one run. */
 export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
@@ -30,7 +29,7 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   app.get(path, async (context) => {
     const { listed, run } = await findRun(context);
     // The rows of a long run appear before its timeline.
-    const overview = await listed.overviews.overview(run, isLongRun(run) ? 0 : CALLS_MS);
+    const overview = await listed.overviews.overview(run, isLongRun(run) ? 0 : OVERVIEW_MS / 2);
     const parent = run.parentRunId === undefined ? undefined : listed.source.runs.get(run.parentRunId);
     return context.json({
       run: runRowOf(listed, run, listed.overviews.knownExtras(run)),
@@ -70,23 +69,17 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     });
   });
   app.get(`${path}/call`, async (context) => {
-    const { call, seq = '0' } = context.req.query();
     const { listed, run } = await findRun(context);
-    const wantedCall =
-      call === undefined
-        ? { atSeq: parseWholeNumber('seq', seq) }
-        : { call: parseWholeNumber('call', call, { from: 1 }) };
+    const call = parseWholeNumber('call', context.req.query('call') ?? '1', { from: 1 });
     return context.json({
-      place: (await listed.overviews.timeline(run, CALL_MS)).places.findPlace(wantedCall),
+      place: (await listed.overviews.timeline(run, CALL_MS)).rows.findPlace(call),
     } satisfies CallAnswer);
   });
-  app.get(`${path}/calls`, async (context) => {
-    const { from = '0', to = '0' } = context.req.query();
+  app.get(`${path}/rows`, async (context) => {
     const { listed, run } = await findRun(context);
-    const fromSeq = parseWholeNumber('from', from);
-    const toSeq = Math.min(parseWholeNumber('to', to), fromSeq + MAX_CALL_RECORDS);
-    const { nextSeq, places } = await listed.overviews.timeline(run, CALLS_MS);
-    return context.json({ calls: places.callsBetween(fromSeq, toSeq), upTo: nextSeq } satisfies CallsAnswer);
+    const from = parseWholeNumber('from', context.req.query('from') ?? '0');
+    const { nextSeq, rows } = await listed.overviews.timeline(run, ROWS_MS);
+    return context.json({ rows: rows.list.slice(from), upTo: nextSeq } satisfies RunRowsAnswer);
   });
   app.get(`${path}/state`, async (context) => {
     const { listed, run } = await findRun(context);
@@ -94,23 +87,11 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     return context.json(await readState(await listed.source.reader(), run, call));
   });
   app.get(`${path}/find`, async (context) => {
-    const { direction = 'next', from = '0', kind = 'text', q: text = '' } = context.req.query();
-    const findKind = FIND_KINDS.find((name) => name === kind);
-    if (findKind === undefined || (direction !== 'next' && direction !== 'prev')) {
-      throw new CoxswainError('invalid-argument', `give kind ${FIND_KINDS.join(', ')}, and direction next or prev`);
-    }
+    const { direction = 'next', from = '0', q: text = '' } = context.req.query();
+    if (direction !== 'next' && direction !== 'prev')
+      throw new CoxswainError('invalid-argument', 'give direction next or prev');
     const { listed, run } = await findRun(context);
-    const query = {
-      kind: findKind,
-      direction,
-      text: text.slice(0, MAX_TEXT_CHARS),
-      fromSeq: parseWholeNumber('from', from),
-    } as const;
-    if (findKind === 'text' && text === '') return context.json({ seq: null });
-    return context.json(
-      findKind === 'pattern' || findKind === 'advice'
-        ? findMark(await listed.overviews.overview(run, CALLS_MS), query)
-        : await findRecord(await listed.source.reader(), run, query),
-    );
+    const query = { direction, text: text.slice(0, MAX_TEXT_CHARS), fromSeq: parseWholeNumber('from', from) } as const;
+    return context.json(text === '' ? { seq: null } : await findRecord(await listed.source.reader(), run, query));
   });
 }

@@ -1,0 +1,179 @@
+import type { ReactElement, ReactNode } from 'react';
+
+import { countOf, countText } from '../../core/base/number-text.ts';
+import { nextText } from '../../core/facts/followed-text.ts';
+import type { AdviceMark, ChangedFile, ListedRow, PatternSpan, RunAnswer, RunRow } from '../server/api-shapes.ts';
+import { fateClass } from './advice-words.ts';
+import { Link } from './link.tsx';
+import { costText } from './number-text.ts';
+import { patternName } from './pattern-name.ts';
+import { runKey } from './route.ts';
+import type { Rows } from './rows.ts';
+import { runRouteOf, stateOf } from './run-list-row.tsx';
+import { safeLine } from './safe-text.ts';
+
+/** Maximum number of entries per part. */
+const MAX_ENTRIES = 100;
+const DEAREST = 5;
+
+/** What the side panel shows besides the state of the run: an advice text, a pattern, or nothing. */
+export type Noticed = { readonly mark: AdviceMark } | { readonly span: PatternSpan } | { readonly state: true };
+
+/** The outline of a run: its prompts, changed files, patterns, advice, dearest steps and related runs. Only parts with entries are shown. */
+export function Outline(props: {
+  readonly answer: RunAnswer;
+  readonly rows: Rows;
+  readonly onGo: (seq: number) => void;
+  readonly onNoticed: (noticed: Noticed) => void;
+}): ReactElement {
+  const { answer, onGo, onNoticed, rows } = props;
+  const { advice, adviceLeftOut, files, lastCheck, patterns, patternsLeftOut, prompts } = answer.overview;
+  const family = [...(answer.parent === undefined ? [] : [answer.parent]), ...answer.children];
+  return (
+    <nav className="outline" aria-label="Outline of the run">
+      <Part name="Prompts" of={prompts.filter(({ text }) => !text.startsWith('<local-command'))}>
+        {({ seq, text }) => (
+          <li key={seq}>
+            <Entry onClick={() => onGo(seq)}>{promptTitle(text)}</Entry>
+          </li>
+        )}
+      </Part>
+      <Part name="Changed files" of={files}>
+        {(file) => (
+          <li key={file.path}>
+            <FileEntry file={file} onGo={onGo} />
+          </li>
+        )}
+      </Part>
+      {lastCheck === undefined ? null : (
+        <section>
+          <h2>Last check</h2>
+          <Entry at={lastCheck.call} onClick={() => onGo(lastCheck.seq)}>
+            <span className={lastCheck.failed ? 'bad' : 'good'}>{lastCheck.failed ? '✗' : '✓'}</span>{' '}
+            <code>{safeLine(lastCheck.command)}</code>
+          </Entry>
+        </section>
+      )}
+      <Part name="Patterns" of={patterns} leftOut={patternsLeftOut}>
+        {(span) => (
+          <li key={`${span.identity} ${span.fromSeq}`}>
+            <Entry at={span.flaggedCall ?? span.fromCall} onClick={() => onNoticed({ span })}>
+              <span className={span.stuck ? 'mark stuck' : 'mark'} /> {patternName(span.kind)}
+            </Entry>
+          </li>
+        )}
+      </Part>
+      <Part name="Advice" of={advice} leftOut={adviceLeftOut}>
+        {(mark) => (
+          <li key={mark.seq}>
+            <Entry at={mark.callsBefore} onClick={() => onNoticed({ mark })}>
+              <span className="mark advice" /> {safeLine(mark.provider)},{' '}
+              <span className={fateClass(mark.nextCall)}>{nextText(mark.nextCall)}</span>
+            </Entry>
+          </li>
+        )}
+      </Part>
+      <Part name="Dearest steps" of={dearestOf(rows.list)}>
+        {({ costUsd = 0, seq }) => (
+          <li key={seq}>
+            <Entry at={rows.callAt(seq) + 1} onClick={() => onGo(seq)}>
+              {costText(costUsd)}
+            </Entry>
+          </li>
+        )}
+      </Part>
+      <Part name="Runs" of={family}>
+        {(run) => (
+          <li key={runKey(run)}>
+            <RunEntry run={run} isParent={run === answer.parent} />
+          </li>
+        )}
+      </Part>
+      <section>
+        <Entry onClick={() => onNoticed({ state: true })}>State at a call…</Entry>
+      </section>
+    </nav>
+  );
+}
+
+/** Returns a slash command as the user typed it, and any other prompt as it is. */
+function promptTitle(text: string): string {
+  const command = /<command-(?:name|message)>\s*\/?([\w:.-]+)/.exec(text);
+  return command === null ? safeLine(text) : `/${command[1]}`;
+}
+
+/** Returns the dearest steps, the dearest first. */
+function dearestOf(rows: readonly RunRow[]): readonly RunRow[] {
+  const paid = rows.filter(({ costUsd }) => costUsd !== undefined);
+  return paid.toSorted((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0)).slice(0, DEAREST);
+}
+
+function Part<Value>(props: {
+  readonly name: string;
+  readonly of: readonly Value[];
+  /** Number of entries that the server left out. */
+  readonly leftOut?: number;
+  readonly children: (value: Value) => ReactElement;
+}): ReactElement | null {
+  const { leftOut = 0, name, of } = props;
+  if (of.length === 0) return null;
+  const hidden = leftOut + Math.max(0, of.length - MAX_ENTRIES);
+  return (
+    <section>
+      <h2>
+        {name} <small>{countText(of.length + leftOut)}</small>
+      </h2>
+      <ul>{of.slice(0, MAX_ENTRIES).map(props.children)}</ul>
+      {hidden === 0 ? null : <p className="dim">{countText(hidden)} more</p>}
+    </section>
+  );
+}
+
+function Entry(props: {
+  readonly onClick: () => void;
+  /** The call at the entry. */
+  readonly at?: number;
+  readonly className?: string;
+  readonly title?: string;
+  readonly children: ReactNode;
+}): ReactElement {
+  const { at, className = '' } = props;
+  return (
+    <button type="button" className={`entry ${className}`} title={props.title} onClick={props.onClick}>
+      <span>{props.children}</span>
+      {at === undefined ? null : <small>at {countText(at)}</small>}
+    </button>
+  );
+}
+
+/** A changed file with its first edit, and the first check that failed after it. */
+function FileEntry(props: { readonly file: ChangedFile; readonly onGo: (seq: number) => void }): ReactElement {
+  const { onGo } = props;
+  const { firstEdit, firstFailure, path } = props.file;
+  return (
+    <div className="file-entry">
+      <Entry at={firstEdit.call} title={safeLine(path)} onClick={() => onGo(firstEdit.seq)}>
+        {safeLine(path.split('/').at(-1) ?? path)}
+      </Entry>
+      {firstFailure === undefined ? null : (
+        <Entry className="bad" title="The first check that failed after it" onClick={() => onGo(firstFailure.seq)}>
+          ✗ {countText(firstFailure.call)}
+        </Entry>
+      )}
+    </div>
+  );
+}
+
+function RunEntry({ isParent, run }: { readonly run: ListedRow; readonly isParent: boolean }): ReactElement {
+  return (
+    <Link to={runRouteOf(run, {})} className="entry">
+      <span>
+        {isParent ? '↑ ' : ''}
+        {safeLine(run.title)}
+      </span>
+      <small>
+        {stateOf(run).text.toLowerCase()}, {countOf(run.calls, 'call')}
+      </small>
+    </Link>
+  );
+}
