@@ -148,7 +148,7 @@ test('a session without an end is dead if its process is gone, and waits if the 
     const runs = jsonLines((await here.run(['report', '--json'], { env })).stdout).slice(0, -1);
     return Object.fromEntries(runs.map(({ id, verdict }) => [id, (verdict as { readonly evidence: string }).evidence]));
   };
-  const unknown = 'no answer yet: cut off, or still at work';
+  const unknown = 'no answer yet, no record for 1.0 hours';
   expect(await evidence()).toEqual({ waits: unknown, dead: unknown });
   const open = { pid: process.pid, sessionId: 'waits', waitingFor: 'permission prompt' };
   await writeFileAt('.claude/sessions/1.json', JSON.stringify(open));
@@ -163,10 +163,12 @@ test('a session without an end and without a record for hours counts as dead, un
   const { stdout } = await here.run([], { env });
   expect(stdout).toContain('1 failed or died');
   expect(stdout).not.toContain('not finished');
-  expect(stdout).toMatch(/✗ task of silent\n {2}cut off: no record for 8\.\d hours\n/);
-  expect(stdout).toMatch(/1\. cut off: no record for 8\.\d hours\n/);
+  expect(stdout).toMatch(/✗ task of silent\n {2}cut off before it answered; no record for 8\.\d hours\n/);
+  expect(stdout).toMatch(/1\. cut off before it answered; no record for 8\.\d hours\n/);
   const transcript = join('home', '.claude', 'projects', '-o', 'silent.jsonl');
-  expect((await here.run(['analyze', transcript], { env })).stdout).toMatch(/✗ .* cut off: no record for 8\.\d hours/);
+  expect((await here.run(['analyze', transcript], { env })).stdout).toMatch(
+    /✗ .* cut off before it answered; no record for 8\.\d hours/,
+  );
   await writeFileAt('.claude/sessions/1.json', JSON.stringify({ pid: process.pid, sessionId: 'silent' }));
   expect((await here.run([], { env })).stdout).toContain('1 not finished');
 });
@@ -180,7 +182,7 @@ test('a recorded session that this machine has no file of is not called dead: it
   const address = storeFileOf({ project: here.cwd, env });
   await here.run(['analyze', 'elsewhere.jsonl', '--store', address], { env });
   await here.run(['analyze', join('home', '.claude', 'projects', '-o', 'dead.jsonl'), '--store', address], { env });
-  const unknown = 'no answer yet: cut off, or still at work';
+  const unknown = 'no answer yet, no record for 1.0 hours';
   for (const paths of [[], [address]]) {
     const runs = jsonLines((await here.run(['report', ...paths, '--json'], { env })).stdout).slice(0, -1);
     const evidence = runs.map(({ id, verdict }) => [id, (verdict as { readonly evidence: string }).evidence]);

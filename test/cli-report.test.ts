@@ -72,7 +72,7 @@ test('a report counts runs, usage, advice and what followed it', async () => {
         runId: 'night',
         command: expect.stringMatching(/^coxswain view \S+ --run night --call \d+$/),
       }),
-      expect.objectContaining({ runId: 'night/helper', what: 'died: ended with an error', score: 70 }),
+      expect.objectContaining({ runId: 'night/helper', what: 'ended with an error', score: 70 }),
     ]),
   );
   const all = jsonLines((await here.run(['report', store, '--json', '--since', 'all'])).stdout);

@@ -61,17 +61,26 @@ interface MarkedRun {
   readonly patterns: readonly Pick<TrajectoryPattern, 'clearedAt' | 'level' | 'stuck'>[];
 }
 
+const GOOD = ['good', '✓'] as const;
+const BAD = ['bad', '✗'] as const;
+const WARN = ['warn', '●'] as const;
+const PLAIN = ['dim', '·'] as const;
 const MARKS = {
-  worked: ['good', '✓'],
-  failed: ['bad', '✗'],
-  stuck: ['warn', '●'],
-  unknown: ['dim', '·'],
+  worked: GOOD,
+  failed: BAD,
+  cut_off: BAD,
+  waiting: WARN,
+  stuck: WARN,
+  answered: PLAIN,
+  stopped: PLAIN,
+  open: PLAIN,
+  unknown: PLAIN,
 } as const;
 
-/** Returns ✓ for a run that worked, ✗ for a run that failed, ● for a run that was stuck at its end, else ·. */
+/** Returns ✓ for a run that worked, ✗ for a run that failed or was cut off, ● for a run that waits or is stuck, else ·. */
 export function runMark({ patterns, verdict: { verdict } }: MarkedRun): NonNullable<ListItem['mark']> {
   const isStuck = patterns.some(({ clearedAt, level, stuck }) => stuck && level !== 'hint' && clearedAt === undefined);
-  const name = verdict === 'unknown' && isStuck ? 'stuck' : verdict;
+  const name = isStuck && verdict !== 'worked' && MARKS[verdict] === PLAIN ? 'stuck' : verdict;
   const [style, text] = MARKS[name];
   return { name, style, text };
 }
@@ -83,13 +92,13 @@ function factsOf(run: RunFacts): readonly string[] {
     ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
     ...(durationMs === undefined ? [] : [durationText(durationMs)]),
     ...usageFacts(run),
-    ...(ending === undefined ? cutOffFacts(verdict) : [outcomeText(ending)]),
+    ...(ending === undefined ? endFacts(verdict) : [outcomeText(ending)]),
     ...(steered ? [patternBasis === 'recorded' ? 'patterns as recorded' : 'patterns recomputed'] : []),
   ];
 }
 
-function cutOffFacts({ evidence, verdict }: RunVerdict): readonly string[] {
-  return verdict === 'failed' ? [evidence] : [];
+function endFacts({ evidence, verdict }: RunVerdict): readonly string[] {
+  return verdict === 'unknown' ? [] : [evidence];
 }
 
 /** Formats the counts of a run: `12 calls, 3 errors, 2 refused, 4 records lost`. */

@@ -88,7 +88,8 @@ function tallied(tally: RunTally, run: RunFacts): RunTally {
 }
 
 function outcomeName({ ending, verdict }: RunFacts): string {
-  if (ending === undefined) return verdict.verdict === 'failed' ? 'cut off' : 'unknown';
+  if (ending === undefined)
+    return verdict.verdict === 'answered' || verdict.verdict === 'worked' ? 'ended' : verdict.verdict;
   const { outcome: word, success } = ending;
   if (success === undefined) return word;
   const judged = success ? 'success' : 'no success';

@@ -3,7 +3,6 @@ import { inWords } from '../records/words.ts';
 import type { AdviceOutcome } from './advice-outcome.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { countOf, durationText } from '../base/number-text.ts';
-import { isCutOff } from './run-verdict.ts';
 import { timesSeen } from './seen-pattern.ts';
 import type { Moment, RunFacts } from './run-facts.ts';
 
@@ -123,10 +122,10 @@ function patternMoment(pattern: TrajectoryPattern, basis: RunFacts['patternBasis
 
 function endMoment({ calls, ending, verdict }: MomentSources['facts']): FoundMoment | undefined {
   const last = { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70 };
-  if (ending === undefined)
-    return verdict.verdict === 'failed' ? { ...last, type: 'end cut off', what: verdict.evidence } : undefined;
-  if (ending.success !== undefined || !isCutOff(ending)) return undefined;
-  return { ...last, type: `end ${ending.reason ?? ending.outcome}`, what: `died: ${verdict.evidence}` };
+  const { evidence, verdict: name } = verdict;
+  if (name === 'cut_off') return { ...last, type: 'end cut off', what: evidence };
+  if (name !== 'failed' || ending === undefined || ending.success !== undefined) return undefined;
+  return { ...last, type: `end ${ending.reason ?? ending.outcome}`, what: evidence };
 }
 
 function warningMoment(outcomes: readonly AdviceOutcome[]): FoundMoment | undefined {

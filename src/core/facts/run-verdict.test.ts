@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { verdictOf, type LastCheck } from './run-verdict.ts';
+import { verdictOf, type LastAct, type LastCheck } from './run-verdict.ts';
 
 const passed: LastCheck = { command: 'npm test', number: 4, failed: false };
 const failed: LastCheck = { command: 'tsc', number: 3, failed: true };
@@ -11,33 +11,44 @@ test('what the source says goes before everything else', () => {
   expect(verdictOf({ outcome: 'limit', success: true }, []).verdict).toBe('worked');
 });
 
-test('a run that died before it answered failed, with the reason', () => {
+test('an error or a limit fails a run, with the reason; a person or a killed process does not', () => {
   const labels = { error: '529 Overloaded' };
   expect(verdictOf({ outcome: 'error', reason: 'overloaded', labels }, [passed])).toEqual({
     verdict: 'failed',
     evidence: 'model overloaded: 529 Overloaded',
   });
-  expect(verdictOf({ outcome: 'aborted' }, []).verdict).toBe('failed');
+  const running = { call: 'npm test', isRunning: true };
+  const stopped = verdictOf({ outcome: 'aborted', reason: 'interrupted' }, [], running);
+  expect(stopped).toEqual({ verdict: 'stopped', evidence: 'stopped by you while "npm test" was running' });
+  expect(verdictOf({ outcome: 'aborted' }, []).verdict).toBe('stopped');
+  const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running);
+  expect(killed).toEqual({ verdict: 'cut_off', evidence: 'killed while "npm test" was running' });
+  expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { isAnswer: true }).verdict).toBe('answered');
 });
 
 test('an answer alone does not say that a run worked', () => {
-  expect(verdictOf(answered, []).verdict).toBe('unknown');
+  expect(verdictOf(answered, []).evidence).toBe('it answered; no check that coxswain recognises');
   expect(verdictOf(answered, [passed]).verdict).toBe('worked');
   // The failed check need not be the last check of the run.
   expect(verdictOf(answered, [failed, passed])).toEqual({
-    verdict: 'unknown',
-    evidence: 'a check (call 3, tsc) failed and did not pass later',
+    verdict: 'answered',
+    evidence: 'it answered; a check (call 3, tsc) failed and did not pass later',
   });
-  expect(verdictOf({ outcome: 'ended' }, [passed]).verdict).toBe('unknown');
+  expect(verdictOf({ outcome: 'ended' }, [passed]).verdict).toBe('answered');
   expect(verdictOf(undefined, [passed]).verdict).toBe('unknown');
+  expect(verdictOf(undefined, [passed], { isAnswer: true }).verdict).toBe('worked');
 });
 
-test('a run without an end that has no record for six hours was cut off and failed, unless it waits for its user', () => {
-  const after = (hours: number, waitsFor = ''): readonly string[] =>
-    Object.values(verdictOf(undefined, [passed], { silentMs: hours * 3_600_000, waitsFor }));
-  expect(after(5)).toEqual(['unknown', 'no answer yet: cut off, or still at work']);
-  expect(after(8)).toEqual(['failed', 'cut off: no record for 8.0 hours']);
-  expect(after(24 * 90)).toEqual(['failed', 'cut off: no record for 90 days']);
-  expect(after(8, 'waiting for permission')).toEqual(['unknown', 'waiting for permission']);
+test('a run without an end that has no record for six hours was cut off, unless it waits for its user', () => {
+  const after = (hours: number, more: LastAct = {}): readonly string[] =>
+    Object.values(verdictOf(undefined, [passed], { silentMs: hours * 3_600_000, ...more }));
+  expect(after(5)).toEqual(['open', 'no answer yet, no record for 5.0 hours']);
+  expect(after(5, { call: 'npm test', isRunning: true })).toEqual([
+    'open',
+    '"npm test" is running, no record for 5.0 hours',
+  ]);
+  expect(after(8)).toEqual(['cut_off', 'cut off before it answered; no record for 8.0 hours']);
+  expect(after(24 * 90, { call: 'npm test' })).toEqual(['cut_off', 'cut off, after "npm test"; no record for 90 days']);
+  expect(after(8, { waitsFor: 'waiting for permission' })).toEqual(['waiting', 'waiting for permission']);
   expect(verdictOf(undefined, []).evidence).toBe('nothing says how it ended');
 });

@@ -12,7 +12,7 @@ export interface RunOutcome {
   readonly labels?: JsonObject;
 }
 
-/** The last result of a check. A check is a call that ran tests, types, lint or a build. */
+/** The last result of a check. A check is a call that ran tests, types, lint or a build, or a command that the task names. */
 export interface LastCheck {
   readonly command: string;
   /** 1-based number of the call. */
@@ -21,19 +21,21 @@ export interface LastCheck {
 }
 
 /**
- * Whether a run reached its goal according to its records, and the evidence in one sentence.
+ * How a run ended according to its records, and the evidence in one sentence.
  *
  * - `worked`: the source says so, or the agent answered and its last checks passed
- * - `failed`: the source says so, or the run ended or was cut off before the agent answered
- * - `unknown`: everything else
+ * - `answered`: the agent finished, but nothing shows that it worked
+ * - `waiting`: it waits for a person: a permission, a question, a plan
+ * - `stopped`: a person interrupted it
+ * - `cut_off`: it was in the middle of work, and its process ended or wrote nothing for six hours
+ * - `failed`: the source says so, or an error or a limit ended it
+ * - `open`: it may still be at work
+ * - `unknown`: the records do not say
  */
 export interface RunVerdict {
-  readonly verdict: 'worked' | 'failed' | 'unknown';
+  readonly verdict: 'worked' | 'answered' | 'waiting' | 'stopped' | 'cut_off' | 'failed' | 'open' | 'unknown';
   readonly evidence: string;
 }
-
-/** Words that several sources use for a run that was stopped early. */
-const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
 
 /**
  * A run without an end counts as cut off after this time without a record. Of 21 recorded sessions, two continued after a longer
@@ -41,57 +43,79 @@ const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'inte
  */
 const CUT_OFF_AFTER_MS = 6 * 3_600_000;
 
-/** Facts about a run without an end. */
-export interface OpenRun {
+/** What a run did last. */
+export interface LastAct {
   /** Words that state what the run waits for; empty if unknown. */
   readonly waitsFor?: string;
   /** Time since the last record; 0 without a clock, absent if no record has a time. */
   readonly silentMs?: number;
+  /** True if the last message is an answer of the agent without a call. */
+  readonly isAnswer?: boolean;
+  /** The call that has no result, or that ended last. */
+  readonly call?: string;
+  /** True if `call` has no result. */
+  readonly isRunning?: boolean;
+  /** True if the last call presented a plan that was not approved. */
+  readonly isPlan?: boolean;
 }
 
 /** @param checks  the last result of each check, the latest last */
-export function verdictOf(
-  ended: RunOutcome | undefined,
-  checks: readonly LastCheck[],
-  { silentMs, waitsFor = '' }: OpenRun = {},
-): RunVerdict {
-  if (ended === undefined) {
-    if (waitsFor === '' && silentMs !== undefined && silentMs > CUT_OFF_AFTER_MS)
-      return { verdict: 'failed', evidence: `cut off: no record for ${periodText(silentMs)}` };
-    const evidence = silentMs === undefined ? 'nothing says how it ended' : 'no answer yet: cut off, or still at work';
-    return { verdict: 'unknown', evidence: waitsFor || evidence };
-  }
-  const { labels, outcome, reason, success } = ended;
+export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
+  const { call = '', isAnswer = false, isPlan = false, isRunning = false, silentMs, waitsFor = '' } = last;
+  // A process that ends after its answer was not cut off.
+  const ended = end?.reason === 'killed' && isAnswer ? undefined : end;
+  const { labels, outcome, reason, success } = ended ?? { outcome: '' };
   if (success !== undefined) {
     return {
       verdict: success ? 'worked' : 'failed',
       evidence: `its source says that it ${success ? 'worked' : 'failed'}`,
     };
   }
-  if (isCutOff(ended)) {
+  if (waitsFor !== '' && (ended === undefined || reason === 'killed'))
+    return { verdict: 'waiting', evidence: waitsFor };
+  const during = call === '' ? '' : isRunning ? ` while "${call}" was running` : `, after "${call}"`;
+  if (ended === undefined && !isAnswer) {
+    if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };
+    const silence = silentMs > 0 ? `no record for ${periodText(silentMs)}` : '';
+    if (silentMs > CUT_OFF_AFTER_MS)
+      return { verdict: 'cut_off', evidence: `cut off${during || ' before it answered'}; ${silence}` };
+    const work = isRunning ? `"${call}" is running` : 'no answer yet';
+    return { verdict: 'open', evidence: [work, silence].filter(Boolean).join(', ') };
+  }
+  if (isStop(ended)) {
+    if (isPlan) return { verdict: 'answered', evidence: 'it presented a plan, which was not approved in this session' };
+    return { verdict: 'stopped', evidence: `stopped${reason === 'interrupted' ? ' by you' : ''}${during}` };
+  }
+  if (reason === 'killed') return { verdict: 'cut_off', evidence: `${inWords('reason', reason)}${during}` };
+  if (ended !== undefined && isCutOff(ended)) {
     const error = labels?.['error'];
     const detail = typeof error === 'string' && error !== '' ? `: ${error}` : '';
-    return {
-      verdict: 'failed',
-      evidence: `${reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason)}${detail}`,
-    };
+    const word = reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason);
+    return { verdict: 'failed', evidence: `${word}${detail}` };
   }
+  const hasAnswered = isAnswer || reason === 'answered';
+  const answer = hasAnswered ? 'it answered' : 'it finished without a last message';
   const failedCheck = checks.findLast(({ failed }) => failed);
   if (failedCheck !== undefined)
-    return { verdict: 'unknown', evidence: `a ${checkText(failedCheck)} failed and did not pass later` };
-  const last = checks.at(-1);
-  if (last === undefined || reason !== 'answered') {
-    return {
-      verdict: 'unknown',
-      evidence: reason === 'answered' ? 'it answered; nothing was checked' : 'nothing says how it went',
-    };
-  }
-  return { verdict: 'worked', evidence: `it answered, and its last ${checkText(last)} passed` };
+    return { verdict: 'answered', evidence: `${answer}; a ${checkText(failedCheck)} failed and did not pass later` };
+  const lastCheck = checks.at(-1);
+  if (lastCheck === undefined) return { verdict: 'answered', evidence: `${answer}; no check that coxswain recognises` };
+  if (!hasAnswered) return { verdict: 'answered', evidence: `${answer}; its last ${checkText(lastCheck)} passed` };
+  return { verdict: 'worked', evidence: `it answered, and its last ${checkText(lastCheck)} passed` };
 }
 
+/** Words that several sources use for a run that was stopped early. */
+const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
+
 /** Returns true if the agent was stopped before it answered. */
-export function isCutOff({ outcome, reason }: RunOutcome): boolean {
+export function isCutOff({ outcome, reason }: Pick<RunOutcome, 'outcome' | 'reason'>): boolean {
   return reason === undefined ? CUT_OFF.has(outcome) : reason !== 'answered';
+}
+
+/** Returns true if a person stopped the agent. */
+function isStop(ended: RunOutcome | undefined): boolean {
+  if (ended?.reason !== undefined) return ended.reason === 'interrupted';
+  return ended?.outcome === 'aborted' || ended?.outcome === 'interrupted';
 }
 
 function checkText({ command, number }: LastCheck): string {

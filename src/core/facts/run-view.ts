@@ -1,10 +1,11 @@
-import { waitText } from '../records/host-notes.ts';
 import { present } from '../base/present.ts';
 import { outcomeOf } from '../records/call-outcome.ts';
 import type { JsonObject } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { OpenCalls } from '../base/open-calls.ts';
-import { checkCommandOf } from '../detect/calls/check-command.ts';
+import { resultText } from '../detect/calls/result-text.ts';
+import { CheckLedger } from './check-ledger.ts';
+import { LastActFold } from './last-act.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
 import { answerCost, countsCacheBeside, type ModelPrices } from '../records/answer-cost.ts';
 import { MODEL_PRICES } from '../records/model-prices.ts';
@@ -28,7 +29,6 @@ import { verdictOf, type LastCheck, type RunOutcome, type RunVerdict } from './r
 import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
 
 const STRIP_COLUMNS = 60;
-const MAX_CHECKS = 16;
 /** Maximum number of patterns that are kept, and whose cost is tracked. */
 const MAX_PATTERNS = 500;
 
@@ -82,14 +82,14 @@ export class RunView {
   #runStarted: RunStarted | undefined;
   #labels: JsonObject | undefined;
   #reason: string | undefined;
-  readonly #checks = new LruMap<LastCheck>(MAX_CHECKS);
+  readonly #checks = new CheckLedger();
+  readonly #lastAct = new LastActFold();
   #tokens: number | undefined;
   #cacheTokens: number | undefined;
   #cacheTokensWithin = 0;
   #costUsd: number | undefined;
   /** The total that the host reports for the session. */
   #sessionCostUsd: number | undefined;
-  #waitsFor: string | undefined;
   #changedPatterns: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
   #lostStarts = 0;
@@ -116,6 +116,7 @@ export class RunView {
     const changes = this.#analysis?.fold(record);
     this.#changedPatterns = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
     const call = this.#noteRecord(record, this.#counter.calls > callsBefore);
+    this.#lastAct.fold(payload, call);
     this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd: this.#addUsage(payload) });
     for (const pattern of this.#changedPatterns) this.#trackPatternCost(pattern);
     return call;
@@ -150,18 +151,18 @@ export class RunView {
   get verdict(): RunVerdict {
     return this.verdictAt(this.lastAtMs);
   }
-  /** As `verdict`; a run without an end whose last record is more than six hours before `nowMs` was cut off and has failed. */
+  /** As `verdict`; a run without an end whose last record is more than six hours before `nowMs` was cut off. */
   verdictAt(nowMs: number): RunVerdict {
     const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
-    return verdictOf(this.outcome, this.checks, { waitsFor: this.waitsFor, ...present({ silentMs }) });
+    return verdictOf(this.outcome, this.checks, { ...this.#lastAct.state, ...present({ silentMs }) });
   }
   /** Words that state what a run without an end waits for; empty if unknown. */
   get waitsFor(): string {
-    return this.#waitsFor ?? '';
+    return this.#lastAct.state.waitsFor ?? '';
   }
   /** The last result of each check (tests, types, lint, build), the latest last. */
   get checks(): readonly LastCheck[] {
-    return this.#checks.entries().map(([, check]) => check);
+    return this.#checks.checks;
   }
   /** Number of times that the run was continued after an end or in another process. */
   get resumptions(): number {
@@ -249,14 +250,8 @@ export class RunView {
         this.#reason = payload.reason;
         this.#sessionCostUsd = payload.usage?.cost_usd ?? this.#sessionCostUsd;
         return undefined;
-      case 'session_event':
-        this.#waitsFor = waitText(payload) ?? this.#waitsFor;
-        return undefined;
       case 'run_resumed':
         this.#resumptions += 1;
-        return undefined;
-      case 'message_appended':
-        this.#waitsFor = undefined;
         return undefined;
       case 'tool_started': {
         const call = this.#beginCall(payload, seq);
@@ -285,7 +280,6 @@ export class RunView {
     const outcome = outcomeOf(payload);
     const failed = outcome === 'failed';
     const wasRun = failed || outcome === 'ok';
-    this.#waitsFor = undefined;
     // The counter and the matching of results use the same rule. If no new call was counted, a start exists.
     const openCall = this.#openCalls.end(id);
     const call = startLost || openCall === undefined ? this.#beginCall({ ...payload, args: null }, seq) : openCall;
@@ -293,12 +287,7 @@ export class RunView {
     if (resultMissing) this.#missingResults += 1;
     if (failed) this.#failures.mark(call.number - 1, true);
     const analysedCall = this.#analysis?.recentCalls(1)[0];
-    const check = checkCommandOf(call.args);
-    if (check !== undefined && !resultMissing && wasRun) {
-      const { command, key } = check;
-      this.#checks.set(key, { command, number: call.number, failed: failed || analysedCall?.errorLine !== undefined });
-    }
-    return {
+    const ended: RunCall = {
       ...call,
       ...present({ kind: analysedCall?.kind }),
       endSeq: seq,
@@ -308,6 +297,8 @@ export class RunView {
       resultMissing,
       ...(analysedCall?.errorLine === undefined ? {} : { errorLine: analysedCall.errorLine }),
     };
+    if (wasRun && !resultMissing) this.#checks.fold(ended, resultText(payload.result), this.#runStarted?.task);
+    return ended;
   }
 
   #trackPatternCost({ clearedAt, identity, level }: TrajectoryPattern): void {

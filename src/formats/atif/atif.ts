@@ -63,7 +63,7 @@ function* trajectoryItems(trajectory: JsonMembers, key: string, parentId: string
     const message = `the run goes on in another file: ${JSON.stringify(next.slice(0, 200))}`;
     yield diagnosticItem('note', message, { runKey: key });
   }
-  yield* writer.finish(atifOutcome(trajectory));
+  yield* writer.finish(atifOutcome(trajectory) ?? terminusOutcome(steps));
 }
 
 function runIdOf(trajectory: JsonMembers, parent: string | undefined, source: ImportSource): string {
@@ -97,6 +97,13 @@ function atifOutcome(trajectory: JsonMembers): RunEnded | undefined {
   // An object in decoded JSON is a JSON object.
   const labels = isJsonObject(coxswainFields.labels) ? (coxswainFields.labels as JsonObject) : undefined;
   return runEnded(outcome ?? 'ended', { success, reward, labels });
+}
+
+/** Returns the end that Terminus writes into the text of its last step. */
+function terminusOutcome(steps: readonly unknown[]): RunEnded | undefined {
+  const last = membersOf(steps.findLast((step) => membersOf(step).source === 'agent'));
+  const isComplete = /"task_complete"\s*:\s*true/.test(textOfContent(sourceContent(last.message)));
+  return isComplete ? runEnded('ended', { reason: 'answered' }) : undefined;
 }
 
 /** Yields the items of one ATIF trajectory. Each agent step is a turn. */

@@ -29,6 +29,8 @@ function isDenial(entry: JsonMembers): entry is JsonMembers & { readonly tool_us
 class ClaudeCodeRun {
   readonly #session: SessionItems;
   #compactedSinceAnswer = false;
+  /** True after an answer that ended its turn for certain. Esc after it interrupts nothing. */
+  #isTurnOver = false;
   /** Calls that the host denied. The model sees the words of whoever denied them. */
   readonly #deniedCalls = new LruMap<true>(MAX_DENIED);
 
@@ -49,11 +51,18 @@ class ClaudeCodeRun {
     }
     const atMs = sourceTimeMs(entry.timestamp);
     if (isTurnEnd(entry)) {
-      this.#session.endsAt(atMs);
+      // The Stop hooks run although the agent wrote no last message.
+      if (this.#session.isOpen) this.#session.outcome('ended', atMs);
+      else this.#session.endsAt(atMs);
+      this.#isTurnOver = true;
       return;
     }
     const ending = endingAfter(entry);
-    if (ending !== 'same') this.#session.outcome(ending, atMs);
+    const isLateEsc = this.#isTurnOver && ending !== 'same' && ending?.reason === 'interrupted';
+    if (ending !== 'same' && !isLateEsc) {
+      this.#isTurnOver = isCertainAnswer(entry, ending);
+      this.#session.outcome(ending, atMs);
+    }
     if (entry.type === 'attachment') return;
     if (entry.type === 'system') yield* this.#compactionItems(triggerOf(entry), atMs);
     else if (entry.type === 'result') this.#session.outcome(outcomeOf(entry), atMs);
@@ -131,6 +140,11 @@ class ClaudeCodeRun {
     this.#compactedSinceAnswer = true;
     yield* this.#session.compaction(trigger, atMs);
   }
+}
+
+/** Versions of 2025 omit the stop reason, so a text of theirs may be interrupted before its end. */
+function isCertainAnswer({ message }: JsonMembers, ending: RunEnding | undefined): boolean {
+  return ending?.reason === 'answered' && isJsonObject(message) && typeof message['stop_reason'] === 'string';
 }
 
 function partOf(block: unknown): AnswerPart {

@@ -1,4 +1,5 @@
 import { type JsonMembers, textOrUndefined } from '../../core/base/json-member.ts';
+import { present } from '../../core/base/present.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import type { EndReason } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
@@ -61,6 +62,16 @@ export function failedEnding(failure: FailedRequest): RunEnding {
   const reason = failureReason(failure);
   const outcome = reason === 'output_limit' ? 'limit' : 'error';
   return { outcome, reason, labels: { error: failure.text.slice(0, ERROR_CHARS) } };
+}
+
+/**
+ * Returns the ending after a failed request, of which a host keeps the text and perhaps the status. Without a status, the request may
+ * not have reached the model, so the reason is absent unless the text states one.
+ */
+export function statedFailure(text: string, error?: unknown, knownStatus?: unknown): RunEnding {
+  const status = knownStatus ?? Number(/\b(?:status:? |HTTP |API Error: |\()?([45]\d\d)\b/.exec(text)?.[1]);
+  const { reason, ...ending } = failedEnding({ error, status, text });
+  return reason === 'invalid_request' && status !== 400 ? ending : { ...ending, ...present({ reason }) };
 }
 
 /** Returns why a model request failed. */

@@ -15,7 +15,7 @@ import { sourceBlocks } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
-import { failedEnding } from '../claude-code/claude-ending.ts';
+import { statedFailure } from '../claude-code/claude-ending.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
 
 /** Types of events that repeat a response item. */
@@ -219,12 +219,8 @@ export class CodexRollout extends ObjectLines {
 
 /** Returns the ending after a failed request. Codex states the HTTP status in its error info, or only in the message. */
 function codexFailure({ codex_error_info: info, message }: JsonMembers): RunEnding {
-  const text = plainText(message);
   const [details] = Object.values(membersOf(info));
-  const status = membersOf(details).http_status_code ?? Number(/\bstatus:? (\d{3})\b/.exec(text)?.[1]);
-  const { reason, ...ending } = failedEnding({ error: info, status, text });
-  // Without a status, the request may not have reached the model.
-  return reason === 'invalid_request' && status !== 400 ? ending : { ...ending, ...present({ reason }) };
+  return statedFailure(plainText(message), info, membersOf(details).http_status_code);
 }
 
 /** Returns by how much each count has grown. Empty for the first total, which may include an earlier session. */

@@ -7,6 +7,8 @@ import {
 } from '../../core/base/json-member.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import type { StoredUsage } from '../../core/records/stored-message.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { plainText } from '../parts/plain-text.ts';
@@ -35,6 +37,7 @@ export class CopilotRun {
   *event(type: string, data: JsonMembers, atMs: number | undefined): Generator<ImportItem, boolean> {
     switch (type) {
       case 'user.message':
+        this.outcome(undefined, atMs);
         yield* this.#userItems(data, atMs);
         return true;
       case 'system.message':
@@ -48,6 +51,7 @@ export class CopilotRun {
         this.#addUsage(data);
         return true;
       case 'assistant.message':
+        this.outcome(undefined, atMs);
         yield* this.#answerItems(data, atMs);
         return true;
       case 'tool.execution_start':
@@ -58,6 +62,7 @@ export class CopilotRun {
         return true;
       case 'session.error':
         yield* this.#session.failure(plainText(data.message), atMs);
+        this.outcome(statedFailure(plainText(data.message), data.errorType, numberOrUndefined(data.statusCode)), atMs);
         return true;
       case 'session.compaction_complete':
         if (data.success !== false) yield* this.#session.compaction(textOrUndefined(data.trigger) ?? 'auto', atMs);
@@ -70,8 +75,16 @@ export class CopilotRun {
     }
   }
 
+  /** Handles the end of the program. An abort or an error before it says why the agent stopped. */
+  shutDown(isError: boolean, atMs: number | undefined): void {
+    if (isError) this.outcome('error', atMs);
+    else if (this.#session.isOpen)
+      this.outcome(this.#calls.size > 0 ? { outcome: 'aborted', reason: 'interrupted' } : 'ended', atMs);
+    else this.#session.endsAt(atMs);
+  }
+
   /** Sets how the run ends if no further event follows. */
-  outcome(outcome: string | undefined, atMs: number | undefined): void {
+  outcome(outcome: string | RunEnding | undefined, atMs: number | undefined): void {
     this.#session.outcome(outcome, atMs);
   }
 

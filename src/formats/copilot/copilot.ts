@@ -59,11 +59,11 @@ class CopilotImport extends ObjectLines {
       case 'session.shutdown': {
         const snapshot = membersOf(data.accountingSnapshot);
         this.#mainRun().totals(membersOf(snapshot.modelMetrics ?? data.modelMetrics));
-        this.#mainRun().outcome(data.shutdownType === 'error' ? 'error' : 'ended', atMs);
+        this.#mainRun().shutDown(data.shutdownType === 'error', atMs);
         break;
       }
       case 'abort':
-        this.#mainRun().outcome('aborted', atMs);
+        this.#mainRun().outcome({ outcome: 'aborted', reason: 'interrupted' }, atMs);
         break;
       case 'subagent.started':
         this.#agentRun(agentId ?? textOrUndefined(data.toolCallId), data);

@@ -278,7 +278,7 @@ export class RunSpans {
         [COXSWAIN.task]: task,
       }),
     );
-    if (outcome !== undefined && verdict.verdict === 'failed') {
+    if (outcome !== undefined && /^(?:failed|cut_off|stopped)$/.test(verdict.verdict)) {
       draft.attributes[GENAI.errorType] = outcome.reason ?? outcome.outcome;
       draft.error = this.#options.content === false ? '' : verdict.evidence;
     }

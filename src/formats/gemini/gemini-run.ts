@@ -10,6 +10,7 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../core/records/stored-message.ts';
+import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import { plainText } from '../parts/plain-text.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
@@ -20,6 +21,8 @@ import { sourceTimeMs } from '../parts/source-time.ts';
 
 /** Maximum number of entries for which later versions are detected. */
 const REMEMBERED_ENTRIES = 8192;
+/** States of a call without a result. */
+const UNFINISHED: ReadonlySet<unknown> = new Set(['executing', 'scheduled', 'validating', 'awaiting_approval']);
 /** Matches text that Gemini CLI and its hooks add to a message. */
 const ADDED = /<(hook_context|session_context)>[^]*?<\/\1>\s*/g;
 
@@ -78,11 +81,19 @@ export class GeminiRun {
     const atMs = sourceTimeMs(entry.timestamp);
     const emittedCount = this.#emittedCalls.get(id);
     this.#emittedCalls.set(id, listOf(entry.toolCalls).length);
-    if (entry.type === 'gemini') yield* this.#answerItems(entry, emittedCount, atMs);
-    else if (emittedCount !== undefined) return;
-    else if (entry.type === 'user') yield* this.user(sourceBlocksOf(entry.content), atMs);
-    else if (entry.type === 'error') yield* this.session.failure(plainText(entry.content), atMs);
-    else this.skipped.add(`${plainText(entry.type)} entries`);
+    if (entry.type === 'gemini') {
+      this.session.outcome(undefined, atMs);
+      yield* this.#answerItems(entry, emittedCount, atMs);
+    } else if (emittedCount !== undefined) return;
+    else if (entry.type === 'user') {
+      this.session.outcome(undefined, atMs);
+      yield* this.user(sourceBlocksOf(entry.content), atMs);
+    } else if (entry.type === 'error') {
+      yield* this.session.failure(plainText(entry.content), atMs);
+      this.session.outcome(statedFailure(plainText(entry.content)), atMs);
+    } else if (entry.type === 'info' && /^request cancelled/i.test(plainText(entry.content))) {
+      this.session.outcome({ outcome: 'aborted', reason: 'interrupted' }, atMs);
+    } else this.skipped.add(`${plainText(entry.type)} entries`);
   }
 
   /** Handles a message with the user's role. Text that hooks and the host added becomes a separate message. */
@@ -125,7 +136,7 @@ export class GeminiRun {
   *#resultItems(call: JsonMembers): Generator<ImportItem> {
     const responses = listOf(call.result).map((part) => membersOf(membersOf(part).functionResponse));
     const response = responses.find(({ id }) => id !== undefined && id === call.id) ?? responses[0];
-    if (response === undefined && call.status === undefined) return;
+    if (response === undefined && (call.status === undefined || UNFINISHED.has(call.status))) return;
     const { output, error, ...others } = membersOf(response?.response);
     const text = plainText(output ?? error ?? (response === undefined ? (call.resultDisplay ?? '') : others));
     const result = text.replaceAll(ADDED, '').trimEnd();

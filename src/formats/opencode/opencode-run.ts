@@ -7,6 +7,7 @@ import {
 } from '../../core/base/json-member.ts';
 import { present } from '../../core/base/present.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/stored-message.ts';
+import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { plainText } from '../parts/plain-text.ts';
@@ -84,7 +85,11 @@ export class OpencodeRun {
     if (name === undefined) return;
     const message = plainText(membersOf(data).message ?? name);
     yield* this.session.failure(message, atMs);
-    this.session.outcome(name === 'MessageAbortedError' ? 'aborted' : 'error', atMs);
+    const isStop = name === 'MessageAbortedError';
+    this.session.outcome(
+      isStop ? { outcome: 'aborted', reason: 'interrupted' } : statedFailure(message, name, membersOf(data).statusCode),
+      atMs,
+    );
   }
 
   *#userItems(parts: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {

@@ -183,6 +183,11 @@ export class SessionItems {
     this.#outcome = outcome === undefined ? undefined : { payload: runEnded(outcome, facts), atMs };
   }
 
+  /** True if the run goes on if nothing follows. */
+  get isOpen(): boolean {
+    return this.#outcome === undefined;
+  }
+
   /** Moves the end, if there is one, to a later time: the run was still at work, for example in its hooks. */
   endsAt(atMs: number | undefined): void {
     if (this.#outcome !== undefined && atMs !== undefined) this.#outcome = { ...this.#outcome, atMs };

@@ -6,6 +6,7 @@ import {
   textOrUndefined,
 } from '../../core/base/json-member.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/stored-message.ts';
+import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';
 import { plainText } from '../parts/plain-text.ts';
@@ -148,7 +149,9 @@ class PiImport extends ObjectLines {
         atMs,
       );
     }
-    this.#session.outcome(outcome, atMs);
+    const isStop = outcome === 'aborted';
+    const error = outcome === 'error' ? statedFailure(plainText(message.errorMessage)) : outcome;
+    this.#session.outcome(isStop ? { outcome, reason: 'interrupted' } : error, atMs);
   }
 }
 

@@ -200,7 +200,7 @@ export function stateOf(run: ListedRow): RunStateWords {
   }
   if (success === true || verdict === 'worked')
     return { className: 'good', text: 'Succeeded', reason, filters: { status: 'success' } };
-  if (success === false || verdict === 'failed')
+  if (success === false || verdict === 'failed' || verdict === 'cut_off')
     return { className: 'bad', text: 'Failed', reason, filters: { status: 'failed' } };
   if (outcome === undefined) {
     if (run.waitsFor !== undefined)

@@ -141,7 +141,7 @@ function statusesOf(run: RunSummary, extras: RunExtras | undefined): readonly st
     groupOf(run, extras, systemClock.nowMs()),
     outcome === undefined ? 'open' : 'ended',
     ...(extras?.verdict === 'worked' ? ['success'] : []),
-    ...(extras?.verdict === 'failed' ? ['failed'] : []),
+    ...(extras?.verdict === 'failed' || extras?.verdict === 'cut_off' ? ['failed'] : []),
     ...(problem === undefined ? [] : ['damaged']),
   ];
 }

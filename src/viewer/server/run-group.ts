@@ -13,5 +13,6 @@ export function groupOf(run: RunSummary, extras: RunExtras | undefined, nowMs: n
   if (run.success !== undefined || extras?.verdict === 'worked') return 'done';
   if (run.outcome === undefined) return isLive(run, nowMs) && extras?.waitsFor === undefined ? 'running' : 'needs';
   if (extras === undefined) return 'done';
-  return extras.verdict === 'failed' || extras.stuck || extras.check?.failed === true ? 'needs' : 'done';
+  const isBad = extras.verdict === 'failed' || extras.verdict === 'cut_off' || extras.verdict === 'waiting';
+  return isBad || extras.stuck || extras.check?.failed === true ? 'needs' : 'done';
 }

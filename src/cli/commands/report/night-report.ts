@@ -153,9 +153,9 @@ export class NightReport {
     if (run.parentId !== undefined) sums.below += 1;
     // The time of a subagent is included in the time of its parent.
     else sums.busyMs += run.lastAtMs - run.startedAtMs;
-    if (verdict === 'failed') sums.died += 1;
-    else if (run.ending === undefined) sums.open += 1;
-    else sums.answered += 1;
+    if (verdict === 'failed' || verdict === 'cut_off') sums.died += 1;
+    else if (verdict === 'worked' || verdict === 'answered') sums.answered += 1;
+    else sums.open += 1;
     if (verdict === 'worked') sums.worked += 1;
     for (const name of SUMMED) {
       const value = run[name];
@@ -174,7 +174,10 @@ export class NightReport {
     if (group === undefined) return;
     const name = nameIn(this.#groups, group, MAX_GROUPS);
     const { count, died } = this.#groups.get(name) ?? { count: 0, died: 0 };
-    this.#groups.set(name, { count: count + 1, died: died + (verdict.verdict === 'failed' ? 1 : 0) });
+    this.#groups.set(name, {
+      count: count + 1,
+      died: died + (verdict.verdict === 'failed' || verdict.verdict === 'cut_off' ? 1 : 0),
+    });
   }
 
   #dropSources(): void {

@@ -104,14 +104,13 @@ function groupText({ count, died, name }: { readonly count: number; readonly die
 }
 
 function runItem(run: RunFacts, titles: ReadonlyMap<string, string>): ListItem {
-  const { ending, id, lastMessage, problem, task, verdict } = run;
-  const isDeath = verdict.verdict === 'failed' && ending !== undefined && ending.success === undefined;
+  const { id, lastMessage, problem, task, verdict } = run;
   const idText = printableCut(id, ID_CHARS);
   return {
     mark: runMark(run),
     head: styled('strong', titles.get(task ?? '') ?? `run ${idText}`),
     lines: [
-      { facts: [printableCut(`${isDeath ? 'died: ' : ''}${verdict.evidence}`, TEXT_CHARS)] },
+      { facts: [printableCut(verdict.evidence, TEXT_CHARS)] },
       [runFacts(run).join(', '), task === undefined ? '' : styled('dim', `  ${idText}`)],
       ...factLine(workFacts(run), ', '),
       ...(lastMessage === undefined ? [] : [{ facts: [`“${printableCut(lastMessage, TEXT_CHARS)}”`] }]),

@@ -1,21 +1,30 @@
 import { expect, test } from 'vitest';
 
-import { checkCommandOf } from './check-command.ts';
+import { checkCommandsOf, hooksFailed } from './check-command.ts';
 
 test.each([
   ['npm test', 'npm test'],
   ['cd app && npm run test -- --watch=false', 'npm run test'],
-  ['(cd api; npx vitest run src/a.test.ts) 2>&1 | tail -5', 'npx vitest'],
-  ['node_modules/.bin/jest a', 'node_modules/.bin/jest'],
+  ['(cd api; npx vitest run src/a.test.ts) 2>&1 | tail -5', 'vitest'],
+  ['node_modules/.bin/jest a', 'jest'],
   ['cargo clippy --all', 'cargo clippy'],
   ['python -m pytest -x', 'python -m pytest'],
   ['go test ./...', 'go test'],
-  ['./gradlew test', './gradlew test'],
+  ['./gradlew test', 'gradlew test'],
   ['sudo -u ci timeout 60 make test', 'make test'],
   ['pnpm --filter @app/api exec jest --coverage', 'jest'],
-  ['bash -lc "cd api; npx  tsc -p ."', 'npx tsc'],
+  ['mise run test:ci 2>&1 | tail -40', 'mise run test:ci'],
+  ['rtk bun run lint', 'bun run lint'],
+  ['just verify', 'just verify'],
+  ['make -C api clean lint', 'make -C api clean lint'],
+  ['uv run pytest -q', 'pytest'],
+  ['nx run web:test', 'nx run web:test'],
+  ['gradle :app:testDebugUnitTest', 'gradle :app:testDebugUnitTest'],
+  ['composer run-script phpstan-check', 'composer run-script phpstan-check'],
+  ['git ls-files -z | xargs -0 bunx biome check', 'biome check'],
+  ['bash -lc "cd api; npx  tsc -p ."', 'tsc'],
 ])('%s is a check', (command, key) => {
-  expect(checkCommandOf({ command })?.key).toBe(key);
+  expect(checkCommandsOf({ command })[0]?.key).toBe(key);
 });
 
 test.each([
@@ -27,13 +36,47 @@ test.each([
   'echo contest',
   'echo run npm test before you push',
   'npm install eslint',
+  'npm ci',
+  'bun run build.ts',
+  'go run ./cmd/test',
+  'mise run dev',
+  'bun add -d vitest',
   'grep -n jest package.json',
   `git add a && git commit -m "$(cat <<'EOF'\nRemoves its "env vars", and jest coverage config.\nnpm test\nEOF\n)"`,
 ])('%s is not a check', (command) => {
-  expect(checkCommandOf({ command })).toBeUndefined();
+  expect(checkCommandsOf({ command })).toEqual([]);
 });
 
-test('the command is shown from the check on, and a list of words is a command too', () => {
-  expect(checkCommandOf({ cmd: ['bash', '-lc', 'cd x && npm  test'] })?.command).toBe('npm test');
-  expect(checkCommandOf('npm test')).toBeUndefined();
+test('the command is shown without the commands around it, and a list of words is a command too', () => {
+  expect(checkCommandsOf({ cmd: ['bash', '-lc', 'cd x && npm  test'] })[0]?.command).toBe('npm test');
+  expect(checkCommandsOf('npm test')).toEqual([]);
+});
+
+test('every check of a line counts, and a command that the task names is a check', () => {
+  const keysOf = (command: string, task?: string): readonly string[] =>
+    checkCommandsOf({ command }, task).map(({ key }) => key);
+  expect(keysOf('mise run fmt && mise run lint && mise run test:ci 2>&1 | tail')).toEqual([
+    'mise run lint',
+    'mise run test:ci',
+  ]);
+  expect(keysOf('node check.mjs')).toEqual([]);
+  expect(keysOf('cd app && node accept.mjs 2>&1', 'Work until `node accept.mjs` passes')).toEqual(['node accept.mjs']);
+  expect(keysOf('git status', 'Run git status first')).toEqual([]);
+});
+
+test('a check of a part of the project is told from one of all of it', () => {
+  const isWide = (command: string): boolean | undefined => checkCommandsOf({ command })[0]?.isWide;
+  expect(['npm test', 'go test -race ./...', 'bun test src/', 'npx tsc --noEmit'].map(isWide)).not.toContain(false);
+  expect(
+    ['npx vitest run a.test.ts', 'go test ./a -run X', 'pnpm --filter web build', 'pytest -k a'].map(isWide),
+  ).not.toContain(true);
+});
+
+test('the hooks of a commit check what they show', () => {
+  const commit = { command: 'git commit -m x' };
+  expect(hooksFailed(commit, '$ bun test src/\n 12 pass\n[main 1a2b3c4] x')).toBe(false);
+  expect(hooksFailed(commit, 'ruff....................Passed\n[main 1a2b3c4] x')).toBe(false);
+  expect(hooksFailed(commit, '$ tsc\nerror\nhusky - pre-commit script failed (code 2)')).toBe(true);
+  expect(hooksFailed(commit, '[main 1a2b3c4] x\n 1 file changed')).toBeUndefined();
+  expect(hooksFailed({ command: 'git commit --no-verify -m x' }, '$ bun test')).toBeUndefined();
 });

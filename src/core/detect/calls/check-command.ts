@@ -2,14 +2,8 @@ import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 
-/** Programs and package manager scripts that check a project: tests, types, lint, build. */
-const CHECKS =
-  /(?:^|[\s;&|(])(?:\S*\/\.?bin\/)?(?:(?:npm|pnpm|yarn|bun|deno)(?: run| -s)*[ ](?:test|t|check|lint|build|typecheck)|npx (?:vitest|jest|tsc|eslint|mocha|playwright)|vitest|jest|mocha|pytest|py\.test|tox|nosetests|python3? -m (?:pytest|unittest)|go (?:test|vet|build)|cargo (?:test|check|clippy|build)|make(?: -\S+)* (?:test|check|lint|all)|mvn (?:-\S+ )*(?:test|verify)|(?:\.\/)?gradlew? (?:-\S+ )*(?:test|check|build)|ctest|phpunit|rspec|dotnet (?:test|build)|swift (?:test|build)|mix test|tsc|eslint|oxlint|ruff|flake8|mypy|pyright)(?![\w./-])/;
-
-/** Number of characters of a command that are searched. */
-const MAX_CHARS = 2_000;
-
-const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
+/** What a check covers. `all` covers every purpose; `hooks` are those of `git commit`. */
+export type CheckPurpose = 'test' | 'integration' | 'lint' | 'types' | 'build' | 'check' | 'all' | 'hooks' | 'task';
 
 /** A shell command that checks the project. */
 export interface CheckCommand {
@@ -17,12 +11,56 @@ export interface CheckCommand {
   readonly key: string;
   /** The command from the check onwards, on one line. */
   readonly command: string;
+  readonly purpose: CheckPurpose;
+  /** True if the command names no part of the project, such as a file or the name of a test. */
+  readonly isWide: boolean;
 }
 
-/** Returns the check that a shell call runs; undefined for any other call. */
-export function checkCommandOf(args: Json): CheckCommand | undefined {
+/** Number of characters of a command that are searched. */
+const MAX_CHARS = 2_000;
+
+const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
+
+/** Programs that only check, and the words that they need if they also do something else. */
+const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
+  ['test', /^(?:vitest|jest|mocha|ava|pytest|py\.test|tox|nox|nosetests|ctest|phpunit|pest|rspec|busted|bats)$/],
+  ['test', /^(?:python\d?(?:\.\d+)? -m (?:pytest|unittest)|node --test|flutter test|dart test|zig test)$/],
+  ['integration', /^(?:playwright test|cypress run)$/],
+  ['types', /^(?:tsc|vue-tsc|tsgo|mypy|pyright|basedpyright|flow check|python\d? -m mypy)$/],
+  ['lint', /^(?:eslint|oxlint|flake8|pylint|golangci-lint|stylelint|shellcheck|actionlint|rubocop|swiftlint|ktlint)$/],
+  ['lint', /^(?:ruff(?: check| format)?|biome (?:check|lint|ci|format)|prettier (?:--check|-c)|black --check)$/],
+  ['lint', /^(?:gofmt -l|cargo (?:clippy|fmt)|go vet|deno (?:lint|fmt)|dotnet format)$/],
+  ['types', /^(?:cargo check|deno check)$/],
+];
+
+/** Programs that run the targets of a project, and whether they take several targets. */
+const RUNNERS: readonly (readonly [isMulti: boolean, RegExp])[] = [
+  [
+    false,
+    /^(?:npm|pnpm|yarn|bun|deno|mise|cargo|go|uv|poetry|pdm|hatch|pipenv|composer|dotnet|swift|mix|flutter|dart)$/,
+  ],
+  [false, /^(?:nx|turbo|lerna|moon|bundle|melos|wireit|invoke|inv|zig|dune|stack|cabal|lein|meson|earthly)$/],
+  [true, /^(?:make|gmake|just|task|rake|gradlew?|mvnw?|nox|tox|bazel(?:isk)?|sbt|ninja|ant|run-[sp]|npm-run-all)$/],
+];
+/** Words before a target. */
+const RUN_WORD = /^(?:run|run-script|run-many|r|exec|x|tasks?|tool)$/;
+const VALUE_OPTION =
+  /^(?:-C|-w|-F|-f|-p|-pl|-j|--filter|--workspace|--cwd|--prefix|--project|--directory|--dir|--config|--package|--env)$/;
+const PART_OPTION =
+  /^(?:-C|-w|-F|-p|-pl|-t|-k|-m|-run|--?tests?|--filter|--workspace|--package|--project|--grep|--testPathPatterns?|--testNamePattern|--test-name-pattern|--only)(?:=|$)|^-D(?:it\.)?test=/;
+/** Words after a check that do not narrow it. */
+const WHOLE = /^(?:\.|\.\/|\.\/\.\.\.|\d+|(?:\.\/)?(?:src|tests?|packages|lib|app|apps)\/?|run|check|format|ci|all)$/;
+/** Tests that a run of the unit tests does not include. */
+const INTEGRATION = /(?<![a-z])(?:integration|e2e|end-to-end|acceptance|smoke)(?![a-z])/i;
+
+/** Words after which a package manager takes names of packages, not targets. */
+const PACKAGE_MANAGER = /^(?:npm|pnpm|yarn|bun|uv|poetry|pip3?|brew|cargo|composer)$/;
+const INSTALLS = /^(?:add|i|install|remove|rm|uninstall|update|upgrade|create|init)$/;
+
+/** Returns the checks that a shell call runs, in order. @param task  a command that the task names is a check too */
+export function checkCommandsOf(args: Json, task = ''): readonly CheckCommand[] {
   const line = commandLineOf(args);
-  return line === undefined ? undefined : findCheck(line.slice(0, MAX_CHARS));
+  return line === undefined ? [] : checksIn(line.slice(0, MAX_CHARS), task);
 }
 
 /** Returns the command of a shell call, in the argument `command` or `cmd`, as one line. */
@@ -33,41 +71,152 @@ export function commandLineOf(args: Json): string | undefined {
   return typeof line === 'string' ? line : undefined;
 }
 
-function findCheck(line: string): CheckCommand | undefined {
-  // Parses only lines that contain the words of a check.
-  if (!CHECKS.test(line.replaceAll(/\s+/g, ' '))) return undefined;
+/** Words of which one is in every command with a check. Only such a command is parsed. */
+const HINT =
+  /test|lint|check|build|type|\bci\b|verif|valid|spec|tsc|mypy|pyright|ruff|flake8|biome|prettier|black|vet|clippy|fmt|compile|e2e|jest|mocha|tox|nox|make|rubocop|phpunit|\bava\b|pest\b|bats|busted|npm t\b/i;
+
+function checksIn(line: string, task: string): readonly CheckCommand[] {
+  if (!HINT.test(line) && !namedInTask(line, task)) return [];
   try {
-    return findCheckUnder(parse(line), line);
+    return checksUnder(parse(line), line, task);
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
-    return undefined;
+    return [];
   }
 }
 
-function findCheckUnder(node: SyntaxNode, line: string): CheckCommand | undefined {
-  let check = node.type === 'Command' ? findCheckInCommand(node, line) : undefined;
-  forEachChild(node, (child) => {
-    check ??= findCheckUnder(child, line);
+/** Returns true if the task contains the first two words of one of the commands, so that the line is worth parsing. */
+function namedInTask(line: string, task: string): boolean {
+  if (task === '') return false;
+  return line.split(/&&|[;|\n]/).some((part) => {
+    const [program, argument] = part.trim().split(/\s+/, 2);
+    return argument !== undefined && task.includes(`${program} ${argument}`);
   });
-  return check;
+}
+
+function checksUnder(node: SyntaxNode, line: string, task: string): readonly CheckCommand[] {
+  const own = node.type === 'Command' ? checksInCommand(node, line, task) : [];
+  const found: CheckCommand[] = [...own];
+  if (own.length > 0) return found;
+  forEachChild(node, (child) => {
+    found.push(...checksUnder(child, line, task));
+  });
+  return found;
 }
 
 /** Finds the check among the words of one command. A quoted text is a check only as a script of `bash -c`. */
-function findCheckInCommand({ name, suffix }: Command, line: string): CheckCommand | undefined {
+function checksInCommand(command: Command, line: string, task: string): readonly CheckCommand[] {
+  const { name, suffix } = command;
   const words = [...(name === undefined ? [] : [name]), ...suffix.filter((part) => part.type === 'Word')];
   const values = words.map(({ value }) => value);
   const [path = '', ...args] = values;
   const program = path.slice(path.lastIndexOf('/') + 1);
   const kind = kindOfProgram(program, args);
-  if (kind !== 'execute' && (!SETUP_PROGRAMS.has(program) || PRINTERS.has(program))) return undefined;
-  for (const [index, { pos, value }] of words.entries()) {
+  const isRunner = RUNNERS.some(([, pattern]) => pattern.test(program)) || SETUP_PROGRAMS.has(program);
+  if (kind !== 'execute' && (!isRunner || PRINTERS.has(program))) return [];
+  for (const [index, { value }] of words.entries()) {
     if (/\s/.test(value)) {
-      const script = /^-\w*c$/.test(values[index - 1] ?? '') ? findCheck(value) : undefined;
-      if (script !== undefined) return script;
+      const scripts = /^-\w*c$/.test(values[index - 1] ?? '') ? checksIn(value, task) : [];
+      if (scripts.length > 0) return scripts;
       continue;
     }
-    const match = CHECKS.exec(values.slice(index).join(' '));
-    if (match?.index === 0) return { key: match[0], command: line.slice(pos).replaceAll(/\s+/g, ' ').trim() };
+    if (INSTALLS.test(value) && values.slice(0, index).some((word) => PACKAGE_MANAGER.test(word))) return [];
+    const check = checkOf(values.slice(index).filter((word) => !/\s/.test(word)));
+    if (check !== undefined) {
+      const text = line
+        .slice(command.pos, command.end)
+        .replaceAll(/\s+/g, ' ')
+        .replace(/ 2>&1$/, '');
+      const purpose = check.purpose === 'test' && INTEGRATION.test(text) ? 'integration' : check.purpose;
+      return [{ ...check, purpose, command: text }];
+    }
+  }
+  const own = values.join(' ');
+  const isNamed = kind === 'execute' && values.length > 1 && task.replaceAll(/\s+/g, ' ').includes(own);
+  return isNamed ? [{ key: own, command: own, purpose: 'task', isWide: true }] : [];
+}
+
+function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | undefined {
+  const [path = ''] = words;
+  const program = path.slice(path.lastIndexOf('/') + 1);
+  for (const length of [3, 2, 1]) {
+    const key = [program, ...words.slice(1, length)].join(' ');
+    const [purpose] = CHECKERS.find(([, pattern]) => pattern.test(key)) ?? [];
+    if (purpose !== undefined) return { key, purpose, isWide: isWide(words.slice(length)) };
+  }
+  const [isMulti] = RUNNERS.find(([, pattern]) => pattern.test(program)) ?? [];
+  if (isMulti === undefined) return undefined;
+  for (let index = 1; index < words.length; index += 1) {
+    const word = words[index] ?? '';
+    if (VALUE_OPTION.test(word)) index += 1;
+    if (word.startsWith('-') || word.includes('=')) continue;
+    // `npm ci` installs.
+    if (
+      word === 'ci' &&
+      /^(?:npm|pnpm|yarn|bun)$/.test(program) &&
+      !words.slice(1, index).some((one) => RUN_WORD.test(one))
+    )
+      return undefined;
+    const purpose = purposeOfName(word === 't' && program === 'npm' ? 'test' : word);
+    if (purpose !== undefined) {
+      const key = [program, ...words.slice(1, index + 1)].join(' ');
+      return { key, purpose, isWide: isWide([...words.slice(1, index), ...words.slice(index + 1)]) };
+    }
+    if (!isMulti && !RUN_WORD.test(word) && !VALUE_OPTION.test(words[index - 1] ?? '')) return undefined;
   }
   return undefined;
+}
+
+/** Returns what a target checks, according to the parts of its name: `test:ci`, `lint-fix`, `compileKotlin`. */
+function purposeOfName(target: string): CheckPurpose | undefined {
+  if (/[^\w:.@-]/.test(target) || /\.\w{1,4}$/.test(target)) return undefined;
+  const parts = new Set(
+    target
+      .replaceAll(/([a-z])([A-Z])/g, '$1-$2')
+      .toLowerCase()
+      .split(/[^a-z\d]+/),
+  );
+  const has = (...names: readonly string[]): boolean => names.some((name) => parts.has(name));
+  if (has('watch', 'dev', 'serve', 'install')) return undefined;
+  if (has('ci', 'verify', 'validate', 'preflight')) return 'all';
+  if (has('e2e', 'integration', 'acceptance', 'smoke')) return 'integration';
+  if (has('test', 'tests', 'spec', 'specs', 'unittest')) return 'test';
+  if (has('lint', 'lints', 'linter', 'eslint', 'vet')) return 'lint';
+  if (has('typecheck', 'types', 'tsc', 'mypy') || (has('type') && has('check'))) return 'types';
+  if (has('check', 'checks')) return has('format', 'fmt', 'style') ? 'lint' : 'check';
+  return has('build', 'compile', 'assemble') ? 'build' : undefined;
+}
+
+function isWide(rest: readonly string[]): boolean {
+  return rest.every((word, index) => {
+    if (PART_OPTION.test(word)) return false;
+    if (word.startsWith('-') || RUN_WORD.test(word) || WHOLE.test(word)) return true;
+    return VALUE_OPTION.test(rest[index - 1] ?? '');
+  });
+}
+
+/** A line in which a hook of `git commit` shows a command that it runs: `$ bun test`, `[lint] $ eslint .`. */
+const HOOK_COMMAND = /^(?:\[[\w:-]+\] )?\$ (.+)$/gm;
+/** Lines of the program pre-commit. */
+const HOOK_RESULT = /^.{3,}\.{3,}\s*(?:\([^)]*\))?(?:Passed|Failed)$/m;
+const HOOK_FAILED = /(?:pre-commit|commit-msg) (?:script|hook) failed|hook (?:exited|declined)|\.{3,}Failed$/m;
+const COMMIT = /(?:^|[\s;&|(])(?:rtk )?git (?:-\S+ \S+ )*commit\b/;
+
+/**
+ * Returns what the hooks of a `git commit` showed: true if they failed, false if they ran a check and passed. Undefined if no check is
+ * to be seen.
+ */
+export function hooksFailed(args: Json, result: string): boolean | undefined {
+  const line = commandLineOf(args);
+  if (line === undefined || !COMMIT.test(line) || /--no-verify\b/.test(line)) return undefined;
+  if (HOOK_FAILED.test(result)) return true;
+  if (HOOK_RESULT.test(result)) return false;
+  for (const [, hook = ''] of result.slice(0, 100_000).matchAll(HOOK_COMMAND))
+    if (checksIn(hook.slice(0, MAX_CHARS), '').length > 0) return false;
+  return undefined;
+}
+
+/** Returns true for a call that creates a commit. */
+export function isCommit(args: Json): boolean {
+  return COMMIT.test(commandLineOf(args) ?? '');
 }

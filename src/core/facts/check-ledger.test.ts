@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+
+import { CheckLedger } from './check-ledger.ts';
+
+/** Folds commands, of which those with a text failed with it, and returns the checks that failed at the end. */
+function failedAfter(...calls: readonly (readonly [command: string, failure?: string])[]): readonly string[] {
+  const ledger = new CheckLedger();
+  for (const [index, [command, failure]] of calls.entries()) {
+    const call = { id: `c${index}`, number: index + 1, tool: 'Bash', args: { command }, seq: index, startLost: false };
+    ledger.fold({ ...call, failed: failure !== undefined, resultMissing: false }, failure ?? 'ok', undefined);
+  }
+  return ledger.checks.filter(({ failed }) => failed).map(({ command }) => command);
+}
+
+test('a wrong command that a right one of the same purpose replaced is no failed check', () => {
+  const wrong = ['rtk bun run test', "error: unrecognized subcommand 'bun'"] as const;
+  expect(failedAfter(wrong)).toEqual(['rtk bun run test']);
+  expect(failedAfter(wrong, ['bun run lint'])).toEqual(['rtk bun run test']);
+  expect(failedAfter(wrong, ['bun run test'])).toEqual([]);
+});
+
+test('a check of a part does not make up for a failed check of the whole project', () => {
+  expect(failedAfter(['npm test', '2 failed'], ['npx vitest run a.test.ts'])).toEqual(['npm test']);
+  expect(failedAfter(['go test ./...', 'FAIL'], ['go test ./a -run X'])).toEqual(['go test ./...']);
+  expect(failedAfter(['npx vitest run a.test.ts', '1 failed'], ['npm test'])).toEqual([]);
+  expect(failedAfter(['go test -tags=integration ./it', 'FAIL'], ['mise run test'])).toEqual([
+    'go test -tags=integration ./it',
+  ]);
+  expect(failedAfter(['mise run lint', '2 issues'], ['mise run ci'])).toEqual([]);
+});
+
+test('a commit whose hooks failed counts until it succeeds', () => {
+  const failed = ['git commit -m x', '$ tsc\nhusky - pre-commit script failed (code 2)'] as const;
+  expect(failedAfter(failed, ['git commit --amend --no-edit'])).toEqual([]);
+  expect(failedAfter(failed)).toEqual(['the hooks of git commit']);
+});

@@ -1,0 +1,127 @@
+import { isJsonObject, type Json } from '../base/json.ts';
+import { waitText } from '../records/host-notes.ts';
+import { commandLineOf } from '../detect/calls/check-command.ts';
+import { textOfContent } from '../records/stored-message.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import type { RunCall } from './run-call.ts';
+import type { LastAct } from './run-verdict.ts';
+
+const LABEL_CHARS = 80;
+const MAX_RUNNING = 64;
+/** Calls that ask the user. */
+const QUESTION = /^(?:AskUserQuestion|ask_user(?:_question)?|ask_followup_question|request_user_input|question)$/;
+/** Calls that present a plan to the user. */
+const PLAN = /^(?:ExitPlanMode|exit_plan_mode|plan_exit)$/;
+/** Calls that hand in the answer. */
+const ANSWER = /^(?:finish|submit|task_complete|mark_task_complete|complete_task|attempt_completion|final_answer)$/;
+/** Reasons why a model stopped that an answer does not have. */
+const NO_ANSWER = /^(?:tool_use|tool_calls|toolUse|max_tokens|length|pause_turn|error|aborted)$/;
+
+/** Keeps what a run did last, from which follows how it ended. */
+export class LastActFold {
+  #waitsFor = '';
+  #isAnswer = false;
+  #isPlan = false;
+  #lastCall: RunCall | undefined;
+  /** Calls without a result since the last message, by id. */
+  readonly #running = new Map<string, RunCall>();
+
+  /** @param call  the call that the record started or ended */
+  fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
+    switch (payload.kind) {
+      case 'session_event':
+        this.#waitsFor = waitText(payload) ?? this.#waitsFor;
+        return;
+      case 'message_appended': {
+        const { message } = payload;
+        this.#waitsFor = '';
+        if (message.role === 'system' || message.role === 'tool_result') return;
+        this.#running.clear();
+        this.#isAnswer = false;
+        // The note of an interruption follows the plan.
+        if (message.role === 'user') return;
+        this.#isPlan = false;
+        this.#isAnswer =
+          message.error_message === undefined &&
+          !NO_ANSWER.test(message.stop_reason ?? '') &&
+          textOfContent(message.content).trim() !== '' &&
+          (typeof message.content === 'string' || message.content.every(({ type }) => type !== 'tool_call'));
+        return;
+      }
+      case 'tool_started':
+        this.#isAnswer = ANSWER.test(payload.tool_name);
+        this.#isPlan = false;
+        this.#begin(call);
+        return;
+      case 'tool_ended':
+        if (call !== undefined) this.#end(call);
+        return;
+      default:
+    }
+  }
+
+  get state(): LastAct {
+    const [running] = this.#running.values();
+    const call = running ?? this.#lastCall;
+    return {
+      waitsFor: this.#waitsFor,
+      isAnswer: this.#isAnswer,
+      isPlan: this.#isPlan,
+      isRunning: running !== undefined,
+      ...(call === undefined ? {} : { call: callLabel(call) }),
+    };
+  }
+
+  #begin(call: RunCall | undefined): void {
+    if (call === undefined) return;
+    if (this.#running.size < MAX_RUNNING) this.#running.set(call.id, call);
+    this.#waitsFor = questionOf(call);
+  }
+
+  #end(call: RunCall): void {
+    // If the source contains no result, the call was running, or its question is open.
+    if (call.resultMissing) return;
+    this.#waitsFor = '';
+    this.#running.delete(call.id);
+    this.#lastCall = call;
+    this.#isPlan = PLAN.test(call.tool) && (call.failed || call.outcome !== undefined);
+  }
+}
+
+function questionOf({ args, tool }: RunCall): string {
+  if (PLAN.test(tool)) return 'waits for your decision on its plan';
+  if (!QUESTION.test(tool)) return '';
+  const members = isJsonObject(args) ? args : {};
+  const [first] = Array.isArray(members['questions']) ? members['questions'] : [];
+  const question = textIn(first, 'question') ?? textIn(args, 'question') ?? textIn(args, 'prompt');
+  return `waits for your answer${question === undefined ? '' : `: ${question}`}`;
+}
+
+/** Returns a call as a person would name it: its command, the description of its task, or its tool and first text. */
+function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
+  const command = commandLineOf(args);
+  if (command !== undefined) return oneLine(withoutFolder(command));
+  const text = textIn(args, 'description') ?? firstText(args);
+  return oneLine(
+    textIn(args, 'description') === undefined ? `${tool}${text === undefined ? '' : ` ${text}`}` : (text ?? tool),
+  );
+}
+
+/** Returns a command without the change of folder before it. */
+function withoutFolder(command: string): string {
+  return command.trim().replace(/^cd (?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;)\s*/, '');
+}
+
+function textIn(value: Json | undefined, name: string): string | undefined {
+  const text = isJsonObject(value) ? value[name] : undefined;
+  return typeof text === 'string' && text.trim() !== '' ? text : undefined;
+}
+
+function firstText(args: Json): string | undefined {
+  return isJsonObject(args) ? Object.values(args).find((value) => typeof value === 'string') : undefined;
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > LABEL_CHARS ? `${line.slice(0, LABEL_CHARS - 1).toWellFormed()}…` : line;
+}
