@@ -436,6 +436,8 @@ test.each(INJECTIONS)('%s: the tool run_status says nothing that another program
     deadlineAtMs: null,
     leftMs: null,
     costUsd: null,
+    tokens: null,
+    contextTokens: null,
     lastAtMs: 0,
   };
   const pattern = { kind: injection, level: 'warn', occurrences: 3, stuck: true } as const;

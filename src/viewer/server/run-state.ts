@@ -5,7 +5,7 @@ import type { PayloadOf } from '../../core/records/field-types.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { RunView } from '../../core/facts/run-view.ts';
-import { contextTokensOf } from './context-tokens.ts';
+import { contextTokensOf } from '../../core/facts/context-tokens.ts';
 import type { FailureRow, FilesRow, RunState, SeenRequest } from './api-shapes.ts';
 
 const MAX_FILES = 2_000;

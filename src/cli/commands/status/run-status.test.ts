@@ -89,7 +89,7 @@ test('the status has the cost of a run whose answers are all read and priced', (
   const cheap = { ...summary, lastSeq: 8 };
   const status = runStatus(cheap, records(answer('gpt-5.2'), answer('gpt-5.2')), NOW_MS);
   expect(status.costUsd).toBeCloseTo(2 * (1.75 + 1.4));
-  expect(statusText(status)).toBe('cox 1,234 calls, 1 error, $6.30');
+  expect(statusText(status)).toBe('cox 1,234 calls, 1 error, 2,200,000 tokens, $6.30, context 1,000,000');
   expect(runStatus(cheap, records(answer('gpt-5.2'), answer('no-such-model')), NOW_MS).costUsd).toBeNull();
   expect(runStatus({ ...summary, lastSeq: 2_065 }, records(answer('gpt-5.2')), NOW_MS).costUsd).toBeNull();
   expect(runStatus(summary, [], NOW_MS).costUsd).toBeNull();
@@ -102,4 +102,22 @@ test('a template keeps unknown names and is safe for a terminal', () => {
   );
   expect(formattedStatus('{calls}', undefined)).toBe('');
   expect(statusText(undefined)).toBe('cox: no run');
+});
+
+test('the status has the tokens, the cost and the context of the last answer', () => {
+  const answer = (input: number, cached: number): TrajectoryPayload => ({
+    kind: 'message_appended',
+    message: {
+      role: 'assistant',
+      content: '',
+      model_id: 'claude-sonnet-4-5',
+      usage: { input_tokens: input, output_tokens: 100, cache_read_tokens: cached },
+    },
+  });
+  const status = runStatus(summary, records(answer(1_000, 0), answer(500, 40_000)), NOW_MS);
+  expect(status).toMatchObject({ tokens: 1_700, contextTokens: 40_500 });
+  expect(statusText(status)).toBe('cox 1,234 calls, 1 error, 1,700 tokens, $0.019, context 40,500');
+  expect(formattedStatus('{tokens} {cost} {context}', status)).toBe('1,700 $0.019 40,500');
+  const long = runStatus({ ...summary, lastSeq: 10_000 }, records(answer(1_000, 0)), NOW_MS);
+  expect(long).toMatchObject({ tokens: null, costUsd: null, contextTokens: 1_000 });
 });

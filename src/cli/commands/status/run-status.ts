@@ -1,5 +1,6 @@
 import { answerCost } from '../../../core/records/answer-cost.ts';
 import { MODEL_PRICES } from '../../../core/records/model-prices.ts';
+import { contextTokensOf } from '../../../core/facts/context-tokens.ts';
 import { seriousness } from '../../../core/facts/seen-pattern.ts';
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
@@ -23,6 +24,10 @@ export interface RunStatus {
   readonly leftMs: number | null;
   /** Cost in US dollars. Null if no answer has tokens, if a price is unknown, or if the run has more records than were read. */
   readonly costUsd: number | null;
+  /** Input and output tokens, without cached ones that the input does not include. Null as `costUsd`. */
+  readonly tokens: number | null;
+  /** Tokens that the model read for its last answer: the size of the context. Null if no answer has tokens. */
+  readonly contextTokens: number | null;
   /** Null while the run is open. */
   readonly outcome: string | null;
   readonly lastAtMs: number;
@@ -36,7 +41,10 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
   let deadlineAtMs: number | null = null;
   let host: string | null = null;
   let costUsd: number | undefined;
-  let isPriced = summary.lastSeq <= HEAD_RECORDS + TAIL_RECORDS;
+  let tokens: number | undefined;
+  let contextTokens: number | null = null;
+  const isWhole = summary.lastSeq <= HEAD_RECORDS + TAIL_RECORDS;
+  let isPriced = isWhole;
   for (const { payload } of records) {
     if (payload.kind === 'run_started') {
       deadlineAtMs = payload.steering?.deadline_at_unix_ms ?? null;
@@ -49,6 +57,8 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
       const cost = usage && answerCost(usage, modelId, MODEL_PRICES);
       if (usage !== undefined && cost === undefined) isPriced = false;
       if (cost !== undefined) costUsd = (costUsd ?? 0) + cost;
+      if (usage !== undefined) tokens = (tokens ?? 0) + (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
+      contextTokens = contextTokensOf(payload, summary.modelId) ?? contextTokens;
     }
   }
   const { calls, errors, lastAtMs, outcome = null, runId, task = null, turns } = summary;
@@ -71,6 +81,8 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     deadlineAtMs,
     leftMs,
     costUsd: isPriced ? (costUsd ?? null) : null,
+    tokens: isWhole ? (tokens ?? null) : null,
+    contextTokens,
     outcome,
     lastAtMs,
   };

@@ -1,5 +1,5 @@
 import { inWords } from '../../../core/records/words.ts';
-import { countOf, durationText, usdText } from '../../../core/base/number-text.ts';
+import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 import type { RunStatus } from './run-status.ts';
 
@@ -8,12 +8,14 @@ import type { RunStatus } from './run-status.ts';
  */
 export function statusText(status: RunStatus | undefined): string {
   if (status === undefined) return 'cox: no run';
-  const { calls, costUsd, errors, leftMs, outcome, pattern, waitingEvents = 0 } = status;
+  const { calls, contextTokens, costUsd, errors, leftMs, outcome, pattern, tokens, waitingEvents = 0 } = status;
   const facts = [
     countOf(calls, 'call'),
     ...(errors > 0 ? [countOf(errors, 'error')] : []),
     ...(pattern === null ? [] : [patternText(pattern)]),
+    ...(tokens === null ? [] : [countOf(tokens, 'token')]),
     ...(costUsd === null ? [] : [usdText(costUsd)]),
+    ...(contextTokens === null ? [] : [`context ${countText(contextTokens)}`]),
     ...(leftMs === null ? [] : [leftText(leftMs)]),
     ...(outcome === null ? [] : [printableCut(inWords('outcome', outcome), 40)]),
     ...(waitingEvents === 0 ? [] : [`${countOf(waitingEvents, 'event')} waiting`]),
@@ -22,12 +24,12 @@ export function statusText(status: RunStatus | undefined): string {
 }
 
 /**
- * Fills in a template. Replaces `{calls}`, `{errors}`, `{turns}`, `{pattern}`, `{level}`, `{left}`, `{outcome}`, `{run}`, `{host}`
- * and `{task}`. Unknown names are unchanged. Returns an empty text without a run.
+ * Fills in a template. Replaces `{calls}`, `{errors}`, `{turns}`, `{tokens}`, `{cost}`, `{context}`, `{pattern}`, `{level}`, `{left}`,
+ * `{outcome}`, `{run}`, `{host}` and `{task}`. Unknown names are unchanged. Returns an empty text without a run.
  */
 export function formattedStatus(template: string, status: RunStatus | undefined): string {
   if (status === undefined) return '';
-  const { calls, errors, host, leftMs, outcome, pattern, runId, task, turns } = status;
+  const { calls, contextTokens, costUsd, errors, host, leftMs, outcome, pattern, runId, task, tokens, turns } = status;
   const values: Readonly<Record<string, string>> = {
     run: runId,
     host: host ?? '',
@@ -35,6 +37,9 @@ export function formattedStatus(template: string, status: RunStatus | undefined)
     calls: String(calls),
     errors: String(errors),
     turns: String(turns),
+    tokens: tokens === null ? '' : countText(tokens),
+    cost: costUsd === null ? '' : usdText(costUsd),
+    context: contextTokens === null ? '' : countText(contextTokens),
     pattern: pattern === null ? '' : inWords('pattern', pattern.kind),
     level: pattern === null ? '' : inWords('level', pattern.level),
     left: leftMs === null ? '' : leftText(leftMs),

@@ -1,6 +1,6 @@
-import { countsCacheBeside } from '../../core/records/answer-cost.ts';
-import { MODEL_PRICES } from '../../core/records/model-prices.ts';
-import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import { countsCacheBeside } from '../records/answer-cost.ts';
+import { MODEL_PRICES } from '../records/model-prices.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /**
  * Returns the number of tokens that the model read for a response, which is the size of its context at that time. Undefined if the record
