@@ -307,5 +307,5 @@ export type { AdviseContext } from './core/run/evaluation-payload.ts';
 export type { RunSnapshot } from './core/run/run.ts';
 export type { EndListener } from './core/run/last-words.ts';
 export type { Run } from './core/run/run.ts';
-export { standardSteering } from './core/steering/standard-steering.ts';
+export { standardSteering, type StandardSteeringOptions } from './core/steering/standard-steering.ts';
 export type { ModelGuidanceConfig, SteeringOptions } from './core/steering/steering-options.ts';

@@ -110,7 +110,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       cadence: speakers.cadence,
       disabled: overrunProviders(state),
       admit: (item) => noise.admits(feedbackCandidate(item)),
-      refuses: (pattern) => !noise.wouldAdmit({ source: 'feedback', ...pattern }),
+      refuses: (pattern, provider) => !noise.wouldAdmit({ source: 'feedback', provider, ...pattern }),
       measureMs: input.measureMs,
       timeLimitMs: steering.providerTimeLimitMs,
       onOverrun: input.onOverrun,
@@ -139,8 +139,9 @@ function overrunProviders(state: SteeringState): ReadonlySet<string> {
 
 function feedbackCandidate(item: ProducedFeedback): AdviceCandidate {
   const { pattern } = item.feedback;
-  if (pattern === undefined) return { source: 'feedback', identity: `${item.source}:${item.name}` };
-  return { source: 'feedback', ...pattern };
+  const provider = item.name;
+  if (pattern === undefined) return { source: 'feedback', provider, identity: `${item.source}:${provider}` };
+  return { source: 'feedback', provider, ...pattern };
 }
 
 function speakGuidance(

@@ -11,6 +11,11 @@ export const STANDARD_TRIGGERS: { readonly deadline: FeedbackTrigger; readonly p
   pace: { everyNCalls: 1 },
 };
 
+/** Options of `standardSteering`. */
+export interface StandardSteeringOptions {
+  readonly add?: NonNullable<SteeringOptions['feedback']>;
+}
+
 /** Noise limits of the standard steering. */
 export const STANDARD_NOISE: Required<Pick<NoiseOptions, 'callsPerAdvice' | 'maxPerRun'>> = {
   callsPerAdvice: 50,
@@ -24,8 +29,10 @@ export const STANDARD_NOISE: Required<Pick<NoiseOptions, 'callsPerAdvice' | 'max
  *
  * Every provider whose trigger fires gives feedback, at its own cadence (`all`, `per-provider`). With a shared cadence, a
  * frequent provider would prevent the others from giving feedback. `docs/standard-steering.md` has a table.
+ *
+ * @param options.add  feedback providers of your own, after those of the set; each has its own limits of a run
  */
-export function standardSteering(): SteeringOptions {
+export function standardSteering({ add = [] }: StandardSteeringOptions = {}): SteeringOptions {
   return {
     delivery: 'all',
     cadence: 'per-provider',
@@ -34,6 +41,7 @@ export function standardSteering(): SteeringOptions {
       { provider: deadlineFeedback({ spacing: 'halving' }), trigger: STANDARD_TRIGGERS.deadline },
       { provider: patternFeedback() },
       { provider: paceFeedback(), trigger: STANDARD_TRIGGERS.pace },
+      ...add,
     ],
     guidance: [],
   };

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { DecisionPoint } from '../../records/guidance.ts';
 import type { Severity } from '../../records/feedback.ts';
 import { LEVEL_RANK, type PatternLevel } from '../../records/trajectory-pattern.ts';
@@ -14,6 +15,8 @@ export interface LedgerEntry {
   readonly callIndex: number;
   readonly turn: number;
   readonly compactions: number;
+  /** Provider of the last advice. Absent in states of earlier versions. */
+  readonly provider?: string;
   /** True for feedback without a pattern. Its trigger controls how often it is given. */
   readonly paced?: true;
 }
@@ -45,7 +48,7 @@ export function recordAdvice(
   view: AdviceView,
   maxIdentities: number = MAX_IDENTITIES,
 ): AdviceLedger {
-  const { identity, level = null, occurrences = 0 } = advice;
+  const { identity, level = null, occurrences = 0, provider } = advice;
   const { callIndex, turn, compactions } = view;
   const entries: LedgerEntry[] = [];
   let countBefore = 0;
@@ -53,7 +56,8 @@ export function recordAdvice(
     if (entry.identity === identity) countBefore = entry.said;
     else entries.push(entry);
   }
-  const entry: LedgerEntry = { identity, said: countBefore + 1, level, occurrences, callIndex, turn, compactions };
+  const said = countBefore + 1;
+  const entry = { identity, said, level, occurrences, callIndex, turn, compactions, ...present({ provider }) };
   entries.push(isPaced(advice) ? { ...entry, paced: true } : entry);
   return entries.length > maxIdentities ? entries.slice(-maxIdentities) : entries;
 }
@@ -69,6 +73,8 @@ export function rearmAdvice(ledger: AdviceLedger, identity: string): AdviceLedge
 /** The input of noise control. */
 export interface AdviceCandidate {
   readonly source: 'feedback' | 'guidance';
+  /** Name of the provider. Each provider has its own budget of a run. */
+  readonly provider?: string;
   /** Identity of the pattern, or the provider's name. */
   readonly identity: string;
   /** Level of the pattern; absent for advice without a pattern, such as a deadline. */

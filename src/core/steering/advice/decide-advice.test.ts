@@ -60,10 +60,28 @@ test('a run gets one piece at any call, then one in so many calls, up to its max
   let ledger = ledgerWith(deadline, at(1));
   expect(reasonAt(ledger, 3)).toBe('first');
   ledger = ledgerWith(about('one'), at(3), ledger);
-  expect([reasonAt(ledger, 99), reasonAt(ledger, 100)]).toEqual(['run-budget-spent', 'first']);
+  const again = (call: number): string =>
+    decideAdvice(ledger, { ...about('one'), occurrences: 9 }, at(call), options).reason;
+  expect([again(99), again(100)]).toEqual(['run-budget-spent', 'count-doubled']);
+  // A second problem waits for a fifth of the calls.
+  expect([reasonAt(ledger, 12), reasonAt(ledger, 13)]).toEqual(['run-budget-spent', 'first']);
   expect(decideAdvice(ledger, deadline, at(4), options).say).toBe(true);
   ledger = ledgerWith(about('three'), at(150), ledgerWith(about('two'), at(100), ledger));
   expect(reasonAt(ledger, 1_000)).toBe('run-budget-spent');
+});
+
+test('each provider has its own budget of a run', () => {
+  const options = { callsPerAdvice: 50, maxPerRun: 1 };
+  const own: AdviceCandidate = {
+    source: 'feedback',
+    provider: 'Mine',
+    identity: 'mine',
+    level: 'warn',
+    occurrences: 3,
+  };
+  const ledger = ledgerWith(own, at(3));
+  expect(decideAdvice(ledger, { ...loop('warn', 3), provider: 'Pattern' }, at(4), options).reason).toBe('first');
+  expect(decideAdvice(ledger, { ...own, identity: 'other' }, at(40), options).reason).toBe('run-budget-spent');
 });
 
 test('a pattern that comes back after it was cleared gets advice again', () => {

@@ -19,11 +19,12 @@ export interface NoiseOptions {
   /** Minimum number of turns between two such texts; default 0. */
   readonly cooldownTurns?: number;
   /**
-   * Limits a run to one advice text per this many calls. The first may come at any call, and the second from call `2 *
-   * callsPerAdvice`. Feedback without a pattern is not counted. Default 0: no limit.
+   * Limits each provider to one advice text per this many calls of a run. The first may come at any call, and the second from
+   * call `2 * callsPerAdvice`. The first text about a pattern or of a provider only waits for a fifth of these calls. Feedback
+   * without a pattern is not counted. Default 0: no limit.
    */
   readonly callsPerAdvice?: number;
-  /** Maximum number of advice texts in a run, which are counted in the same way; default: no limit. */
+  /** Maximum number of advice texts of a provider in a run, which are counted in the same way; default: no limit. */
   readonly maxPerRun?: number;
   /**
    * Minimum number of calls between two feedback texts without a pattern; default 0, because triggers control how often
@@ -84,7 +85,8 @@ export function decideAdvice(
   noise: NoiseOptions = {},
 ): AdviceDecision {
   const options = { ...NOISE_DEFAULTS, ...noise };
-  if (!isPaced(candidate) && isSpent(ledger, view, options)) return { say: false, reason: 'run-budget-spent' };
+  if (!isPaced(candidate) && isSpent(ledger, candidate, view, options))
+    return { say: false, reason: 'run-budget-spent' };
   const entry = ledger.find(({ identity }) => identity === candidate.identity);
   if (entry === undefined) return { say: true, reason: 'first' };
   const { level } = candidate;
@@ -106,14 +108,26 @@ type ResolvedNoise = NoiseOptions & Readonly<Record<keyof typeof NOISE_DEFAULTS,
 
 const COOLING: AdviceDecision = { say: false, reason: 'cooldown' };
 
-/** Returns true if the run has received all the advice that is allowed up to this call. */
-function isSpent(ledger: AdviceLedger, { callIndex }: AdviceView, options: ResolvedNoise): boolean {
+/** Returns true if the provider has given all the advice that is allowed up to this call. */
+function isSpent(
+  ledger: AdviceLedger,
+  { identity, provider }: AdviceCandidate,
+  { callIndex }: AdviceView,
+  options: ResolvedNoise,
+): boolean {
   const { callsPerAdvice, maxPerRun = Infinity } = options;
   if (callsPerAdvice === 0 && maxPerRun === Infinity) return false;
-  const adviceLimit =
-    callsPerAdvice === 0 ? maxPerRun : Math.min(maxPerRun, Math.max(1, Math.floor(callIndex / callsPerAdvice)));
-  return ledger.reduce((total, entry) => total + (entry.paced === true ? 0 : entry.said), 0) >= adviceLimit;
+  const own = ledger.filter((entry) => entry.paced !== true && (entry.provider ?? provider) === provider);
+  const said = own.reduce((total, entry) => total + entry.said, 0);
+  if (said >= maxPerRun) return true;
+  if (callsPerAdvice === 0) return false;
+  if (own.every((entry) => entry.identity !== identity))
+    return own.some((entry) => callIndex - entry.callIndex < callsPerAdvice * NEW_IDENTITY_SHARE);
+  return said >= Math.max(1, Math.floor(callIndex / callsPerAdvice));
 }
+
+/** A second problem is another one: it may be spoken about before the first one may again. */
+const NEW_IDENTITY_SHARE = 0.2;
 
 function isCooling(entry: LedgerEntry, candidate: AdviceCandidate, view: AdviceView, options: ResolvedNoise): boolean {
   const isPacedNow = isPaced(candidate);

@@ -50,7 +50,7 @@ export interface RunSpeakersOptions extends AskOptions {
    */
   readonly admit?: ((item: ProducedFeedback) => boolean) | undefined;
   /** Returns true if `admit` would refuse a provider's feedback about this pattern. The provider then does not run. */
-  readonly refuses?: ((pattern: TrajectoryPattern) => boolean) | undefined;
+  readonly refuses?: ((pattern: TrajectoryPattern, provider: string) => boolean) | undefined;
   readonly onFault?: FeedbackFaultHandler | undefined;
   /** Removes secrets from drafts and fault messages. Must not throw. Default: no change. */
   readonly redact?: ((text: string) => string) | undefined;
@@ -125,7 +125,7 @@ function isRefused(
 ): boolean {
   if (refuses === undefined || !('refersToTriggerPattern' in provider)) return false;
   const patternTrigger = triggers.find((trigger) => trigger.condition === 'onPattern');
-  return patternTrigger !== undefined && refuses(patternTrigger.pattern);
+  return patternTrigger !== undefined && refuses(patternTrigger.pattern, provider.name);
 }
 
 function evaluateTriggers(speaker: Speaker, situation: Situation, faults: FeedbackFaults): readonly FiredTrigger[] {

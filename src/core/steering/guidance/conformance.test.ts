@@ -310,6 +310,6 @@ describe('design rationale', () => {
     const [loop, plain] = evaluateGuidance(configs, context, EMPTY_GUIDANCE_STATE).produced.map(guidanceCandidate);
     expect(loop).toMatchObject({ source: 'guidance', level: 'warn', occurrences: 3, severity: 'caution' });
     expect(loop?.identity).toBe(context.trajectory.openPatterns()[0]?.identity);
-    expect(plain).toEqual({ source: 'guidance', identity: 'guidance:plain', severity: 'info' });
+    expect(plain).toEqual({ source: 'guidance', provider: 'plain', identity: 'guidance:plain', severity: 'info' });
   });
 });

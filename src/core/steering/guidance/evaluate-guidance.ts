@@ -226,12 +226,13 @@ function readInjection(value: unknown, ownCategory: string): GuidanceInjection |
  * advice is not given both as feedback and as guidance. Other guidance has the identity of its provider.
  */
 export function guidanceCandidate(produced: ProducedGuidance): AdviceCandidate & { readonly severity: Severity } {
-  const { pattern } = produced.classification;
+  const { classification, providerName: provider } = produced;
+  const { pattern } = classification;
   if (pattern === undefined) {
-    return { source: 'guidance', identity: `guidance:${produced.providerName}`, severity: 'info' };
+    return { source: 'guidance', provider, identity: `guidance:${provider}`, severity: 'info' };
   }
   const { identity, level, occurrences } = pattern;
-  return { source: 'guidance', identity, level, occurrences, severity: severityOfLevel(level) };
+  return { source: 'guidance', provider, identity, level, occurrences, severity: severityOfLevel(level) };
 }
 
 export const EMPTY_GUIDANCE_STATE: GuidanceState = { turn: -1, inTurn: 0, providers: {} };
