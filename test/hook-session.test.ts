@@ -394,5 +394,8 @@ test('the pace of a token budget is told at the right call', async () => {
   const host = new Host({ steering: standardSteering(), budget: { tokens: 50_000 } });
   await host.prompt('Do it');
   for (let turn = 1; turn <= 10; turn += 1) await host.turn([bash(`step ${turn}`, `done ${turn}`)]);
-  expect(host.advice).toEqual([[10, expect.stringContaining('the token budget lasts for about 2 more tool calls')]]);
+  expect(host.advice).toEqual([
+    [5, expect.stringContaining('the token budget lasts for about 7 more tool calls')],
+    [7, expect.stringContaining('the token budget lasts for about 5 more tool calls')],
+  ]);
 });
