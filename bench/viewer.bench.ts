@@ -82,7 +82,7 @@ async function measureOpening(
   await page.goto(`${new URL(viewer.url).origin}/?source=0&run=large`);
   await page.locator('.row .call-head').first().waitFor();
   const rowsMs = performance.now() - started;
-  await page.getByText('Reading the run for its timeline').waitFor({ state: 'detached' });
+  await page.getByText('Reading the run:').waitFor({ state: 'detached' });
   const wholeMs = performance.now() - started;
   console.log(
     `open a run of ${RECORDS} records, ${round}: its calls are seen after ${rowsMs.toFixed(0)} ms (${(rowsMs / readMs).toFixed(2)} of that), all of its timeline after ${wholeMs.toFixed(0)} ms (${(wholeMs / readMs).toFixed(2)})`,
@@ -95,11 +95,11 @@ async function measureRun(scene: ViewerScene, readMs: number): Promise<void> {
   await page.waitForTimeout(SETTLE_MS);
   const { origin } = new URL(viewer.url);
   for (const round of ['cold', 'warm']) await measureOpening(scene, page, { round, readMs });
-  await report(page, 'scroll it from end to end', '.talk-scroll', '.row:not(.is-waiting)');
+  await report(page, 'scroll it from end to end', 'html', '.row:not(.is-waiting)');
   await reportInput(page, 'press j 40 times, then G and g', async () => {
     for (const key of [...Array.from({ length: 40 }, () => 'j'), 'G', 'g']) await page.keyboard.press(key);
   });
-  await page.locator('.talk-scroll').hover();
+  await page.locator('.talk-rows').hover();
   await reportInput(page, 'turn the wheel 40 times by 2,000 pixels', async () => {
     for (let turn = 0; turn < 40; turn += 1) await page.mouse.wheel(0, 2_000);
   });

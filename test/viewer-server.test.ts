@@ -1,4 +1,4 @@
-import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
@@ -649,15 +649,23 @@ test('labels are read from and written to the given file', async () => {
   expect((await page.json<LabelsAnswer>('/api/labels')).labels).toHaveLength(21);
 });
 
-test('without a labels file nothing is written, and the answer says how to give one', async () => {
+test('runs with a flag that has no label are a filter, and the file of labels is sent as it is', async () => {
   const store = sqliteStore(at('runs.db'));
+  await appendRun(store, 'loop', [started('loop'), ...failing(8)]);
+  await appendRun(store, 'calm', [started('calm'), ...reading(2)]);
   await store.close();
-  const { page } = await view(['runs.db']);
-  const answer = await page.post('/api/labels', { id: 'run', target: 'ok' });
-  expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
-    409,
-    { error: { code: 'no-labels-file', fix: expect.stringContaining('--labels') } },
-  ]);
+  const { page } = await view(['runs.db'], { labels: at('labels.csv') });
+  const unlabelled = (): Promise<RunsAnswer> =>
+    until(
+      () => page.json<RunsAnswer>('/api/runs?status=unlabelled'),
+      ({ pending }) => pending === 0,
+    );
+  const [row, ...others] = (await unlabelled()).runs;
+  expect([row?.runId, others.length]).toEqual(['loop', 0]);
+  for (const flagged of row?.patternCalls ?? [])
+    await page.post('/api/labels', { id: `loop@${flagged}`, target: 'stuck' });
+  expect((await unlabelled()).runs).toEqual([]);
+  expect((await page.get('/api/labels.csv')).text).toBe(await readFile(at('labels.csv'), 'utf8'));
 });
 
 test('a listener that does not read costs little memory, and gets everything once it reads', async () => {

@@ -54,7 +54,7 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     ['a run that is not there', '/?source=0&run=none', '.notice'],
     ['a comparison', '/?page=compare&a=0/stuck-run&b=0/child', '.pair.line'],
     ['the choice of a comparison', '/?page=compare&a=0/stuck-run', 'tbody tr'],
-    ['the review', '/?page=review&by=pattern', '.sheet .intro'],
+    ['a run with the bar for labels', '/?source=0&run=stuck-run&at=45&label=', '.label-bar'],
     ['the tasks', '/?page=runs&group=task', '.tasks tbody tr'],
     ['Markdown, colours, code and folded calls', '/?source=0&run=words', '.fold-line'],
     ['a moment that is not there', '/?page=moment&run=none&call=3', '.notice .dim'],

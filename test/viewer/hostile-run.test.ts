@@ -161,7 +161,11 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
     const page = await scene.open(
       `/?${new URLSearchParams({ page: 'compare', a: `0/${RUN}`, b: '0/other' }).toString()}`,
     );
-    await page.locator('.pair .cell').first().waitFor();
+    await page
+      .getByRole('button', { name: /equal calls/ })
+      .or(page.locator('.pair .cell'))
+      .first()
+      .waitFor();
     expect(await activeParts(page)).toEqual(INERT);
     await page.context().close();
   });

@@ -80,16 +80,4 @@ describe.skipIf(chromium === undefined)('the pages over many runs (need a Chromi
     await expect.poll(() => tasks.count()).toBe(3);
     await page.context().close();
   });
-
-  test('the page Compare begins with the tasks that some runs solved and others did not', async () => {
-    const page = await scene.open('/?page=compare', WIDE);
-    await page
-      .getByRole('row', { name: /^Dates are off/ })
-      .first()
-      .getByRole('link', { name: 'Compare' })
-      .click();
-    await page.getByRole('heading', { name: 'Compare: Dates are off by one' }).waitFor();
-    expect(faultsOf(page)).toEqual([]);
-    await page.context().close();
-  });
 });

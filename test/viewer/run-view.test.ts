@@ -370,12 +370,11 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await evidence.click();
     await expect.poll(() => page.locator('.row.is-selected .when').innerText()).toMatch(/^Call\s+4\b/);
     await expect.poll(() => page.locator('.strip-row .place').innerText()).toContain('call 4');
-    await expect.poll(() => page.getByRole('group', { name: 'Label' }).innerText()).toContain('At call 4');
     await page.context().close();
   });
 
   test('labels by a button, and shows the label on the row, the run and in the list', async () => {
-    const page = await scene.open('/?source=0&run=withheld');
+    const page = await scene.open('/?source=0&run=withheld&at=0&label=');
     await page.locator('.row .call-head').nth(2).click();
     const bar = page.getByRole('group', { name: 'Label' });
     await expect.poll(() => bar.innerText()).toContain('At call 3');
@@ -511,6 +510,11 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.locator('.row.is-selected').waitFor();
     await page.goto(`${new URL(scene.viewer.url).origin}/?page=compare&a=0/stuck-run&b=0/other-run`);
     await expect.poll(() => page.getByText('They do not differ.').count()).toBe(1);
+    expect(await page.locator('.pair.names .tag').count()).toBe(2);
+    const fold = page.getByRole('button', { name: /^\d+ equal calls$/ });
+    await fold.click();
+    await expect.poll(() => page.locator('.pair .cell').count()).toBeGreaterThan(20);
+    expect(await fold.count()).toBe(0);
     await page.context().close();
   });
 

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -6,6 +8,9 @@ import { findChromium } from './chromium.ts';
 import { addRun, addSampleRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 
 const chromium = findChromium();
+
+/** A token of the form that the host uses; it opens nothing. */
+const TOKEN = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`;
 
 /** The hand of a user: counts the steps of a task and refuses one more than its budget. */
 class Hand {
@@ -59,6 +64,11 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
           kind: 'message_appended',
           message: { role: 'assistant', content: 'On it.', usage: { input_tokens, cost_usd: 0.25 } },
         });
+        await addRun(store, 'secret', [
+          startOf('secret', 'Push it'),
+          ...shellTurn(0, `git push https://x:${TOKEN}@github.com/a/b`, 'done'),
+          { kind: 'message_appended', message: { role: 'assistant', content: 'All done with the token.' } },
+        ]);
         await addRun(store, 'counted', [startOf('counted', 'Count'), spent(500), spent(1_000)]);
       },
     });
@@ -113,13 +123,18 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
     await done(hand);
   });
 
-  test('exports a run for a bug report (1)', async () => {
-    const hand = await handAt('/?source=0&run=stuck-run', 1);
+  test('shares a run, and sees what was masked before (2)', async () => {
+    const hand = await handAt('/?source=0&run=secret', 2);
+    await hand.click(hand.page.getByRole('button', { name: 'Share' }));
+    await expect.poll(() => hand.page.getByRole('dialog').innerText()).toMatch(/masked:\s+github-token\s+[1-9]/);
     const [download] = await Promise.all([
       hand.page.waitForEvent('download'),
-      hand.click(hand.page.getByRole('link', { name: 'Export' })),
+      hand.click(hand.page.getByRole('link', { name: 'Save the file' })),
     ]);
-    expect(download.suggestedFilename()).toBe('coxswain-stuck-run.html');
+    expect(download.suggestedFilename()).toBe('coxswain-secret.html');
+    const page = await readFile((await download.path()) ?? '', 'utf8');
+    expect(page).toContain('All done with the token.');
+    expect(page).not.toContain(TOKEN);
     await done(hand);
   });
 

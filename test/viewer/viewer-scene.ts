@@ -55,7 +55,13 @@ export async function viewerScene(options: SceneOptions): Promise<ViewerScene> {
   await options.fill(store);
   await store.flush();
   const pageFolder = await buildPage(folder);
-  const viewer = await startViewer({ ...options.viewer, paths: options.paths ?? [file], port: 0, pageFolder });
+  const viewer = await startViewer({
+    labels: join(folder, 'labels.csv'),
+    ...options.viewer,
+    paths: options.paths ?? [file],
+    port: 0,
+    pageFolder,
+  });
   const browser = await launchChromium(options.chromium);
   return {
     folder,

@@ -119,7 +119,7 @@ const JUDGEMENTS = [
 /** Buttons that judge an advice text by the label of the call before it. A backtest counts these labels. */
 function Judgement(props: { readonly call: number; readonly labels: Labels }): ReactElement | null {
   const { call, labels } = props;
-  if (!labels.isWritable || call === 0) return null;
+  if (call === 0) return null;
   const label = labels.labelOf(call);
   return (
     <p className="judgement" role="group" aria-label={`The advice after call ${call} is`}>

@@ -6,8 +6,6 @@ import type {
   FindAnswer,
   LabelsAnswer,
   Overview,
-  ReviewAnswer,
-  ReviewBy,
   RecordsAnswer,
   RunAnswer,
   RunRowsAnswer,
@@ -74,13 +72,6 @@ export function getSources(): Promise<SourcesAnswer> {
 
 export function getTasks(filters: RunFilters): Promise<TasksAnswer> {
   return get<TasksAnswer>(`/api/tasks?${filterQuery(filters)}`);
-}
-
-/** @param filters  select the runs */
-export function getReview(by: ReviewBy, filters: RunFilters): Promise<ReviewAnswer> {
-  const query = filterQuery(filters);
-  query.set('by', by);
-  return get<ReviewAnswer>(`/api/review?${query}`);
 }
 
 /** Fetches one page of runs. @param limit  number of rows of the first page; at most 1,000 */

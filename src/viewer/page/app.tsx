@@ -1,7 +1,7 @@
-import { useCallback, useEffect, useState, type ReactElement, type ReactNode } from 'react';
+import { useCallback, useEffect, useState, type ReactElement } from 'react';
 
 import { assertNever } from '../../core/base/assert-never.ts';
-import { ApiError, getSources, type RunFilters } from './api.ts';
+import { ApiError, getSources } from './api.ts';
 import { ComparePage } from './compare-page.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { isTyping } from './is-typing.ts';
@@ -9,7 +9,6 @@ import { Link } from './link.tsx';
 import { MomentPage } from './moment-page.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
 import type { Route } from './route.ts';
-import { ReviewPage } from './review-page.tsx';
 import { RunListPage } from './run-list-page.tsx';
 import { RunPageView } from './run-page.tsx';
 import { runKey } from './route.ts';
@@ -44,20 +43,6 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
           <Mark />
           coxswain
         </Link>
-        <nav aria-label="Pages">
-          <Tab
-            to={{ page: 'runs', filters: filtersOf(route) }}
-            isCurrent={route.page === 'runs' || route.page === 'run'}
-          >
-            Runs
-          </Tab>
-          <Tab to={{ page: 'compare' }} isCurrent={route.page === 'compare'}>
-            Compare
-          </Tab>
-          <Tab to={{ page: 'review', by: 'pattern', filters: filtersOf(route) }} isCurrent={route.page === 'review'}>
-            Review
-          </Tab>
-        </nav>
         <span className="spring" />
         <ThemeButton />
         <button type="button" className="quiet" onClick={() => setHelpOpen(true)}>
@@ -80,13 +65,6 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
   );
 }
 
-/** Returns the filters that stay in the address when the user switches between pages. */
-function filtersOf(route: Route): RunFilters {
-  if (!('filters' in route)) return {};
-  const { order: _order, sort: _sort, ...filters } = route.filters;
-  return filters;
-}
-
 function titleOf(route: Route): string {
   switch (route.page) {
     case 'runs':
@@ -95,8 +73,6 @@ function titleOf(route: Route): string {
       return safeLine(route.run.runId).slice(0, 60);
     case 'compare':
       return 'Compare';
-    case 'review':
-      return 'Review';
     case 'moment':
       return safeLine(route.runId).slice(0, 60);
     default:
@@ -118,8 +94,6 @@ function Page({ route }: { readonly route: Route }): ReactElement {
   switch (route.page) {
     case 'runs':
       return <RunListPage filters={route.filters} sources={sources.value.sources} onSource={sources.reload} />;
-    case 'review':
-      return <ReviewPage route={route} sources={sources.value.sources} />;
     case 'compare':
       return <ComparePage route={route} />;
     case 'moment':
@@ -127,14 +101,6 @@ function Page({ route }: { readonly route: Route }): ReactElement {
     default:
       return assertNever(route);
   }
-}
-
-function Tab(props: { readonly to: Route; readonly isCurrent: boolean; readonly children: ReactNode }): ReactElement {
-  return (
-    <Link to={props.to} isCurrent={props.isCurrent}>
-      {props.children}
-    </Link>
-  );
 }
 
 /** Draws the logo: a boat and its wake. */

@@ -1,7 +1,6 @@
 import { useState, type ReactElement } from 'react';
 
 import type { ListedRow } from '../server/api-shapes.ts';
-import type { TaskGroup } from '../server/api-shapes.ts';
 import { getRun, getRuns } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
@@ -10,10 +9,7 @@ import { dayText } from './number-text.ts';
 import { addressOf, runKey } from './route.ts';
 import { stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
-import { TaskRows, useTasks } from './task-table.tsx';
 import { useLoaded } from './use-loaded.ts';
-
-const MAX_TASKS = 15;
 
 /** Lets the user choose the runs of a comparison. @param a  the first run, if it was chosen before */
 export function ChooseRun({ a }: { readonly a: string | undefined }): ReactElement {
@@ -30,8 +26,6 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
   return (
     <div className="sheet">
       <h1>{a === undefined ? 'Compare' : `Compare ${safeLine(a)} with…`}</h1>
-      {a === undefined && words.trim() === '' ? <TasksToCompare /> : null}
-      {a === undefined ? <h2>Two runs: choose the first</h2> : null}
       <p className="intro">
         Calls are aligned by tool and arguments, and the place where the runs part is marked. Only the latest 50 that
         match are listed{a === undefined ? '' : ', those of the same task first'}.
@@ -80,23 +74,6 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
         </tbody>
       </table>
     </div>
-  );
-}
-
-/** Lists tasks with several runs. Tasks with successful and failed runs come first, because their difference says most. */
-function TasksToCompare(): ReactElement | null {
-  const tasks = useTasks({}).value?.tasks.filter(({ runs }) => runs > 1) ?? [];
-  if (tasks.length === 0) return null;
-  const isMixed = ({ judged, succeeded }: TaskGroup): boolean => succeeded > 0 && succeeded < judged;
-  const sorted = tasks.toSorted((one, other) => Number(isMixed(other)) - Number(isMixed(one)));
-  return (
-    <>
-      <h2>Two runs of a task</h2>
-      <p className="intro">
-        A failed run with a successful one. Tasks that some runs solved and others did not come first.
-      </p>
-      <TaskRows tasks={sorted.slice(0, MAX_TASKS)} />
-    </>
   );
 }
 

@@ -1,18 +1,24 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
-import type { CallRow, CompareAnswer, ComparedRunAnswer, CompareRow } from '../server/api-shapes.ts';
+import type { CallRow, CompareAnswer, CompareRow, ListedRow } from '../server/api-shapes.ts';
 import { getComparison } from './api.ts';
 import { ChooseRun } from './choose-run.tsx';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
 import { countOf, countText } from '../../core/base/number-text.ts';
+import { costText } from './number-text.ts';
 import { addressOf, type Route } from './route.ts';
+import { stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 import { asError, useLoaded } from './use-loaded.ts';
 
 const ROW_PX = 44;
+/** Minimum number of equal rows that are folded into one line. */
+const MIN_FOLDED = 4;
+/** Further rows are requested when the view is this many rows from the loaded ones' end. */
+const AHEAD = 50;
 
 /** Shows two runs side by side, aligned by tool and arguments. The first difference is marked. */
 export function ComparePage({ route }: { readonly route: Extract<Route, { page: 'compare' }> }): ReactElement {
@@ -32,21 +38,32 @@ function Aligned(props: { readonly a: string; readonly b: string; readonly first
   const { a, b, first } = props;
   const { rows, more, error } = useRows(a, b, first);
   const scroller = useRef<HTMLDivElement>(null);
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
+  const shown = useMemo(() => foldEqual(rows, opened), [rows, opened]);
+  const isWhole = rows.length === first.total;
   const virtual = useVirtualizer({
-    count: first.total,
+    // The last line stands for the rows that are not loaded.
+    count: shown.length + (isWhole ? 0 : 1),
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: 10,
   });
   const items = virtual.getVirtualItems();
-  const lastIndex = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (lastIndex >= rows.length - 50) more();
-  }, [lastIndex, rows.length, more]);
+  const isAtEnd = !isWhole && (items.at(-1)?.index ?? 0) >= shown.length - AHEAD;
   const { firstDivergence } = first;
+  const divergence = shown.findIndex((part) => part.at === firstDivergence);
+  const isWanted = useRef(false);
+  useEffect(() => {
+    if (isAtEnd || (isWanted.current && divergence < 0)) more();
+    if (!isWanted.current || divergence < 0) return;
+    isWanted.current = false;
+    virtual.scrollToIndex(divergence, { align: 'center' });
+  }, [isAtEnd, divergence, more, virtual]);
   const toDivergence = useCallback(() => {
-    if (firstDivergence !== null) virtual.scrollToIndex(firstDivergence, { align: 'center' });
-  }, [virtual, firstDivergence]);
+    isWanted.current = firstDivergence !== null && divergence < 0;
+    if (isWanted.current) more();
+    else if (divergence >= 0) virtual.scrollToIndex(divergence, { align: 'center' });
+  }, [virtual, divergence, firstDivergence, more]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== 'e' || isTyping(event)) return;
@@ -87,30 +104,64 @@ function Aligned(props: { readonly a: string; readonly b: string; readonly first
       <div ref={scroller} className="compare-scroll" tabIndex={0} role="region" aria-label="Calls of both runs">
         {first.total === 0 ? <Notice title="Neither run called a tool" /> : null}
         <div style={{ position: 'relative', height: virtual.getTotalSize() }}>
-          {items.map((item) => (
-            <Pair
-              key={item.index}
-              row={rows[item.index]}
-              top={item.start}
-              isFirst={item.index === firstDivergence}
-              a={a}
-              b={b}
-            />
-          ))}
+          {items.map((item) => {
+            const part = shown[item.index];
+            return part !== undefined && 'equal' in part ? (
+              <div key={item.index} className="pair line equal" style={{ transform: `translateY(${item.start}px)` }}>
+                <button type="button" onClick={() => setOpened((before) => new Set(before).add(part.at))}>
+                  {countText(part.equal)} equal calls
+                </button>
+              </div>
+            ) : (
+              <Pair
+                key={item.index}
+                row={part?.row}
+                top={item.start}
+                isFirst={part !== undefined && part.at === firstDivergence}
+                a={a}
+                b={b}
+              />
+            );
+          })}
         </div>
       </div>
     </div>
   );
 }
 
-/** Names a run by its id, and by its task if the other run has another. */
-function RunName(props: { readonly run: ComparedRunAnswer; readonly other: ComparedRunAnswer }): ReactElement {
-  const { other, run } = props;
+/** A row, or a stretch of equal rows that is folded. `at` is the index of the (first) row. */
+type Shown = { readonly at: number; readonly row: CompareRow } | { readonly at: number; readonly equal: number };
+
+/** Folds the equal rows between two differences, except the one next to each of them. @param opened  indices of unfolded stretches */
+function foldEqual(rows: readonly CompareRow[], opened: ReadonlySet<number>): readonly Shown[] {
+  const shown: Shown[] = [];
+  for (let at = 0; at < rows.length;) {
+    let end = at;
+    while (rows[end]?.same === true) end += 1;
+    const [from, to] = [at === 0 ? 0 : at + 1, end === rows.length ? end : end - 1];
+    const isFolded = to - from >= MIN_FOLDED && !opened.has(from);
+    const stretch = rows.slice(at, Math.max(end, at + 1));
+    for (const [index, row] of stretch.entries()) {
+      if (isFolded && at + index === from) shown.push({ at: from, equal: to - from });
+      if (!isFolded || at + index < from || at + index >= to) shown.push({ at: at + index, row });
+    }
+    at = Math.max(end, at + 1);
+  }
+  return shown;
+}
+
+/** Names a run by its id, with its outcome and cost, and by its task if the other run has another. */
+function RunName({ other, run }: { readonly run: ListedRow; readonly other: ListedRow }): ReactElement {
+  const state = stateOf(run);
   return (
     <span>
       <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{safeLine(run.runId)}</Link>{' '}
+      <span className={`tag ${state.className}`} title={state.reason}>
+        {state.text}
+      </span>{' '}
       <span className="dim">
         {countOf(run.calls, 'call')}
+        {run.costUsd === undefined ? '' : `, ${costText(run.costUsd)}`}
         {run.title === run.runId || run.title === other.title ? '' : `, ${safeLine(run.title)}`}
       </span>
     </span>

@@ -10,13 +10,7 @@ const BUTTONS: readonly (readonly [LabelTarget, string])[] = [
 ];
 
 /** Shows the label of the chosen call. If no call is chosen, it shows the label of the run. */
-export function LabelBar(props: {
-  readonly labels: Labels;
-  /** The progress of the current review. */
-  readonly progress: string | undefined;
-}): ReactElement | null {
-  const { labels, progress } = props;
-  if (!labels.isWritable) return null;
+export function LabelBar({ labels }: { readonly labels: Labels }): ReactElement {
   const { call, target } = labels;
   return (
     <div className="label-bar" role="group" aria-label="Label">
@@ -43,7 +37,9 @@ export function LabelBar(props: {
           event.currentTarget.blur();
         }}
       />
-      {progress === undefined ? null : <span className="dim">{progress}</span>}
+      <a href="/api/labels.csv" download="labels.csv" title={labels.file}>
+        labels.csv
+      </a>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useEffect, type ReactElement } from 'react';
 
+import { present } from '../../core/base/present.ts';
 import type { SourceRow } from '../server/api-shapes.ts';
 import { ApiError, getCall, getSources, type RunAddress } from './api.ts';
 import { ErrorNotice, Notice } from './notice.tsx';
@@ -11,12 +12,13 @@ import { goTo } from './use-route.ts';
 /** Finds a run in the sources, and opens it at the call. */
 export function MomentPage(props: { readonly route: Moment; readonly sources: readonly SourceRow[] }): ReactElement {
   const { route, sources } = props;
-  const { runId } = route;
+  const { label, runId } = route;
   const place = useLoaded(JSON.stringify(route), () => placeOf(route, sources));
   const { value } = place;
   useEffect(() => {
-    if (value !== undefined && value !== null) goTo({ page: 'run', ...value }, { replace: true });
-  }, [value]);
+    if (value !== undefined && value !== null)
+      goTo({ page: 'run', ...value, ...present({ label }) }, { replace: true });
+  }, [value, label]);
   if (place.error !== undefined) return <ErrorNotice error={place.error} onRetry={place.reload} />;
   if (value !== null) return <Notice title="Looking for the run…" />;
   return (

@@ -12,11 +12,10 @@ const run = fc.record({ source: text, runId: text });
 const routes: fc.Arbitrary<Route> = fc.oneof(
   filters.map((chosen) => ({ page: 'runs' as const, filters: chosen })),
   fc.record({ page: fc.constant('run' as const), run, at: fc.nat(), find: text }),
-  fc.record({ page: fc.constant('review' as const), by: fc.constantFrom('pattern', 'advice', 'random'), filters }),
   fc.record({
     page: fc.constant('run' as const),
     run,
-    review: fc.record({ by: fc.constant('random' as const), filters }),
+    label: filters,
   }),
   run.map((address) => ({ page: 'run' as const, run: address })),
   fc.record({ page: fc.constant('compare' as const), a: text, b: text }),

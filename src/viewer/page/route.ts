@@ -1,13 +1,6 @@
 import { assertNever } from '../../core/base/assert-never.ts';
 import { present } from '../../core/base/present.ts';
-import { REVIEW_KINDS, type ReviewBy } from '../server/api-shapes.ts';
 import { RUN_FILTER_NAMES, type RunAddress, type RunFilters } from './api.ts';
-
-/** The calls to review: their kind, and the runs from which they come. */
-export interface ReviewQueue {
-  readonly by: ReviewBy;
-  readonly filters: RunFilters;
-}
 
 /** A view of the page. The address contains all of it. */
 export type Route =
@@ -17,14 +10,19 @@ export type Route =
       readonly run: RunAddress;
       readonly at?: number;
       readonly find?: string;
-      /** The review queue that contains the chosen call. */
-      readonly review?: ReviewQueue;
+      /** Shows the bar for labels. After a label, the next flag without one of the runs with these filters opens. */
+      readonly label?: RunFilters;
     }
-  | ({ readonly page: 'review' } & ReviewQueue)
   /** Two runs aligned. */
   | { readonly page: 'compare'; readonly a?: string; readonly b?: string }
   /** A call (1-based) of a run. It redirects to the call. Without a source, all sources are searched for the run. */
-  | { readonly page: 'moment'; readonly runId: string; readonly call: number; readonly source?: string };
+  | {
+      readonly page: 'moment';
+      readonly runId: string;
+      readonly call: number;
+      readonly source?: string;
+      readonly label?: RunFilters;
+    };
 
 /** Parses the query of an address. Invalid parts are ignored. */
 export function parseRoute(search: string): Route {
@@ -38,12 +36,15 @@ export function parseRoute(search: string): Route {
   if (page === 'moment' && runId !== null) {
     const call = Number(query.get('call'));
     const source = query.get('source') ?? undefined;
-    return { page, runId, call: Number.isSafeInteger(call) && call >= 1 ? call : 1, ...present({ source }) };
+    return {
+      page,
+      runId,
+      call: Number.isSafeInteger(call) && call >= 1 ? call : 1,
+      ...present({ source, label: labelFilters(query) }),
+    };
   }
   if (runId !== null) return runRoute(query, runId);
-  const filters = readFilters(query);
-  if (page === 'review') return { page, by: reviewBy(query.get('by')) ?? 'pattern', filters };
-  return { page: 'runs', filters };
+  return { page: 'runs', filters: readFilters(query) };
 }
 
 /** Formats a route as an address that starts with `/`. This is the inverse of `parseRoute`. */
@@ -58,14 +59,7 @@ export function formatRoute(route: Route): string {
       query.set('run', route.run.runId);
       if (route.at !== undefined) query.set('at', String(route.at));
       if (route.find !== undefined && route.find !== '') query.set('find', route.find);
-      if (route.review !== undefined) query.set('review', route.review.by);
-      if (Object.keys(route.review?.filters ?? {}).length > 0)
-        query.set('queue', setFilters(new URLSearchParams(), route.review?.filters ?? {}).toString());
-      break;
-    case 'review':
-      query.set('page', 'review');
-      query.set('by', route.by);
-      setFilters(query, route.filters);
+      setLabelFilters(query, route.label);
       break;
     case 'compare':
       query.set('page', 'compare');
@@ -77,6 +71,7 @@ export function formatRoute(route: Route): string {
       query.set('run', route.runId);
       query.set('call', String(route.call));
       if (route.source !== undefined) query.set('source', route.source);
+      setLabelFilters(query, route.label);
       break;
     default:
       return assertNever(route);
@@ -113,21 +108,24 @@ function setFilters(query: URLSearchParams, filters: RunFilters): URLSearchParam
   return query;
 }
 
-function reviewBy(text: string | null): ReviewBy | undefined {
-  return REVIEW_KINDS.find((kind) => kind === text);
+/** The names of filters are also names of a run's own parameters, so the filters are one parameter. */
+function setLabelFilters(query: URLSearchParams, filters: RunFilters | undefined): void {
+  if (filters !== undefined) query.set('label', setFilters(new URLSearchParams(), filters).toString());
+}
+
+function labelFilters(query: URLSearchParams): RunFilters | undefined {
+  const text = query.get('label');
+  return text === null ? undefined : readFilters(new URLSearchParams(text));
 }
 
 function runRoute(query: URLSearchParams, runId: string): Route {
   const seq = Number(query.get('at') ?? Number.NaN);
   const find = query.get('find');
-  const by = reviewBy(query.get('review'));
-  // The names of filters are also names of the run's own parameters.
-  const review = by && { by, filters: readFilters(new URLSearchParams(query.get('queue') ?? '')) };
   return {
     page: 'run',
     run: { source: query.get('source') ?? '', runId },
     ...(Number.isSafeInteger(seq) && seq >= 0 ? { at: seq } : {}),
     ...(find === null || find === '' ? {} : { find }),
-    ...present({ review }),
+    ...present({ label: labelFilters(query) }),
   };
 }

@@ -25,6 +25,7 @@ const STATUS: Readonly<Record<string, string>> = {
   success: 'succeeded',
   failed: 'failed',
   damaged: 'damaged',
+  unlabelled: 'flags without a label',
 };
 const ADVICE: Readonly<Record<string, string>> = { any: 'any advice', ignored: 'ignored by the agent' };
 

@@ -4,10 +4,10 @@ import { countText } from '../../core/base/number-text.ts';
 import { present } from '../../core/base/present.ts';
 import { safeText } from '../../core/base/shown-text.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { LastAnswer, RunAnswer, RunRow } from '../server/api-shapes.ts';
+import type { LastAnswer, ListedRow, RunAnswer, RunRow } from '../server/api-shapes.ts';
 import { findWords } from '../server/find-words.ts';
 import { AdviceCard, PatternCard, type CardProps } from './advice-card.tsx';
-import { findInRun } from './api.ts';
+import { findInRun, getLabels, getRun, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { ChildRunsContext } from './call-view.tsx';
 import { ConversationView, type ConversationHandle } from './conversation.tsx';
 import { CopyButtons } from './copy-buttons.tsx';
@@ -19,7 +19,6 @@ import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
 import { noteOpened } from './opened-runs.ts';
 import { Outline, type Noticed } from './outline.tsx';
 import type { RecordPages } from './record-pages.ts';
-import { goToNext, progressText } from './review.ts';
 import { runKey, type Route } from './route.ts';
 import type { Rows } from './rows.ts';
 import { RunDamage } from './run-damage.tsx';
@@ -120,13 +119,18 @@ function LoadedRun(props: {
     findRow(what, direction, ({ seq }) => marks.has(seq));
   };
 
-  const { review } = route;
+  const { label } = route;
   const onLabelled = useCallback(() => {
-    if (review !== undefined) goToNext(review).catch((error: unknown) => say(asError(error).message));
-  }, [review, say]);
+    if (label !== undefined) goToNextFlag(route.run, label, say).catch((error: unknown) => say(asError(error).message));
+  }, [label, route.run, say]);
   const onUndone = useCallback(() => {
-    if (review !== undefined) history.back();
-  }, [review]);
+    if (label !== undefined) history.back();
+  }, [label]);
+  const isUnchosen = useRef(label !== undefined && selected === undefined);
+  useEffect(() => {
+    if (isUnchosen.current) onLabelled();
+    isUnchosen.current = false;
+  }, [onLabelled]);
   const labels = useLabels(route.run, { rows, selected }, { say, onLabelled, onUndone });
   useRunKeys({
     step: (direction) => onFound(handle.current?.nextSeq(selected, direction), 'rows', direction),
@@ -230,7 +234,7 @@ function LoadedRun(props: {
         </ChildRunsContext>
         <div className="run-foot">
           {run.live || following.waiting > 0 ? <LiveButton following={following} /> : null}
-          <LabelBar labels={labels} progress={review === undefined ? undefined : progressText()} />
+          {label === undefined ? null : <LabelBar labels={labels} />}
         </div>
       </div>
       {noticed === undefined ? null : (
@@ -249,6 +253,21 @@ function LoadedRun(props: {
       )}
     </div>
   );
+}
+
+/** Opens the next flag without a label: in this run, else in the first run of the list that has one, else the list. */
+async function goToNextFlag(run: RunAddress, filters: RunFilters, say: (text: string) => void): Promise<void> {
+  const labelled = new Set((await getLabels()).labels.map(({ id }) => id));
+  const openCallOf = ({ patternCalls = [], runId }: ListedRow): number | undefined =>
+    patternCalls.find((call) => !labelled.has(`${runId}@${call}`));
+  const here = (await getRun(run)).run;
+  const next =
+    openCallOf(here) === undefined ? (await getRuns(filters, undefined)).runs.find((row) => openCallOf(row)) : here;
+  const call = next === undefined ? undefined : openCallOf(next);
+  if (next === undefined || call === undefined) {
+    say('Every flag has a label.');
+    goTo({ page: 'runs', filters });
+  } else goTo({ page: 'moment', runId: next.runId, source: next.source, call, label: filters });
 }
 
 /** Scrolls to the row in the address when it is known, and when the address changes by a step of a review or the Back button. */

@@ -2,7 +2,6 @@ import type { ReactElement, ReactNode } from 'react';
 
 import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
-import { runPath } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { countOf, countText } from '../../core/base/number-text.ts';
@@ -10,6 +9,7 @@ import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { runKey } from './route.ts';
 import { runRouteOf, stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
+import { ShareButton } from './share-button.tsx';
 import { placeInList } from './use-run-list.ts';
 
 /** Shows the title, the outcome and the actions of a run. */
@@ -73,9 +73,7 @@ export function RunTitle({
         <Link className="button" to={{ page: 'compare', a: runKey(run) }}>
           Compare
         </Link>
-        <a className="button" href={`${runPath(run)}/export.html`} download={`${fileName(run.runId)}.html`}>
-          Export
-        </a>
+        <ShareButton run={run} />
       </div>
     </header>
   );
@@ -102,8 +100,4 @@ function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
       {neighbourLink(place.next, 'Next run (J)', '›')}
     </span>
   );
-}
-
-function fileName(runId: string): string {
-  return runId.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80) || 'run';
 }

@@ -38,7 +38,7 @@ export function TaskTable({ filters }: { readonly filters: RunFilters }): ReactE
 }
 
 /** Loads the matching runs by task. */
-export function useTasks({ group: _group, order, sort, ...rest }: RunFilters): Loaded<TasksAnswer> {
+function useTasks({ group: _group, order, sort, ...rest }: RunFilters): Loaded<TasksAnswer> {
   const isTaskOrder = COLUMNS.some(([, name]) => name === sort);
   const filters = { ...rest, ...(isTaskOrder ? present({ sort }) : {}), ...present({ order }) };
   const loaded = useLoaded(`tasks ${JSON.stringify(filters)}`, () => getTasks(filters));
@@ -46,14 +46,10 @@ export function useTasks({ group: _group, order, sort, ...rest }: RunFilters): L
   return loaded;
 }
 
-/** The table of tasks. Its columns can be sorted if it shows all matching tasks. */
-export function TaskRows(props: {
-  readonly tasks: readonly TaskGroup[];
-  /** The filters of the runs. Absent if the order is fixed. */
-  readonly filters?: RunFilters;
-}): ReactElement {
+/** The table of tasks, with a link to compare a failed run with a successful one. */
+function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filters: RunFilters }): ReactElement {
   const { filters, tasks } = props;
-  const { group: _group, order: _order, sort: _sort, ...rest } = filters ?? {};
+  const { group: _group, order: _order, sort: _sort, ...rest } = filters;
   return (
     <table className="tasks">
       <thead>
@@ -64,13 +60,9 @@ export function TaskRows(props: {
               key={label}
               scope="col"
               className="number"
-              aria-sort={name === undefined || filters === undefined ? undefined : sortedBy(filters, name, 'runs')}
+              aria-sort={name === undefined ? undefined : sortedBy(filters, name, 'runs')}
             >
-              {name === undefined || filters === undefined ? (
-                label
-              ) : (
-                <SortButton filters={filters} name={name} label={label} initial="runs" />
-              )}
+              {name === undefined ? label : <SortButton filters={filters} name={name} label={label} initial="runs" />}
             </th>
           ))}
           <th scope="col">

@@ -14,8 +14,8 @@ const MAX_MARKS = 200;
 
 /** The labels of a run, and functions to change them. */
 export interface Labels {
-  /** False without a labels file. */
-  readonly isWritable: boolean;
+  /** The path of the labels file; undefined until it is known. */
+  readonly file: string | undefined;
   /** The call that `setLabel` labels. Undefined if it labels the run. */
   readonly call: number | undefined;
   /** The label of that call or of the run. */
@@ -60,7 +60,6 @@ export function useLabels(
   const loadedLabels = useLoaded('labels', getLabels);
   const [writtenLabels, setWrittenLabels] = useState<typeof loadedLabels.value>();
   const labels = writtenLabels ?? loadedLabels.value;
-  const isWritable = typeof labels?.file === 'string';
   const { runId, source } = run;
   const call = selected === undefined ? undefined : rows.callAt(selected) || undefined;
   const id = call === undefined ? runId : `${runId}@${call}`;
@@ -71,11 +70,6 @@ export function useLabels(
   const setLabel = useCallback(
     async (target: LabelTarget | null, ofCall?: number) => {
       try {
-        // A key may be pressed before the labels are loaded.
-        if ((labels ?? (await getLabels())).file === null) {
-          say('Start the viewer with --labels FILE to label.');
-          return;
-        }
         const callNumber = ofCall ?? call;
         const labelId = callNumber === undefined ? runId : `${runId}@${callNumber}`;
         const previousLabel = labels?.labels.find((label) => label.id === labelId);
@@ -110,7 +104,7 @@ export function useLabels(
   };
   const label = runLabels.find((runLabel) => runLabel.id === id);
   return {
-    isWritable,
+    file: labels?.file,
     call,
     target: label?.target,
     summary: labelText(runLabels, runId),

@@ -67,8 +67,6 @@ export interface RunExtras extends RunUsage {
   readonly waitsFor?: string;
   /** Amount of advice by delivery and next call. A key such as `delivered repeated` joins both. */
   readonly fates: Readonly<Record<string, number>>;
-  /** Calls after which advice was produced, at most eight. */
-  readonly adviceCalls: readonly number[];
   /** The most frequent error line, with masked numbers, and how often it occurs. Absent without error lines. */
   readonly errorLine?: readonly [string, number];
   /** For a task that `RunSummary` cuts: a hash of the whole text, and its next 200 characters. */
@@ -426,16 +424,9 @@ export interface CompareRow {
   readonly same: boolean;
 }
 
-export interface ComparedRunAnswer {
-  readonly runId: string;
-  readonly title: string;
-  readonly source: string;
-  readonly calls: number;
-}
-
 export interface CompareAnswer {
-  readonly a: ComparedRunAnswer;
-  readonly b: ComparedRunAnswer;
+  readonly a: ListedRow;
+  readonly b: ListedRow;
   readonly rows: readonly CompareRow[];
   readonly next?: number;
   /** Total number of rows. */
@@ -451,33 +442,9 @@ export interface CompareAnswer {
 export type LabelRow = Label;
 
 export interface LabelsAnswer {
-  /** Null without a labels file. Labelling is off in that case. */
-  readonly file: string | null;
+  /** The path of the labels file. */
+  readonly file: string;
   readonly labels: readonly LabelRow[];
-}
-
-/** A call in a run. */
-export interface RunMoment {
-  readonly runId: string;
-  /** 1-based number of the call. */
-  readonly call: number;
-}
-
-/** The kinds of review queues. `disagreement` contains labelled calls for which the patterns contradict the label. */
-export const REVIEW_KINDS = ['pattern', 'advice', 'random', 'disagreement'] as const;
-export type ReviewBy = (typeof REVIEW_KINDS)[number];
-
-export interface ReviewMoment extends RunMoment {
-  readonly source: string;
-}
-
-/** Calls to review, always in the same order. */
-export interface ReviewAnswer {
-  /** At most 500 calls, three per run. */
-  readonly moments: readonly ReviewMoment[];
-  /** Number of runs that have not been read yet and may add calls. */
-  readonly pending: number;
-  readonly facets: Facets;
 }
 
 /** The runs of one task. */

@@ -6,7 +6,7 @@ import { RunView } from '../../core/facts/run-view.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { readCall } from '../../core/detect/calls/tool-semantics.ts';
 import { alignKeys, type AlignedPair } from './align-calls.ts';
-import type { CallRow, CompareAnswer, CompareRow } from './api-shapes.ts';
+import type { CallRow, CompareAnswer, CompareRow, ListedRow } from './api-shapes.ts';
 import { undamagedRecords } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
 
@@ -18,9 +18,8 @@ const NAME_CHARS = 200;
 const TOOL_AHEAD = 20;
 
 export interface ComparedSide {
-  readonly source: string;
+  readonly row: ListedRow;
   readonly run: RunSummary;
-  readonly title: string;
   readonly reader: RunReader;
 }
 
@@ -39,8 +38,8 @@ export async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise
   const rows = [...compareRows(pairs, left.calls, right.calls)];
   const firstDifference = rows.findIndex(({ same }) => !same);
   return {
-    a: { source: a.source, runId: a.run.runId, title: a.title, calls: left.calls.length },
-    b: { source: b.source, runId: b.run.runId, title: b.title, calls: right.calls.length },
+    a: a.row,
+    b: b.row,
     rows,
     total: rows.length,
     firstDivergence: firstDifference < 0 ? null : firstDifference,

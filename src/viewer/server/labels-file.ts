@@ -5,7 +5,6 @@ import { formatLabels, LABEL_TARGETS, readLabels, type Label } from '../../lab/l
 import { CoxswainError } from '../../core/base/error.ts';
 import { replaceFile } from '../../core/node/written-file.ts';
 import type { LabelsAnswer } from './api-shapes.ts';
-import { viewerFault } from './viewer-fault.ts';
 
 const MAX_ID_CHARS = 1_100;
 const MAX_NOTE_CHARS = 2_000;
@@ -19,53 +18,47 @@ export interface LabelChange {
   readonly split?: string;
 }
 
-/** The labels file, if one was passed. It is read before each change, so another program may write it at the same time. */
+/** The labels file. It is read before each change, so another program may write it at the same time. */
 export class LabelsFile {
-  readonly #path: string | undefined;
+  readonly #path: string;
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string | undefined) {
+  constructor(path: string) {
     this.#path = path;
   }
 
   /** Reads the labels. A missing file has no labels. @throws CoxswainError with the errors of `readLabels` */
   async read(): Promise<LabelsAnswer> {
-    return { file: this.#path ?? null, labels: await this.#readLabels() };
+    return { file: this.#path, labels: await this.#readLabels() };
   }
 
   /**
    * Stores one label. Changes run one at a time. Each change writes a new file and renames it over the old one.
    *
-   * @throws CoxswainError with the reason `no-labels-file`; the errors of `readLabels`; `input-io` if the file cannot be written
+   * @throws CoxswainError with the errors of `readLabels`; `input-io` if the file cannot be written
    */
   async change(change: LabelChange): Promise<LabelsAnswer> {
-    const path = this.#path;
-    if (path === undefined) {
-      throw viewerFault('no-labels-file', 'no labels file was given', 'Start coxswain view with --labels FILE.');
-    }
-    const result = this.#lastChange.then(() => this.#change(path, change));
+    const result = this.#lastChange.then(() => this.#change(change));
     // The caller receives the error. The next change must not fail because of it.
     this.#lastChange = result.catch(() => {});
     return result;
   }
 
-  async #change(path: string, { id, note, split, target }: LabelChange): Promise<LabelsAnswer> {
+  async #change({ id, note, split, target }: LabelChange): Promise<LabelsAnswer> {
     const labels = new Map((await this.#readLabels()).map((label) => [label.id, label]));
     const previous = labels.get(id);
     if (target === null) labels.delete(id);
     else labels.set(id, { id, target, split: split ?? previous?.split ?? '', note: note ?? previous?.note ?? '' });
-    replaceFile(path, Buffer.from(formatLabels([...labels.values()])));
-    return { file: path, labels: [...labels.values()] };
+    replaceFile(this.#path, Buffer.from(formatLabels([...labels.values()])));
+    return { file: this.#path, labels: [...labels.values()] };
   }
 
   async #readLabels(): Promise<readonly Label[]> {
-    const path = this.#path;
-    if (path === undefined) return [];
-    const exists = await stat(path).then(
+    const exists = await stat(this.#path).then(
       () => true,
       () => false,
     );
-    return exists ? readLabels(path) : [];
+    return exists ? readLabels(this.#path) : [];
   }
 }
 

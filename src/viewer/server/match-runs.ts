@@ -36,6 +36,17 @@ const FACETS: {
 // The cast is safe: the names are the keys of this object.
 const FACET_NAMES = Object.keys(FACETS) as readonly (keyof Facets)[];
 
+/** The status of a run at a call of which a pattern was flagged that has no label. */
+const UNLABELLED = 'unlabelled';
+
+function hasFlagWithoutLabel(
+  { runId }: RunSummary,
+  extras: RunExtras | undefined,
+  labelled: ReadonlySet<string>,
+): boolean {
+  return extras?.patternCalls.some((call) => !labelled.has(`${runId}@${call}`)) === true;
+}
+
 /** The task of a run as a value of the filter `task`: the whole text decides, also of a task that the summary cuts. */
 export function taskKeyOf({ extras, run }: Pick<MatchedRun, 'extras' | 'run'>): string | undefined {
   return run.task === undefined || extras?.longTask === undefined ? run.task : `${run.task} #${extras.longTask.key}`;
@@ -55,10 +66,21 @@ export interface Matches {
 export function matchRuns(
   sources: readonly ListedSource[],
   filter: RunFilter,
-  foundBySource: ReadonlyMap<ListedSource, FoundRuns>,
+  {
+    foundBySource,
+    labelled,
+  }: {
+    readonly foundBySource: ReadonlyMap<ListedSource, FoundRuns>;
+    /** The ids of the labels. */
+    readonly labelled: ReadonlySet<string>;
+  },
 ): Matches {
   const runs: MatchedRun[] = [];
   const counts = new Map(FACET_NAMES.map((name) => [name, new Map<string, number>()]));
+  const valuesOf = (name: keyof Facets, run: RunSummary, extras: RunExtras | undefined): readonly string[] => {
+    const values = FACETS[name](run, extras);
+    return name === 'status' && hasFlagWithoutLabel(run, extras, labelled) ? [...values, UNLABELLED] : values;
+  };
   const activeFilters = FACET_NAMES.filter((name) => filter[name] !== undefined);
   for (const listed of sources) {
     for (const run of listed.source.runs.values()) {
@@ -68,12 +90,12 @@ export function matchRuns(
       if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: foundBySource.get(listed) }))
         continue;
       const failedFilters = activeFilters.filter(
-        (name) => !passesFilter(name, FACETS[name](run, extras), filter[name] ?? ''),
+        (name) => !passesFilter(name, valuesOf(name, run, extras), filter[name] ?? ''),
       );
       if (failedFilters.length > 1) continue;
       for (const name of failedFilters.length === 0 ? FACET_NAMES : failedFilters) {
         const valueCounts = counts.get(name);
-        for (const value of FACETS[name](run, extras)) valueCounts?.set(value, (valueCounts.get(value) ?? 0) + 1);
+        for (const value of valuesOf(name, run, extras)) valueCounts?.set(value, (valueCounts.get(value) ?? 0) + 1);
       }
       const place = foundBySource.get(listed)?.places.get(run.runId);
       if (failedFilters.length === 0) runs.push({ listed, run, extras, found: place });
@@ -88,7 +110,7 @@ export function matchRuns(
 
 /** Returns true if the filter needs the extras of runs. */
 export function needsExtras({ advice, pattern, status, stuck, task, tool }: RunFilter): boolean {
-  const isVerdict = status === 'success' || status === 'failed';
+  const isVerdict = status === 'success' || status === 'failed' || status === UNLABELLED;
   return isVerdict || [advice, pattern, stuck, task, tool].some((value) => value !== undefined);
 }
 

@@ -9,6 +9,7 @@ import { readPageCursor, writePageCursor } from '../../core/store/page-cursor.ts
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
 import type { FoundRuns } from './full-text.ts';
+import type { LabelsFile } from './labels-file.ts';
 import type { ListedSource } from './listed-source.ts';
 import { matchRuns, needsExtras, type MatchedRun, type Matches } from './match-runs.ts';
 import type { RunFilter, RunsQuery, RunSort } from './run-query.ts';
@@ -47,30 +48,41 @@ export interface ListMatches extends Matches {
 /** Lists runs. Cost: one pass over all runs, and sorting the matching ones. */
 export class RunList {
   readonly #sources: readonly ListedSource[];
+  readonly #labels: LabelsFile;
   #latestMatches: { readonly key: string; readonly matches: ListMatches; readonly untilMs: number } | undefined;
   readonly #backgroundReads = new Map<ListedSource, Promise<void>>();
 
-  constructor(sources: readonly ListedSource[]) {
+  constructor(sources: readonly ListedSource[], labels: LabelsFile) {
     this.#sources = sources;
+    this.#labels = labels;
   }
 
   /**
    * Returns the matching runs. Runs that have not been read yet are read in the background.
    *
    * @param needsAllExtras  true if the response needs all extras; then it waits a short time for them
-   * @throws CoxswainError `not-found` for an unknown source
+   * @throws CoxswainError `not-found` for an unknown source, and the errors of reading the labels
    */
   async matchingRuns(filter: RunFilter, needsAllExtras: boolean): Promise<ListMatches> {
-    const key = JSON.stringify([filter, needsAllExtras, this.#sources.map(({ source }) => source.version)]);
+    const labelled = new Set((await this.#labels.read()).labels.map(({ id }) => id));
+    const key = JSON.stringify([
+      filter,
+      needsAllExtras,
+      labelled.size,
+      this.#sources.map(({ source }) => source.version),
+    ]);
     const latest = this.#latestMatches;
     // The pages of a list are requested one after another.
     if (latest?.key === key && latest.matches.pending === 0 && steadyMs() < latest.untilMs) return latest.matches;
-    const matches = await this.#match(filter, needsAllExtras);
+    const matches = await this.#match(filter, { needsAllExtras, labelled });
     this.#latestMatches = { key, matches, untilMs: steadyMs() + REUSE_MS };
     return matches;
   }
 
-  async #match(filter: RunFilter, needsAllExtras: boolean): Promise<ListMatches> {
+  async #match(
+    filter: RunFilter,
+    { labelled, needsAllExtras }: { readonly labelled: ReadonlySet<string>; readonly needsAllExtras: boolean },
+  ): Promise<ListMatches> {
     const sources = filter.source === undefined ? this.#sources : [this.sourceOf(filter.source)];
     const areListed = await Promise.all(sources.map(({ source }) => source.refreshWithin(LIST_MS)));
     const reading = this.#readInBackground(sources);
@@ -85,7 +97,7 @@ export class RunList {
       notIndexed += foundRuns?.notIndexed ?? 0;
       if (foundRuns?.isPending === true) pending += 1;
     }
-    const matches = matchRuns(sources, filter, foundBySource);
+    const matches = matchRuns(sources, filter, { foundBySource, labelled });
     const notLookedAt = sources.reduce((sum, listed) => sum + countUnreadRuns(listed), 0);
     if (needsAllExtras || needsExtras(filter)) pending += notLookedAt;
     return { ...matches, notIndexed, pending, notLookedAt };

@@ -122,9 +122,6 @@ export class RunOverviewFold implements KnownTimeline {
         check: check && checkOf(check),
       }),
       ...(waitsFor === '' ? {} : { waitsFor }),
-      adviceCalls: [...new Set(advice.map(({ callsBefore }) => callsBefore))]
-        .filter((call) => call > 0)
-        .slice(0, MAX_KINDS),
       fates: countsOf(advice.map(({ delivery, nextCall }) => `${delivery} ${nextCall}`)),
       ...present({ longTask: longTaskOf(this.#view.started?.task) }),
       stuck: saysStuck(patterns),

@@ -16,7 +16,7 @@ export interface RunFilter {
   /** Words to find in the records, or a part of the id or the task. */
   readonly q?: string;
   readonly outcome?: string;
-  /** `open`, `ended`, `success`, `failed` or `damaged`. */
+  /** A group, `open`, `ended`, `success`, `failed`, `damaged`, or `unlabelled`: a flagged pattern has no label. */
   readonly status?: string;
   /** A part of the model's name. */
   readonly model?: string;

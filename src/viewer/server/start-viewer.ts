@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { resolve as absolute } from 'node:path';
 
 import { getRequestListener } from '@hono/node-server';
 
@@ -22,7 +23,7 @@ export interface ViewerOptions {
   readonly paths: readonly string[];
   /** Port from 0 to 65535. 0 picks a free port. Default: 7717, or the next free port. */
   readonly port?: number;
-  /** Path of the labels file. */
+  /** Path of the labels file. Default: `labels.csv` in the working folder. It is created with the first label. */
   readonly labels?: string;
   /** Folder of the built page. Default: the folder of the build. */
   readonly pageFolder?: string;
@@ -56,13 +57,14 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   const sessions = new Sessions(() => systemClock.nowMs());
   const sources = await Promise.all(options.paths.map((path, index) => openSource(String(index), path)));
   const listed = sources.map((source) => listedSource(source, options.cacheFolder));
+  const labels = new LabelsFile(absolute(options.labels ?? 'labels.csv'));
   let listener: ProvingListener = (_request, response) => void response.writeHead(503).end();
   const { port, servers } = await listen(options.port, (...request) => listener(...request));
   const app = createViewerApp({
     state: {
       sources,
-      list: new RunList(listed),
-      labels: new LabelsFile(options.labels),
+      list: new RunList(listed, labels),
+      labels,
       comparisons: new LruMap(MAX_COMPARISONS),
     },
     sessions,

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 
 import { CoxswainError } from '../../core/base/error.ts';
-import { REVIEW_KINDS, type ErrorAnswer, type ReviewAnswer, type TasksAnswer } from './api-shapes.ts';
+import type { ErrorAnswer, TasksAnswer } from './api-shapes.ts';
+import { formatLabels } from '../../lab/labels.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { readLabelChange } from './labels-file.ts';
-import { disagreements, reviewQueue } from './review-queue.ts';
 import { readRunKey, readRunsQuery } from './run-query.ts';
 import { addCompareRoutes } from './compare-routes.ts';
 import { addRunRoutes } from './run-routes.ts';
@@ -132,16 +132,6 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     const { pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, true);
     return context.json({ tasks: taskGroups(runs, order, query['order'] === 'asc'), pending } satisfies TasksAnswer);
   });
-  app.get('/api/review', async (context) => {
-    const { by: name = 'pattern', ...query } = context.req.query();
-    const by = REVIEW_KINDS.find((kind) => kind === name);
-    if (by === undefined)
-      throw new CoxswainError('invalid-argument', `by=${name.slice(0, 80)}: give ${REVIEW_KINDS.join(', ')}`);
-    const { facets, pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, by !== 'random');
-    const moments =
-      by === 'disagreement' ? disagreements(runs, (await state.labels.read()).labels) : reviewQueue(runs, by);
-    return context.json({ moments, pending, facets } satisfies ReviewAnswer);
-  });
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
     if (keys.length > MAX_ROWS) throw viewerFault('too-many', `${keys.length} rows; ask for at most ${MAX_ROWS}`);
@@ -151,6 +141,10 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
 
 function addFileRoutes(app: Hono<ViewerEnv>, { state: { labels } }: AppSetup): void {
   app.get('/api/labels', async (context) => context.json(await labels.read()));
+  app.get('/api/labels.csv', async (context) => {
+    context.header('content-disposition', 'attachment; filename="labels.csv"');
+    return context.body(formatLabels((await labels.read()).labels), 200, { 'content-type': 'text/csv; charset=utf-8' });
+  });
   app.post('/api/labels', async (context) =>
     context.json(await labels.change(readLabelChange(await readBody(context)))),
   );

@@ -11,8 +11,7 @@ export type FaultReason =
   | 'not-found'
   | 'store-locked'
   | 'store-gone'
-  | 'too-many'
-  | 'no-labels-file';
+  | 'too-many';
 
 /** HTTP status codes of errors. */
 export type FaultStatus = 400 | 401 | 403 | 404 | 409 | 410 | 413 | 500 | 503;
@@ -25,7 +24,6 @@ const STATUS: Readonly<Record<FaultReason, FaultStatus>> = {
   'store-locked': 409,
   'store-gone': 410,
   'too-many': 503,
-  'no-labels-file': 409,
 };
 
 /** Creates an error of the viewer. @param fix  how to fix the problem */

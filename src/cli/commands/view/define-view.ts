@@ -13,14 +13,14 @@ export const view: CommandDefinition = {
     '--no-open': 'print the address without opening a browser',
     '--run <run>': 'open the run with this id',
     '--call <number>': 'open it at this call, from 1 (default: its start)',
-    '--labels <file>': 'a CSV file for labels of runs and moments',
+    '--labels <file>': 'the CSV file for labels of runs and calls (default: labels.csv in this folder)',
   },
   examples: [
     'coxswain view',
     "coxswain view 'runs/**/*.jsonl'",
     'coxswain view ~/.claude/projects/my-app/SESSION.jsonl --no-open --port 8080',
     'coxswain view run.jsonl --run RUN --call 12',
-    'coxswain view runs.db --labels labels.csv',
+    'coxswain view runs.db --labels mine.csv',
   ],
   load: async () => (await import('./view-command.ts')).viewCommand,
 };
