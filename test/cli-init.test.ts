@@ -98,9 +98,9 @@ test('a hook before each call is written only for guidance that has no later poi
   expect(await callEvents()).toEqual(['PreToolUse']);
 });
 
-test('settings with comments and hooks of others come back byte for byte', async () => {
+test('settings with hooks of others and their own format come back byte for byte', async () => {
   const before = Buffer.from(
-    '{\r\n\t// mine\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},\r\n\t"model": "x", // yes\r\n}',
+    '{\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},\r\n\t"model": "x"\r\n}',
   );
   await writeFile(settings, before, { mode: 0o640 });
   expect((await cox('init', '--yes')).code).toBe(0);
@@ -112,6 +112,18 @@ test('settings with comments and hooks of others come back byte for byte', async
   expect(undo.stdout).toContain('byte for byte');
   expect(await readFile(settings)).toEqual(before);
   expect((await cox('init', '--undo')).stdout).toContain('nothing to undo');
+});
+
+test.each([
+  ['{\n  // mine\n  "model": "x"\n}\n', 'line 2, column 3'],
+  ['{\n  "model": "x",\n}\n', 'line 3, column 1'],
+])('settings that Claude Code would ignore are not written: %j', async (before, place) => {
+  await writeFile(settings, before);
+  const { code, stderr } = await cox('init', '--yes');
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`${place}: Claude Code ignores the whole file`)]);
+  expect(await readFile(settings, 'utf8')).toBe(before);
+  const { stdout } = await cox('doctor');
+  expect(stdout).toContain(`settings.local.json: a comment or a trailing comma at ${place}`);
 });
 
 test('what somebody has changed since stays, and only the hooks of coxswain go', async () => {

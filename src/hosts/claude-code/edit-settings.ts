@@ -1,4 +1,4 @@
-import { findNodeAtLocation, parseTree } from 'jsonc-parser';
+import { findNodeAtLocation, parseTree, type ParseError } from 'jsonc-parser';
 
 import { CoxswainError } from '../../core/base/error.ts';
 import { isJsonObject } from '../../core/base/json.ts';
@@ -30,6 +30,22 @@ export function addHooks(text: string, wantedHooks: ReadonlyMap<string, object>)
       : insertJson(editedBody, ['hooks', event, groups.length], group);
   }
   return mark + editedBody;
+}
+
+/**
+ * Claude Code ignores a settings file with a comment or a trailing comma as a whole, without a message in the terminal.
+ *
+ * @returns where the first one is, and what follows from it; undefined for a file without one
+ */
+export function ignoredSettings(text: string): string | undefined {
+  const errors: ParseError[] = [];
+  const body = text.startsWith(BOM) ? text.slice(1) : text;
+  parseTree(body, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: true });
+  const [error] = errors;
+  if (error === undefined || 'message' in readJson(body, PARSE)) return undefined;
+  const lines = body.slice(0, error.offset).split('\n');
+  const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  return `a comment or a trailing comma at ${place}: Claude Code ignores the whole file; remove it first`;
 }
 
 /**

@@ -6,7 +6,8 @@ import { codexDialect } from '../dialects/codex-dialect.ts';
 import { copilotDialect } from '../dialects/copilot-dialect.ts';
 import { geminiDialect } from '../dialects/gemini-dialect.ts';
 import { HOSTS, type HostName } from '../dialects/hook-dialect.ts';
-import { addHooks } from './edit-settings.ts';
+import { invalidArgument } from '../../core/base/error.ts';
+import { addHooks, ignoredSettings } from './edit-settings.ts';
 import {
   hookCommand,
   HOOK_MARK,
@@ -59,6 +60,8 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
       ),
     edit(before, { node, hookFile }, server, needs) {
       const command = hookCommand(node, hookFile);
+      const problem = ignoredSettings(before);
+      if (problem !== undefined) throw invalidArgument(problem);
       return addHooks(
         before,
         server === undefined ? hookGroups(command, needs) : httpHookGroups(command, server, needs),

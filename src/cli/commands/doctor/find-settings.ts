@@ -1,11 +1,9 @@
 import { listOf, membersOf } from '../../../core/base/json-member.ts';
 import { join } from 'node:path';
 
-import { parse } from 'jsonc-parser';
-
 import { messageOf } from '../../../core/base/error.ts';
 import { isJsonObject } from '../../../core/base/json.ts';
-import { ourHooks } from '../../../hosts/claude-code/edit-settings.ts';
+import { ignoredSettings, ourHooks } from '../../../hosts/claude-code/edit-settings.ts';
 import { isOurCommand, markOf } from '../../../hosts/claude-code/init-hooks.ts';
 import { findFile } from '../../../core/node/written-file.ts';
 
@@ -65,9 +63,11 @@ function readSettings(layer: FoundSettings['layer'], file: string): FoundSetting
     const settingsFile = findFile(file);
     if (settingsFile === undefined) return { layer, file, state: 'absent', ...NOTHING };
     const text = settingsFile.bytes.toString('utf8');
+    const problem = ignoredSettings(text);
+    if (problem !== undefined) return { layer, file, state: 'unreadable', problem, ...NOTHING };
     const hooks = [...ourHooks(text)].map(([event, marks]) => [event, marks.filter(isOurCommand)] as const);
     const commands = new Map(hooks.filter(([, marks]) => marks.length > 0));
-    const settings: unknown = parse(text.replace(/^\uFEFF/, ''), [], { allowTrailingComma: true });
+    const settings: unknown = JSON.parse(text.replace(/^\uFEFF/, '') || '{}');
     return { layer, file, state: 'read', commands, ...factsOf(settings) };
   } catch (error) {
     return { layer, file, state: 'unreadable', problem: messageOf(error), ...NOTHING };
