@@ -1,0 +1,282 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+
+import { viewOf } from '../../src/core/facts/run-view.ts';
+import { projectStoreFile } from '../../src/core/node/project-store.ts';
+import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
+import { importSource } from '../../src/formats/import-source.ts';
+import { readRuns } from '../../src/formats/read-runs.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-server.ts';
+import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
+import { HOST_DRIVERS } from './host-drivers.ts';
+
+const BIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bin.ts');
+const { version } = HOST_DRIVERS['claude-code'];
+const CLAUDE = join(process.env['COXSWAIN_HOSTS'] ?? '', `claude-code-${version}`, 'node_modules', '.bin', 'claude');
+const USAGE = { inputTokens: 1_200, outputTokens: 34 };
+const homes: string[] = [];
+
+afterAll(() => homes.forEach((home) => rmSync(home, { recursive: true, force: true })));
+
+/** A user's home with one project, in which Claude Code runs against a fake model. */
+class Home {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'coxswain-truth-'));
+  readonly project: string = join(this.folder, 'project');
+  readonly settings: string = join(this.folder, '.claude', 'settings.json');
+  #calls = 0;
+
+  constructor() {
+    homes.push(this.folder);
+    mkdirSync(join(this.project, '.git'), { recursive: true });
+    mkdirSync(dirname(this.settings));
+    writeFileSync(join(this.project, 'a.txt'), 'hello\n');
+    const permissions = { allow: ['Bash', 'Agent', 'Task', 'Edit', 'Read'], deny: ['Bash(rm:*)'] };
+    writeFileSync(this.settings, JSON.stringify({ permissions }));
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    const { PATH = '' } = process.env;
+    return { HOME: this.folder, PATH, XDG_STATE_HOME: join(this.folder, 'state') };
+  }
+
+  /** Installs the hooks, for this version of Claude Code if it is given. */
+  init(scope: readonly string[] = ['--user'], olderVersion?: string): void {
+    const bin = join(this.folder, 'bin');
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, 'claude'), `#!/bin/sh\necho ${olderVersion ?? version}\n`, { mode: 0o755 });
+    const env = { ...this.env, PATH: `${bin}:${this.env['PATH'] ?? ''}` };
+    const args = [BIN, 'init', 'claude-code', '--yes', ...scope];
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: this.project, env, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`init: ${String(status)} ${stderr}`);
+  }
+
+  async run(
+    turns: readonly ModelTurn[],
+    { args = [], prompt = 'MAINTASK', sub = [], killAt }: RunOptions = {},
+  ): Promise<void> {
+    const left = { main: [...turns], sub: [...sub] };
+    let kill = (): void => undefined;
+    const server = await startFakeAnthropicServer({
+      script: (request) => {
+        const first = JSON.stringify((request as { readonly messages?: readonly unknown[] }).messages?.[0] ?? '');
+        const isSub = first.includes('SUBTASK') && !first.includes('MAINTASK');
+        const turn = left[isSub ? 'sub' : 'main'].shift() ?? { text: 'Nothing more.' };
+        if (killAt !== undefined && !isSub && left.main.length < turns.length - killAt) setTimeout(kill, 3_000);
+        const calls = turn.calls?.map((call) => Object.assign({ id: `toolu_${(this.#calls += 1)}` }, call));
+        return { ...turn, usage: USAGE, ...(calls === undefined ? {} : { calls }) };
+      },
+    });
+    const child = spawn(CLAUDE, ['-p', prompt, '--model', 'claude-sonnet-4-5', '--max-turns', '40', ...args], {
+      cwd: this.project,
+      env: {
+        ...this.env,
+        ANTHROPIC_BASE_URL: server.url,
+        ANTHROPIC_API_KEY: 'sk-ant-dummy',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+        DISABLE_TELEMETRY: '1',
+      },
+      stdio: 'ignore',
+      detached: true,
+    });
+    kill = () => void process.kill(-(child.pid ?? 0), 'SIGKILL');
+    const timer = setTimeout(kill, 120_000);
+    await new Promise((resolve) => child.on('close', resolve));
+    clearTimeout(timer);
+    await server.close();
+  }
+
+  /** Facts by run id, as the hooks recorded them. */
+  async live(): Promise<Readonly<Record<string, object>>> {
+    const file = projectStoreFile(this.project, { env: { HOME: this.folder } });
+    if (!existsSync(file)) return {};
+    const store = sqliteStore(file);
+    try {
+      const { runs } = await store.listRuns();
+      const facts = runs.map(async ({ runId }) => {
+        const records = await Array.fromAsync(store.readRun(runId));
+        return [runId.replace('/', '/agent-'), factsOf(records)] as const;
+      });
+      return Object.fromEntries(await Promise.all(facts));
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** Facts by run id, as imported from the session files. */
+  async imported(): Promise<Readonly<Record<string, object>>> {
+    const runs = new Map<string, TrajectoryRecord[]>();
+    for (const file of globSync(join(this.folder, '.claude', 'projects', '*', '**', '*.jsonl'))) {
+      for await (const item of readRuns(importSource(file), { source: 'x' })) {
+        if (item.type !== 'record') continue;
+        const records = runs.get(item.run.id) ?? [];
+        records.push(item.record);
+        runs.set(item.run.id, records);
+      }
+    }
+    return Object.fromEntries([...runs].map(([id, records]) => [id, factsOf(records)]));
+  }
+}
+
+interface RunOptions {
+  readonly args?: readonly string[];
+  readonly prompt?: string;
+  readonly sub?: readonly ModelTurn[];
+  /** Kills the host three seconds after this answer, counted from 0. */
+  readonly killAt?: number;
+}
+
+/** What must be equal in both truths. */
+function factsOf(records: readonly TrajectoryRecord[]): object {
+  const view = viewOf(records);
+  const calls = records.flatMap(({ payload }) =>
+    payload.kind === 'tool_ended'
+      ? [
+          `${payload.tool_name}${payload.is_error ? '!' : ''}${payload.outcome === undefined ? '' : ` ${payload.outcome}`}`,
+        ]
+      : [],
+  );
+  const end = records.findLast(({ payload }) => payload.kind === 'run_ended')?.payload;
+  const count = (kind: string): number => records.filter(({ payload }) => payload.kind === kind).length;
+  return {
+    calls: calls.join(', '),
+    tokens: view.usage.tokens,
+    costUsd: view.usage.costUsd?.toFixed(5),
+    turns: count('turn_started'),
+    compactions: count('compaction'),
+    end: end?.kind === 'run_ended' ? `${end.outcome}, ${end.reason ?? ''}` : undefined,
+  };
+}
+
+const bash = (command: string, more: object = {}): ModelCall => ({
+  name: 'Bash',
+  args: { command, description: 'x', ...more },
+});
+const one = (call: ModelCall): ModelTurn => ({ calls: [call] });
+const DONE: ModelTurn = { text: 'Done.' };
+const AGENT: ModelCall = {
+  name: 'Agent',
+  args: { description: 'sub', prompt: 'SUBTASK', subagent_type: 'general-purpose' },
+};
+const nope: ModelCall = { name: 'Nope', args: {} };
+const again = { args: ['-c'], prompt: 'MAINTASK again' };
+
+const SITUATIONS: Readonly<Record<string, (home: Home) => Promise<void>>> = {
+  async plain(home) {
+    home.init();
+    await home.run([one(bash('echo one')), one(bash('ls')), DONE]);
+  },
+  async 'refused calls'(home) {
+    home.init();
+    const edit = { file_path: join(home.project, 'a.txt'), old_string: 'zz', new_string: 'y' };
+    await home.run([one(bash('rm -f x')), one({ name: 'Edit', args: edit }), one({ name: 'Edit', args: edit }), DONE]);
+  },
+  async 'unknown tool'(home) {
+    home.init();
+    await home.run([one(nope), one(nope), DONE]);
+  },
+  async 'invalid arguments'(home) {
+    home.init();
+    await home.run([one({ name: 'Read', args: { bad: 1 } }), DONE]);
+  },
+  async 'failing command'(home) {
+    home.init();
+    await home.run([one(bash('exit 4')), one(bash('cat missing')), DONE]);
+  },
+  async 'hung command'(home) {
+    home.init();
+    const wait = bash('python3 -c "import time; time.sleep(30)"', { timeout: 1_000 });
+    await home.run([one(wait), one(bash('echo after')), DONE]);
+  },
+  async subagent(home) {
+    home.init();
+    await home.run([one(AGENT), { text: 'I wait.' }, DONE], { sub: [one(bash('echo sub')), one(nope), DONE] });
+  },
+  async 'parallel calls'(home) {
+    home.init();
+    await home.run([{ calls: [bash('echo 1'), bash('exit 3'), bash('echo 2'), nope] }, DONE]);
+  },
+  async compaction(home) {
+    home.init();
+    await home.run([one(bash('echo one')), DONE]);
+    await home.run([{ text: '<summary>short</summary>' }], { args: ['-c'], prompt: '/compact' });
+    await home.run([one(bash('echo two')), DONE], again);
+  },
+  async resume(home) {
+    home.init();
+    await home.run([one(bash('echo one')), DONE]);
+    await home.run([one(bash('echo two')), DONE], again);
+  },
+  async fork(home) {
+    home.init();
+    await home.run([one(bash('echo one')), DONE]);
+    await home.run([one(bash('echo two')), DONE], { ...again, args: ['-c', '--fork-session'] });
+  },
+  async 'hook killed'(home) {
+    home.init();
+    const settings = JSON.parse(readFileSync(home.settings, 'utf8')) as {
+      readonly hooks: Readonly<Record<string, readonly { readonly hooks: readonly { command: string }[] }[]>>;
+    };
+    const hook = settings.hooks['PostToolBatch']?.[0]?.hooks[0];
+    if (hook === undefined) throw new Error('there is no hook');
+    const count = join(home.folder, 'count');
+    const script = join(home.folder, 'hook.sh');
+    const lines = [
+      `echo x >> '${count}'`,
+      `if [ $(wc -l < '${count}') -eq 2 ]; then kill -9 $$; fi`,
+      `exec ${hook.command}`,
+    ];
+    writeFileSync(script, `#!/bin/sh\n${lines.join('\n')}\n`, { mode: 0o755 });
+    hook.command = `${script} coxswain-hook`;
+    writeFileSync(home.settings, JSON.stringify(settings));
+    await home.run([one(bash('echo one')), one(bash('exit 4')), one(bash('echo three')), DONE]);
+  },
+  async 'host killed and resumed'(home) {
+    home.init();
+    const wait = bash('python3 -c "import time; time.sleep(60)"');
+    await home.run([one(bash('echo one')), one(wait), DONE], { killAt: 1 });
+    await home.run([one(bash('echo two')), DONE], again);
+  },
+  async 'upgrade in place'(home) {
+    home.init(['--user'], '2.1.117');
+    await home.run([{ calls: [bash('echo one'), bash('exit 3')] }, one(nope), DONE]);
+    home.init();
+    await home.run([one(bash('echo two')), DONE], again);
+  },
+  async 'installed in the middle'(home) {
+    await home.run([one(bash('echo one')), one(nope), DONE]);
+    home.init();
+    await home.run([one(bash('echo two')), DONE], again);
+  },
+  async 'two installations'(home) {
+    home.init();
+    home.init([]);
+    const local = join(home.project, '.claude', 'settings.local.json');
+    // Claude Code runs equal commands once.
+    writeFileSync(local, readFileSync(local, 'utf8').replaceAll(' coxswain-hook', '  coxswain-hook'));
+    await home.run([one(bash('echo one')), { calls: [bash('exit 4'), bash('ls')] }, DONE]);
+  },
+  async 'turn limit'(home) {
+    home.init();
+    await home.run(
+      Array.from({ length: 5 }, (_, at) => one(bash(`echo ${at}`))),
+      { args: ['--max-turns', '3'] },
+    );
+  },
+};
+
+const isThere = existsSync(CLAUDE);
+describe.skipIf(!isThere)(`claude-code ${version}: the run recorded live equals the run imported`, () => {
+  test.each(Object.entries(SITUATIONS))('%s', async (name, play) => {
+    const home = new Home();
+    await play(home);
+    const [live, imported] = [await home.live(), await home.imported()];
+    console.log(`${name}: ${JSON.stringify(Object.values(live))}`);
+    expect(Object.keys(imported)).not.toEqual([]);
+    expect(live).toEqual(imported);
+  });
+});
