@@ -79,6 +79,6 @@ Commands, reports and the viewer print these words. \`--json\` prints the identi
 \`src/core/records/words.ts\`.
 
 Calls are numbered from 1. Times are local and show their zone. The title of a run is its task, followed by its id. Marks of runs: ✓ worked,
-✗ failed or died, ● stuck at its end, · none of these.
+✗ failed or was cut off, ● waits or is stuck at its end, · none of these.
 
 `;

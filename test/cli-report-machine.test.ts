@@ -108,13 +108,20 @@ test('a report without a path covers the project store and the sessions of every
     ]),
   });
 
-  const plain = await here.run([], { env });
+  const plain = await here.run(['--all'], { env });
   expect([plain.code, plain.stderr]).toEqual([0, '']);
   expect(plain.stdout).toMatch(/\n\S*mine\.db, 5 session files of Claude Code, 1 session file of Codex\n/);
-  expect(plain.stdout).toContain(`\n${here.cwd}: 3 runs, 1 failed or died\n`);
-  expect(plain.stdout).toContain('\n/gone/other: 1 run, 1 failed or died\n');
+  expect(plain.stdout).toContain('\nFailed or cut off: 2\n');
   expect((await here.run(['report', '--html', 'night.html'], { env })).code).toBe(0);
-  expect(await readFile(join(here.cwd, 'night.html'), 'utf8')).toContain('/gone/other: 1 run, 1 failed or died');
+  expect(await readFile(join(here.cwd, 'night.html'), 'utf8')).toContain('/gone/other');
+  const one = await here.run(['--project', 'other'], { env });
+  expect(one.stdout).toContain('1 session in 1 project in the last 12 hours; 1 needs you');
+  const opened = await here.run(['1'], { env });
+  expect([opened.code, opened.stdout]).toEqual([0, expect.stringContaining('coxswain view')]);
+  expect(opened.stdout).toContain('rate limit');
+  expect((await here.run(['show', 'alo'], { env })).stdout).toContain('run alone');
+  const none = await here.run(['9'], { env });
+  expect([none.code, none.stderr]).toEqual([2, 'coxswain: no run 9 in the last report: run coxswain first\n']);
 });
 
 test('sessions are reported without a project store, and an empty night names the older files', async () => {
@@ -132,11 +139,10 @@ test('sessions are reported without a project store, and an empty night names th
   expect([copied.code, copied.stderr]).toEqual([0, expect.stringContaining('--since all reads 2 session files')]);
 });
 
-test('without a command, a store and a session it names the places searched and the help', async () => {
+test('without a command, a store and a session it says so in two lines', async () => {
   const { code, stderr, stdout } = await here.run([], { env: homeOnly(join(here.cwd, 'empty-home')) });
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toContain('coxswain --help');
-  expect(stderr).toMatch(/^coxswain: [^\n]+\n$/);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^No session of [^\n]+\nTry coxswain demo[^\n]+\n$/);
 });
 
 test('a session without an end is dead if its process is gone, and waits if the program says so', async () => {
@@ -161,16 +167,15 @@ test('a session without an end and without a record for hours counts as dead, un
   await writeFileAt('.claude/projects/-o/silent.jsonl', asked);
   const env = homeOnly(join(here.cwd, 'home'));
   const { stdout } = await here.run([], { env });
-  expect(stdout).toContain('1 failed or died');
-  expect(stdout).not.toContain('not finished');
-  expect(stdout).toMatch(/✗ task of silent\n {2}cut off before it answered; no record for 8\.\d hours\n/);
-  expect(stdout).toMatch(/1\. cut off before it answered; no record for 8\.\d hours\n/);
+  expect(stdout).toContain('Failed or cut off: 1');
+  expect(stdout).not.toContain('At work');
+  expect(stdout).toMatch(/cut off +other +task of silent: before it answered; no record for 8\.\d hours +1\n/);
   const transcript = join('home', '.claude', 'projects', '-o', 'silent.jsonl');
   expect((await here.run(['analyze', transcript], { env })).stdout).toMatch(
     /✗ .* cut off before it answered; no record for 8\.\d hours/,
   );
   await writeFileAt('.claude/sessions/1.json', JSON.stringify({ pid: process.pid, sessionId: 'silent' }));
-  expect((await here.run([], { env })).stdout).toContain('1 not finished');
+  expect((await here.run([], { env })).stdout).toContain('At work: 1');
 });
 
 test('a recorded session that this machine has no file of is not called dead: it may be at work in a container', async () => {

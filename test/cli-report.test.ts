@@ -102,19 +102,24 @@ test('without a path the project store is read, and an empty report names the ti
   await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { address: 'mine.db' } }));
   trustProject(here.cwd, { env: process.env });
   await record('mine.db');
-  const named = await here.run(['report', '--since', '2h']);
+  const named = await here.run(['report', '--since', '2h', '--all']);
   expect(named.stdout).toContain('mine.db');
-  expect(named.stdout).toContain('2 runs (1 subagent)');
+  expect(named.stdout).toContain('1 session and 1 subagent');
   const empty = await here.run(['report', '--since', '1s']);
   expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining('--since all')]);
-  expect((await here.run(['report', '--since', 'yesterday'])).code).toBe(2);
+  for (const since of ['yesterday', '2020-02-29', 'all']) {
+    const { stdout } = await here.run(['--since', since]);
+    expect(stdout).toMatch(/sessions? and 1 subagent/);
+  }
+  const wrong = await here.run(['--since', '2020-02-31']);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('give a span such as 12h or 7d, a time')]);
   expect((await here.run(['report', '--json', '--html', 'x.html'])).code).toBe(2);
 });
 
 test('transcripts are reported, and unreadable files are named', async () => {
   await writeFile(join(here.cwd, 'runs.jsonl'), `${sampleRun('one', 'stuck')}\n${sampleRun('two', 'fine')}\n`);
   await writeFile(join(here.cwd, 'poem.txt'), 'roses are red\n');
-  const { code, stderr, stdout } = await here.run(['report', 'runs.jsonl', 'poem.txt']);
+  const { code, stderr, stdout } = await here.run(['report', 'runs.jsonl', 'poem.txt', '--all']);
   expect([code, stderr]).toEqual([1, expect.stringContaining('poem.txt')]);
   expect(stdout).toContain('● run one');
   expect(stdout).toContain('· run two');
@@ -123,7 +128,7 @@ test('transcripts are reported, and unreadable files are named', async () => {
 
 test('a run that was stuck at its end has the same mark in every form of the report', async () => {
   await record('runs.db');
-  const forms = await Promise.all([[], ['--markdown']].map((form) => here.run(['report', 'runs.db', ...form])));
+  const forms = await Promise.all([['--all'], ['--markdown']].map((form) => here.run(['report', 'runs.db', ...form])));
   for (const { stdout } of forms) expect(stdout).toMatch(/● .*script/);
   expect(forms[0]?.stdout).toContain('the last 12 hours');
   await here.run(['report', 'runs.db', '--html', 'stuck.html']);
@@ -160,7 +165,7 @@ test('of thousands of runs some are listed and all are added up', async () => {
   await writeFile(join(here.cwd, 'many.jsonl'), lines.join('\n'));
   const { code, stdout } = await here.run(['report', 'many.jsonl']);
   expect(code).toBe(0);
-  expect(stdout).toContain('2,000 runs');
-  expect(stdout).toContain('and 1,970 more runs');
-  expect(stdout).toContain('stuck: 500, 25 % (23–27 %) of 2,000');
+  expect(stdout).toContain('2,000 sessions');
+  expect(stdout).toMatch(/Stuck now: \d+ of 500\n/);
+  expect(stdout).toContain('No end on record: 1,500');
 });

@@ -15,6 +15,7 @@ export interface ProgramSetup {
 
 const EXAMPLES = [
   'coxswain                               report on the agents of this machine in the last 12 hours',
+  'coxswain 3                             open the third run of that report',
   'coxswain demo                          play a sample run that gets stuck, and record it',
   "coxswain analyze 'runs/**/*.jsonl'     report on each run, with totals",
   'coxswain analyze runs/ --json          print one line of JSON per run',
@@ -25,14 +26,14 @@ const EXAMPLES = [
 ];
 
 /**
- * Runs the command line. Without arguments, runs `coxswain report`. Loads only the definition of the named command. For the help
+ * Runs the command line. Without a command, runs `coxswain report`, or for a number `coxswain show`. Loads only the definition of the named command. For the help
  * and for an unknown name, loads the definitions of all commands.
  *
  * @throws the `CommanderError` of commander instead of ending the process, and the errors of the command
  */
 export async function runProgram(argv: readonly string[], setup: ProgramSetup): Promise<void> {
   const { writeOut, writeErr } = setup;
-  const args = argv.length === 0 ? ['report'] : argv;
+  const args = expandedArgs(argv);
   const program = new Command('coxswain')
     .description('Records what unattended AI agents do, detects when they get stuck, and advises them.')
     .version(packageVersion(), '-V, --version', 'print the version')
@@ -50,6 +51,14 @@ export async function runProgram(argv: readonly string[], setup: ProgramSetup): 
   const definitions = await Promise.all(loaders.map(async (load) => load?.()));
   for (const definition of definitions) if (definition !== undefined) addCommand(program, definition, setup);
   await program.parseAsync(args, { from: 'user' });
+}
+
+/** Adds the command to arguments without one: options are those of `report`, and a number opens a run of the last report. */
+function expandedArgs(argv: readonly string[]): readonly string[] {
+  const [first] = argv;
+  if (first === undefined) return ['report'];
+  if (/^\d{1,4}$/.test(first)) return ['show', ...argv];
+  return first.startsWith('-') && !/^(?:-V|--version|-h|--help)$/.test(first) ? ['report', ...argv] : argv;
 }
 
 function addCommand(parent: Command, definition: CommandDefinition, setup: ProgramSetup): void {

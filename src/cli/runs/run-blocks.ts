@@ -4,6 +4,7 @@ import { shareOf } from '../../lab/statistics.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { RunOutcome, RunVerdict } from '../../core/facts/run-verdict.ts';
+import { taskTitle } from '../../core/facts/task-title.ts';
 import type { RunUsage } from '../../core/facts/run-view.ts';
 import { seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
@@ -53,7 +54,7 @@ function namesOf({ id, task }: RunFacts): { readonly title: string; readonly id:
   const shownId = printableCut(id, ID_CHARS);
   return task === undefined
     ? { title: `run ${shownId}`, id: '' }
-    : { title: printableCut(task, TASK_CHARS), id: `, run ${shownId}` };
+    : { title: printableCut(taskTitle(task) ?? task, TASK_CHARS), id: `, run ${shownId}` };
 }
 
 interface MarkedRun {

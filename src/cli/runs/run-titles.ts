@@ -1,4 +1,5 @@
 import { printableCut } from '../../core/base/printable.ts';
+import { taskTitle } from '../../core/facts/task-title.ts';
 
 /** Number of characters that remain of the part that several tasks share. */
 const SHARED_CHARS = 24;
@@ -10,14 +11,20 @@ const SHARED_CHARS = 24;
  * @param chars  maximum length of a title
  */
 export function titlesOf(tasks: Iterable<string | undefined>, chars: number): ReadonlyMap<string, string> {
-  const distinctTasks = new Set([...tasks].filter((task) => task !== undefined));
+  const words = new Map([...tasks].flatMap((task) => (task === undefined ? [] : [[task, taskTitle(task) ?? task]])));
+  const titles = distinctTitles(words.values(), chars);
+  return new Map([...words].map(([task, title]) => [task, titles.get(title) ?? title]));
+}
+
+function distinctTitles(tasks: Iterable<string>, chars: number): ReadonlyMap<string, string> {
+  const distinctTasks = new Set(tasks);
   const titles = new Map<string, string>();
   for (const [start, alike] of Map.groupBy(distinctTasks, (task) => printableCut(task, chars))) {
     const [first = ''] = alike;
     const shared = alike.reduce(sharedPart, first).replace(/\S+$/, '');
     const rests = new Map(alike.map((task) => [task, task.slice(shared.length)]));
     const canTell = alike.length > 1 && shared.length > SHARED_CHARS;
-    const inner = canTell ? titlesOf(rests.values(), chars - SHARED_CHARS - 1) : undefined;
+    const inner = canTell ? distinctTitles(rests.values(), chars - SHARED_CHARS - 1) : undefined;
     for (const [task, rest] of rests) {
       const title = inner?.get(rest);
       titles.set(task, title === undefined || rest === '' ? start : `${printableCut(shared, SHARED_CHARS)} ${title}`);

@@ -20,6 +20,8 @@ const MAX_FAULTS = 20;
 const TASK_CHARS = 4_000;
 /** Maximum number of calls whose start time is kept. */
 const MAX_TIMED_CALLS = 20_000;
+/** A longer time between two records is no work: the machine slept, or the run was resumed. */
+const MAX_PAUSE_MS = 3_600_000;
 
 export interface RunFactsOptions {
   /** Detectors that find the patterns of a run without steering. */
@@ -56,6 +58,7 @@ export class RunFactsFold {
   #longestStreak: Streak = this.#streak;
   #longestGap: Streak = this.#streak;
   #gaveUp: Streak | undefined;
+  #activeMs = 0;
   #isAlive = false;
 
   constructor(id: string, options: RunFactsOptions = {}) {
@@ -98,6 +101,8 @@ export class RunFactsFold {
     for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
     this.#work.fold(payload, call);
     const { calls } = this.view;
+    const pauseMs = lastAtMs > 0 && atMs > lastAtMs ? atMs - lastAtMs : 0;
+    if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload)) this.#activeMs += pauseMs;
     if (lastAtMs > 0 && isOfAgent(payload) && atMs - lastAtMs > this.#longestGap.length)
       this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, calls - 1), atMs: lastAtMs };
     if (payload.kind === 'completion_checked' && payload.gave_up === true)
@@ -150,6 +155,7 @@ export class RunFactsFold {
       turns,
       errors,
       ...present({ refused, lostRecords, durationMs: startedAtMs > 0 ? lastAtMs - startedAtMs : undefined }),
+      activeMs: this.#activeMs,
       ...usage,
       ...present({ ending }),
       verdict,
@@ -246,6 +252,10 @@ export class RunFactsFold {
 /** Returns the user whose home folder contains the path; undefined without such a user. */
 function ownerOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
+}
+
+function isOfUser(payload: TrajectoryPayload): boolean {
+  return payload.kind === 'message_appended' && payload.message.role === 'user';
 }
 
 /** Returns true if the agent caused the record. A late message of the user or the host shows no activity of the agent. */

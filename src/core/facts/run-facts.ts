@@ -40,6 +40,8 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly startedAtMs: number;
   readonly lastAtMs: number;
   readonly durationMs?: number;
+  /** Time at work: without the time before messages of the user and without pauses of more than an hour. */
+  readonly activeMs: number;
   readonly calls: number;
   readonly turns: number;
   /** Number of failed calls, without refused and cancelled ones. */

@@ -22,11 +22,11 @@ test('commits and changed files count only calls with a result that did not fail
   fold.fold(payload, { ...call, args: { command: 'git commit -m y' }, failed: true });
   fold.fold(payload, { ...call, args: { command: 'git commit -m z' }, resultMissing: true });
   fold.fold(payload, { ...call, args: { command: 'touch b.ts' }, resultMissing: true });
-  expect(fold.work).toEqual({ commits: 1, filesChanged: ['a.ts'] });
+  expect(fold.work).toEqual({ commits: 1, uncommitted: 1, filesChanged: ['a.ts'] });
   // The calls of Codex: a command in `cmd`, and a patch of several files as a text.
   const patch = '*** Begin Patch\n*** Update File: b.ts\n-1\n+2\n*** Add File: c.ts\n+3\n*** End Patch';
   fold.fold(payload, { ...call, tool: 'exec_command', args: { cmd: 'git add b.ts && git commit -m "b"' } });
   fold.fold(payload, { ...call, tool: 'apply_patch', args: patch });
   fold.fold(payload, { ...call, args: { command: 'touch /tmp/x d.ts' } });
-  expect(fold.work).toEqual({ commits: 2, filesChanged: ['a.ts', 'b.ts', 'c.ts', '/tmp/x'] });
+  expect(fold.work).toEqual({ commits: 2, uncommitted: 2, filesChanged: ['a.ts', 'b.ts', 'c.ts', '/tmp/x'] });
 });

@@ -2,17 +2,27 @@ import { isJsonObject, type Json } from '../base/json.ts';
 import { present } from '../base/present.ts';
 import { commandLineOf } from '../detect/calls/check-command.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
+import { resultText } from '../detect/calls/result-text.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
 import { textOfContent } from '../records/stored-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import { taskTitle } from './task-title.ts';
 import type { RunCall } from './run-call.ts';
 
 /** The changes that a run made to its project. Plain JSON. */
 export interface RunWork {
   /** Files that its calls changed, with the paths used by the calls, at most 50. Temporary files are last. */
   readonly filesChanged: readonly string[];
+  /** Number of these files that were changed after the last commit of the run. */
+  readonly uncommitted: number;
   /** Number of successful `git commit` commands. */
   readonly commits: number;
+  /** The branch of the last commit, or the last branch that the run created. */
+  readonly branch?: string;
+  /** The address that the last `gh pr create` or `glab mr create` printed. */
+  readonly pullRequest?: string;
+  /** The heading of the last plan that the run presented. */
+  readonly plan?: string;
   /** The beginning of the agent's last message. */
   readonly lastMessage?: string;
 }
@@ -22,12 +32,23 @@ const MESSAGE_CHARS = 300;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
 const TEMPORARY = /^(?:\/private)?\/tmp\//;
+const PLAN_FILE = /\/\.claude\/plans\//;
+/** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
+const FILE = /^(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
+const COMMITTED = /^\[([\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\]/m;
+const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
+const PULL_REQUEST = /\b(?:gh pr|glab mr) create\b/;
+const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
 const COMMIT = /\bgit (?:-\S+ \S+ )*commit\b/;
 
 /** Collects the work of one run. Cost: reads the arguments of each call whose kind is unknown. */
 export class WorkFold {
   readonly #files = new Set<string>();
+  #afterCommit = new Set<string>();
   #commits = 0;
+  #branch: string | undefined;
+  #pullRequest: string | undefined;
+  #plan: string | undefined;
   #lastMessage: string | undefined;
 
   /** @param call  the call that the record ended */
@@ -36,9 +57,14 @@ export class WorkFold {
       const text = textOfContent(payload.message.content).trim();
       if (text !== '') this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
     }
-    if (call?.endSeq === undefined || call.failed || call.resultMissing) return;
+    if (call?.endSeq === undefined) return;
+    const plan = isJsonObject(call.args) ? call.args['plan'] : undefined;
+    if (typeof plan === 'string') this.#plan = taskTitle(plan);
+    if (call.failed || call.resultMissing || call.outcome !== undefined) return;
     const { args, kind, tool } = call;
-    if (COMMIT.test(commandLineOf(args) ?? '')) this.#commits += 1;
+    const command = commandLineOf(args);
+    const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
+    if (command !== undefined) this.#readCommand(command, result);
     if (kind !== undefined && kind !== 'write') return;
     const patchedFiles = filesOfPatch(patchOf(args));
     for (const file of patchedFiles) this.#addFile(file);
@@ -46,16 +72,39 @@ export class WorkFold {
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target)) return;
-    this.#addFile(target);
+    // The words of a shell command are files only if they look like files.
+    if (command === undefined || (FILE.test(target) && !/^\w+:\/\//.test(target))) this.#addFile(target);
+  }
+
+  #readCommand(command: string, result: string): void {
+    if (COMMIT.test(command)) {
+      this.#commits += 1;
+      this.#afterCommit.clear();
+      this.#branch = COMMITTED.exec(result)?.[1] ?? this.#branch;
+    }
+    this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
+    if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
   }
 
   #addFile(file: string): void {
     if (this.#files.size < MAX_FILES) this.#files.add(file);
+    if (this.#afterCommit.size < MAX_FILES && !TEMPORARY.test(file) && !PLAN_FILE.test(file))
+      this.#afterCommit.add(file);
   }
 
   get work(): RunWork {
     const files = [...this.#files].toSorted((a, b) => Number(TEMPORARY.test(a)) - Number(TEMPORARY.test(b)));
-    return { filesChanged: files, commits: this.#commits, ...present({ lastMessage: this.#lastMessage }) };
+    return {
+      filesChanged: files,
+      uncommitted: this.#afterCommit.size,
+      commits: this.#commits,
+      ...present({
+        branch: this.#branch,
+        pullRequest: this.#pullRequest,
+        plan: this.#plan,
+        lastMessage: this.#lastMessage,
+      }),
+    };
   }
 }
 

@@ -29,6 +29,7 @@ export const STATE_FILES = {
   serverRecord: { name: 'serve.pid', holds: 'the process that serves the project' },
   otlpToken: { name: 'otlp.token', holds: 'the token that exporters of OpenTelemetry send' },
   otlpInbox: { name: 'otlp.db', holds: 'spans that were acknowledged and are not recorded yet' },
+  lastReport: { name: 'last-report.json', holds: 'the runs that the last report numbered, for `coxswain NUMBER`' },
   redactionKey: {
     name: 'redaction.key',
     holds: 'the key of the fingerprints in `[REDACTED:…]`; without it no secret can be guessed and tried',

@@ -48,6 +48,8 @@ function report(id: string, more: Partial<RunFacts> = {}): RunFacts {
     steered: false,
     startedAtMs: 0,
     lastAtMs: 0,
+    activeMs: 0,
+    uncommitted: 0,
     checks: [],
     filesChanged: [],
     commits: 0,

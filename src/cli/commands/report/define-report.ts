@@ -4,19 +4,22 @@ export const report: CommandDefinition = {
   name: 'report',
   summary: 'report what the agents did, by default in the last 12 hours',
   description:
-    'Reports runs and how they ended, time, calls, tokens and cost, patterns, advice and what followed it, faults, ' +
-    'and the five moments most worth a look. Takes a store, or transcripts as analyze does; by default the ' +
+    'Shows what needs you first: sessions that wait, that failed or were cut off, that are stuck, that answered without a passed check, ' +
+    'then what worked, one line per project. coxswain NUMBER opens one. Takes a store, or transcripts as analyze does; by default the ' +
     'store of this project and the sessions that Claude Code, Codex, Copilot CLI, Gemini CLI, opencode and pi keep on this machine, ' +
-    'by project, each run once. A run counts if its last record is recent enough. Tokens are those the hosts reported; the cost too, or computed from model prices.',
+    'each run once. A run counts if its last record is recent enough. The cost is that of the host, else computed from model prices.',
   arguments: {
     '[paths...]': 'a store, or files, folders, globs of transcripts (default: this project and every agent program)',
   },
   options: {
-    '--since <span>': 'runs active in this time, such as 12h or 7d, or all (default: all for named files, else 12h)',
+    '--since <time>':
+      'runs active since then: a span such as 12h or 7d, 22:00, yesterday, 2026-11-27, or all (default: all for named files, else 12h)',
+    '--project <name>': 'only the runs of this project: its folder, or the name of its folder',
+    '--all': 'list every session, not only the first screen',
     '--json': 'print one line of JSON per run, then one with the totals',
     '--html <file>': 'write one self-contained page',
     '--markdown': 'print Markdown',
-    '--by <group>': 'group by project, person or agent (default: by project if known)',
+    '--by <group>': 'also count by person or agent (default: project)',
     '--to <address>': {
       text: 'send it without secrets to this webhook and print nothing; may be repeated',
       isRepeatable: true,
@@ -24,6 +27,7 @@ export const report: CommandDefinition = {
   },
   examples: [
     'coxswain report',
+    'coxswain report --since 22:00 --all',
     'coxswain report --since 7d --html week.html',
     "coxswain report 'runs/**/*.jsonl' --json",
     'coxswain report --to https://hooks.example.org/agents',

@@ -1,10 +1,11 @@
 import { RunTotals } from '../../runs/run-totals.ts';
+import { hasNoPrice, projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
 import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
 
 /** Maximum number of listed runs. Further runs are included in the totals. */
-const MAX_LISTED = 200;
+const MAX_LISTED = 5_000;
 const MAX_MOMENTS = 5;
 const MAX_SOURCES = 1_000;
 const MAX_PROVIDERS = 64;
@@ -61,8 +62,10 @@ interface ReportSums {
   worked: number;
   /** Number of runs that failed, or ended or were cut off before they gave an answer. */
   died: number;
-  /** Sum over all runs, except subagents, of the time from the first to the last record, in milliseconds. */
-  busyMs: number;
+  /** Sum of the active time of all runs except subagents, in milliseconds. */
+  activeMs: number;
+  /** Number of runs with tokens that have no price. */
+  withoutPrice: number;
   /** Number of records that gap records replace. Absent if none. */
   lostRecords?: number;
   tokens?: number;
@@ -74,25 +77,34 @@ interface ReportSums {
 /**
  * Calculates the totals of runs for a report.
  *
- * Memory: 200 runs and bounded totals, for any number of runs.
+ * Memory: 5,000 runs and bounded totals, for any number of runs.
  */
 export class NightReport {
   readonly totals: RunTotals = new RunTotals();
   #runs: RunFacts[] = [];
   readonly #groups = new Map<string, GroupTally>();
-  readonly #grouping: Grouping;
+  readonly grouping: Grouping;
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
   readonly #commandOf: (moment: Moment, source: string) => string;
   /** Sources of the runs with moments, by run id. */
   readonly #sources = new Map<string, string>();
-  readonly #sums: ReportSums = { count: 0, below: 0, open: 0, answered: 0, worked: 0, died: 0, busyMs: 0 };
+  readonly #sums: ReportSums = {
+    count: 0,
+    below: 0,
+    open: 0,
+    answered: 0,
+    worked: 0,
+    died: 0,
+    activeMs: 0,
+    withoutPrice: 0,
+  };
 
   /** @param commandOf  returns the command that shows a moment */
   constructor(commandOf: (moment: Moment, source: string) => string, grouping: Grouping = 'project') {
     this.#commandOf = commandOf;
-    this.#grouping = grouping;
+    this.grouping = grouping;
   }
 
   add(run: RunFacts): void {
@@ -117,14 +129,22 @@ export class NightReport {
   get sums(): Readonly<ReportSums> {
     return this.#sums;
   }
-  /** The 200 most recently active runs, the latest first. Runs without times are last. */
+  /** The 5,000 most recently active runs, the latest first. Runs without times are last. */
   get runs(): readonly RunFacts[] {
     return this.#runs.toSorted((a, b) => b.lastAtMs - a.lastAtMs).slice(0, MAX_LISTED);
+  }
+  /** The listed runs in the order in which a person wants to see them. */
+  get sections(): readonly NightSection[] {
+    return sectionsOf(this.runs);
+  }
+  /** The projects of the listed runs. */
+  get projects(): readonly ProjectBlock[] {
+    return projectBlocks(this.runs);
   }
   /** The listed runs by project, person or agent, the most recently active group first. Undefined without groups. */
   get groups(): readonly ListedGroup[] | undefined {
     if (this.#groups.size === 0) return undefined;
-    const runsByGroup = Map.groupBy(this.runs, (run) => run[this.#grouping] ?? NOT_KNOWN);
+    const runsByGroup = Map.groupBy(this.runs, (run) => run[this.grouping] ?? NOT_KNOWN);
     return [...runsByGroup].map(([name, runs]) => {
       const { count, died } = this.#groups.get(name) ?? { count: runs.length, died: 0 };
       return { name, runs, count, died };
@@ -152,7 +172,8 @@ export class NightReport {
     sums.count += 1;
     if (run.parentId !== undefined) sums.below += 1;
     // The time of a subagent is included in the time of its parent.
-    else sums.busyMs += run.lastAtMs - run.startedAtMs;
+    else sums.activeMs += run.activeMs;
+    if (hasNoPrice(run)) sums.withoutPrice += 1;
     if (verdict === 'failed' || verdict === 'cut_off') sums.died += 1;
     else if (verdict === 'worked' || verdict === 'answered') sums.answered += 1;
     else sums.open += 1;
@@ -170,7 +191,7 @@ export class NightReport {
 
   #tallyRun(run: RunFacts): void {
     const { verdict } = run;
-    const group = run[this.#grouping] ?? (this.#grouping === 'project' ? undefined : NOT_KNOWN);
+    const group = run[this.grouping] ?? (this.grouping === 'project' ? undefined : NOT_KNOWN);
     if (group === undefined) return;
     const name = nameIn(this.#groups, group, MAX_GROUPS);
     const { count, died } = this.#groups.get(name) ?? { count: 0, died: 0 };
@@ -194,10 +215,15 @@ export class NightReport {
       ...(this.#groups.size === 0
         ? {}
         : {
-            [GROUPS_NAME[this.#grouping]]: [...this.#groups].map(([name, tally]) =>
-              Object.assign({ [this.#grouping]: name }, tally),
+            [GROUPS_NAME[this.grouping]]: [...this.#groups].map(([name, tally]) =>
+              Object.assign({ [this.grouping]: name }, tally),
             ),
           }),
+      sections: this.sections.map(({ items, name }) => ({
+        name,
+        items: items.map(({ run, ...item }) => Object.assign(item, { runId: run.id })),
+      })),
+      projectBlocks: this.projects,
       advice: this.advice.map(([provider, tally]) => ({ provider, ...tally })),
       faults: this.faults.map(([fault, count]) => ({ fault, count })),
       moments: this.moments,

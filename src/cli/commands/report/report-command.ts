@@ -17,9 +17,11 @@ import { Problems } from '../../runs/problems.ts';
 import { configuredStore } from '../../runs/project-store.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { spillNote } from '../../runs/spill-note.ts';
+import { keepNumberedRuns, type NumberedRun } from '../../runs/numbered-runs.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
-import { choiceOption, spanOption } from '../../terminal/option-values.ts';
-import { printable, outputLine } from '../../../core/base/printable.ts';
+import { choiceOption } from '../../terminal/option-values.ts';
+import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
+import { parseDuration } from '../../../core/base/parse-duration.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
@@ -36,6 +38,8 @@ import type { RunOutcome } from '../../../core/facts/run-verdict.ts';
 export interface ReportOptions extends ReportForm {
   readonly since?: string;
   readonly by?: string;
+  /** Only the runs of this project: its folder, or the last part of it. */
+  readonly project?: string;
 }
 
 interface ReportContext {
@@ -68,7 +72,11 @@ export async function reportCommand(
     const sinceMs = sinceOf(context, false);
     const ids = new RunIds();
     const runs = runsOfSources(findSources(paths), { problems: context.problems, sinceMs, ids, reportsDamage: true });
-    const report = await foldRuns(by === 'project' ? withProjects(runs) : runs, viewCommandOf, context);
+    const report = await foldRuns(
+      by === 'project' || by === undefined ? withProjects(runs) : runs,
+      viewCommandOf,
+      context,
+    );
     context.problems.endSources(ids.repeated);
     isSent = await writeReportTo(report, { from: paths.join(', '), sinceMs, untilMs: context.untilMs }, context);
   }
@@ -92,7 +100,10 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
       (moment) => viewCommandOf(moment, name),
       context,
     );
-    const isSent = await writeReportTo(report, { from: name, sinceMs, untilMs }, context);
+    const isSent = await writeReportTo(report, { from: name, sinceMs, untilMs }, context, () => ({
+      path,
+      isStore: true,
+    }));
     await noteMissingRuns(path, store, { report, context });
     return isSent;
   } finally {
@@ -108,6 +119,13 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   const storeName = shownStore(place);
   const hosts = await findSessions(places);
   const store = await openMachineStore(place, hosts, problems);
+  if (store === undefined && hosts.every(({ sessions }) => sessions.length === 0) && context.options.json !== true) {
+    const titles = hosts.map(({ title }) => title).join(', ');
+    await terminal.write(
+      `No session of ${titles} on this machine, and no recorded run.\nTry coxswain demo, or coxswain init to record the sessions of this project.\n`,
+    );
+    return true;
+  }
   try {
     const recentSessions = hosts.map(({ sessions, title }) => ({
       title,
@@ -137,7 +155,9 @@ async function machineReport(context: ReportContext): Promise<boolean> {
       viewCommandOf(moment, storedNames.has(moment.runId) ? storeName : source);
     const report = await foldRuns(reportProblems(runs, problems, storeName), commandOf, context);
     const inputText = inputs.length === 0 ? 'no recent session file' : inputs.join(', ');
-    const isSent = await writeReportTo(report, { from: inputText, sinceMs, untilMs }, context);
+    const isSent = await writeReportTo(report, { from: inputText, sinceMs, untilMs }, context, ({ id, source }) =>
+      storedNames.has(id) ? { path: place, isStore: true } : { path: resolve(source), isStore: false },
+    );
     if (store !== undefined) await noteMissingRuns(place, store, { report, context });
     const fileCount = hosts.flatMap((host) => host.sessions).length;
     if (report.sums.count === 0 && fileCount > 0) {
@@ -160,14 +180,8 @@ async function openMachineStore(
   } catch (error) {
     const isMissing = error instanceof CoxswainError && error.code === 'input-io';
     const hasSessions = hosts.some(({ sessions }) => sessions.length > 0);
-    if (!hasSessions && isMissing) {
-      const titles = hosts.map(({ title }) => title).join(', ');
-      const message =
-        `nothing to report: no runs are recorded in ${shownStore(address)}, and there are no session files of ${titles}; ` +
-        'try coxswain demo, or see coxswain --help';
-      throw new CoxswainError('input-io', message, { cause: error });
-    }
-    if (!hasSessions) throw error;
+    if (!hasSessions && !isMissing) throw error;
+    if (!hasSessions) return undefined;
     problems.source(shownStore(address));
     if (!isMissing) problems.failure(error);
     return undefined;
@@ -204,22 +218,33 @@ async function noteMissingRuns(
 async function foldRuns(
   runs: AsyncIterable<RunFacts>,
   commandOf: (moment: Moment, source: string) => string,
-  { by, options: { json }, terminal }: ReportContext,
+  { by, options: { json, project }, terminal }: ReportContext,
 ): Promise<NightReport> {
   const report = new NightReport(commandOf, by);
   for await (const found of runs) {
+    if (project !== undefined && !isOfProject(found, project)) continue;
     report.add(found);
     if (json === true) await terminal.write(outputLine(factsJson(found)));
   }
   return report;
 }
 
-function writeReportTo(
+function isOfProject({ project, source }: RunFacts, name: string): boolean {
+  const folder = project ?? dirname(source);
+  return folder === resolve(name) || folder === name || folder.endsWith(`/${name}`);
+}
+
+/** @param placeOf  returns the store or the transcript that contains a run */
+async function writeReportTo(
   report: NightReport,
   frame: ReportFrame,
   { options, terminal }: ReportContext,
+  placeOf: (run: RunFacts) => Omit<NumberedRun, 'id'> = ({ source }) => ({ path: resolve(source), isStore: false }),
 ): Promise<boolean> {
-  return writeReport(report, frame, { form: options, terminal });
+  const isWritten = await writeReport(report, frame, { form: options, terminal });
+  if (options.json !== true && options.to === undefined)
+    keepNumberedRuns(report.sections.flatMap(({ items }) => items.map(({ run }) => ({ id: run.id, ...placeOf(run) }))));
+  return isWritten;
 }
 
 async function* reportProblems(
@@ -255,8 +280,31 @@ function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping
 
 function sinceOf({ options: { since }, untilMs }: ReportContext, isStore: boolean): number {
   if (since === undefined) return isStore ? untilMs - DEFAULT_SINCE_MS : 0;
-  const spanMs = since === 'all' ? untilMs : spanOption('--since', since, '12h, 90m or 7d, or all');
-  return Math.max(0, untilMs - spanMs);
+  if (since === 'all') return 0;
+  const spanMs = parseDuration(since);
+  if (spanMs !== undefined) return Math.max(0, untilMs - spanMs);
+  const startMs = localStartOf(since, untilMs);
+  if (startMs !== undefined) return startMs;
+  throw invalidArgument(
+    `--since ${printableCut(since, 80)}: give a span such as 12h or 7d, a time such as 22:00, yesterday, a day such as 2026-11-27, or all`,
+  );
+}
+
+/** Parses `22:00`, `today`, `yesterday` and `2026-11-27` in the time zone of this machine. A time is the last one before now. */
+function localStartOf(text: string, nowMs: number): number | undefined {
+  const day = new Date(nowMs);
+  day.setHours(0, 0, 0, 0);
+  if (text === 'today') return day.getTime();
+  if (text === 'yesterday') return day.setDate(day.getDate() - 1);
+  const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hours !== undefined) {
+    day.setHours(Number(hours), Number(minutes));
+    return day.getTime() <= nowMs ? day.getTime() : day.setDate(day.getDate() - 1);
+  }
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const start = new Date(Number(year), Number(month) - 1, Number(date));
+  return start.getMonth() === Number(month) - 1 && start.getTime() <= nowMs ? start.getTime() : undefined;
 }
 
 /** The input of a report on all runs of this machine. */

@@ -1,7 +1,5 @@
 import { callNumber } from '../../../core/base/call-number.ts';
-import { countOf, countText, durationText, periodText, usdText } from '../../../core/base/number-text.ts';
-import { present } from '../../../core/base/present.ts';
-import { inWords } from '../../../core/records/words.ts';
+import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
 import { tokenFacts } from '../../../core/facts/usage-text.ts';
 import {
   linesOf,
@@ -11,32 +9,208 @@ import {
   type Block,
   type Document,
   type ListItem,
+  type Text,
+  type TextStyle,
 } from '../../document/document.ts';
-import { countFacts, intervalText, runMark, totalsBlocks } from '../../runs/run-blocks.ts';
-import { titlesOf } from '../../runs/run-titles.ts';
-import { printableCut } from '../../../core/base/printable.ts';
-import { localTimeText, timeText, zoneText } from '../../terminal/time-text.ts';
+import { countFacts, runMark } from '../../runs/run-blocks.ts';
+import { printable, printableCut } from '../../../core/base/printable.ts';
+import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import type { NightReport, ReportFrame, ShownMoment } from './night-report.ts';
+import {
+  changedFiles,
+  type NightItem,
+  type NightSection,
+  type ProjectBlock,
+  type SectionName,
+} from './night-sections.ts';
 import type { AdviceTally, RunFacts } from '../../../core/facts/run-facts.ts';
 
 const ID_CHARS = 80;
-const TASK_CHARS = 76;
 const TEXT_CHARS = 160;
-const MAX_PATTERNS = 8;
+/** Height of the first screen, with the line after which a shell prompts. */
+const SCREEN_LINES = 23;
+const VERB_CHARS = 8;
+const PROJECT_CHARS = 14;
+/** Lines that a section has at least, if it has that many runs. */
+const LEAST_LINES = 2;
 
-/** Returns a report as a document. It depends only on the report. @param maxRuns  maximum number of listed runs */
+const STYLES: Readonly<Record<SectionName, TextStyle>> = {
+  waiting: 'warn',
+  failed: 'bad',
+  stuck: 'warn',
+  open: 'note',
+  answered: 'dim',
+  stopped: 'dim',
+  unknown: 'dim',
+  worked: 'good',
+};
+
+/** Sections of which the screen only has the number of runs. */
+const COUNTED: ReadonlySet<SectionName> = new Set(['open', 'stopped', 'unknown']);
+
+/** Returns the first screen: at most 23 lines of `width` columns. */
+export function screenDocument(report: NightReport, frame: ReportFrame, width: number): Document {
+  const { projects, sections } = report;
+  const head = headLines(report, frame, width);
+  if (report.sums.count === 0) return { blocks: [linesOf(head)] };
+  const listed = sections.filter(({ name }) => name !== 'worked' && !COUNTED.has(name));
+  const worked = projects.filter((project) => project.worked > 0);
+  const others = otherLine(sections);
+  const fixed = head.length + (others === undefined ? 0 : 1) + 1;
+  const sizes = [...listed.map(({ items }) => items.length), worked.length];
+  const lines = sharedLines(sizes, SCREEN_LINES - fixed - sizes.filter((size) => size > 0).length);
+  const texts: Text[] = [...head];
+  for (const [index, section] of listed.entries()) {
+    const shown = section.items.slice(0, lines[index]);
+    texts.push(styled('strong', `${section.title}: ${shownCount(shown.length, section.items.length)}`));
+    texts.push(...shown.map((item) => itemLine(item, section, width)));
+  }
+  const shownProjects = worked.slice(0, lines.at(-1));
+  if (worked.length > 0) {
+    const sessions = worked.reduce((sum, project) => sum + project.worked, 0);
+    const more = shownProjects.length < worked.length ? `, ${countText(shownProjects.length)} of them` : '';
+    texts.push(
+      styled('strong', `Worked: ${countOf(sessions, 'session')} in ${countOf(worked.length, 'project')}${more}`),
+    );
+    texts.push(...shownProjects.map((project) => styled('good', projectLine(project, width))));
+  }
+  if (others !== undefined) texts.push(printableCut(others, width));
+  texts.push(styled('dim', printableCut(nextLine(sections), width)));
+  return { blocks: [linesOf(texts)] };
+}
+
+/** Returns the number of lines of each section: first the least of each, then all of the first sections. */
+function sharedLines(sizes: readonly number[], room: number): readonly number[] {
+  const least = sizes.map((size) => Math.min(size, LEAST_LINES));
+  let left = room - least.reduce((sum, lines) => sum + lines, 0);
+  return sizes.map((size, index) => {
+    const lines = least[index] ?? 0;
+    const more = Math.max(0, Math.min(size - lines, left));
+    left -= more;
+    return lines + more;
+  });
+}
+
+function shownCount(shown: number, all: number): string {
+  return shown === all ? countText(all) : `${countText(shown)} of ${countText(all)}`;
+}
+
+function itemLine({ number, project, title, verb, why }: NightItem, { name }: NightSection, width: number): Text {
+  const numberText = `  ${countText(number)}`.padStart(6);
+  const start = `${verb.padEnd(VERB_CHARS)} ${printableCut(project, PROJECT_CHARS).padEnd(PROJECT_CHARS)} `;
+  const room = width - 2 - start.length - numberText.length;
+  const whyText = printable(why);
+  // The task has at least half of the line.
+  const titleRoom = whyText === '' ? room : Math.max(Math.ceil(room / 2), room - whyText.length - 2);
+  const titleText = printableCut(title, titleRoom);
+  const reason = whyText === '' ? '' : printableCut(`: ${whyText}`, room - titleText.length);
+  const text = `${titleText}${reason}`;
+  return [styled(STYLES[name], start), text.padEnd(room), styled('strong', numberText)];
+}
+
+/** What worked in a project, and the state in which it was left. */
+function projectLine({ project, sessions, worked, ...rest }: ProjectBlock, width: number): string {
+  const count = worked === sessions ? countText(worked) : `${countText(worked)} of ${countText(sessions)}`;
+  return printableCut(
+    `${printableCut(project, PROJECT_CHARS + VERB_CHARS + 1)}: ${[count, ...projectFacts(rest)].join(', ')}`,
+    width - 2,
+  );
+}
+
+type ProjectState = Omit<ProjectBlock, 'project' | 'sessions' | 'worked'>;
+
+function projectFacts(state: ProjectState): readonly string[] {
+  const { branch, commits, costUsd, lastCheck, pullRequest, uncommitted, withoutPrice } = state;
+  return [
+    ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
+    ...(branch === undefined ? [] : [`branch ${branch}`]),
+    ...(pullRequest === undefined ? [] : [pullRequest.replace(/^https:\/\/[^/]+\//, '')]),
+    ...(uncommitted === 0 ? [] : [`${countOf(uncommitted, 'file')} changed since the last commit`]),
+    ...(costUsd === undefined ? [] : [`${withoutPrice > 0 ? 'at least ' : ''}${usdText(costUsd)}`]),
+    ...(lastCheck === undefined ? [] : [printableCut(lastCheck, 60)]),
+  ];
+}
+
+/** Counts the runs of which the screen lists none. */
+function otherLine(sections: readonly NightSection[]): string | undefined {
+  const parts = sections
+    .filter(({ name }) => COUNTED.has(name))
+    .map(({ items, title }) => `${title}: ${countText(items.length)}`);
+  return parts.length === 0 ? undefined : parts.join('. ');
+}
+
+function nextLine(sections: readonly NightSection[]): string {
+  const [first] = sections.flatMap(({ items }) => items);
+  const open = first === undefined ? '' : `coxswain ${first.number} opens the first; `;
+  return `${open}coxswain --all lists all; --project NAME one project`;
+}
+
+/** Returns the time span and the totals. */
+function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame, width: number): readonly string[] {
+  const { activeMs, below, costUsd, count, lostRecords, withoutPrice } = sums;
+  const span = spanText(frame);
+  if (count === 0) return [`No session ${span}.`];
+  const sessions = `${countOf(count - below, 'session')}${below > 0 ? ` and ${countOf(below, 'subagent')}` : ''}`;
+  const needs = sections.filter(({ name }) => name === 'waiting' || name === 'failed' || name === 'stuck');
+  const needed = needs.reduce((sum, { items }) => sum + items.length, 0);
+  const unpriced = withoutPrice > 0 ? `${countText(withoutPrice)} without a price` : '';
+  const cost = costUsd === undefined ? unpriced : [usdText(costUsd), unpriced].filter(Boolean).join(' and ');
+  const facts = [
+    `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
+    needed > 0 ? `${countText(needed)} ${needed === 1 ? 'needs' : 'need'} you` : 'none needs you',
+    ...(activeMs > 0 ? [`${durationText(activeMs)} active`] : []),
+    ...(cost === '' ? [] : [cost]),
+    ...(lostRecords === undefined ? [] : [`${countOf(lostRecords, 'record')} lost`]),
+  ];
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + fact.length + 2 <= width - 2) lines[lines.length - 1] = `${last}; ${fact}`;
+    else lines.push(printableCut(fact, width - 2));
+  }
+  return lines;
+}
+
+/** Formats a span that the user chose: a whole number of hours has no decimals. */
+function spanText({ sinceMs, untilMs }: ReportFrame): string {
+  if (sinceMs === 0) return 'in all records';
+  const hours = (untilMs - sinceMs) / 3_600_000;
+  const isWhole = Number.isInteger(hours) && hours > 0 && hours < 48;
+  const days = hours / 24;
+  if (isWhole) return `in the last ${countOf(hours, 'hour')}`;
+  return Number.isInteger(days) ? `in the last ${countOf(days, 'day')}` : `since ${localTimeText(sinceMs)}`;
+}
+
+/** Returns the whole report as a document. It depends only on the report. @param maxRuns  maximum number of listed runs */
 export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns: number): Document {
-  const { advice, faults, moments, sums, totals } = report;
-  const title = `What the agents did until ${timeText(frame.untilMs)}`;
-  const head: Block = { type: 'facts', facts: [frame.from, ...headFacts(report, frame)], separator: '; ' };
+  const { advice, faults, moments, sums } = report;
+  const title = `What the agents did until ${localTimeText(frame.untilMs)} ${zoneText(frame.untilMs)}`;
+  const head: Block = { type: 'facts', facts: [frame.from, ...headLines(report, frame, 1_000)], separator: '; ' };
   if (sums.count === 0) return { title, blocks: [head] };
   return {
     title,
     blocks: [
       head,
+      ...itemSections(report, maxRuns),
+      ...groupSections(report),
+      ...sectionOf(
+        'Projects',
+        listBlock(
+          report.projects.map(({ folder, project, sessions, worked, ...rest }) => ({
+            head: styled('strong', printableCut(project, ID_CHARS)),
+            lines: [
+              {
+                facts: [
+                  `${countText(worked)} of ${countOf(sessions, 'session')} worked`,
+                  ...projectFacts({ folder, ...rest }),
+                ],
+              },
+              styled('dim', printableCut(folder, 200)),
+            ],
+          })),
+        ),
+      ),
       ...sectionOf('Worth a look', { type: 'list', isNumbered: true, items: moments.map(momentItem) }),
-      ...runSections(report, maxRuns),
-      ...totalsBlocks(totals),
       ...sectionOf(
         'Advice (what followed it, which need not be its effect)',
         linesOf(advice.map(([name, tally]) => `${printableCut(name, 40)}: ${adviceFacts(tally).join(', ')}`)),
@@ -49,29 +223,6 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
   };
 }
 
-/** Returns the time span and the totals. */
-function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
-  const { answered, below, busyMs, costUsd, count, died, lostRecords, open, worked } = sums;
-  const { calls, errors, refused } = totals;
-  return [
-    `${sinceMs > 0 ? `the last ${spanText(untilMs - sinceMs)}` : 'all records'}, times in ${zoneText(untilMs)}`,
-    `${countOf(count, 'run')}${below > 0 ? ` (${countOf(below, 'subagent')})` : ''}`,
-    ...(answered > 0 ? [`${countText(answered)} answered${worked > 0 ? ` (${countText(worked)} worked)` : ''}`] : []),
-    ...(died > 0 ? [`${countText(died)} failed or died`] : []),
-    ...(open > 0 ? [`${countText(open)} not finished`] : []),
-    countFacts({ calls, errors, refused, ...present({ lostRecords }) }).join(', '),
-    ...(busyMs > 0 ? [`${durationText(busyMs)} of run time`] : []),
-    ...tokenFacts(sums),
-    ...(costUsd === undefined ? [] : [usdText(costUsd)]),
-  ];
-}
-
-/** Formats a span that the user chose: a whole number of hours has no decimals. */
-function spanText(spanMs: number): string {
-  const hours = spanMs / 3_600_000;
-  return Number.isInteger(hours) && hours > 0 && hours < 48 ? countOf(hours, 'hour') : periodText(spanMs);
-}
-
 function momentItem({ atMs, call, command, runId, what }: ShownMoment): ListItem {
   const timePrefix = atMs === undefined ? '' : `${localTimeText(atMs)}, `;
   const callPrefix = call === undefined ? '' : `call ${callNumber(call)} of `;
@@ -81,40 +232,42 @@ function momentItem({ atMs, call, command, runId, what }: ShownMoment): ListItem
   };
 }
 
-function runSections({ groups, runs, sums: { count } }: NightReport, maxRuns: number): readonly Block[] {
-  const listed = new Set(runs.slice(0, maxRuns));
-  const titles = titlesOf(
-    runs.map(({ task }) => task),
-    TASK_CHARS,
-  );
-  const sections = (groups ?? [{ name: 'Runs', count, died: 0, runs }]).flatMap((group) =>
-    sectionOf(
-      groups === undefined ? 'Runs' : groupText(group),
-      listBlock(group.runs.filter((run) => listed.has(run)).map((run) => runItem(run, titles))),
+function itemSections({ sections, sums }: NightReport, maxRuns: number): readonly Block[] {
+  let left = maxRuns;
+  const blocks = sections.flatMap(({ items, title }) => {
+    const shown = items.slice(0, Math.max(0, left));
+    left -= shown.length;
+    return sectionOf(`${title}: ${shownCount(shown.length, items.length)}`, listBlock(shown.map(runItem)));
+  });
+  const listed = sections.reduce((sum, { items }) => sum + items.length, 0);
+  const hidden = sums.count - sums.below - listed;
+  return hidden > 0 ? [...blocks, linesOf([`and ${countOf(hidden, 'earlier session')}; --json lists all`])] : blocks;
+}
+
+/** The runs per person or agent, if the user asked for them. */
+function groupSections({ grouping, groups }: NightReport): readonly Block[] {
+  if (groups === undefined || grouping === 'project') return [];
+  return sectionOf(
+    grouping === 'person' ? 'People' : 'Agents',
+    linesOf(
+      groups.map(({ count, died, name }) => {
+        const failed = died > 0 ? `, ${countText(died)} failed or cut off` : '';
+        return `${printableCut(name, 200)}: ${countOf(count, 'run')}${failed}`;
+      }),
     ),
   );
-  const hiddenCount = count - listed.size;
-  return hiddenCount > 0
-    ? [...sections, linesOf([`and ${countOf(hiddenCount, 'more run')}; --json lists all`])]
-    : sections;
 }
 
-function groupText({ count, died, name }: { readonly count: number; readonly died: number; readonly name: string }) {
-  return `${printableCut(name, 200)}: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`;
-}
-
-function runItem(run: RunFacts, titles: ReadonlyMap<string, string>): ListItem {
-  const { id, lastMessage, problem, task, verdict } = run;
-  const idText = printableCut(id, ID_CHARS);
+function runItem({ number, project, run, title }: NightItem): ListItem {
+  const { id, lastMessage, problem, verdict } = run;
   return {
     mark: runMark(run),
-    head: styled('strong', titles.get(task ?? '') ?? `run ${idText}`),
+    head: [styled('strong', title), styled('dim', `  ${printableCut(project, 40)}  ${countText(number)}`)],
     lines: [
       { facts: [printableCut(verdict.evidence, TEXT_CHARS)] },
-      [runFacts(run).join(', '), task === undefined ? '' : styled('dim', `  ${idText}`)],
+      [runFacts(run).join(', '), styled('dim', `  ${printableCut(id, ID_CHARS)}`)],
       ...factLine(workFacts(run), ', '),
       ...(lastMessage === undefined ? [] : [{ facts: [`“${printableCut(lastMessage, TEXT_CHARS)}”`] }]),
-      ...factLine(patternFacts(run), '; '),
       ...(problem === undefined ? [] : [styled('bad', printableCut(problem, 200))]),
     ],
   };
@@ -125,11 +278,11 @@ function factLine(facts: readonly string[], separator: string) {
 }
 
 function runFacts(run: RunFacts): readonly string[] {
-  const { advice, costUsd, faults, lastAtMs, startedAtMs } = run;
+  const { activeMs, advice, costUsd, faults, startedAtMs } = run;
   return [
     ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
     ...countFacts(run),
-    ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
+    ...(activeMs > 0 ? [`${durationText(activeMs)} active`] : []),
     ...tokenFacts(run),
     ...(costUsd === undefined ? [] : [usdText(costUsd)]),
     ...(advice.pieces > 0 ? [`advice ${advice.delivered} of ${advice.pieces}`] : []),
@@ -137,36 +290,29 @@ function runFacts(run: RunFacts): readonly string[] {
   ];
 }
 
-function workFacts({ checks, commits, filesChanged }: RunFacts): readonly string[] {
-  const [first = ''] = filesChanged;
-  const names = filesChanged.length === 1 ? first : `${first} and ${countOf(filesChanged.length - 1, 'more file')}`;
+function workFacts(run: RunFacts): readonly string[] {
+  const files = changedFiles(run);
+  const [first = ''] = files;
+  const names = files.length === 1 ? first : `${first} and ${countOf(files.length - 1, 'more file')}`;
   return [
-    ...(filesChanged.length === 0 ? [] : [`changed ${printableCut(names, 120)}`]),
-    ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
-    ...checks.map(({ command, failed }) => `${printableCut(command, 40)} ${failed ? 'failed' : 'passed'}`),
+    ...(files.length === 0 ? [] : [`changed ${printableCut(names, 120)}`]),
+    ...(run.commits === 0 ? [] : [countOf(run.commits, 'commit')]),
+    ...(run.branch === undefined ? [] : [`branch ${printableCut(run.branch, 60)}`]),
+    ...(run.pullRequest === undefined ? [] : [printableCut(run.pullRequest, 120)]),
+    ...run.checks.map(({ command, failed }) => `${printableCut(command, 40)} ${failed ? 'failed' : 'passed'}`),
   ];
 }
 
-function patternFacts({ patterns }: RunFacts): readonly string[] {
-  return patterns.slice(0, MAX_PATTERNS).map(({ clearedAt, flaggedAt, kind, level, stuck }) => {
-    const where = flaggedAt === null ? '' : ` at call ${callNumber(flaggedAt)}`;
-    const end = clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`;
-    return `${stuck ? `stuck ${inWords('level', level)}: ` : ''}${inWords('pattern', kind)}${where}, ${end}`;
-  });
-}
-
 function adviceFacts(tally: AdviceTally): readonly string[] {
-  const { answered, cleared, delivered, endedEarly, followed, pieces, repeated, undelivered, withheld, withNext } =
-    tally;
+  const { answered, cleared, delivered, followed, pieces, repeated, undelivered, withheld } = tally;
   return [
     `${countText(delivered)} of ${countText(pieces)} delivered`,
     ...(withheld > 0 ? [`${countText(withheld)} withheld`] : []),
     ...(undelivered > 0 ? [`${countText(undelivered)} not delivered`] : []),
     ...(followed > 0
-      ? [`pattern left within 10 calls: ${intervalText(cleared, followed)} with 10 calls after it`]
+      ? [`the agent left the pattern within 10 calls after ${countText(cleared)} of ${countText(followed)}`]
       : []),
-    ...(endedEarly > 0 ? [`${countText(endedEarly)} too close to the end to tell`] : []),
-    ...(repeated > 0 ? [`same call again after ${countText(repeated)} of ${countText(withNext)}`] : []),
+    ...(repeated > 0 ? [`it made the same call again after ${countText(repeated)}`] : []),
     ...(answered > 0 ? [`${countText(answered)} answered`] : []),
   ];
 }

@@ -4,21 +4,21 @@ import { htmlPage, markdownText, terminalText } from '../../document/write-docum
 import { printable, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
-import { reportDocument } from './report-document.ts';
+import { reportDocument, screenDocument } from './report-document.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidArgument } from '../../../core/base/error.ts';
 import type { NotifyFailure } from '../../../hosts/notify/notification.ts';
 import { postJson } from '../../../hosts/notify/webhook-target.ts';
 import { removedOptionText } from '../../terminal/removed-commands.ts';
 
-/** Maximum number of runs on a terminal. */
-const MAX_PRINTED = 30;
 /** Maximum number of runs in a file or message. */
-const MAX_WRITTEN = 200;
+const MAX_WRITTEN = 1_000;
 
 /** The output format of a report. Default: text. */
 export interface ReportForm {
   readonly json?: boolean;
+  /** True to list every run instead of the first screen. */
+  readonly all?: boolean;
   readonly markdown?: boolean;
   /** Path of the HTML file. */
   readonly html?: string;
@@ -32,12 +32,17 @@ export async function writeReport(
   frame: ReportFrame,
   { form, terminal }: { readonly form: ReportForm; readonly terminal: Terminal },
 ): Promise<boolean> {
-  const { html, json, markdown, to } = form;
+  const { all, html, json, markdown, to } = form;
   if (to !== undefined) return sendToAll(to, report, frame, terminal);
   if (json === true) await terminal.write(outputLine(report.toJson(frame)));
   else if (markdown === true) await terminal.write(markdownText(reportDocument(report, frame, MAX_WRITTEN)));
-  else if (html === undefined) await terminal.write(terminalText(reportDocument(report, frame, MAX_PRINTED), terminal));
-  else {
+  else if (html === undefined) {
+    const document =
+      all === true || report.grouping !== 'project'
+        ? reportDocument(report, frame, MAX_WRITTEN)
+        : screenDocument(report, frame, terminal.width);
+    await terminal.write(terminalText(document, terminal));
+  } else {
     await writeOutput(html, htmlPage(reportDocument(report, frame, MAX_WRITTEN)));
     await terminal.write(`${printable(html)}: written\n`);
   }

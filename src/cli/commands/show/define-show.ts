@@ -2,11 +2,11 @@ import { type CommandDefinition, PATTERN_OPTIONS, STORE_OPTION } from '../comman
 
 export const show: CommandDefinition = {
   name: 'show',
-  summary: 'report on one recorded run, or on one of its calls',
+  summary: 'report on one run, or on one of its calls',
   description:
-    'Reports on a recorded run. With --call, shows how detection read one call: its kind, whether it failed, the text ' +
+    'Reports on a recorded run, or on a run of the last report: coxswain 3 is coxswain show 3. With --call, shows how detection read one call: its kind, whether it failed, the text ' +
     'compared, the earlier calls equal to it, and its patterns.',
-  arguments: { '<run>': 'the id of the run, or its beginning' },
+  arguments: { '<run>': 'the id of the run, or its beginning, or its number in the last report' },
   options: {
     ...STORE_OPTION,
     '--call <number>': 'the call to show, numbered from 1',

@@ -7,13 +7,20 @@ import { countOf } from '../../../core/base/number-text.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
-import { printableCut, printableJson, outputLine } from '../../../core/base/printable.ts';
+import { printable, printableCut, printableJson, outputLine } from '../../../core/base/printable.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { createRunFold } from '../../runs/run-fold.ts';
 import { patternBlocks, titleItem } from '../../runs/run-blocks.ts';
+import { numberedRun, type NumberedRun } from '../../runs/numbered-runs.ts';
+import { Problems } from '../../runs/problems.ts';
+import { runsOfSources } from '../../runs/runs-from.ts';
+import { findSources } from '../../../formats/find-sources.ts';
+import { factsJson } from '../../../core/facts/run-facts.ts';
+import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 import { namedRun } from '../../runs/named-run.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -39,10 +46,14 @@ export interface ShowOptions {
  *   the store
  */
 export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
-  const file = storeNamed(options.store, terminal);
+  const numbered = options.store === undefined ? numberedRun(idStart) : undefined;
+  if (numbered === undefined && /^\d{1,4}$/.test(idStart) && options.store === undefined)
+    throw invalidArgument(`no run ${idStart} in the last report: run coxswain first`);
+  if (numbered?.isStore === false) return showTranscriptRun(numbered, options, terminal);
+  const file = numbered?.path ?? storeNamed(options.store, terminal);
   const store = await openReadableStore(file);
   try {
-    const run = await namedRun(store, idStart, file);
+    const run = await namedRun(store, numbered?.id ?? idStart, file);
     if (options.call !== undefined) {
       const number = wholeOption('--call', options.call, [1, Number.MAX_SAFE_INTEGER]);
       const reading = await explainCall(run.runId, number, store.readRun(run.runId));
@@ -70,6 +81,31 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
   } finally {
     await store.close();
   }
+}
+
+/** Shows a run of a transcript. @throws CoxswainError `input-io` if the transcript no longer contains it */
+async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions, terminal: Terminal): Promise<number> {
+  const view = `coxswain view ${shellWord(path)} --run ${shellWord(id)}`;
+  if (options.call !== undefined) throw invalidArgument(`--call takes a recorded run; open the call with: ${view}`);
+  const problems = new Problems(terminal);
+  const { hints = false, json = false, recompute = false } = options;
+  for await (const run of runsOfSources(findSources([path]), { problems, hints, recompute, reportsDamage: true })) {
+    // A report on several files adds a number to an id that occurs twice.
+    if (run.id !== id && run.id !== id.replace(/#\d+$/, '')) continue;
+    if (json) await terminal.write(outputLine(factsJson(run)));
+    else {
+      const more = [
+        run.verdict.evidence,
+        ...(run.lastMessage === undefined ? [] : [`“${printableCut(run.lastMessage, 300)}”`]),
+        view,
+      ];
+      await terminal.write(
+        terminalText({ blocks: [listBlock([titleItem(run, more)]), ...patternBlocks(run)] }, terminal),
+      );
+    }
+    return problems.any ? 1 : 0;
+  }
+  throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
 }
 
 function storyTable(story: readonly StorySentence[]): Block {

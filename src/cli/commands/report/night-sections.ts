@@ -1,0 +1,239 @@
+import { basename, dirname, relative, resolve } from 'node:path';
+
+import { present } from '../../../core/base/present.ts';
+import { isFlagged } from '../../../core/facts/seen-pattern.ts';
+import type { RunFacts } from '../../../core/facts/run-facts.ts';
+import { inWords } from '../../../core/records/words.ts';
+import { titlesOf } from '../../runs/run-titles.ts';
+
+const TITLE_CHARS = 76;
+
+/** A run in the report: verb first, then the project, the words of its task, the reason, and the number to type. */
+export interface NightItem {
+  /** The number that `coxswain N` opens, from 1. */
+  readonly number: number;
+  readonly verb: string;
+  readonly project: string;
+  readonly title: string;
+  readonly why: string;
+  readonly run: RunFacts;
+}
+
+export type SectionName = 'waiting' | 'failed' | 'stuck' | 'open' | 'answered' | 'stopped' | 'unknown' | 'worked';
+
+export interface NightSection {
+  readonly name: SectionName;
+  readonly title: string;
+  readonly items: readonly NightItem[];
+}
+
+/** What happened in a project. Only what the sessions' own commands showed. */
+export interface ProjectBlock {
+  readonly project: string;
+  readonly folder: string;
+  readonly sessions: number;
+  readonly worked: number;
+  readonly commits: number;
+  /** Files that the last session with changes changed after its last commit. */
+  readonly uncommitted: number;
+  readonly branch?: string;
+  readonly pullRequest?: string;
+  /** The last check of the project's sessions, in words. */
+  readonly lastCheck?: string;
+  readonly costUsd?: number;
+  readonly withoutPrice: number;
+}
+
+const SECTIONS: readonly (readonly [SectionName, string])[] = [
+  ['waiting', 'Waits for you'],
+  ['failed', 'Failed or cut off'],
+  ['stuck', 'Stuck now'],
+  ['open', 'At work'],
+  ['answered', 'Answered without a passed check'],
+  ['stopped', 'Stopped by you'],
+  ['unknown', 'No end on record'],
+  ['worked', 'Worked'],
+];
+
+/** Returns the runs in the order in which a person wants to see them. Subagents belong to their session. */
+export function sectionsOf(runs: readonly RunFacts[]): readonly NightSection[] {
+  const sessions = runs.filter(({ parentId }) => parentId === undefined);
+  const names = projectNames(sessions);
+  const titles = titlesOf(
+    sessions.map(({ task }) => task),
+    TITLE_CHARS,
+  );
+  const titleOf = ({ id, task }: RunFacts): string => titles.get(task ?? '') ?? `run ${id}`;
+  const byTitle = Map.groupBy(sessions, titleOf);
+  const bySection = Map.groupBy(sessions, sectionNameOf);
+  let number = 0;
+  const nextPlans: { readonly item: NightItem; readonly plan: string }[] = [];
+  const sections = SECTIONS.flatMap(([name, title]): readonly NightSection[] => {
+    const found = bySection.get(name) ?? [];
+    if (found.length === 0) return [];
+    const items = found
+      .toSorted((a, b) => urgencyOf(b) - urgencyOf(a))
+      .map((run): NightItem => {
+        number += 1;
+        const item = {
+          number,
+          verb: verbOf(run, name),
+          project: names.get(folderOf(run)) ?? '',
+          title: titleOf(run),
+          why: whyOf(run, name),
+          run,
+        };
+        if (run.plan !== undefined && run.verdict.evidence.includes('plan')) nextPlans.push({ item, plan: run.plan });
+        return item;
+      });
+    return [{ name, title, items }];
+  });
+  return withNextSessions(sections, nextPlans, byTitle);
+}
+
+/** Names the session in which a plan went on. */
+function withNextSessions(
+  sections: readonly NightSection[],
+  plans: readonly { readonly item: NightItem; readonly plan: string }[],
+  byTitle: ReadonlyMap<string, readonly RunFacts[]>,
+): readonly NightSection[] {
+  const numbers = new Map(sections.flatMap(({ items }) => items.map(({ number, run }) => [run, number] as const)));
+  const next = new Map(
+    plans.flatMap(({ item, plan }) => {
+      const later = byTitle.get(plan)?.find(({ startedAtMs }) => startedAtMs >= item.run.startedAtMs);
+      const number = later === undefined || later === item.run ? undefined : numbers.get(later);
+      return number === undefined ? [] : [[item.number, `its plan went on in ${number}`] as const];
+    }),
+  );
+  return sections.map((section) => ({
+    ...section,
+    items: section.items.map((item) => ({ ...item, why: next.get(item.number) ?? item.why })),
+  }));
+}
+
+function sectionNameOf(run: RunFacts): SectionName {
+  const { verdict } = run.verdict;
+  switch (verdict) {
+    case 'cut_off':
+      return 'failed';
+    case 'open':
+    case 'unknown':
+      return openPattern(run) === undefined ? verdict : 'stuck';
+    default:
+      return verdict;
+  }
+}
+
+/** The pattern that a run was in at its last record. */
+function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | undefined {
+  return patterns.findLast((pattern) => pattern.stuck && isFlagged(pattern) && pattern.clearedAt === undefined);
+}
+
+/** The most recent runs first; within the answered ones, those with a failed check first. */
+function urgencyOf({ checks, lastAtMs, verdict }: RunFacts): number {
+  const hasFailedCheck = verdict.verdict === 'answered' && checks.some(({ failed }) => failed);
+  return lastAtMs + (hasFailedCheck ? 1e15 : 0);
+}
+
+function verbOf({ checks, verdict }: RunFacts, section: SectionName): string {
+  const { evidence } = verdict;
+  switch (section) {
+    case 'waiting':
+      return evidence.includes('answer') ? 'answer' : evidence.includes('plan') ? 'decide' : 'allow';
+    case 'failed':
+      return verdict.verdict === 'failed' ? 'failed' : 'cut off';
+    case 'stuck':
+      return 'stuck';
+    case 'open':
+      return 'at work';
+    case 'answered':
+      if (evidence.includes('plan')) return 'planned';
+      return checks.some(({ failed }) => failed) ? 'check' : 'answered';
+    default:
+      return section;
+  }
+}
+
+/** The reason in the words of the evidence, without what the section and the verb say already. */
+function whyOf(run: RunFacts, section: SectionName): string {
+  const { evidence } = run.verdict;
+  const pattern = section === 'stuck' ? openPattern(run) : undefined;
+  if (pattern !== undefined) return inWords('pattern', pattern.kind);
+  return evidence
+    .replace(/^waits for (?:your answer: |your decision on )?/, '')
+    .replace(/^cut off(?: |, )?/, '')
+    .replace(/^(?:it answered; )?no check that coxswain recognises$/, '')
+    .replace(/^it (?:answered|finished without a last message)(?:;|, and) /, '')
+    .replace(/^stopped by you,? ?/, '')
+    .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later$/, '$2 failed in call $1');
+}
+
+/** The projects of the runs, the one with the most sessions first. */
+export function projectBlocks(runs: readonly RunFacts[]): readonly ProjectBlock[] {
+  const sessions = runs.filter(({ parentId }) => parentId === undefined);
+  const names = projectNames(sessions);
+  const all = Map.groupBy(runs, folderOf);
+  return [...Map.groupBy(sessions, folderOf)]
+    .map(([folder, own]) => projectBlock(folder, names.get(folder) ?? folder, { own, all: all.get(folder) ?? [] }))
+    .toSorted((a, b) => b.sessions - a.sessions);
+}
+
+/** @param runs  the sessions of the project, and these with their subagents */
+function projectBlock(
+  folder: string,
+  project: string,
+  { all, own }: { readonly own: readonly RunFacts[]; readonly all: readonly RunFacts[] },
+): ProjectBlock {
+  const latest = own.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
+  const check = latest.find(({ checks }) => checks.length > 0)?.checks.at(-1);
+  const changing = latest.find(({ commits, filesChanged }) => commits > 0 || filesChanged.length > 0);
+  const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
+  return {
+    project,
+    folder,
+    sessions: own.length,
+    worked: own.filter(({ verdict }) => verdict.verdict === 'worked').length,
+    commits: own.reduce((sum, { commits }) => sum + commits, 0),
+    uncommitted: changing?.uncommitted ?? 0,
+    ...present({
+      branch: latest.find(({ branch }) => branch !== undefined)?.branch,
+      pullRequest: latest.find(({ pullRequest }) => pullRequest !== undefined)?.pullRequest,
+      lastCheck: check === undefined ? undefined : `${check.command} ${check.failed ? 'failed' : 'passed'}`,
+      costUsd: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
+    }),
+    withoutPrice: all.filter(hasNoPrice).length,
+  };
+}
+
+/** True for a run whose tokens have no price, or only some of them. */
+export function hasNoPrice({ answersWithoutCost, costUsd, tokens }: RunFacts): boolean {
+  return answersWithoutCost !== undefined || (tokens !== undefined && costUsd === undefined);
+}
+
+/** The project of a run: its folder, else the folder of its source. */
+function folderOf({ project, source }: RunFacts): string {
+  return project ?? dirname(resolve(source));
+}
+
+/** The last part of each folder; with the part before it where two are alike. */
+function projectNames(runs: readonly RunFacts[]): ReadonlyMap<string, string> {
+  const folders = [...new Set(runs.map(folderOf))];
+  const counts = Map.groupBy(folders, (folder) => basename(folder));
+  return new Map(
+    folders.map((folder) => {
+      const name = basename(folder);
+      const isUnique = (counts.get(name) ?? []).length === 1;
+      return [folder, isUnique ? name : `${basename(dirname(folder))}/${name}`];
+    }),
+  );
+}
+
+/** The changed files of a run, each once, relative to its project. */
+export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesChanged' | 'project'>): readonly string[] {
+  const shown = filesChanged.map((file) => {
+    if (project === undefined || !file.startsWith('/')) return file.replace(/^\.\//, '');
+    const path = relative(project, file);
+    return path.startsWith('..') ? file : path;
+  });
+  return [...new Set(shown)];
+}

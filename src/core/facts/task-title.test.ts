@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+
+import { taskTitle } from './task-title.ts';
+
+test.each([
+  ['Fix the login form', 'Fix the login form'],
+  ['Implement the following plan:\n\n# Plan: Show the address always\n\n## Context\n…', 'Show the address always'],
+  ['<system-reminder>Today is Monday</system-reminder>\nAdd a health endpoint', 'Add a health endpoint'],
+  ['<environment_context>\n  <cwd>/w</cwd>\n</environment_context>\n\nRename the table', 'Rename the table'],
+  [
+    '<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>the parser\nall</command-args>',
+    '/review the parser',
+  ],
+  ['[[ ## user_query ## ]]\n\nWhat is 2+2?', 'What is 2+2?'],
+  ['2026-11-01T10:00:00 ERROR boom\n    at f (/w/a.js:1)\n```\nx\n```\nWhy does it fail?', 'Why does it fail?'],
+  ['$ npm test\n> app@1.0.0 test\nWhy does this fail on CI?', 'Why does this fail on CI?'],
+  ['## Context\n\nPlease **speed up** the `parser`', 'Please speed up the parser'],
+  ['Please fix the build', 'fix the build'],
+])('the title of a task is its first line in the words of its user: %j', (task, title) => {
+  expect(taskTitle(task)).toBe(title);
+});
+
+test('a task that is only a wrapper has no title', () => {
+  expect(taskTitle('<system-reminder>x</system-reminder>')).toBeUndefined();
+});

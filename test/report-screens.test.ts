@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+
+import { NightReport } from '../src/cli/commands/report/night-report.ts';
+import { reportDocument, screenDocument } from '../src/cli/commands/report/report-document.ts';
+import { htmlPage, markdownText, terminalText } from '../src/cli/document/write-document.ts';
+import { RunFactsFold } from '../src/core/facts/run-facts-fold.ts';
+import type { RunFacts } from '../src/core/facts/run-facts.ts';
+import type { RunVerdict } from '../src/core/facts/run-verdict.ts';
+
+const UNTIL_MS = Date.UTC(2026, 10, 28, 7);
+const HOUR_MS = 3_600_000;
+const FRAME = { from: 'a night', sinceMs: UNTIL_MS - 12 * HOUR_MS, untilMs: UNTIL_MS };
+
+const PROJECTS = ['/home/ann/shop', '/home/ann/api', '/home/ann/site-of-the-conference', '/home/bob/api'];
+const TASKS = [
+  'Fix the login form of the shop',
+  '<system-reminder>Today</system-reminder>\nAdd a health endpoint to the service and its tests',
+  'Implement the following plan:\n\n# Plan: Move the invoices to the new table\n\n## Context',
+  'Why does the build of the page take nine minutes on the runner, and what can be left out?',
+  '<command-name>/review</command-name><command-args>the last three commits</command-args>',
+];
+const ENDS: readonly (readonly [RunVerdict['verdict'], string])[] = [
+  ['worked', 'it answered, and its last check (call 12, npm test) passed'],
+  ['worked', 'it answered, and its last check (call 40, mise run ci) passed'],
+  ['answered', 'it answered; no check that coxswain recognises'],
+  ['worked', 'it answered, and its last check (call 9, npm test) passed'],
+  ['cut_off', 'cut off while "npm run build" was running; no record for 7.0 hours'],
+  ['answered', 'it answered; a check (call 31, npm run lint) failed and did not pass later'],
+  ['worked', 'it answered, and its last check (call 12, npm test) passed'],
+  ['waiting', 'waits for your answer: Which of the two tables holds the open invoices?'],
+  ['failed', 'rate limit: You have hit your limit · resets 5am (Europe/Paris)'],
+  ['stopped', 'stopped by you while "npm run dev" was running'],
+  ['worked', 'it answered, and its last check (call 7, npm test) passed'],
+  ['open', '"npm test" is running, no record for 12 minutes'],
+];
+
+function factsOf(index: number): RunFacts {
+  const [verdict = 'unknown', evidence = ''] = ENDS[index % ENDS.length] ?? [];
+  const failed = evidence.includes('failed and');
+  const isCommitted = verdict === 'worked' && index % 2 === 0;
+  return {
+    ...new RunFactsFold(`run-${index}`).facts(UNTIL_MS),
+    task: `${TASKS[index % TASKS.length]}`,
+    project: PROJECTS[index % PROJECTS.length] ?? '',
+    format: 'claude-code',
+    startedAtMs: UNTIL_MS - 11 * HOUR_MS + index * 60_000,
+    lastAtMs: UNTIL_MS - 10 * HOUR_MS + index * 60_000,
+    activeMs: 20 * 60_000,
+    calls: 40,
+    verdict: { verdict, evidence },
+    checks:
+      verdict === 'worked' || failed ? [{ command: failed ? 'npm run lint' : 'npm test', number: 12, failed }] : [],
+    filesChanged: [`${PROJECTS[index % PROJECTS.length]}/src/a.ts`, 'src/a.ts', 'src/b.ts'],
+    commits: isCommitted ? 1 : 0,
+    uncommitted: isCommitted ? 0 : 2,
+    ...(isCommitted ? { branch: 'fix/login' } : {}),
+    ...(index % 9 === 0 ? { pullRequest: 'https://github.com/ann/shop/pull/12' } : {}),
+    ...(index % 7 === 0 ? { tokens: 1_000 } : { tokens: 90_000, costUsd: 0.41 }),
+  };
+}
+
+function reportOf(count: number): NightReport {
+  const report = new NightReport(({ runId }) => `coxswain view --run ${runId}`);
+  for (let index = 0; index < count; index += 1) report.add(factsOf(index));
+  return report;
+}
+
+const paint = (_style: unknown, text: string): string => text;
+
+test.each([1, 10, 60, 600].flatMap((count) => [80, 120].map((width) => [count, width] as const)))(
+  'the first screen of %i sessions fits 23 lines of %i columns, and says what it leaves out',
+  async (count, width) => {
+    const text = terminalText(screenDocument(reportOf(count), FRAME, width), { paint, width });
+    const lines = text.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(23);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+    await expect(text).toMatchFileSnapshot(`report-screens/${count}-sessions-${width}-columns.txt`);
+  },
+);
+
+test('an empty night is one sentence', () => {
+  expect(terminalText(screenDocument(reportOf(0), FRAME, 80), { paint, width: 80 })).toBe(
+    'No session in the last 12 hours.\n',
+  );
+});
+
+test('Markdown, HTML and JSON have the blocks of the screen, with every session', () => {
+  const report = reportOf(60);
+  const document = reportDocument(report, FRAME, 1_000);
+  for (const text of [markdownText(document), htmlPage(document)])
+    for (const title of [
+      'Waits for you: 5',
+      'Failed or cut off: 10',
+      'Answered without a passed check: 10',
+      'Worked: 25',
+      'Projects',
+    ])
+      expect(text).toContain(title);
+  expect(report.toJson(FRAME)).toMatchObject({
+    sections: expect.arrayContaining([
+      {
+        name: 'waiting',
+        items: expect.arrayContaining([expect.objectContaining({ number: 1, verb: 'answer', project: 'bob/api' })]),
+      },
+    ]),
+    projectBlocks: expect.arrayContaining([expect.objectContaining({ project: 'shop', sessions: 15 })]),
+  });
+});
+
+test('a plan that was not approved names the session in which it went on', () => {
+  const report = new NightReport(() => '');
+  const plan = 'Move the invoices to the new table';
+  const evidence = 'it presented a plan, which was not approved in this session';
+  report.add({ ...factsOf(0), id: 'planned', plan, verdict: { verdict: 'answered', evidence } });
+  report.add({ ...factsOf(12), id: 'done', task: `Implement the following plan:\n\n# Plan: ${plan}` });
+  const text = terminalText(screenDocument(report, FRAME, 120), { paint, width: 120 });
+  expect(text).toContain('its plan went on in 2');
+});
+
+test('changed files are listed once, relative to the project', () => {
+  const document = reportDocument(reportOf(1), FRAME, 10);
+  expect(markdownText(document)).toContain('changed src/a.ts and 1 more file');
+});
