@@ -140,6 +140,32 @@ test('SIGTERM ends it like Ctrl-C, also while a page is connected', async () => 
   expect(await readdir(temp)).toEqual([]);
 });
 
+test('without a path it shows the sessions of the agent programs, also without a store', async () => {
+  const home = join(folder, 'home');
+  const project = join(home, '.claude', 'projects', '-work-app');
+  await mkdir(project, { recursive: true });
+  const prompt = {
+    type: 'user',
+    sessionId: 's',
+    uuid: 'u',
+    timestamp: '2026-10-01T08:00:00Z',
+    cwd: '/work/app',
+    version: '2.1',
+  };
+  await writeFile(
+    join(project, 's.jsonl'),
+    `${JSON.stringify({ ...prompt, message: { role: 'user', content: 'Do it' } })}\n`,
+  );
+  const result = await runCli(['view', '--no-open', '--port', '0'], {
+    cwd: folder,
+    env: { HOME: home },
+    onStdout: ({ all, interrupt }) => {
+      if (all.includes('Ctrl-C')) interrupt();
+    },
+  });
+  expect([result.code, result.stderr]).toEqual([0, '']);
+});
+
 test('a missing path, a wrong port and standard input are errors with a suggestion', async () => {
   const cwd = folder;
   const none = await runCli(['view', 'none.db', '--no-open'], { cwd });

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
@@ -518,6 +518,59 @@ test('files of any format are read once, and one of lines is followed as it grow
   const recordEvent = await stream.next(({ event }) => event === 'record');
   expect(recordEvent.data).toMatchObject({ payload: { kind: 'run_ended' } });
   stream.close();
+});
+
+test('of many files the most recently changed ones are followed; runs are filtered by the folder in which they worked', async () => {
+  const line = (session: string, cwd: string, content: string, second: number): string =>
+    `${JSON.stringify({ type: 'user', sessionId: session, uuid: `${session}${second}`, timestamp: new Date(1_000 * second).toISOString(), cwd, version: '2.1', message: { role: 'user', content } })}\n`;
+  await mkdir(at('many'));
+  for (let file = 0; file < 30; file += 1) {
+    const path = join(at('many'), `s${file}.jsonl`);
+    await writeFile(path, line(`s${file}`, file < 10 ? '/work/app' : '/work/site', 'Do it', 1));
+    await utimes(path, file, file);
+  }
+  const { page } = await view(['many']);
+  await until(
+    () => listRuns(page),
+    ({ pending, total }) => total === 30 && pending === 0,
+  );
+  const { facets, total } = await listRuns(page, '?project=/work/app');
+  expect([total, facets.project]).toEqual([
+    10,
+    [
+      ['/work/site', 20],
+      ['/work/app', 10],
+    ],
+  ]);
+  await appendFile(
+    join(at('many'), 's29.jsonl'),
+    line('s29', '/work/site', 'And that', 2) + line('s29', '/work/site', 'And this', 3),
+  );
+  await until(
+    () => page.json<RunRowsAnswer>('/api/runs/0/s29/rows'),
+    ({ rows }) => rows.filter(({ kind }) => kind === 'prompt').length === 3,
+  );
+});
+
+test('sessions of agent programs are a source; a session that the store has too is listed once', async () => {
+  const session = (id: string): string =>
+    `${JSON.stringify({ type: 'user', sessionId: id, uuid: id, timestamp: new Date(1_000).toISOString(), cwd: '/work/app', version: '2.1', message: { role: 'user', content: `Do ${id}` } })}\n`;
+  const sessions = await Promise.all(
+    ['known', 'new'].map(async (id) => {
+      await writeFile(at(`${id}.jsonl`), session(id));
+      return { path: at(`${id}.jsonl`), modifiedAtMs: 1, format: 'claude-code' } as const;
+    }),
+  );
+  const store = sqliteStore(at('runs.db'));
+  await appendRun(store, 'known', [started('known'), ...reading(2)]);
+  await store.close();
+  const { page } = await view(['runs.db'], { sessions });
+  const { runs } = await until(
+    () => listRuns(page),
+    ({ pending, total }) => total === 2 && pending === 0,
+  );
+  expect(runs.map(({ runId, source }) => `${source} ${runId}`).toSorted()).toEqual(['0 known', '1 new']);
+  expect((await page.json<SourcesAnswer>('/api/sources')).sources[1]).toMatchObject({ kind: 'sessions', runs: 2 });
 });
 
 test('the last answer and the ending of a followed file are shown, a hanging call too, and both when it grows', async () => {

@@ -60,7 +60,7 @@ describe.skipIf(chromium === undefined)('the pages over many runs (need a Chromi
     const page = await scene.open('/?page=runs', WIDE);
     const names = page.locator('.run-name > span:first-child');
     await expect.poll(async () => [...new Set(await names.allInnerTexts())].toSorted()).toEqual(TASKS.toSorted());
-    await page.getByRole('link', { name: 'Group by task' }).click();
+    await page.getByRole('link', { name: 'By task' }).click();
     await page
       .getByRole('row', { name: /^Colours fade/ })
       .getByRole('link', { name: 'Compare' })
@@ -78,6 +78,17 @@ describe.skipIf(chromium === undefined)('the pages over many runs (need a Chromi
     await expect.poll(() => page.url()).toContain('sort=wasted');
     await page.getByRole('columnheader', { name: 'Wasted' }).and(page.locator('[aria-sort="descending"]')).waitFor();
     await expect.poll(() => tasks.count()).toBe(3);
+    await page.context().close();
+  });
+
+  test('patterns are listed with the outcomes of their runs, and lead to these runs', async () => {
+    const page = await scene.open('/?page=runs', WIDE);
+    await page.getByRole('link', { name: 'By pattern' }).click();
+    const row = page.locator('.tasks tbody tr').first();
+    await expect.poll(() => row.innerText()).toMatch(/3\s+0 %\s+100 %/);
+    await row.getByRole('link').first().click();
+    await expect.poll(() => page.locator('.run-row').count()).toBe(3);
+    expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
 });

@@ -85,7 +85,7 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
   test('compares a failed and a successful run of a task (2)', async () => {
     const hand = await handAt('/', 2);
     const { page } = hand;
-    await hand.click(page.getByRole('link', { name: 'Group by task' }));
+    await hand.click(page.getByRole('link', { name: 'By task' }));
     await hand.click(page.getByRole('row', { name: /^Decide/ }).getByRole('link', { name: 'Compare' }));
     await expect.poll(() => page.locator('.pair.names a').allInnerTexts()).toHaveLength(2);
     await done(hand);

@@ -49,6 +49,7 @@ export type RunFilters = Readonly<Partial<Record<RunFilterName, string>>>;
 export const RUN_FILTER_NAMES = [
   'source',
   'q',
+  'project',
   'outcome',
   'model',
   'agent',
@@ -70,8 +71,10 @@ export function getSources(): Promise<SourcesAnswer> {
   return get<SourcesAnswer>('/api/sources');
 }
 
-export function getTasks(filters: RunFilters): Promise<TasksAnswer> {
-  return get<TasksAnswer>(`/api/tasks?${filterQuery(filters)}`);
+export function getTasks(by: 'task' | 'pattern', filters: RunFilters): Promise<TasksAnswer> {
+  const query = filterQuery(filters);
+  query.set('by', by);
+  return get<TasksAnswer>(`/api/tasks?${query}`);
 }
 
 /** Fetches one page of runs. @param limit  number of rows of the first page; at most 1,000 */

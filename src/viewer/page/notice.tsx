@@ -76,7 +76,7 @@ export function SourceProblems({ sources }: { readonly sources: readonly SourceR
     <>
       {sources.map(({ id, kind, path, problem }) =>
         // An unreadable line of a file is skipped, and the rest is shown.
-        problem === undefined ? null : kind === 'files' ? (
+        problem === undefined ? null : kind === 'files' || kind === 'sessions' ? (
           <DamageNotice key={id} place={path} text={problem.message} />
         ) : (
           <div key={id} className="banner bad" role="alert">

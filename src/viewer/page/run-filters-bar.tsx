@@ -31,6 +31,7 @@ const ADVICE: Readonly<Record<string, string>> = { any: 'any advice', ignored: '
 
 /** The filters with counts, the names of the filters, and functions that format their values. */
 const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => string])[] = [
+  ['project', 'project', (value) => value.split(/[/\\]/).at(-1) ?? value],
   ['status', 'status', (value) => STATUS[value] ?? value],
   ['outcome', 'outcome', (value) => inWords('outcome', value)],
   ['model', 'model', String],
@@ -48,7 +49,7 @@ function warningText(key: string): string {
 }
 
 /** The filters that are always shown. The others appear once they are set or added. */
-const ALWAYS: ReadonlySet<string> = new Set(['status', 'model', 'agent', 'pattern']);
+const ALWAYS: ReadonlySet<string> = new Set(['project', 'status', 'model', 'agent', 'pattern']);
 
 /** The filter bar of a page. All filters are part of the page's address. */
 export function RunFiltersBar(props: {

@@ -54,7 +54,7 @@ export function RunListPage(props: {
           status={statusOf(list)}
           to={(next) => ({ page: 'runs', filters: next })}
         >
-          <GroupLink filters={filters} />
+          <GroupLinks filters={filters} />
         </RunFiltersBar>
         <SourceProblems sources={sources} />
         {list.error !== undefined && list.rows.length > 0 ? (
@@ -70,7 +70,7 @@ export function RunListPage(props: {
           </div>
         ) : null}
       </div>
-      {filters.group === 'task' ? (
+      {filters.group === 'task' || filters.group === 'pattern' ? (
         <TaskTable filters={filters} />
       ) : (
         <Rows key={formatRoute({ page: 'runs', filters })} list={list} filters={filters} sources={sources} />
@@ -94,15 +94,28 @@ function useSingleRun({ isLoading, pending, rows }: RunListState, sources: reado
   }, [isLoading, pending, rows, sources]);
 }
 
-/** Toggles grouping by task. */
-function GroupLink({ filters }: { readonly filters: RunFilters }): ReactElement {
-  // Runs and tasks have different orders.
+const GROUPINGS = [
+  ['task', 'By task'],
+  ['pattern', 'By pattern'],
+] as const;
+
+/** Links to the outcomes by task and by pattern, and back to the runs. */
+function GroupLinks({ filters }: { readonly filters: RunFilters }): ReactElement {
+  // Runs and groups have different orders.
   const { group, order: _order, sort: _sort, ...rest } = filters;
-  const to = { page: 'runs', filters: group === 'task' ? rest : { ...rest, group: 'task' } } as const;
   return (
-    <Link className="button" to={to}>
-      {group === 'task' ? 'Show single runs' : 'Group by task'}
-    </Link>
+    <>
+      {GROUPINGS.map(([name, words]) => (
+        <Link
+          key={name}
+          className="button"
+          isCurrent={group === name}
+          to={{ page: 'runs', filters: group === name ? rest : { ...rest, group: name } }}
+        >
+          {words}
+        </Link>
+      ))}
+    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { getTasks, type RunFilters } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
 import { costText, shareOrDash } from './number-text.ts';
+import { patternName } from './pattern-name.ts';
 import { runKey, type Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { SortButton, sortedBy } from './sort-head.tsx';
@@ -29,7 +30,8 @@ export function TaskTable({ filters }: { readonly filters: RunFilters }): ReactE
   const { error, reload, value } = useTasks(filters);
   if (error !== undefined && value === undefined) return <ErrorNotice error={error} onRetry={reload} />;
   if (value === undefined) return <Notice title="Loading…" />;
-  if (value.tasks.length === 0) return <Notice title="None of these runs has a task" />;
+  if (value.tasks.length === 0)
+    return <Notice title={`None of these runs has a ${filters.group === 'pattern' ? 'pattern' : 'task'}`} />;
   return (
     <div className="run-scroll task-scroll" tabIndex={0} role="region" aria-label="Tasks">
       <TaskRows tasks={value.tasks} filters={filters} />
@@ -38,10 +40,11 @@ export function TaskTable({ filters }: { readonly filters: RunFilters }): ReactE
 }
 
 /** Loads the matching runs by task. */
-function useTasks({ group: _group, order, sort, ...rest }: RunFilters): Loaded<TasksAnswer> {
+function useTasks({ group, order, sort, ...rest }: RunFilters): Loaded<TasksAnswer> {
   const isTaskOrder = COLUMNS.some(([, name]) => name === sort);
   const filters = { ...rest, ...(isTaskOrder ? present({ sort }) : {}), ...present({ order }) };
-  const loaded = useLoaded(`tasks ${JSON.stringify(filters)}`, () => getTasks(filters));
+  const by = group === 'pattern' ? 'pattern' : 'task';
+  const loaded = useLoaded(`${by} ${JSON.stringify(filters)}`, () => getTasks(by, filters));
   useReloadWhilePending(loaded);
   return loaded;
 }
@@ -49,12 +52,13 @@ function useTasks({ group: _group, order, sort, ...rest }: RunFilters): Loaded<T
 /** The table of tasks, with a link to compare a failed run with a successful one. */
 function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filters: RunFilters }): ReactElement {
   const { filters, tasks } = props;
-  const { group: _group, order: _order, sort: _sort, ...rest } = filters;
+  const { group: by = 'task', order: _order, sort: _sort, ...rest } = filters;
+  const isPattern = by === 'pattern';
   return (
     <table className="tasks">
       <thead>
         <tr>
-          <th scope="col">Task</th>
+          <th scope="col">{isPattern ? 'Pattern' : 'Task'}</th>
           {COLUMNS.map(([label, name]) => (
             <th
               key={label}
@@ -74,8 +78,11 @@ function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filter
         {tasks.map((group) => (
           <tr key={group.task}>
             <th scope="row">
-              <Link to={{ page: 'runs', filters: { ...rest, task: group.task } }} title={safeLine(group.task)}>
-                {safeLine(group.title).slice(0, TASK_CHARS)}
+              <Link
+                to={{ page: 'runs', filters: { ...rest, [isPattern ? 'pattern' : 'task']: group.task } }}
+                title={safeLine(group.task)}
+              >
+                {isPattern ? patternName(group.task) : safeLine(group.title).slice(0, TASK_CHARS)}
               </Link>
             </th>
             <td className="number">{countText(group.runs)}</td>

@@ -32,7 +32,8 @@ export interface SourceRow {
   /** The last component of the path. */
   readonly name: string;
   readonly path: string;
-  readonly kind: StoreKind | 'files';
+  /** `sessions`: the session files of this user's agent programs. */
+  readonly kind: StoreKind | 'files' | 'sessions';
   /** Number of runs found until now. */
   readonly runs: number;
   /** True if the source has more runs than the newest 100,000, which are listed. */
@@ -112,7 +113,7 @@ export type RunGroup = 'needs' | 'running' | 'done';
 /** The values of each filter with their number of runs, most frequent first. */
 export type Facets = Readonly<
   Record<
-    'status' | 'outcome' | 'model' | 'agent' | 'task' | 'tool' | 'pattern' | 'stuck' | 'advice',
+    'project' | 'status' | 'outcome' | 'model' | 'agent' | 'task' | 'tool' | 'pattern' | 'stuck' | 'advice',
     readonly (readonly [string, number])[]
   >
 >;
@@ -447,8 +448,9 @@ export interface LabelsAnswer {
   readonly labels: readonly LabelRow[];
 }
 
-/** The runs of one task. */
+/** The runs of one task, or the runs in which one pattern was flagged. */
 export interface TaskGroup {
+  /** The task, or the kind of the pattern. */
   readonly task: string;
   /** The task without the beginning that it shares with other tasks. */
   readonly title: string;

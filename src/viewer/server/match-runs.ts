@@ -21,7 +21,10 @@ export interface MatchedRun {
 
 /** Returns the values of a run for each counted filter. */
 const FACETS: {
-  readonly [Name in keyof Facets]: (run: RunSummary, extras: RunExtras | undefined) => readonly string[];
+  readonly [Name in Exclude<keyof Facets, 'project'>]: (
+    run: RunSummary,
+    extras: RunExtras | undefined,
+  ) => readonly string[];
 } = {
   status: statusesOf,
   outcome: ({ outcome }) => listOf(outcome),
@@ -34,7 +37,7 @@ const FACETS: {
   advice: (_run, extras) => (extras === undefined ? [] : adviceValuesOf(extras)),
 };
 // The cast is safe: the names are the keys of this object.
-const FACET_NAMES = Object.keys(FACETS) as readonly (keyof Facets)[];
+const FACET_NAMES = ['project', ...Object.keys(FACETS)] as readonly (keyof Facets)[];
 
 /** The status of a run at a call of which a pattern was flagged that has no label. */
 const UNLABELLED = 'unlabelled';
@@ -77,25 +80,34 @@ export function matchRuns(
 ): Matches {
   const runs: MatchedRun[] = [];
   const counts = new Map(FACET_NAMES.map((name) => [name, new Map<string, number>()]));
-  const valuesOf = (name: keyof Facets, run: RunSummary, extras: RunExtras | undefined): readonly string[] => {
+  const valuesOf = (
+    name: keyof Facets,
+    { extras, listed, run }: Pick<MatchedRun, 'extras' | 'listed' | 'run'>,
+  ): readonly string[] => {
+    if (name === 'project') return listOf(listed.source.projectOf(run.runId));
     const values = FACETS[name](run, extras);
     return name === 'status' && hasFlagWithoutLabel(run, extras, labelled) ? [...values, UNLABELLED] : values;
   };
   const activeFilters = FACET_NAMES.filter((name) => filter[name] !== undefined);
+  const stored = storedNames(sources);
   for (const listed of sources) {
+    const isStored =
+      listed.source.kind === 'sessions' ? (name = ''): boolean => stored.has(name) : (): boolean => false;
     for (const run of listed.source.runs.values()) {
+      if (isStored(run.runId) || isStored(run.conversationId)) continue;
       if (filter.ids?.has(`${listed.source.id}/${run.runId}`) === false) continue;
       if (!matchesTimes(run, filter, listed)) continue;
       const extras = listed.overviews.knownExtras(run);
       if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: foundBySource.get(listed) }))
         continue;
       const failedFilters = activeFilters.filter(
-        (name) => !passesFilter(name, valuesOf(name, run, extras), filter[name] ?? ''),
+        (name) => !passesFilter(name, valuesOf(name, { extras, listed, run }), filter[name] ?? ''),
       );
       if (failedFilters.length > 1) continue;
       for (const name of failedFilters.length === 0 ? FACET_NAMES : failedFilters) {
         const valueCounts = counts.get(name);
-        for (const value of valuesOf(name, run, extras)) valueCounts?.set(value, (valueCounts.get(value) ?? 0) + 1);
+        for (const value of valuesOf(name, { extras, listed, run }))
+          valueCounts?.set(value, (valueCounts.get(value) ?? 0) + 1);
       }
       const place = foundBySource.get(listed)?.places.get(run.runId);
       if (failedFilters.length === 0) runs.push({ listed, run, extras, found: place });
@@ -106,6 +118,17 @@ export function matchRuns(
     [...counts].map(([name, valueCounts]) => [name, topValues(valueCounts)]),
   ) as unknown as Facets;
   return { runs, facets };
+}
+
+/** Returns the ids and sessions of the runs in stores, which the session files of the same machine repeat. */
+function storedNames(sources: readonly ListedSource[]): ReadonlySet<string> {
+  if (sources.every(({ source }) => source.kind !== 'sessions')) return new Set();
+  const names = new Set<string>();
+  for (const { source } of sources) {
+    if (source.kind === 'sessions') continue;
+    for (const { conversationId, runId } of source.runs.values()) names.add(runId).add(conversationId ?? runId);
+  }
+  return names;
 }
 
 /** Returns true if the filter needs the extras of runs. */
@@ -121,7 +144,7 @@ function topValues(counts: ReadonlyMap<string, number>): readonly (readonly [str
 function passesFilter(name: keyof Facets, values: readonly string[], wantedValue: string): boolean {
   // A run that has not been read has only the beginning of its task.
   if (name === 'task') return values.some((value) => value === wantedValue || value.startsWith(`${wantedValue} #`));
-  if (name === 'stuck') return values.includes(wantedValue);
+  if (name === 'stuck' || name === 'project') return values.includes(wantedValue);
   const plainWanted = plainName(wantedValue);
   if (name === 'model' || name === 'agent') return values.some((value) => plainName(value).includes(plainWanted));
   if (name === 'pattern' && plainWanted === 'any') return values.length > 0;

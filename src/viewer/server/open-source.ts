@@ -4,6 +4,7 @@ import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { openStoreReader, storeKindAt } from '../../stores/registry/open-store.ts';
 import { shownAddress } from '../../stores/store-address.ts';
 import type { LiveReader } from '../../core/store/trajectory-store.ts';
+import type { FoundSession } from '../../formats/find-sessions.ts';
 import { readFiles } from './read-files.ts';
 import { ViewerSource } from './viewer-source.ts';
 
@@ -26,6 +27,11 @@ export async function openSource(id: string, path: string): Promise<ViewerSource
   }
   if (!/[*?[{]/.test(path)) await requireExists(path);
   return new ViewerSource({ id, path, kind: 'files', open: () => readFiles(path) });
+}
+
+/** Opens the sessions of agent programs as one source. @param sessions  newest first */
+export function openSessions(id: string, sessions: readonly FoundSession[]): ViewerSource {
+  return new ViewerSource({ id, path: 'agent sessions', kind: 'sessions', open: () => readFiles(sessions) });
 }
 
 async function requireExists(path: string): Promise<void> {

@@ -1,14 +1,17 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { present } from '../../core/base/present.ts';
+import type { FoundSession } from '../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../formats/find-sources.ts';
 import { followSource, type FollowState } from '../../formats/follow-source.ts';
 import type { ImportItem } from '../../formats/import-item.ts';
 import { importSource } from '../../formats/import-source.ts';
 import { readRuns } from '../../formats/read-runs.ts';
+import { sessionFolder } from '../../formats/session-folder.ts';
 import { RunIds } from '../../formats/run-ids.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
 import { allRuns } from '../../core/store/all-runs.ts';
@@ -20,7 +23,7 @@ import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../core/store/trajec
 import { findWords } from './find-words.ts';
 import type { RunReader } from './run-reader.ts';
 
-/** With more files than this, no file is followed and each is read once. */
+/** Number of files that are followed, the most recently changed ones. The others are read once. */
 const MAX_FOLLOWED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 const MAX_CHANGED = 1_000;
@@ -28,9 +31,12 @@ const LINE_FEED = 10;
 const SNIPPET_CHARS = 200;
 const SNIPPET_LEAD = 40;
 
+/** A path, folder or glob, or sessions, newest first. */
+export type FilesInput = string | readonly FoundSession[];
+
 /**
- * Reads files of any import format into a temporary store in the background. The path is a file, folder or glob. Secrets are replaced as
- * in a live run. Up to 20 files in line formats are followed as they grow: the end that an importer still holds back, such as the last
+ * Reads files of any import format into a temporary store in the background: those of a path, folder or glob, or sessions that were found.
+ * Secrets are replaced as in a live run. The 20 most recently changed files in line formats are followed as they grow: the end that an importer still holds back, such as the last
  * answer and the ending, is read from the whole file whenever the file pauses. `trouble` reports files that cannot be read.
  *
  * The store is a SQLite file in a new temporary folder that only its owner can read. `close` deletes it.
@@ -39,13 +45,13 @@ const SNIPPET_LEAD = 40;
  *
  * @throws CoxswainError with the errors of `sqliteStore`
  */
-export async function readFiles(path: string): Promise<RunReader> {
+export async function readFiles(input: FilesInput): Promise<RunReader> {
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-view-'));
   const file = join(folder, 'runs.db');
   const store = sqliteStore(file, { fsync: 'none' });
   // The search of this reader also covers records that are not indexed yet.
   const reader = openSqliteReader(file);
-  const reading = new FilesReading(path, store);
+  const reading = new FilesReading(input, store);
   reading.start();
   const withTail = (run: RunSummary): RunSummary => {
     const tail = reading.tailOf(run.runId);
@@ -112,6 +118,7 @@ export async function readFiles(path: string): Promise<RunReader> {
     changes: async () => reading.takeChanges(),
     takeReplaced: () => reading.takeReplaced(),
     indexing: () => reading.indexing(),
+    projectOf: (runId) => reading.projectOf(runId),
     trouble: () => reading.trouble,
     close: async () => {
       await reading.stop();
@@ -123,7 +130,7 @@ export async function readFiles(path: string): Promise<RunReader> {
 }
 
 class FilesReading {
-  readonly #path: string;
+  readonly #input: FilesInput;
   readonly #store: TrajectoryStore;
   readonly #stop = new AbortController();
   readonly #redactor = createRedactor();
@@ -133,6 +140,7 @@ class FilesReading {
   #waitingRecords = 0;
   /** The last `seq` of each run in the store. */
   readonly #storedSeqs = new Map<string, number>();
+  readonly #projects = new Map<string, string>();
   /** The records at the end of a run that its importer still holds back. */
   readonly #tails = new Map<string, readonly TrajectoryRecord[]>();
   #replacedRunIds = new Set<string>();
@@ -145,8 +153,8 @@ class FilesReading {
   #firstProblem = '';
   readonly #unknownFiles: string[] = [];
 
-  constructor(path: string, store: TrajectoryStore) {
-    this.#path = path;
+  constructor(input: FilesInput, store: TrajectoryStore) {
+    this.#input = input;
     this.#store = store;
   }
 
@@ -169,6 +177,10 @@ class FilesReading {
     const changed = this.#changedRunIds;
     this.#changedRunIds = new Set();
     return changed === undefined || changed.size > MAX_CHANGED ? undefined : [...changed];
+  }
+
+  projectOf(runId: string): string | undefined {
+    return this.#projects.get(runId);
   }
 
   tailOf(runId: string): readonly TrajectoryRecord[] {
@@ -197,21 +209,28 @@ class FilesReading {
 
   async #readSources(): Promise<void> {
     const foundSources: FoundSource[] = [];
-    for await (const source of findSources([this.#path])) {
+    const sessions = typeof this.#input === 'string' ? [] : this.#input;
+    const formats = new Map(sessions.map(({ format, path }) => [path, format]));
+    const paths = typeof this.#input === 'string' ? [this.#input] : sessions.map(({ path }) => path);
+    for await (const found of findSources(paths)) {
+      const source = { ...found, ...present({ format: formats.get(found.path) }) };
       // Reading a pipe or device in a folder would block.
       if (source.named || source.sizeBytes !== undefined) foundSources.push(source);
       this.#fileCount = foundSources.length;
       if (this.#stop.signal.aborted) return;
     }
     this.#isListed = true;
+    const recent = await mostRecent(foundSources);
     const followedFiles: Promise<void>[] = [];
     for (const source of foundSources) {
       if (this.#stop.signal.aborted) break;
       const isFollowed =
-        foundSources.length <= MAX_FOLLOWED &&
-        (await endsInLine(source)) &&
-        (await this.#followFile(source, followedFiles));
-      if (!isFollowed) await this.#importSource(source, importSource(source.path, { signal: this.#stop.signal }));
+        recent.has(source.path) && (await endsInLine(source)) && (await this.#followFile(source, followedFiles));
+      if (!isFollowed)
+        await this.#importSource(
+          source,
+          importSource(source.path, { signal: this.#stop.signal, format: source.format }),
+        );
       this.#doneCount += 1;
     }
     await Promise.all(followedFiles);
@@ -237,7 +256,13 @@ class FilesReading {
       else await tails.read(isFollowed);
       firstRead.resolve(state.waitingLines === 0);
     };
-    const items = followSource(source.path, { signal, wait: false, intervalMs: FOLLOW_INTERVAL_MS, onState });
+    const items = followSource(source.path, {
+      signal,
+      wait: false,
+      intervalMs: FOLLOW_INTERVAL_MS,
+      onState,
+      format: source.format,
+    });
     const importing = this.#importItems(source, items, (runKey, runId) => {
       runIds.set(runKey, runId);
       tails.drop();
@@ -269,10 +294,12 @@ class FilesReading {
     items: AsyncIterable<ImportItem>,
     onRecord: (runKey: string, runId: string) => void = () => {},
   ): Promise<void> {
+    const project = await sessionFolder(path);
     try {
       for await (const item of readRuns(items, { source: path, ids: this.#ids })) {
         if (this.#stop.signal.aborted) return;
         if (item.type === 'record') {
+          if (project !== undefined) this.#projects.set(item.run.id, project);
           onRecord(item.run.key, item.run.id);
           await this.#addRecord(item.run.id, item.record);
         }
@@ -287,13 +314,13 @@ class FilesReading {
 
   /** Reads the whole file, and returns the records beyond the stored ones by run. */
   async #readTail(
-    { path }: FoundSource,
+    { format, path }: FoundSource,
     runIds: ReadonlyMap<string, string>,
   ): Promise<ReadonlyMap<string, readonly TrajectoryRecord[]>> {
     const tail = new Map<string, TrajectoryRecord[]>();
     const { signal } = this.#stop;
     try {
-      for await (const item of readRuns(importSource(path, { signal }), { source: path })) {
+      for await (const item of readRuns(importSource(path, { signal, format }), { source: path })) {
         if (signal.aborted) break;
         if (item.type !== 'record') continue;
         const { record, run } = item;
@@ -375,6 +402,20 @@ class TailReader {
     this.#reading = this.#reading.then(() => (isCurrent() ? this.#readTail(isCurrent) : undefined));
     if (!isInBackground) await this.#reading;
   }
+}
+
+/** Returns the paths of the most recently changed files. */
+async function mostRecent(sources: readonly FoundSource[]): Promise<ReadonlySet<string>> {
+  if (sources.length <= MAX_FOLLOWED) return new Set(sources.map(({ path }) => path));
+  const times = await Promise.all(
+    sources.map(async ({ path }) => ({ path, atMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 })),
+  );
+  return new Set(
+    times
+      .toSorted((a, b) => b.atMs - a.atMs)
+      .slice(0, MAX_FOLLOWED)
+      .map(({ path }) => path),
+  );
 }
 
 /** Returns true if the file ends in a line feed. Without one, following would never return the last line. */

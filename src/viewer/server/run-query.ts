@@ -15,6 +15,8 @@ export interface RunFilter {
   readonly source?: string;
   /** Words to find in the records, or a part of the id or the task. */
   readonly q?: string;
+  /** The folder in which a run worked. */
+  readonly project?: string;
   readonly outcome?: string;
   /** A group, `open`, `ended`, `success`, `failed`, `damaged`, or `unlabelled`: a flagged pattern has no label. */
   readonly status?: string;
@@ -87,6 +89,7 @@ export function parseWholeNumber(
 const TEXT_FILTERS = [
   'source',
   'q',
+  'project',
   'outcome',
   'status',
   'model',

@@ -11,6 +11,8 @@ export interface RunReader extends StoreReader {
   listAll?(): AsyncIterable<RunSummary>;
   /** Returns the progress of reading files. Undefined when reading is finished, and for stores. */
   indexing?(): { readonly files: number; readonly done: number } | undefined;
+  /** Returns the folder in which a run worked, if its file names it. */
+  projectOf?(runId: string): string | undefined;
   /** Returns one line about the files that could not be read. */
   trouble?(): string | undefined;
 }

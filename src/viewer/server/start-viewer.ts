@@ -10,7 +10,8 @@ import { CoxswainError } from '../../core/base/error.ts';
 import { allowedHosts, guardRequest } from '../../core/node/guard-request.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { LabelsFile } from './labels-file.ts';
-import { openSource } from './open-source.ts';
+import type { FoundSession } from '../../formats/find-sessions.ts';
+import { openSessions, openSource } from './open-source.ts';
 import { listedSource } from './listed-source.ts';
 import { RunList } from './run-list.ts';
 import { Sessions } from './sessions.ts';
@@ -19,8 +20,10 @@ import { cookieOf, createViewerApp, SECURITY_HEADERS, sessionCookie } from './vi
 import { problemOf } from './viewer-fault.ts';
 
 export interface ViewerOptions {
-  /** Stores, files, folders or globs. At least one is required. */
+  /** Stores, files, folders or globs. */
   readonly paths: readonly string[];
+  /** Session files of agent programs, newest first. They are one more source. A session that a store also has is listed once. */
+  readonly sessions?: readonly FoundSession[];
   /** Port from 0 to 65535. 0 picks a free port. Default: 7717, or the next free port. */
   readonly port?: number;
   /** Path of the labels file. Default: `labels.csv` in the working folder. It is created with the first label. */
@@ -55,7 +58,9 @@ const MAX_COMPARISONS = 4;
 export async function startViewer(options: ViewerOptions): Promise<RunningViewer> {
   const stop = new AbortController();
   const sessions = new Sessions(() => systemClock.nowMs());
-  const sources = await Promise.all(options.paths.map((path, index) => openSource(String(index), path)));
+  const { paths, sessions: found = [] } = options;
+  const named = await Promise.all(paths.map((path, index) => openSource(String(index), path)));
+  const sources = found.length === 0 ? named : [...named, openSessions(String(paths.length), found)];
   const listed = sources.map((source) => listedSource(source, options.cacheFolder));
   const labels = new LabelsFile(absolute(options.labels ?? 'labels.csv'));
   let listener: ProvingListener = (_request, response) => void response.writeHead(503).end();

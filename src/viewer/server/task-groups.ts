@@ -16,24 +16,29 @@ const FIGURES = {
   cost: ({ costUsd }) => costUsd ?? -1,
 } satisfies Record<(typeof TASK_SORTS)[number], (group: TaskGroup) => number>;
 
-/** Groups runs by task, the largest figure first. Runs without a task are left out. Cost: one pass over the runs. */
-export function taskGroups(
+/** Groups runs by task or by pattern, the largest figure first. Runs without one are left out. Cost: one pass over the runs. */
+export function runGroups(
   runs: readonly MatchedRun[],
-  sort: (typeof TASK_SORTS)[number],
-  isAscending: boolean,
+  {
+    by,
+    isAscending,
+    sort,
+  }: { readonly by: 'task' | 'pattern'; readonly sort: (typeof TASK_SORTS)[number]; readonly isAscending: boolean },
 ): readonly TaskGroup[] {
   const figureOf = FIGURES[sort];
   const sign = isAscending ? -1 : 1;
   const groups = new Map<string, MatchedRun[]>();
   for (const matched of runs) {
     const task = taskKeyOf(matched);
-    if (task === undefined) continue;
-    const group = groups.get(task);
-    if (group === undefined) groups.set(task, [matched]);
-    else group.push(matched);
+    const keys = by === 'pattern' ? (matched.extras?.patterns ?? []) : task === undefined ? [] : [task];
+    for (const key of keys) {
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [matched]);
+      else group.push(matched);
+    }
   }
   return [...groups]
-    .map(([task, groupRuns]) => toTaskGroup(task, groupRuns))
+    .map(([key, groupRuns]) => toTaskGroup(key, by === 'task' ? titleOf(groupRuns[0]) : undefined, groupRuns))
     .sort((a, b) => sign * (figureOf(b) - figureOf(a)) || (a.task < b.task ? -1 : 1))
     .slice(0, MAX_TASKS);
 }
@@ -45,7 +50,7 @@ function titleOf(matched: MatchedRun | undefined): string | undefined {
   return longTask === undefined ? title : `${title}${longTask.rest}`;
 }
 
-function toTaskGroup(task: string, groupRuns: readonly MatchedRun[]): TaskGroup {
+function toTaskGroup(task: string, title: string | undefined, groupRuns: readonly MatchedRun[]): TaskGroup {
   const sumOf = (valueOf: (matched: MatchedRun) => number | undefined): number =>
     groupRuns.reduce((total, matched) => total + (valueOf(matched) ?? 0), 0);
   const calls = groupRuns.map(({ run }) => run.calls).sort((a, b) => a - b);
@@ -54,7 +59,7 @@ function toTaskGroup(task: string, groupRuns: readonly MatchedRun[]): TaskGroup 
   const sortedRuns = [...groupRuns].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
   return {
     task,
-    title: titleOf(sortedRuns[0]) ?? task,
+    title: title ?? task,
     runs: groupRuns.length,
     judged: groupRuns.filter(({ run }) => run.success !== undefined).length,
     succeeded: groupRuns.filter(({ run }) => run.success === true).length,

@@ -10,7 +10,7 @@ import { addCompareRoutes } from './compare-routes.ts';
 import { addRunRoutes } from './run-routes.ts';
 import type { Sessions } from './sessions.ts';
 import { findStaticFile } from './static-files.ts';
-import { TASK_SORTS, taskGroups } from './task-groups.ts';
+import { runGroups, TASK_SORTS } from './task-groups.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { ViewerState } from './viewer-state.ts';
@@ -125,12 +125,17 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
   });
   app.get('/api/runs', async (context) => context.json(await list.page(readRunsQuery(context.req.query()))));
   app.get('/api/tasks', async (context) => {
-    const { sort = 'runs', ...query } = context.req.query();
+    const { by = 'task', sort = 'runs', ...query } = context.req.query();
     const order = TASK_SORTS.find((name) => name === sort);
     if (order === undefined)
       throw new CoxswainError('invalid-argument', `sort=${sort.slice(0, 80)}: give ${TASK_SORTS.join(', ')}`);
+    if (by !== 'task' && by !== 'pattern')
+      throw new CoxswainError('invalid-argument', `by=${by.slice(0, 80)}: give task or pattern`);
     const { pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, true);
-    return context.json({ tasks: taskGroups(runs, order, query['order'] === 'asc'), pending } satisfies TasksAnswer);
+    return context.json({
+      tasks: runGroups(runs, { by, sort: order, isAscending: query['order'] === 'asc' }),
+      pending,
+    } satisfies TasksAnswer);
   });
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');

@@ -70,6 +70,10 @@ export class ViewerSource {
     this.path = setup.path;
   }
 
+  get kind(): SourceRow['kind'] {
+    return this.#setup.kind;
+  }
+
   /** The listed runs by id, in no particular order. */
   get runs(): ReadonlyMap<string, RunSummary> {
     return this.#runs;
@@ -88,6 +92,11 @@ export class ViewerSource {
   /** Returns the title of the run's task, or the id of a run without one. */
   titleOf({ runId, task = '' }: RunSummary): string {
     return task.trim() === '' ? runId : this.#titles.titleOf(task);
+  }
+
+  /** Returns the folder in which a run worked, if known. */
+  projectOf(runId: string): string | undefined {
+    return this.#reader?.projectOf?.(runId);
   }
 
   childrenOf(runId: string): readonly string[] {
@@ -229,7 +238,8 @@ export class ViewerSource {
   /** @throws CoxswainError with the reason `store-gone` */
   async #checkStore(): Promise<void> {
     // Imported files stay in the temporary store, and a database reports itself when it is gone.
-    const path = this.#setup.kind === 'files' ? undefined : storePath(this.path);
+    const { kind } = this.#setup;
+    const path = kind === 'files' || kind === 'sessions' ? undefined : storePath(this.path);
     if (path === undefined) return;
     const stats = await stat(path).catch(() => undefined);
     const identity = stats === undefined ? undefined : `${stats.dev} ${stats.ino}`;

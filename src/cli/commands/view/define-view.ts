@@ -6,7 +6,7 @@ export const view: CommandDefinition = {
   description:
     'Shows runs as pages in the browser: what the agents did, where they got stuck, which advice they got and what ' +
     'followed it, live while they work. Takes stores, and files, folders and globs of any format that analyze reads; ' +
-    'by default the store of this project. Only this machine can reach it, and it never changes the runs.',
+    'by default the store of this project and the sessions of your agent programs. Only this machine can reach it, and it never changes the runs.',
   arguments: { '[paths...]': 'stores, files, folders, globs' },
   options: {
     '--port <number>': 'the port to use (default: 7717, or the next free one)',

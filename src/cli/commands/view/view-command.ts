@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { pathToFileURL } from 'node:url';
 
 import { cacheRoot } from '../../../core/node/state-places.ts';
@@ -6,8 +8,10 @@ import { invalidArgument } from '../../../core/base/error.ts';
 import { openBrowser } from '../../../viewer/server/open-browser.ts';
 import { writeRedirectFile, type RedirectFile } from '../../../viewer/server/redirect-file.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';
-import { startViewer } from '../../../viewer/server/start-viewer.ts';
-import { sourcesNamed } from '../../runs/open-store.ts';
+import { findSessions } from '../../../formats/find-sessions.ts';
+import { storePath } from '../../../stores/store-address.ts';
+import { startViewer, type ViewerOptions } from '../../../viewer/server/start-viewer.ts';
+import { sourcesNamed, storeNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -20,10 +24,13 @@ export interface ViewOptions {
   readonly call?: string;
 }
 
+/** Maximum number of session files, the most recently changed ones. */
+const MAX_SESSIONS = 1_000;
+
 /**
  * Runs `coxswain view`: serves runs as web pages to this machine only and opens them in a browser. Ends at Ctrl-C or SIGTERM.
  *
- * @param paths  stores, files, folders or globs; default: the store of this project
+ * @param paths  stores, files, folders or globs; default: the store of this project, and the sessions of this user's agent programs
  * @returns the exit code
  * @throws CoxswainError `invalid-argument`, and the errors of `startViewer`
  */
@@ -32,7 +39,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   const port = wholeOption('--port', options.port, [0, 65_535]);
   const pageOf = pageSelector(options);
   const viewer = await startViewer({
-    paths: await sourcesNamed(paths, terminal),
+    ...(paths.length > 0 ? { paths } : await machineSources(terminal)),
     cacheFolder: cacheRoot({ env: process.env }),
     ...present({ port, labels: options.labels }),
   });
@@ -54,6 +61,18 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
     await viewer.close();
   }
   return 0;
+}
+
+/** @throws CoxswainError as `sourcesNamed`, if there is neither a store nor a session */
+async function machineSources(terminal: Terminal): Promise<Pick<ViewerOptions, 'paths' | 'sessions'>> {
+  const hosts = await findSessions({ home: homedir(), env: process.env });
+  const sessions = hosts
+    .flatMap((host) => host.sessions)
+    .toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs)
+    .slice(0, MAX_SESSIONS);
+  const path = storePath(storeNamed(undefined, terminal));
+  const isMissing = path !== undefined && !existsSync(path);
+  return { paths: isMissing && sessions.length > 0 ? [] : await sourcesNamed([], terminal), sessions };
 }
 
 /** Returns a function that adds the run and the call to an address of the viewer. @throws CoxswainError `invalid-argument` */
