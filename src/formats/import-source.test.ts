@@ -283,3 +283,42 @@ test('an aborted signal ends reading with its reason', async () => {
   });
   await expect(reading).rejects.toThrow('enough');
 });
+
+test.each([
+  [
+    'a line of zero bytes',
+    `${run('a')}\n${'\0'.repeat(600)}\n${run('b')}\n`,
+    ['2 error 600 zero bytes replace the line'],
+  ],
+  [
+    'zero bytes before a record',
+    `${run('a')}\n${'\0'.repeat(600)}${run('b')}\n`,
+    ['2 error 600 zero bytes are left out'],
+  ],
+  ['zero bytes after the last record', `${LINES}${'\0'.repeat(9_000)}`, ['3 error 9,000 zero bytes replace the line']],
+])('%s, which a crash leaves, is damage of that line only', async (_, content, diagnostics) => {
+  expect(await read(content)).toEqual({ runs: ['a', 'b'], format: 'steps', diagnostics });
+});
+
+test('lines with the prefix of a log collector are read, and its other lines are counted', async () => {
+  const at = '2026-10-12T22:00:00.1234567Z ';
+  const log = [
+    `${at}##[group]Run it`,
+    `${at}shell: /usr/bin/bash`,
+    `${at}${run('a')}`,
+    `[12:00:01] [INFO] ${run('b')}`,
+  ];
+  const noise = Array.from({ length: 100 }, (_, line) => `${at}line ${line} of another step`);
+  expect(await read([...noise, ...log].join('\n'))).toEqual({
+    runs: ['a', 'b'],
+    format: 'steps',
+    diagnostics: ['- note left out: 102 lines of a log without JSON'],
+  });
+});
+
+test('a list whose entries are the lines of another format is read as those lines', async () => {
+  const session = { session_id: 's', type: 'user', message: { role: 'user', content: 'Go on.' } };
+  const result = { type: 'result', subtype: 'success', session_id: 's', total_cost_usd: 0.42, result: 'Done.' };
+  const { format, runs } = await read(JSON.stringify([session, result], null, 2));
+  expect([format, runs]).toEqual(['claude-code', ['s']]);
+});

@@ -90,6 +90,7 @@ export class RunView {
   #costUsd: number | undefined;
   /** The total that the host reports for the session. */
   #sessionCostUsd: number | undefined;
+  #sessionTokens: number | undefined;
   #changedPatterns: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
   #lostStarts = 0;
@@ -191,7 +192,7 @@ export class RunView {
   get usage(): RunUsage {
     return {
       ...present({
-        tokens: this.#tokens,
+        tokens: this.#sessionTokens ?? this.#tokens,
         cacheTokens: this.#cacheTokens,
         costUsd: this.#sessionCostUsd ?? this.#costUsd,
       }),
@@ -249,6 +250,7 @@ export class RunView {
         this.#labels = payload.labels;
         this.#reason = payload.reason;
         this.#sessionCostUsd = payload.usage?.cost_usd ?? this.#sessionCostUsd;
+        this.#sessionTokens = payload.usage?.tokens ?? this.#sessionTokens;
         return undefined;
       case 'run_resumed':
         this.#resumptions += 1;

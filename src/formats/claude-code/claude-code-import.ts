@@ -34,6 +34,8 @@ class ClaudeCodeRun {
   /** Calls that the host denied. The model sees the words of whoever denied them. */
   readonly #deniedCalls = new LruMap<true>(MAX_DENIED);
 
+  #totals = { ofEarlier: { usd: 0, tokens: 0 }, ofLast: { usd: 0, tokens: 0 } };
+
   constructor(identity: { readonly id: string; readonly parentId?: string; readonly conversationId?: string }) {
     this.#session = new SessionItems({ ...identity, format: 'claude-code' });
   }
@@ -65,12 +67,29 @@ class ClaudeCodeRun {
     }
     if (entry.type === 'attachment') return;
     if (entry.type === 'system') yield* this.#compactionItems(triggerOf(entry), atMs);
-    else if (entry.type === 'result') this.#session.outcome(outcomeOf(entry), atMs);
-    else if (entry.type === 'user') yield* this.#userItems(entry, atMs);
+    else if (entry.type === 'result') {
+      this.#addTotal(entry);
+      this.#session.outcome(outcomeOf(entry), atMs);
+    } else if (entry.type === 'user') yield* this.#userItems(entry, atMs);
     else if (entry.isApiErrorMessage === true) {
       const parts = blocksOf(entry).map((block) => sourceBlock(block));
       yield* this.#session.failure(textOfContent(parts), atMs, parts);
     } else yield* this.#assistantItems(entry, atMs);
+  }
+
+  /** The totals of a result include small models and subagents. They grow within a process, and a resumed one begins anew. */
+  #addTotal({ modelUsage, total_cost_usd: usd }: JsonMembers): void {
+    if (typeof usd !== 'number' || !(usd >= 0)) return;
+    let tokens = 0;
+    for (const usage of Object.values(membersOf(modelUsage))) {
+      const { inputTokens, outputTokens } = membersOf(usage);
+      for (const count of [inputTokens, outputTokens]) if (typeof count === 'number') tokens += count;
+    }
+    const { ofEarlier, ofLast } = this.#totals;
+    const earlier =
+      usd < ofLast.usd ? { usd: ofEarlier.usd + ofLast.usd, tokens: ofEarlier.tokens + ofLast.tokens } : ofEarlier;
+    this.#totals = { ofEarlier: earlier, ofLast: { usd, tokens } };
+    this.#session.cost(earlier.usd + usd, tokens === 0 ? undefined : earlier.tokens + tokens);
   }
 
   /** Emits an answer whose calls all have results, because the next answer may begin minutes later. */

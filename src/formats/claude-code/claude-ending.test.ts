@@ -150,3 +150,24 @@ test('a fork has what came after it: entries and cost of the session that it was
   expect(runs[0]?.payloads.find((payload) => payload.kind === 'run_ended')).not.toHaveProperty('usage');
   expect(JSON.stringify(diagnostics)).toContain('copied from the session');
 });
+
+test('the result line of claude -p states the whole cost, also of small models, over resumed processes', () => {
+  const total = (usd: number, tokens: number): object => ({
+    type: 'result',
+    subtype: 'success',
+    session_id: 's1',
+    total_cost_usd: usd,
+    modelUsage: { big: { inputTokens: tokens, outputTokens: 10 }, small: { inputTokens: 90, outputTokens: 0 } },
+  });
+  const { runs } = importLines(claudeCodeImporter, [
+    prompt,
+    answer('One.', 'end_turn'),
+    total(0.3, 100),
+    answer('Two.', 'end_turn'),
+    total(0.42, 200),
+    answer('Resumed.', 'end_turn'),
+    total(0.1, 50),
+  ]);
+  const ends = runs[0]?.payloads.flatMap((payload) => (payload.kind === 'run_ended' ? [payload.usage] : []));
+  expect(ends?.at(-1)).toEqual({ cost_usd: 0.52, tokens: 450 });
+});

@@ -3,7 +3,8 @@ import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
-import { sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
+import { plainest, sourceContent, sourceResult } from '../parts/source-content.ts';
+import { messageBlocks } from './message-blocks.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
@@ -17,7 +18,7 @@ export interface ChatDialect {
   readonly isUsersTool?: (message: JsonMembers) => boolean;
 }
 
-const ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
+const ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'model', 'tool', 'function']);
 
 /** Returns true for an object with one of OpenAI's chat roles. */
 export function isChatMessage(value: unknown): value is JsonMembers {
@@ -28,7 +29,7 @@ export function isChatMessage(value: unknown): value is JsonMembers {
 export function firstUserText(messages: readonly unknown[]): string | undefined {
   for (const message of messages) {
     if (!isJsonObject(message) || message.role !== 'user') continue;
-    const texts = sourceBlocks(message.content).flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    const texts = messageBlocks(message).parts.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     if (texts.length > 0) return textOrUndefined(texts.join('\n'));
   }
   return undefined;
@@ -48,9 +49,12 @@ export function chatMessageItems(writer: RunItems, value: unknown, dialect: Chat
     case 'user':
       return userItems(writer, value, atMs);
     case 'assistant':
-      return writer.answer(
+    case 'model': {
+      const { parts, results } = messageBlocks(value);
+      noteUnknown(writer, parts);
+      const answer = writer.answer(
         {
-          parts: [...reasoningParts(value), ...sourceBlocks(value.content), ...callParts(value)],
+          parts: [...reasoningParts(value), ...parts, ...callParts(value)],
           modelId: textOrUndefined(value.model),
           stopReason: textOrUndefined(value.finish_reason),
           usage: sourceUsage(
@@ -59,6 +63,8 @@ export function chatMessageItems(writer: RunItems, value: unknown, dialect: Chat
         },
         atMs,
       );
+      return [...answer, ...results.flatMap((result) => writer.result(result, atMs))];
+    }
     default:
       return toolItems(writer, value, dialect);
   }
@@ -67,14 +73,21 @@ export function chatMessageItems(writer: RunItems, value: unknown, dialect: Chat
 function userItems(writer: RunItems, message: JsonMembers, atMs: number | undefined): readonly ImportItem[] {
   const calls = listOf(message.tool_calls);
   for (const _ of calls) writer.skipped.add('tool calls of the simulated user');
-  const content = sourceContent(message.content);
-  return content.length === 0 && calls.length > 0 ? [] : [writer.message('user', content, atMs)];
+  const { parts, results } = messageBlocks(message);
+  noteUnknown(writer, parts);
+  const items = results.flatMap((result) => writer.result(result, atMs));
+  const content = plainest(parts.filter((part) => part.type !== 'call'));
+  return content.length === 0 && calls.length + results.length > 0
+    ? items
+    : [...items, writer.message('user', content, atMs)];
 }
 
 function toolItems(writer: RunItems, message: JsonMembers, dialect: ChatDialect): readonly ImportItem[] {
   // tau2 puts parallel results into one message.
   const results = Array.isArray(message.tool_messages) ? (message.tool_messages as readonly unknown[]) : [message];
   return results.flatMap((result) => {
+    const among = isJsonObject(result) ? messageBlocks(result).results : [];
+    if (among.length > 0) return among.flatMap((one) => writer.result(one, sourceTimeMs(message.timestamp)));
     if (!isJsonObject(result)) {
       writer.lost.add('entries that are not messages');
       return [];
@@ -93,6 +106,15 @@ function toolItems(writer: RunItems, message: JsonMembers, dialect: ChatDialect)
       sourceTimeMs(result.timestamp),
     );
   });
+}
+
+/** Notes blocks of other kinds: a list that consists of them would otherwise look read. */
+function noteUnknown(writer: RunItems, parts: readonly AnswerPart[]): void {
+  for (const part of parts) {
+    if (part.type !== 'other') continue;
+    const { type } = membersOf(part.value);
+    writer.skipped.add(`blocks of type ${typeof type === 'string' ? type : 'unknown'}`);
+  }
 }
 
 function reasoningParts(message: JsonMembers): readonly AnswerPart[] {

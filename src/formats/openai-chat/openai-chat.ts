@@ -105,8 +105,53 @@ function* conversationItems(value: unknown, id: string): Generator<ImportItem> {
     modelId: textOrUndefined(membersOf(value).model),
   });
   if (messages.length === 0) writer.lost.add('conversations without messages');
-  yield* responsesItems(writer, messages);
+  yield* responsesItems(writer, parallelTogether(messages));
   yield* writer.finish();
+}
+
+/**
+ * Joins the calls of consecutive answers, of which each has one call, if a result of an earlier one follows the last: some agents write
+ * parallel calls so.
+ */
+function parallelTogether(messages: readonly unknown[]): readonly unknown[] {
+  const joined: unknown[] = [];
+  for (const [at, message] of messages.entries()) {
+    const before = joined.at(-1);
+    if (
+      !isCallOnly(message) ||
+      !isJsonObject(before) ||
+      before.role !== 'assistant' ||
+      !isAnsweredLater(before, messages, at)
+    ) {
+      joined.push(message);
+      continue;
+    }
+    joined[joined.length - 1] = {
+      ...before,
+      tool_calls: [...listOf(before.tool_calls), ...listOf(message.tool_calls)],
+    };
+  }
+  return joined;
+}
+
+function isCallOnly(message: unknown): message is JsonMembers {
+  if (!isJsonObject(message) || message.role !== 'assistant' || message.type === 'message') return false;
+  return listOf(message.tool_calls).length > 0 && !textOrUndefined(message.content);
+}
+
+/** Maximum number of messages from a call to its result that are searched. */
+const MAX_AHEAD = 256;
+
+function isAnsweredLater({ tool_calls }: JsonMembers, messages: readonly unknown[], from: number): boolean {
+  const ids = new Set(listOf(tool_calls).map((call) => membersOf(call).id));
+  const later = messages.slice(from, from + MAX_AHEAD);
+  const firstResult = later.findIndex((message) => !isCallOnly(message));
+  for (const message of firstResult < 0 ? [] : later.slice(firstResult)) {
+    const { role, tool_call_id } = membersOf(message);
+    if (role !== 'tool') return false;
+    if (ids.has(tool_call_id)) return true;
+  }
+  return false;
 }
 
 function idOf(value: unknown): string | undefined {
@@ -118,6 +163,7 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value;
   if (!isJsonObject(value)) return undefined;
   if (Array.isArray(value.messages)) return value.messages;
+  if (Array.isArray(value.contents)) return value.contents;
   if (!Array.isArray(value.input) && !Array.isArray(value.output)) return undefined;
   const input: readonly unknown[] =
     typeof value.input === 'string' ? [{ role: 'user', content: value.input }] : listOf(value.input);

@@ -70,7 +70,7 @@ export class SessionItems {
   #pendingAnswer: PendingAnswer | undefined;
   #lastMessageId: string | undefined;
   #lastUsage: StoredUsage | undefined;
-  #costUsd: number | undefined;
+  #total: { readonly cost_usd: number; readonly tokens?: number } | undefined;
   #outcome: { readonly payload: RunEnded; readonly atMs: number | undefined } | undefined;
   /** Reason of an end after the last message; undefined after an answer with calls. */
   #endReason: EndReason | undefined = 'no_answer';
@@ -193,9 +193,12 @@ export class SessionItems {
     if (this.#outcome !== undefined && atMs !== undefined) this.#outcome = { ...this.#outcome, atMs };
   }
 
-  /** Sets the total cost of the session in US dollars, as the source reports it. Dropped if the session has no ending. */
-  cost(usd: number): void {
-    this.#costUsd = usd;
+  /**
+   * Sets the total cost of the session in US dollars, and the tokens that are not from the cache, as the source reports them.
+   * Dropped if the session has no ending.
+   */
+  cost(usd: number, tokens?: number): void {
+    this.#total = { cost_usd: usd, ...present({ tokens }) };
   }
 
   /** Emits the buffered answer if each of its calls has a result. The answer may continue in a further message. */
@@ -208,7 +211,7 @@ export class SessionItems {
   *finish(): Generator<ImportItem> {
     yield* this.flush();
     const items = yield* this.#beginRun(undefined, undefined);
-    const usage = this.#costUsd === undefined ? undefined : { cost_usd: this.#costUsd };
+    const usage = this.#total;
     const endPayload = this.#outcome?.payload;
     const reason = endPayload?.outcome === 'ended' ? this.#endReason : undefined;
     yield* items.finish(endPayload && { ...present({ reason, usage }), ...endPayload }, this.#outcome?.atMs);

@@ -1,4 +1,5 @@
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { countOf } from '../../core/base/number-text.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { LineImport } from '../importer.ts';
 import type { TextLine } from './line-reader.ts';
@@ -38,6 +39,7 @@ export async function* importLines(
 export class LinesRun {
   readonly #import: LineImport;
   #saidInvalidUtf8 = false;
+  #logLines = 0;
 
   constructor(lineImport: LineImport) {
     this.#import = lineImport;
@@ -53,6 +55,15 @@ export class LinesRun {
     if (line.hasInvalidUtf8 && !this.#saidInvalidUtf8) {
       this.#saidInvalidUtf8 = true;
       yield diagnosticItem('note', 'bytes that are not UTF-8 were replaced, here first', { line: number });
+    }
+    if (line.isLogLine === true) {
+      this.#logLines += 1;
+      return;
+    }
+    if (line.zeroBytes !== undefined) {
+      const what = json?.ok === true ? 'are left out' : 'replace the line';
+      yield diagnosticItem('error', `${countOf(line.zeroBytes, 'zero byte')} ${what}`, { line: number });
+      if (json?.ok !== true) return;
     }
     if (json?.ok !== true) {
       yield diagnosticItem('error', lostBecause(line), { line: number });
@@ -74,6 +85,8 @@ export class LinesRun {
   }
 
   *end(): Generator<ImportItem> {
+    if (this.#logLines > 0)
+      yield diagnosticItem('note', `left out: ${countOf(this.#logLines, 'line')} of a log without JSON`);
     try {
       yield* this.#import.end();
     } catch (error) {

@@ -2,7 +2,7 @@ import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { accepted, describeJson, type Recognition, surest } from './choose-importer.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import { importLines } from './import-lines.ts';
-import type { LineImporter } from '../importer.ts';
+import type { LineImport, LineImporter } from '../importer.ts';
 import { decodeJson, type JsonText, locateFault } from './json-text.ts';
 import { HEAD_LINES, readTextHead, type TextContext, type TextHead } from './text-head.ts';
 import { wholeText } from './whole-text.ts';
@@ -80,7 +80,8 @@ function isMostlyJson(head: TextHead): boolean {
   const isLastTorn = last !== undefined && !last.terminated && last.json?.ok === false;
   const count = head.lines.length - (isLastTorn ? 1 : 0);
   const sound = decodedValues(head).filter((value) => typeof value === 'object' && value !== null);
-  return sound.length > 0 && 2 * sound.length >= count;
+  const foreign = head.lines.filter(({ isLogLine, zeroBytes }) => isLogLine === true || zeroBytes !== undefined).length;
+  return sound.length > 0 && 2 * sound.length >= count - foreign;
 }
 
 function isOneDocument(head: TextHead): boolean {
@@ -122,11 +123,26 @@ async function* importDocument(
   }
 
   const bestMatch = surest(candidates.documents, (importer) => importer.recognise(json.value, source));
+  const list = json.value;
+  const asLines =
+    Array.isArray(list) && list.length > 0
+      ? surest(candidates.lines, (importer) => importer.recognise(list.slice(0, HEAD_LINES), source))
+      : undefined;
+  if (Array.isArray(list) && asLines !== undefined && asLines.confidence > Math.max(0.5, bestMatch?.confidence ?? 0)) {
+    yield listItems(list, asLines.importer.open(source));
+    return;
+  }
   const importer = accepted(bestMatch, { candidates, content: describeJson(json.value) });
   if (hasInvalidUtf8) {
     yield [diagnosticItem('note', 'bytes that are not UTF-8 were replaced')];
   }
   yield withFormatErrors(importer.read(json.value, source), importer.format);
+}
+
+/** Reads a list whose entries are the lines of another format, as the GitHub Action of Claude Code writes them. */
+function* listItems(list: readonly unknown[], lines: LineImport): Generator<ImportItem> {
+  for (const [at, value] of list.entries()) yield* lines.line(value, at + 1);
+  yield* lines.end();
 }
 
 /** Importers must not throw on content that they recognised. If one does, the error names the importer's format. */

@@ -56,8 +56,28 @@ async function firstBytes(chunks: AsyncIterator<Buffer>): Promise<FirstBytes> {
   return { bytes, fault: undefined };
 }
 
+/** Maximum number of stretches of zero bytes in a text that a crash or a loss of power damaged. */
+const MAX_ZERO_RUNS = 64;
+
+/** Returns true for a text with a few stretches of zero bytes, of which each takes a place of its own. */
+function isTextWithZeros(head: Buffer): boolean {
+  let runs = 0;
+  let wasZero = false;
+  for (const byte of head) {
+    const isZero = byte === NUL;
+    if (isZero && !wasZero) runs += 1;
+    wasZero = isZero;
+    const isControl = byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d && byte !== 0x1b;
+    if (runs > MAX_ZERO_RUNS || (isControl && !isZero)) return false;
+  }
+  // UTF-16 has a zero byte beside each letter.
+  if (head.filter((byte) => byte !== NUL).length < 16 * runs) return false;
+  return /^[\s\0]*[{[]/.test(head.toString('latin1', 0, 4_096)) || head.includes('\n{');
+}
+
 function refuseBinary(bytes: Buffer): void {
-  if (!bytes.subarray(0, LOOKED_AT_BYTES).includes(NUL)) return;
+  const head = bytes.subarray(0, LOOKED_AT_BYTES);
+  if (!head.includes(NUL) || isTextWithZeros(head)) return;
   const message = 'binary content, not text (or UTF-16 without a byte order mark)';
   throw new CoxswainError('format-unknown', message);
 }

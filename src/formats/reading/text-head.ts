@@ -19,6 +19,10 @@ export interface DecodedLine {
   readonly hasInvalidUtf8: boolean;
   /** Undefined if `json` is undefined. */
   readonly text?: string;
+  /** Zero bytes of the line, which a crash leaves; the rest of the line is read. */
+  readonly zeroBytes?: number;
+  /** True for a line of a log that holds no JSON. It belongs to other programs and is not damage. */
+  readonly isLogLine?: true;
 }
 
 /** The beginning of a text, which is long enough to recognise its format, and a reader for the rest. */
@@ -46,8 +50,22 @@ export function decodeLine(line: TextLine): DecodedLine {
   const { number, terminated, bytes } = line;
   if (bytes === undefined) return { number, terminated, json: undefined, hasInvalidUtf8: false };
   const text = bytes.toString('utf8');
-  return { number, terminated, json: decodeJson(text), hasInvalidUtf8: !isUtf8(bytes), text };
+  const common = { number, terminated, hasInvalidUtf8: !isUtf8(bytes) };
+  const json = decodeJson(text);
+  if (json.ok) return { ...common, json, text };
+  const zeroBytes = text.split('\0').length - 1;
+  const plain = zeroBytes === 0 ? text : text.replaceAll('\0', '').trim();
+  const damage = zeroBytes === 0 ? {} : { zeroBytes };
+  const prefix = LOG_PREFIX.exec(plain)?.[0] ?? '';
+  if (prefix === '') return { ...common, ...damage, json: zeroBytes === 0 ? json : decodeJson(plain), text: plain };
+  const rest = plain.slice(prefix.length);
+  const inLog: JsonText = /^[{[]/.test(rest) ? decodeJson(rest) : json;
+  return { ...common, ...damage, json: inLog, text: inLog.ok ? rest : plain, ...(inLog.ok ? {} : { isLogLine: true }) };
 }
+
+/** What log collectors put before a line: a time, perhaps its level, or the name of a job and a bar. */
+const LOG_PREFIX =
+  /^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,:]{0,12}(?:Z|[+-]\d\d:?\d\d)?\]?:?[ \t]{1,4}|\[\d\d:\d\d:\d\d[\d.,]{0,8}\][ \t]{1,4}|[\w.-]{1,60}[ \t]{1,8}\|[ \t]{1,4})(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|info|debug|warn|error|stdout|stderr)\]?:?[ \t]{1,4}(?:[FP] )?){0,2}/;
 
 /**
  * Reads the beginning of a text. It stops after 32 lines, after 1 MiB with at least two lines, or at the end of the text.
@@ -73,8 +91,9 @@ export async function readTextHead(chunks: AsyncIterator<Buffer>, limits: TextCo
     if (byteCount > limits.documentBytes) bytes = undefined;
     bytes?.push(next);
     for (const line of reader.push(next)) {
-      lines.push(decodeLine(line));
-      if (line.bytes !== undefined) readable += 1;
+      const decoded = decodeLine(line);
+      lines.push(decoded);
+      if (line.bytes !== undefined && decoded.isLogLine !== true) readable += 1;
     }
   }
   const last = isWhole ? reader.end() : undefined;
