@@ -76,7 +76,8 @@ export function statedFailure(text: string, error?: unknown, knownStatus?: unkno
 
 /** Returns why a model request failed. */
 export function failureReason({ error, status, text }: FailedRequest): EndReason {
-  if (status === 429 || error === 'rate_limit') return 'rate_limit';
+  if (status === 429 || error === 'rate_limit' || error === 'usage_limit_exceeded' || /\busage limit\b/i.test(text))
+    return 'rate_limit';
   if (status === 401 || status === 403 || error === 'authentication_failed') return 'login';
   if (error === 'billing_error' || /credit balance/i.test(text)) return 'credit';
   if (status === 529 || /overloaded/i.test(text)) return 'overloaded';

@@ -1,5 +1,11 @@
-import { type JsonMembers, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json-member.ts';
-import { type Json, isJsonObject } from '../../core/base/json.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+} from '../../core/base/json-member.ts';
+import { type Json, isJsonObject, jsonOf } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
 import type { CallOutcome } from '../../core/records/call-outcome.ts';
@@ -57,6 +63,8 @@ export function codexResult(
   fact: CallFact,
 ): CallFact & { readonly result: Json; readonly readsAsError?: boolean | undefined } {
   const output = item.output ?? item.tools ?? item.result ?? item.status;
+  const scriptResult = scriptAnswer(output);
+  if (scriptResult !== undefined) return { ...fact, ...scriptResult };
   const result = sourceResult(isJsonObject(output) && output.content !== undefined ? output.content : output);
   const shellResult = shellAnswer(result);
   const isError = fact.isError ?? (shellResult === undefined ? undefined : shellResult.exitCode !== 0);
@@ -65,6 +73,25 @@ export function codexResult(
   const outcome =
     fact.outcome ?? (shellResult === undefined && isError !== false ? hostOutcome(result, 'codex') : undefined);
   return { result, isError, outcome, readsAsError: isRefusal ? true : undefined, durationMs: fact.durationMs };
+}
+
+const SCRIPT_HEAD = /^Script (completed|failed)\b/;
+
+/**
+ * The result of a script of the code mode: the texts that it printed after a head that says whether it ran. Results of commands among
+ * them are JSON with an exit code; their output stands for them. Undefined for other results.
+ */
+function scriptAnswer(output: unknown): { readonly result: Json; readonly isError: boolean } | undefined {
+  const [head, ...texts] = listOf(output).map((part) => membersOf(part).text);
+  const state = typeof head === 'string' ? SCRIPT_HEAD.exec(head)?.[1] : undefined;
+  if (state === undefined) return undefined;
+  let isError = state === 'failed';
+  const printed = texts.map((text) => {
+    const { exit_code: exitCode, output: commandOutput } = membersOf(jsonOf(typeof text === 'string' ? text : ''));
+    if (typeof exitCode === 'number' && exitCode !== 0) isError = true;
+    return typeof exitCode === 'number' && typeof commandOutput === 'string' ? commandOutput : text;
+  });
+  return { result: printed.filter((text) => typeof text === 'string').join('\n'), isError };
 }
 
 /** Returns undefined if the event does not say whether the call failed. */

@@ -1,6 +1,6 @@
 import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/stored-message.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -11,7 +11,7 @@ import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
 import { callArguments } from '../parts/source-call.ts';
-import { sourceBlocks } from '../parts/source-content.ts';
+import { asJson, sourceBlocks } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
@@ -43,6 +43,9 @@ export class CodexRollout extends ObjectLines {
   readonly #session: SessionItems;
   readonly #facts = new CodexCallFacts();
   #hasMeta = false;
+  #id: string | undefined;
+  /** True in the history that a fork, or a subagent with its parent's history, copies before its own first turn. */
+  #isCopy = false;
   /** How the run ends if the turn ends without an answer. */
   #failure: RunEnding | undefined;
   #modelId: string | undefined;
@@ -60,6 +63,7 @@ export class CodexRollout extends ObjectLines {
     }
     const { payload } = value;
     const atMs = sourceTimeMs(value.timestamp);
+    if (this.#isCopied(value.type, payload)) return;
     switch (value.type) {
       case 'session_meta':
         this.#readMeta(payload);
@@ -95,8 +99,11 @@ export class CodexRollout extends ObjectLines {
    * contains the original line.
    */
   #readMeta(payload: JsonMembers): void {
+    const { id: metaId, forked_from_id: origin } = payload;
     if (this.#hasMeta) return;
     this.#hasMeta = true;
+    this.#id = textOrUndefined(metaId);
+    this.#isCopy = textOrUndefined(origin) !== undefined && UUID_OF_TIME.test(this.#id ?? '');
     const spawn = membersOf(membersOf(membersOf(payload.source).subagent).thread_spawn);
     const parentId = textOrUndefined(spawn.parent_thread_id) ?? textOrUndefined(payload.parent_thread_id);
     const agentName = textOrUndefined(spawn.agent_role) ?? textOrUndefined(spawn.agent_nickname);
@@ -106,6 +113,27 @@ export class CodexRollout extends ObjectLines {
       ...present({ id, parentId, agentName, conversationId }),
     });
   }
+
+  /**
+   * True for an entry of the copied history. Its times are those of the fork. The own turns begin at the first turn whose id, a UUID
+   * with a time, is not older than the id of the fork.
+   */
+  #isCopied(type: unknown, payload: JsonMembers): boolean {
+    const isOtherMeta = type === 'session_meta' && this.#hasMeta && payload.id !== this.#id && !this.#hasOwnTurn;
+    if (isOtherMeta && UUID_OF_TIME.test(this.#id ?? '')) this.#isCopy = true;
+    const turnId = textOrUndefined(payload.turn_id);
+    const begins = type === 'turn_context' || payload.type === 'task_started' || payload.type === 'turn_started';
+    if (begins && turnId !== undefined && this.#id !== undefined && uuidTime(turnId) >= uuidTime(this.#id)) {
+      this.#isCopy = false;
+      this.#hasOwnTurn = true;
+    }
+    if (!this.#isCopy) return false;
+    if (type === 'turn_context') this.#modelId = textOrUndefined(payload.model) ?? this.#modelId;
+    if (payload.type === 'token_count') this.#previousTotal = membersOf(membersOf(payload.info).total_token_usage);
+    this.skipped.add('entries copied from the session that it was forked from');
+    return true;
+  }
+  #hasOwnTurn = false;
 
   *#readItem(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const { type } = item;
@@ -217,8 +245,15 @@ export class CodexRollout extends ObjectLines {
   }
 }
 
+const UUID_OF_TIME = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/i;
+
+/** The time in a UUID of version 7, as text of equal length. */
+function uuidTime(id: string): string {
+  return id.replaceAll('-', '').slice(0, 12).toLowerCase();
+}
+
 /** Returns the ending after a failed request. Codex states the HTTP status in its error info, or only in the message. */
-function codexFailure({ codex_error_info: info, message }: JsonMembers): RunEnding {
+export function codexFailure({ codex_error_info: info, message }: JsonMembers): RunEnding {
   const [details] = Object.values(membersOf(info));
   return statedFailure(plainText(message), info, membersOf(details).http_status_code);
 }
@@ -234,13 +269,26 @@ function countGrowth(previousTotal: JsonMembers, total: JsonMembers): JsonMember
   return Object.fromEntries(counts);
 }
 
+const COMMAND_IN_SCRIPT = /tools\.exec_command\(\{\s{0,20}cmd:\s{0,20}("(?:[^"\\]|\\.){0,20000}")/;
+
+/** The command of a script of the code mode that calls one tool, a command. Undefined for any other script. */
+function scriptCommand(script: unknown): string | undefined {
+  if (typeof script !== 'string' || script.split('tools.', 3).length !== 2) return undefined;
+  const command = jsonOf(COMMAND_IN_SCRIPT.exec(script)?.[1] ?? '');
+  return typeof command === 'string' ? command : undefined;
+}
+
 /** Reads a call from a response item whose `type` ends in `_call`. */
 export function codexCall(item: JsonMembers, type: string): CallShape {
   const name = textOrUndefined(item.name) ?? type.replace(/_call$/, '');
   const namespace = textOrUndefined(item.namespace);
   const isJoined = name.startsWith('_') || namespace?.endsWith('_') === true;
+  const sourceId = textOrUndefined(item.call_id) ?? textOrUndefined(item.id);
+  const command = type === 'custom_tool_call' && name === 'exec' ? scriptCommand(item.input) : undefined;
+  if (command !== undefined)
+    return { sourceId, name: 'exec_command', args: { cmd: command, script: asJson(item.input) } };
   return {
-    sourceId: textOrUndefined(item.call_id) ?? textOrUndefined(item.id),
+    sourceId,
     name: namespace === undefined ? name : `${namespace}${isJoined ? '' : '__'}${name}`,
     args: callArguments(item.arguments ?? item.input ?? item.action),
   };

@@ -205,3 +205,79 @@ test('a turn of exec that failed is one failure, not two', () => {
   expect(failures).toMatchObject([{ message: { error_message: 'bad request' } }]);
   expect(runs[0]?.payloads.at(-1)).toMatchObject({ kind: 'run_ended', outcome: 'error' });
 });
+
+const forkMeta = (id: string, more: object = {}): object => ({
+  type: 'session_meta',
+  payload: { id, session_id: id, cwd: '/w', ...more },
+});
+const own = (payload: object, type = 'response_item'): object => ({
+  timestamp: '2026-10-13T00:00:00.000Z',
+  type,
+  payload,
+});
+const turn = (turn_id: string): object => own({ turn_id, model: 'm' }, 'turn_context');
+const said = (text: string): object => own({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+const command = (call_id: string, output: unknown): readonly object[] => [
+  own({
+    type: 'custom_tool_call',
+    name: 'exec',
+    call_id,
+    input: `const r = await tools.exec_command({cmd:"npm test"}); text(JSON.stringify(r));`,
+  }),
+  own({ type: 'custom_tool_call_output', call_id, output }),
+];
+const script = (state: string, ...texts: readonly string[]): readonly object[] =>
+  [`Script ${state}\nWall time 1.0 seconds\nOutput:\n`, ...texts].map((text) => ({ type: 'input_text', text }));
+
+test('history that a fork copies is not its own, whatever times it has', () => {
+  const parent = '019a1000-0000-7000-8000-00000000aaaa';
+  const copied = [turn('019a0000-0000-7000-8000-000000000001'), said('The old task'), ...command('c1', 'exit 1')];
+  for (const more of [{ forked_from_id: parent }, {}]) {
+    const { runs, diagnostics } = importLines(codexRolloutImporter, [
+      forkMeta('019a2000-0000-7000-8000-00000000bbbb', more),
+      forkMeta(parent),
+      ...copied,
+      turn('019a2000-1111-7000-8000-000000000002'),
+      said('Only update the README'),
+      ...command('c2', script('completed', '{"exit_code":0,"output":"ok"}')),
+    ]);
+    expect(runs.map(({ run, calls }) => [run.task, calls.length])).toEqual([['Only update the README', 1]]);
+    expect(diagnostics[0]?.message).toContain('copied from the session that it was forked from');
+  }
+});
+
+test('a script of the code mode shows its command, the output and the exit code', () => {
+  const { runs } = importLines(codexRolloutImporter, [
+    forkMeta('019a2000-0000-7000-8000-00000000bbbb'),
+    ...command('c1', script('completed', '{"exit_code":1,"output":"FAIL total","wall_time_seconds":1}')),
+    ...command('c2', script('failed', 'Script error:\napply_patch verification failed')),
+    ...command('c3', script('completed', '{"exit_code":0,"output":"ok"}')),
+  ]);
+  expect(runs[0]?.calls[0]).toMatchObject({ tool_name: 'exec_command', args: { cmd: 'npm test' } });
+  expect(runs[0]?.ends.map(({ is_error, result }) => [is_error, result])).toEqual([
+    [true, 'FAIL total'],
+    [true, 'Script error:\napply_patch verification failed'],
+    [false, 'ok'],
+  ]);
+});
+
+test('threads that were appended to one log are runs of their own', () => {
+  const thread = (thread_id: string): object => ({ type: 'thread.started', thread_id });
+  const failed = { type: 'turn.failed', error: { message: "You've hit your usage limit." } };
+  const { runs } = importLines(codexExecImporter, [
+    thread('a'),
+    { type: 'turn.started' },
+    { type: 'item.completed', item: { id: 'item_1', type: 'agent_message', text: 'Done.' } },
+    { type: 'turn.completed', usage: { input_tokens: 1, output_tokens: 1 } },
+    ...['b', 'c'].flatMap((id) => [thread(id), { type: 'turn.started' }, failed]),
+  ]);
+  const ends = runs.map(({ run, payloads }) => {
+    const ended = payloads.find((payload) => payload.kind === 'run_ended');
+    return [run.id, ended?.outcome, ended?.reason];
+  });
+  expect(ends).toEqual([
+    ['a', 'ended', 'answered'],
+    ['b', 'error', 'rate_limit'],
+    ['c', 'error', 'rate_limit'],
+  ]);
+});

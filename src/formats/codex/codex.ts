@@ -1,7 +1,7 @@
 import { confidence } from '../parts/confidence.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import type { LineImporter, ImportSource } from '../importer.ts';
-import { CodexRollout } from './codex-rollout.ts';
+import { codexFailure, CodexRollout } from './codex-rollout.ts';
 import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
@@ -13,11 +13,12 @@ import { asJson, sourceResult } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** Reads the output of one `codex exec --json`. The output contains neither times nor the prompt. */
+/** Reads the output of `codex exec --json`, one run per thread. The output contains neither times nor the prompt. */
 class CodexExec extends ObjectLines {
-  readonly #session: SessionItems;
+  #session: SessionItems;
   readonly #open = new Set<string>();
   #lastFailure: string | undefined;
+  #thread: string | undefined;
 
   constructor(source: ImportSource) {
     super();
@@ -28,7 +29,10 @@ class CodexExec extends ObjectLines {
     switch (value.type) {
       case 'thread.started': {
         const id = textOrUndefined(value.thread_id);
-        if (id !== undefined) this.#session.identify({ id, conversationId: id });
+        if (id === undefined) break;
+        if (this.#thread !== undefined && this.#thread !== id) yield* this.#beginThread(id);
+        this.#thread = id;
+        this.#session.identify({ id, conversationId: id });
         break;
       }
       case 'turn.started':
@@ -45,7 +49,7 @@ class CodexExec extends ObjectLines {
         break;
       case 'turn.failed':
         yield* this.#failureItems(membersOf(value.error).message);
-        this.#session.outcome('error', undefined);
+        this.#session.outcome(codexFailure(membersOf(value.error)), undefined);
         break;
       case 'error':
         yield* this.#failureItems(value.message);
@@ -57,6 +61,14 @@ class CodexExec extends ObjectLines {
 
   *finish(): Generator<ImportItem> {
     yield* this.#session.finish();
+  }
+
+  /** Several runs may be appended to one file. */
+  *#beginThread(id: string): Generator<ImportItem> {
+    yield* this.#session.finish();
+    this.#session = new SessionItems({ id, format: 'codex' });
+    this.#open.clear();
+    this.#lastFailure = undefined;
   }
 
   *#itemItems(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {

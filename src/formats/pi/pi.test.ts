@@ -41,3 +41,29 @@ test("an extension's text is no user text, and a failed request is no turn", () 
     { kind: 'run_ended', outcome: 'error' },
   ]);
 });
+
+test('entries older than a fork are copies of the session that it was forked from', () => {
+  const entry = (id: string, parentId: string | null, timestamp: string, role: string, text: string): object => ({
+    type: 'message',
+    id,
+    parentId,
+    timestamp,
+    message: { role, content: [{ type: 'text', text }] },
+  });
+  const { runs } = importLines(piImporter, [
+    {
+      type: 'session',
+      version: 3,
+      id: 'b',
+      timestamp: '2026-10-12T23:59:59.000Z',
+      cwd: '/w',
+      parentSession: '/w/a.jsonl',
+    },
+    entry('1', null, '2026-10-12T22:00:00.000Z', 'user', 'The old task'),
+    entry('2', '1', '2026-10-12T22:00:10.000Z', 'assistant', 'Gave up'),
+    entry('3', '2', '2026-10-13T00:00:00.000Z', 'user', 'Only update the README'),
+    entry('4', '3', '2026-10-13T00:00:10.000Z', 'assistant', 'README updated'),
+  ]);
+  expect(runs[0]?.run.task).toBe('Only update the README');
+  expect(runs[0]?.payloads.filter(({ kind }) => kind === 'message_appended')).toHaveLength(2);
+});

@@ -53,6 +53,8 @@ export const piImporter: LineImporter = {
 class PiImport extends ObjectLines {
   readonly #session: SessionItems;
   #lastId: string | undefined;
+  /** In a fork, the time of its beginning: earlier entries are copies, with the times of the original. */
+  #forkedAtMs: number | undefined;
 
   constructor(source: ImportSource) {
     super();
@@ -61,6 +63,10 @@ class PiImport extends ObjectLines {
 
   *entry(value: JsonMembers): Generator<ImportItem> {
     const atMs = sourceTimeMs(value.timestamp);
+    if (value.type !== 'session' && atMs !== undefined && this.#forkedAtMs !== undefined && atMs < this.#forkedAtMs) {
+      this.skipped.add('entries copied from the session that it was forked from');
+      return;
+    }
     const parentId = textOrUndefined(value.parentId);
     const wentBack = parentId !== undefined && this.#lastId !== undefined && parentId !== this.#lastId;
     if (wentBack) yield* this.#session.compaction('branch', atMs);
@@ -69,6 +75,7 @@ class PiImport extends ObjectLines {
       case 'session': {
         const id = textOrUndefined(value.id);
         if (id !== undefined) this.#session.identify({ id, conversationId: id });
+        if (textOrUndefined(value.parentSession) !== undefined) this.#forkedAtMs = atMs;
         // The header's id is not an entry id.
         this.#lastId = undefined;
         break;
