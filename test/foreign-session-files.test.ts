@@ -85,3 +85,13 @@ test.skipIf(process.platform === 'win32')(
     expect((await report()).stdout).toContain('task of even');
   },
 );
+
+test('session files that are not understood are named, and the exit code is 1', async () => {
+  put('projects/-p/even.jsonl', session('even', here.cwd));
+  put('projects/-p/odd.jsonl', '{"kind":"a form of next year"}\n');
+  put('projects/-p/empty.jsonl', '');
+  const { code, stdout, stderr } = await report();
+  expect([code, stdout.includes('task of even')]).toEqual([1, true]);
+  expect(stderr).toContain('odd.jsonl');
+  expect(stderr).not.toContain('empty.jsonl');
+});

@@ -97,3 +97,18 @@ test('the subagent files of a session come right behind it, once', async () => {
     's1/subagents/other.jsonl',
   ]);
 });
+
+test('the session folders of agent programs are walked, although they are hidden', async () => {
+  await write('home/.claude/settings.json', 'home/.claude/projects/-p/s.jsonl', 'home/.codex/sessions/r.jsonl');
+  await write('home/.cache/x.json', 'home/.codex/auth.json');
+  expect(await found('.')).toEqual(['home/.claude/projects/-p/s.jsonl', 'home/.codex/sessions/r.jsonl']);
+});
+
+test('subagents of a workflow belong to the session, one folder deeper', async () => {
+  await write('s.jsonl', 's/subagents/agent-a.jsonl', 's/subagents/workflows/wf_1/agent-b.jsonl');
+  expect(await found('s.jsonl')).toEqual([
+    '+s.jsonl',
+    '+s/subagents/agent-a.jsonl',
+    '+s/subagents/workflows/wf_1/agent-b.jsonl',
+  ]);
+});

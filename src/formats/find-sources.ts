@@ -19,6 +19,15 @@ export interface FoundSource {
   readonly format?: FormatName;
 }
 
+/** Hidden folders in which agent programs store sessions, and the folders of sessions in them: a saved home has them. */
+const PROGRAM_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['.claude', ['projects']],
+  ['.codex', ['sessions', 'archived_sessions']],
+  ['.copilot', ['session-state']],
+  ['.gemini', ['tmp']],
+  ['.pi', ['agent']],
+  ['.local', ['share']],
+]);
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git']);
 const GLOB_MARKS = /[*?[{]/;
 
@@ -79,7 +88,12 @@ class Search {
       yield { path: folder, named: true };
       return;
     }
-    const visibleNames = names.filter(({ name }) => !name.startsWith('.') && !SKIPPED_FOLDERS.has(name));
+    const inside = PROGRAM_FOLDERS.get(basename(folder));
+    const visibleNames = names.filter(({ isFolder, name }) =>
+      inside === undefined
+        ? (!name.startsWith('.') || (isFolder && PROGRAM_FOLDERS.has(name))) && !SKIPPED_FOLDERS.has(name)
+        : isFolder && inside.includes(name),
+    );
     visibleNames.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const { name, isFile } of visibleNames) {
       if (isFile && (await kindOf(join(folder, name))) !== 'folder')
@@ -120,7 +134,8 @@ async function globMatches(pattern: string): Promise<readonly string[]> {
 async function subagentFiles(session: string): Promise<readonly string[]> {
   if (!session.endsWith('.jsonl')) return [];
   const folder = join(dirname(session), basename(session, '.jsonl'), 'subagents');
-  const names = await readdir(folder).catch((): string[] => []);
-  const agents = names.filter((name) => name.startsWith('agent-') && name.endsWith('.jsonl'));
+  // Subagents of a workflow are in `workflows/wf_…`.
+  const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
+  const agents = names.filter((name) => basename(name).startsWith('agent-') && name.endsWith('.jsonl'));
   return agents.sort().map((name) => join(folder, name));
 }

@@ -6,6 +6,7 @@ import { codexExecImporter, codexRolloutImporter } from './codex/codex.ts';
 import { copilotImporter } from './copilot/copilot.ts';
 import { coxswainImporter } from './neutral/coxswain-records.ts';
 import { geminiChatImporter, geminiDocumentImporter, geminiStreamImporter } from './gemini/gemini.ts';
+import type { FormatName } from './import-item.ts';
 import type { Importer } from './importer.ts';
 import { inspectArchiveImporter, inspectDocumentImporter } from './inspect/inspect.ts';
 import { openaiChatImporter, openaiChatLinesImporter } from './openai-chat/openai-chat.ts';
@@ -50,3 +51,8 @@ export const importers: readonly Importer[] = [
   openaiChatImporter,
   openaiChatLinesImporter,
 ];
+
+/** The importers of one format, which must still recognise a file of it. Undefined, for all, without a format. */
+export function importersOf(format: FormatName | undefined): readonly Importer[] | undefined {
+  return format === undefined ? undefined : importers.filter((importer) => importer.format === format);
+}

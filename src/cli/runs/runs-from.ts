@@ -6,6 +6,7 @@ import { present } from '../../core/base/present.ts';
 import type { FoundSource } from '../../formats/find-sources.ts';
 import type { FormatName } from '../../formats/import-item.ts';
 import { importSource } from '../../formats/import-source.ts';
+import { importersOf } from '../../formats/importers.ts';
 import { readRuns, type ReadRun, type ReadRunsItem } from '../../formats/read-runs.ts';
 import { RunIds } from '../../formats/run-ids.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
@@ -97,12 +98,13 @@ export async function* runsOfSources(
     problems.source(path);
     query.onSource?.(path);
     try {
-      yield* runsOfSource(path, ids, format === undefined ? query : { ...query, format });
+      yield* runsOfSource(path, ids, query, format);
     } catch (error) {
       const code = error instanceof CoxswainError ? error.code : undefined;
       if (code === 'store-io' || code === 'store-closed') throw error;
-      // A file in a folder may have a format that is not a trajectory.
-      if (named || code !== 'format-unknown') problems.failure(error);
+      // A file in a folder may have a format that is not a trajectory, but not one in the folder of an agent program's sessions.
+      const isSession = format !== undefined && sizeBytes !== 0;
+      if (named || isSession || code !== 'format-unknown') problems.failure(error);
       else if (reportsDamage) problems.leaveOut(error, isVerbose);
     }
     problems.endSource();
@@ -112,7 +114,12 @@ export async function* runsOfSources(
 /** A run that is dated further ahead of this machine's clock is not one of the last hours. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
-async function* runsOfSource(path: string, ids: RunIds, query: SourceQuery): AsyncGenerator<RunFacts, void, void> {
+async function* runsOfSource(
+  path: string,
+  ids: RunIds,
+  query: SourceQuery,
+  placeFormat: FormatName | undefined,
+): AsyncGenerator<RunFacts, void, void> {
   const { format, hints, isVerbose = false, known, onBytes, onItem, problems, recompute, sinceMs = 0 } = query;
   const { reportsDamage = false } = query;
   /** Open runs, ordered by their last change, oldest first. */
@@ -135,7 +142,10 @@ async function* runsOfSource(path: string, ids: RunIds, query: SourceQuery): Asy
   // Recorded runs name the whole path of their source.
   const source = path === '-' ? path : resolve(path);
   let last: ReadRun | undefined;
-  for await (const item of readRuns(importSource(path, { format, ...present({ onBytes }) }), { source, ids })) {
+  for await (const item of readRuns(
+    importSource(path, { format, ...present({ importers: importersOf(placeFormat), onBytes }) }),
+    { source, ids },
+  )) {
     if (item.type === 'diagnostic') {
       const { line, message, severity } = item.diagnostic;
       if (reportsDamage && severity === 'error') problems.fault({ line, message });

@@ -217,14 +217,14 @@ const own = (payload: object, type = 'response_item'): object => ({
 });
 const turn = (turn_id: string): object => own({ turn_id, model: 'm' }, 'turn_context');
 const said = (text: string): object => own({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
-const command = (call_id: string, output: unknown): readonly object[] => [
+const command = (call_id: string, printed: unknown): readonly object[] => [
   own({
     type: 'custom_tool_call',
     name: 'exec',
     call_id,
     input: `const r = await tools.exec_command({cmd:"npm test"}); text(JSON.stringify(r));`,
   }),
-  own({ type: 'custom_tool_call_output', call_id, output }),
+  own({ type: 'custom_tool_call_output', call_id, output: printed }),
 ];
 const script = (state: string, ...texts: readonly string[]): readonly object[] =>
   [`Script ${state}\nWall time 1.0 seconds\nOutput:\n`, ...texts].map((text) => ({ type: 'input_text', text }));

@@ -65,7 +65,7 @@ test.each(Object.entries(CONVERSATIONS))('calls and failures of %s are read', (_
     ['bash', input],
     ['bash', input],
   ]);
-  expect(run?.ends.map(({ is_error, result }) => [is_error, String(result).includes(FAILURE)])).toEqual([
+  expect(run?.ends.map(({ is_error, result }) => [is_error, JSON.stringify(result).includes(FAILURE)])).toEqual([
     [true, true],
     [true, true],
   ]);

@@ -207,6 +207,44 @@ test('a call that requests of a model are below is a child run; a repeated repor
   ]);
 });
 
+test('a request that contains requests and calls sums up their loop, and is none itself', () => {
+  const [run] = importLines(
+    otlpLinesImporter,
+    [
+      chat('sum', { at: [0, 90] }),
+      chat('first', { parentId: 'sum', at: [1, 5] }),
+      tool('call', { parentId: 'sum', at: [6, 7] }, { 'gen_ai.tool.call.result': 'x' }),
+      chat('second', { parentId: 'sum', at: [8, 9] }),
+    ].map(({ startMs, endMs, ...rest }) =>
+      Object.assign(rest, {
+        startTimeUnixNano: `${startMs}000000`,
+        endTimeUnixNano: `${endMs}000000`,
+        parentSpanId: rest.parentId ?? null,
+      }),
+    ),
+  ).runs;
+  expect(run?.payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(2);
+  expect(run?.calls).toHaveLength(1);
+});
+
+test('the kind that the client of Phoenix writes beside the attributes counts', () => {
+  const client = (span_id: string, span_kind: string, attributes: object): object => ({
+    name: span_id,
+    context: { trace_id: 't', span_id },
+    span_kind,
+    parent_id: span_id === 'agent' ? null : 'agent',
+    start_time: '2026-10-12T22:00:00.000+00:00',
+    end_time: '2026-10-12T22:00:01.000+00:00',
+    status_code: 'OK',
+    attributes,
+  });
+  const { runs } = importDocument(otlpDocumentImporter, [
+    client('agent', 'AGENT', { 'input.value': 'Find the total' }),
+    client('query', 'TOOL', { 'tool.name': 'query', 'input.value': '{}', 'output.value': '42' }),
+  ]);
+  expect(runs.map(({ calls }) => calls.map(({ tool_name }) => tool_name))).toEqual([['query']]);
+});
+
 test('an agent span that never ended leaves a run of the trace; spans whose parent never came are of the only agent', () => {
   const made = [tool('x', { parentId: 'gone', at: [1, 2] }, { 'gen_ai.tool.call.result': 'x' })];
   expect(runsOf(...made)).toEqual([{ id: 't', below: undefined, calls: 'bash' }]);

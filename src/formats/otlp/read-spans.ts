@@ -192,7 +192,7 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
     (sum, count) => sum + (numberOrUndefined(count) ?? 0),
     0,
   );
-  const attributes = { ...observationAttributes(value), ...attributesOf(value['attributes']) };
+  const attributes = { ...kindOfPhoenix(value), ...observationAttributes(value), ...attributesOf(value['attributes']) };
   // Langfuse's SDK may report a failure only here.
   const level = plainText(attributes['langfuse.observation.level']).toLowerCase();
   return {
@@ -211,6 +211,12 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
       dropped: dropped > 0 ? dropped : undefined,
     }),
   };
+}
+
+/** Phoenix' client and REST API write the kind of a span beside its attributes. */
+function kindOfPhoenix({ context, span_kind: kind }: JsonMembers): JsonObject {
+  const isPhoenix = isJsonObject(context) && typeof kind === 'string';
+  return isPhoenix ? { 'openinference.span.kind': kind } : {};
 }
 
 /** Returns the fields of a Langfuse observation under the attribute names of the Langfuse SDK. */

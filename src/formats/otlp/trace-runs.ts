@@ -274,6 +274,7 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
     const nearest = known.get(parentSpans.get(span.spanId)?.nearestId ?? '');
     if (role === 'model' && nearest?.role === 'tool') hosts.add(nearest.span.spanId);
   }
+  const sums = summingRequests(known, parentSpans);
   const wrappers = emptyWrappers(known, parentSpans, hosts);
   for (const id of wrappers) hosts.delete(id);
   const agents = [...known.values()].filter(({ role }) => role === 'agent');
@@ -286,9 +287,9 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
     const owner = hostId ?? (lostId === undefined || spanId === onlyAgentId ? undefined : onlyAgentId);
     if (lostId !== undefined) missingParents.set(owner, (missingParents.get(owner) ?? new Set()).add(lostId));
     const readSpans = known.get(spanId);
-    if (readSpans === undefined || readSpans.role === 'agent') continue;
+    if (readSpans === undefined || readSpans.role === 'agent' || sums.has(spanId)) continue;
     const nearest = known.get(parentSpans.get(spanId)?.nearestId ?? '');
-    const isRepeated = nearest?.role === 'model' && readSpans.role === 'model';
+    const isRepeated = nearest?.role === 'model' && readSpans.role === 'model' && !sums.has(nearest.span.spanId);
     const isWithin = isRepeated || (nearest?.role === 'tool' && !hosts.has(nearest.span.spanId));
     if (isWithin) inner.set(owner, (inner.get(owner) ?? 0) + 1);
     else if (runs.get(owner)?.push(readSpans) === undefined) runs.set(owner, [readSpans]);
@@ -319,6 +320,25 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
       yield item.type === 'record' && item.atMs !== undefined ? { ...item, atMs: Math.round(item.atMs) } : item;
     }
   }
+}
+
+/**
+ * Returns request spans that only sum up a loop below them: they contain several requests, or a request and a call. One request within
+ * another is the same request, which two instrumentations report.
+ */
+function summingRequests(
+  known: ReadonlyMap<string, KnownSpan>,
+  parentSpans: ReadonlyMap<string, Above>,
+): ReadonlySet<string> {
+  const below = new Map<string, { model: number; tool: number }>();
+  for (const { span, role } of known.values()) {
+    const nearest = known.get(parentSpans.get(span.spanId)?.nearestId ?? '');
+    if (nearest?.role !== 'model' || (role !== 'model' && role !== 'tool')) continue;
+    const counts = below.get(nearest.span.spanId) ?? { model: 0, tool: 0 };
+    counts[role] += 1;
+    below.set(nearest.span.spanId, counts);
+  }
+  return new Set([...below].flatMap(([id, { model, tool }]) => (model > 1 || (model > 0 && tool > 0) ? [id] : [])));
 }
 
 /**

@@ -43,7 +43,7 @@ test("an extension's text is no user text, and a failed request is no turn", () 
 });
 
 test('entries older than a fork are copies of the session that it was forked from', () => {
-  const entry = (id: string, parentId: string | null, timestamp: string, role: string, text: string): object => ({
+  const timed = (id: string, parentId: string | null, timestamp: string, role: string, text: string): object => ({
     type: 'message',
     id,
     parentId,
@@ -59,10 +59,10 @@ test('entries older than a fork are copies of the session that it was forked fro
       cwd: '/w',
       parentSession: '/w/a.jsonl',
     },
-    entry('1', null, '2026-10-12T22:00:00.000Z', 'user', 'The old task'),
-    entry('2', '1', '2026-10-12T22:00:10.000Z', 'assistant', 'Gave up'),
-    entry('3', '2', '2026-10-13T00:00:00.000Z', 'user', 'Only update the README'),
-    entry('4', '3', '2026-10-13T00:00:10.000Z', 'assistant', 'README updated'),
+    timed('1', null, '2026-10-12T22:00:00.000Z', 'user', 'The old task'),
+    timed('2', '1', '2026-10-12T22:00:10.000Z', 'assistant', 'Gave up'),
+    timed('3', '2', '2026-10-13T00:00:00.000Z', 'user', 'Only update the README'),
+    timed('4', '3', '2026-10-13T00:00:10.000Z', 'assistant', 'README updated'),
   ]);
   expect(runs[0]?.run.task).toBe('Only update the README');
   expect(runs[0]?.payloads.filter(({ kind }) => kind === 'message_appended')).toHaveLength(2);
