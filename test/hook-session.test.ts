@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -9,7 +9,9 @@ import { memoryStore } from '../src/core/store/memory-store.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
+import { BUILD } from '../src/hosts/claude-code/build.ts';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
+import { completeRuns, incompleteRuns } from '../src/hosts/claude-code/complete-sessions.ts';
 import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
 import { known, SESSION, START_MS, type Json } from './support/host-scripts.ts';
 import { testFolder } from './support/test-folder.ts';
@@ -71,7 +73,7 @@ class Host {
       this.#calls = from.#calls;
     }
     const { store } = this;
-    this.#sessions = new ClaudeSessions({ store, config, projectFolder: '/', redact, clock, build: 'test' });
+    this.#sessions = new ClaudeSessions({ store, config, projectFolder: '/', redact, clock, build: BUILD });
     const storeAddress = join(testFolder(), 'runs.db');
     this.#intake = new EventIntake({ storeAddress, redact, clock, onFault: () => undefined });
     mkdirSync(dirname(this.file), { recursive: true });
@@ -362,6 +364,51 @@ test('an answer that the host is still writing waits', async () => {
   writeFileSync(host.file, '\n', { flag: 'a' });
   await host.stop();
   expect(viewOf(await host.records()).usage.tokens).toBe(2 * (4_000 + 34));
+});
+
+/** Completes the runs of the host's store, as a command does some minutes later. */
+async function complete(host: Host): Promise<readonly string[]> {
+  const folder = dirname(dirname(dirname(host.main)));
+  const env = { HOME: folder, CLAUDE_CONFIG_DIR: folder, XDG_STATE_HOME: join(folder, 'state') };
+  const { runs } = await host.store.listRuns();
+  const writtenAtMs = Math.max(...runs.map(({ lastAtMs }) => lastAtMs)) + 60_000;
+  for (const file of [host.main, host.file])
+    if (existsSync(file)) utimesSync(file, writtenAtMs / 1_000, writtenAtMs / 1_000);
+  const incomplete = incompleteRuns(runs, { home: folder, env, nowMs: writtenAtMs + 60_000 });
+  expect(incompleteRuns(runs, { home: folder, env, nowMs: writtenAtMs + 10_000 })).toEqual([]);
+  await completeRuns(incomplete, { store: host.store, projectFolder: folder, env });
+  return incomplete.map(({ runId }) => runId);
+}
+
+test('a run whose program was killed has what the session file has, once a command has read it', async () => {
+  const host = new Host();
+  await host.prompt('Do it');
+  await host.turn([plain]);
+  await host.turn([failing, refusedEdit], { events: 'none' });
+  await host.turn([{ tool: 'Bash', input: { command: 'sleep 600' } }], { events: 'none' });
+  expect(await complete(host)).toEqual([SESSION]);
+  const records = await host.records();
+  expect(viewOf(records).usage).toEqual(viewOf(await imported(host)).usage);
+  expect(records.filter(({ payload }) => payload.kind === 'tool_ended')).toHaveLength(3);
+  expect(records.at(-1)?.payload).toMatchObject({ kind: 'tool_started', tool_name: 'Bash' });
+  await complete(host);
+  expect(await host.records()).toHaveLength(records.length);
+});
+
+test('a call that a command saw before it ended is recorded once', async () => {
+  const host = new Host();
+  await host.prompt('Do it');
+  const block = { type: 'tool_use', id: 'toolu_w', name: 'Bash', input: { command: 'sleep 600' } };
+  host.write('assistant', { message: message('msg_w', [block], 'tool_use') });
+  await complete(host);
+  expect((await host.records()).at(-1)?.payload.kind).toBe('tool_started');
+  const result = { type: 'tool_result', tool_use_id: 'toolu_w', content: 'ok' };
+  host.write('user', { message: { role: 'user', content: [result] } });
+  const call = { tool_name: 'Bash', tool_input: block.input, tool_use_id: 'toolu_w', tool_response: 'ok' };
+  await host.send('PostToolBatch', { tool_calls: [call] });
+  await host.stop();
+  const [live, file] = await bothTruths(host);
+  expect(live).toEqual(file);
 });
 
 test('the file of another session is never read', async () => {

@@ -133,6 +133,8 @@ export type HostEvent = HostEventPlace &
         readonly lastMessage?: string;
       }
     | { readonly kind: 'compacted'; readonly trigger: string }
+    /** Nothing happened: the session file is read after a fault, or while a command runs. */
+    | { readonly kind: 'seen' }
     /** The host asks its user for permission, or it refused a call. The request is settled when the call continues. */
     | { readonly kind: 'permission'; readonly isDenied: boolean; readonly toolName?: string }
   );

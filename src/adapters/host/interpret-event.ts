@@ -127,6 +127,8 @@ export function interpretEvent(
       if (!run.isEnded) run.dispatch({ type, data: { ...present({ tool: event.toolName }) } });
       return undefined;
     }
+    case 'seen':
+      return undefined;
     case 'compacted':
       resumeIfEnded(run, 'compaction');
       thread.compact(event.trigger);
@@ -204,7 +206,7 @@ function takePast(past: readonly UnreadAnswer[], event: HostEvent, thread: HostT
     resumeIfEnded(thread.run, event.name);
     thread.recordAnswer?.(answer);
   }
-  if (event.kind === 'session_ended' || event.kind === 'failed') return [];
+  if (event.kind === 'session_ended' || event.kind === 'failed' || event.kind === 'seen') return [];
   if (!past.some(({ calls }) => calls.length > 0)) return [];
   return [...askAt(thread, 'post_tool_result'), ...askAt(thread, 'pre_tool_selection')];
 }

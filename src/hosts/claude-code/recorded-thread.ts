@@ -91,7 +91,7 @@ export class RecordedThread implements HostThread {
     const part = event.session(({ atMs }) => atMs <= lastUsageAtMs);
     const answers = part.answers.filter(({ atMs }) => atMs <= untilMs);
     const at = currentIn(answers, event);
-    const isOver = event.kind === 'session_ended' || event.kind === 'failed' || event.kind === 'stopped';
+    const isOver = WHOLE_AT.has(event.kind);
     const lastKnown = answers.findLastIndex(
       ({ atMs, calls }) => atMs <= lastUsageAtMs || calls.some((call) => this.#isKnown(call)),
     );
@@ -265,6 +265,9 @@ export class RecordedThread implements HostThread {
     for (const [id, name] of this.#state.openCalls) this.run.emit(callCutOff({ id, name }));
   }
 }
+
+/** Events at which the host has written all of its last answer. */
+const WHOLE_AT: ReadonlySet<HostEvent['kind']> = new Set(['session_ended', 'failed', 'stopped', 'seen']);
 
 /** Index of the answer that an event ends. */
 function currentIn(answers: readonly SessionAnswer[], event: HostEvent): number | undefined {

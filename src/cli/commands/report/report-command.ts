@@ -12,6 +12,7 @@ import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions, type OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import type { LiveReader, TrajectoryStore } from '../../../core/store/trajectory-store.ts';
+import { completeProject } from '../../runs/complete-project.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { configuredStore } from '../../runs/project-store.ts';
@@ -117,6 +118,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   const sinceMs = sinceOf(context, true);
   const { address: place, projectFolder: project } = configuredStore(terminal);
   const storeName = shownStore(place);
+  await completeProject();
   const hosts = await findSessions(places);
   const store = await openMachineStore(place, hosts, problems);
   if (store === undefined && hosts.every(({ sessions }) => sessions.length === 0) && context.options.json !== true) {

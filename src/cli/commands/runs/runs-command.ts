@@ -4,6 +4,7 @@ import type { StoreReader } from '../../../core/store/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
 import { durationText } from '../../../core/base/number-text.ts';
 import { lostAtEnd } from '../../runs/lost-records.ts';
+import { completeProject } from '../../runs/complete-project.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { listBlock, styled, type ListItem } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
@@ -27,6 +28,7 @@ export interface RunsOptions {
 /** Runs `coxswain runs`. @returns the exit code */
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
+  if (options.store === undefined) await completeProject();
   const store = await openReadableStore(storeNamed(options.store, terminal));
   try {
     const { runs, next } = await store.listRuns({ limit, ...present({ after: options.after }) });

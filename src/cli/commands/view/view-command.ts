@@ -11,6 +11,7 @@ import { ONCE_MS } from '../../../viewer/server/sessions.ts';
 import { findSessions } from '../../../formats/find-sessions.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import { startViewer, type ViewerOptions } from '../../../viewer/server/start-viewer.ts';
+import { completeProject } from '../../runs/complete-project.ts';
 import { sourcesNamed, storeNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -38,6 +39,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   if (paths.includes('-')) throw invalidArgument('standard input cannot be viewed: save it to a file first');
   const port = wholeOption('--port', options.port, [0, 65_535]);
   const pageOf = pageSelector(options);
+  if (paths.length === 0) await completeProject();
   const viewer = await startViewer({
     ...(paths.length > 0 ? { paths } : await machineSources(terminal)),
     cacheFolder: cacheRoot({ env: process.env }),

@@ -30,6 +30,7 @@ import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
+import { completeProject } from '../../runs/complete-project.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { configuredStore } from '../../runs/project-store.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
@@ -107,6 +108,7 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
   try {
     while (!signal.aborted) {
       const scanStartMs = steadyMs();
+      await completeProject();
       if (store === undefined) {
         // The store may be created later.
         store = await openReadableStore(address).catch(() => undefined);
