@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandDefinition>>
   view: async () => (await import('./view/define-view.ts')).view,
   doctor: async () => (await import('./doctor/define-doctor.ts')).doctor,
   report: async () => (await import('./report/define-report.ts')).report,
+  failures: async () => (await import('./failures/define-failures.ts')).failures,
   status: async () => (await import('./status/define-status.ts')).status,
   search: async () => (await import('./search/define-search.ts')).search,
   verify: async () => (await import('./verify/define-verify.ts')).verify,

@@ -108,7 +108,7 @@ function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
 }
 
 /** Returns a command without the change of folder before it. */
-function withoutFolder(command: string): string {
+export function withoutFolder(command: string): string {
   return command.trim().replace(/^cd (?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;)\s*/, '');
 }
 

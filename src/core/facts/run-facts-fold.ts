@@ -5,6 +5,7 @@ import type { ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { CallPreviews, type CallPreview } from './call-previews.ts';
+import { FailedCallsFold } from './failed-calls.ts';
 import { momentsOf, type Streak } from './moments.ts';
 import { errorLineOf, type RunCall } from './run-call.ts';
 import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
@@ -49,6 +50,7 @@ export class RunFactsFold {
   readonly #previews = new CallPreviews();
   readonly #story: StoryFold;
   readonly #work = new WorkFold();
+  readonly #failedCalls = new FailedCallsFold();
   readonly #diagnostics: RunDiagnostic[] = [];
   #diagnosticsLeftOut = 0;
   readonly #faultTexts: string[] = [];
@@ -96,13 +98,13 @@ export class RunFactsFold {
     const { payload, recorded_at_unix_ms: atMs } = record;
     const { lastAtMs } = this.view;
     const call = this.view.fold(record);
-    if (call !== undefined) this.#noteCall(call, record);
-    else this.#story.fold(undefined, undefined);
+    const cause = call === undefined ? this.#story.fold(undefined, undefined) : this.#noteCall(call, record);
     for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
-    this.#work.fold(payload, call);
     const { calls } = this.view;
     const pauseMs = lastAtMs > 0 && atMs > lastAtMs ? atMs - lastAtMs : 0;
     if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload)) this.#activeMs += pauseMs;
+    this.#work.fold(payload, call);
+    this.#failedCalls.fold(payload, call, { cause, atMs, ...this.#spent() });
     if (lastAtMs > 0 && isOfAgent(payload) && atMs - lastAtMs > this.#longestGap.length)
       this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, calls - 1), atMs: lastAtMs };
     if (payload.kind === 'completion_checked' && payload.gave_up === true)
@@ -173,6 +175,7 @@ export class RunFactsFold {
       adviceTexts,
       faults: this.#faults,
       faultTexts,
+      failures: this.#failedCalls.failures({ number: calls, ...this.#spent() }),
       moments: momentsOf({
         facts: {
           id: this.id,
@@ -201,7 +204,12 @@ export class RunFactsFold {
     return runStory(storyFactsOf(this.view, this.#story));
   }
 
-  #noteCall(call: RunCall, record: TrajectoryRecord): void {
+  #spent(): { readonly activeMs: number; readonly costUsd: number } {
+    return { activeMs: this.#activeMs, costUsd: this.view.usage.costUsd ?? 0 };
+  }
+
+  /** @returns the line that states why the call failed */
+  #noteCall(call: RunCall, record: TrajectoryRecord): string | undefined {
     const { args, endSeq, number, startLost, tool } = call;
     const index = number - 1;
     const errorLine = errorLineOf(call, record);
@@ -210,6 +218,7 @@ export class RunFactsFold {
     if (errorLine !== undefined) this.#previews.fail(index, errorLine);
     if (endSeq !== undefined) this.#countStreak(call, record.recorded_at_unix_ms);
     else if (number <= MAX_TIMED_CALLS) this.#callTimes[index] = record.recorded_at_unix_ms;
+    return errorLine;
   }
 
   #countStreak({ failed, number, outcome }: RunCall, atMs: number): void {

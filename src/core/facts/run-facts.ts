@@ -3,6 +3,7 @@ import type { StretchCounts } from '../base/stretch-counts.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from './advice-outcome.ts';
 import type { CallPreview } from './call-previews.ts';
+import type { FailedCall } from './failed-calls.ts';
 import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
 import type { RunUsage } from './run-view.ts';
 import type { RunWork } from './run-work.ts';
@@ -69,6 +70,8 @@ export interface RunFacts extends RunUsage, RunWork {
   /** Number of recorded faults of coxswain and its providers, and the first of them. */
   readonly faults: number;
   readonly faultTexts: readonly string[];
+  /** The failed calls, and what they cost. */
+  readonly failures: readonly FailedCall[];
   /** The positions that are most worth a look. */
   readonly moments: readonly Moment[];
   readonly diagnostics: readonly RunDiagnostic[];
@@ -81,7 +84,15 @@ export interface RunFacts extends RunUsage, RunWork {
 
 /** Returns the facts as commands print them: without texts and drawings that follow from the records. */
 export function factsJson(facts: RunFacts): object {
-  const { adviceTexts: _texts, faultTexts: _faults, patterns, previews: _previews, strip: _strip, ...rest } = facts;
+  const {
+    adviceTexts: _texts,
+    failures: _failures,
+    faultTexts: _faults,
+    patterns,
+    previews: _previews,
+    strip: _strip,
+    ...rest
+  } = facts;
   return { ...rest, patterns: patterns.map(patternJson) };
 }
 

@@ -1,5 +1,6 @@
 import { RunTotals } from '../../runs/run-totals.ts';
 import { hasNoPrice, projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
+import { FailureGroups } from './failure-groups.ts';
 import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
@@ -84,6 +85,7 @@ export class NightReport {
   #runs: RunFacts[] = [];
   readonly #groups = new Map<string, GroupTally>();
   readonly grouping: Grouping;
+  readonly failures: FailureGroups;
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
@@ -104,6 +106,9 @@ export class NightReport {
   /** @param commandOf  returns the command that shows a moment */
   constructor(commandOf: (moment: Moment, source: string) => string, grouping: Grouping = 'project') {
     this.#commandOf = commandOf;
+    this.failures = new FailureGroups((runId, call, source) =>
+      commandOf({ runId, call, score: 0, type: '', what: '' }, source),
+    );
     this.grouping = grouping;
   }
 
@@ -111,7 +116,8 @@ export class NightReport {
     const { adviceTexts, faultTexts, moments } = run;
     this.totals.add(run);
     this.#addSums(run);
-    this.#listRun({ ...run, adviceTexts: [], diagnostics: [], faultTexts: [], previews: {} });
+    this.failures.add(run);
+    this.#listRun({ ...run, adviceTexts: [], failures: [], diagnostics: [], faultTexts: [], previews: {} });
     this.#tallyRun(run);
     this.#moments.add(moments);
     if (moments.length > 0) this.#sources.set(run.id, run.source);

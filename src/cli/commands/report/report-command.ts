@@ -220,13 +220,13 @@ async function noteMissingRuns(
 async function foldRuns(
   runs: AsyncIterable<RunFacts>,
   commandOf: (moment: Moment, source: string) => string,
-  { by, options: { json, project }, terminal }: ReportContext,
+  { by, options: { hasFailuresOnly, json, project }, terminal }: ReportContext,
 ): Promise<NightReport> {
   const report = new NightReport(commandOf, by);
   for await (const found of runs) {
     if (project !== undefined && !isOfProject(found, project)) continue;
     report.add(found);
-    if (json === true) await terminal.write(outputLine(factsJson(found)));
+    if (json === true && hasFailuresOnly !== true) await terminal.write(outputLine(factsJson(found)));
   }
   return report;
 }
@@ -244,7 +244,7 @@ async function writeReportTo(
   placeOf: (run: RunFacts) => Omit<NumberedRun, 'id'> = ({ source }) => ({ path: resolve(source), isStore: false }),
 ): Promise<boolean> {
   const isWritten = await writeReport(report, frame, { form: options, terminal });
-  if (options.json !== true && options.to === undefined)
+  if (options.json !== true && options.to === undefined && options.hasFailuresOnly !== true)
     keepNumberedRuns(report.sections.flatMap(({ items }) => items.map(({ run }) => ({ id: run.id, ...placeOf(run) }))));
   return isWritten;
 }

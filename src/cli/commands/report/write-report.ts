@@ -4,6 +4,7 @@ import { htmlPage, markdownText, terminalText } from '../../document/write-docum
 import { printable, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
+import { failuresDocument } from './failure-groups.ts';
 import { reportDocument, screenDocument } from './report-document.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidArgument } from '../../../core/base/error.ts';
@@ -17,6 +18,8 @@ const MAX_WRITTEN = 1_000;
 /** The output format of a report. Default: text. */
 export interface ReportForm {
   readonly json?: boolean;
+  /** True to write what keeps failing instead of the report. */
+  readonly hasFailuresOnly?: boolean;
   /** True to list every run instead of the first screen. */
   readonly all?: boolean;
   readonly markdown?: boolean;
@@ -33,6 +36,11 @@ export async function writeReport(
   { form, terminal }: { readonly form: ReportForm; readonly terminal: Terminal },
 ): Promise<boolean> {
   const { all, html, json, markdown, to } = form;
+  if (form.hasFailuresOnly === true) {
+    if (json !== true) await terminal.write(terminalText(failuresDocument(report.failures), terminal));
+    else for (const group of report.failures.groups) await terminal.write(outputLine(group));
+    return true;
+  }
   if (to !== undefined) return sendToAll(to, report, frame, terminal);
   if (json === true) await terminal.write(outputLine(report.toJson(frame)));
   else if (markdown === true) await terminal.write(markdownText(reportDocument(report, frame, MAX_WRITTEN)));

@@ -1,0 +1,12 @@
+import { reportCommand, type ReportOptions } from '../report/report-command.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** Runs `coxswain failures`: a report on the runs of a longer time that only has their failures. @returns the exit code */
+export async function failuresCommand(
+  paths: readonly string[],
+  options: Pick<ReportOptions, 'since' | 'project' | 'json'>,
+  terminal: Terminal,
+): Promise<number> {
+  const since = options.since ?? (paths.length === 0 ? '30d' : 'all');
+  return reportCommand(paths, { ...options, since, hasFailuresOnly: true }, terminal);
+}

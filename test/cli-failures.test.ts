@@ -1,0 +1,52 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { useStoresFolder } from './cli-stores.ts';
+import { jsonLines } from './run-cli.ts';
+
+const here = useStoresFolder();
+
+/** A session in the form `calls`: a wrong command, the right one after it, and an edit whose text is not found. */
+function session(index: number): string {
+  const calls = [
+    {
+      tool: 'Bash',
+      args: { command: 'rtk bun run test' },
+      result: "error: unrecognized subcommand 'bun'",
+      isError: true,
+    },
+    { tool: 'Bash', args: { command: 'bun run test' }, result: '12 pass', isError: false },
+    {
+      tool: 'Edit',
+      args: { file_path: `/w/${index}.ts` },
+      result: `String to replace not found in /w/${index}.ts`,
+      isError: index < 2,
+    },
+  ];
+  return JSON.stringify({ id: `s${index}`, calls });
+}
+
+test('the failures that come back are grouped by cause, with what worked after them and two examples to open', async () => {
+  await writeFile(join(here.cwd, 'runs.jsonl'), [0, 1, 2].map(session).join('\n'));
+  const { code, stdout } = await here.run(['failures', 'runs.jsonl']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /1\. rtk bun run test: error: unrecognized subcommand '…'\n +3 times in 3 sessions, 3 calls until something else worked/,
+  );
+  expect(stdout).toMatch(
+    /then worked: bun run test.*; still happens\n +coxswain view runs\.jsonl --run s0 --call 1\n +coxswain view runs\.jsonl --run s1 --call 1\n/,
+  );
+  expect(stdout).toContain('2. Edit: String to replace not found in PATH');
+  const [first] = jsonLines((await here.run(['failures', 'runs.jsonl', '--json'])).stdout);
+  expect(first).toMatchObject({ tool: 'Bash', times: 3, sessions: 3, worked: 'bun run test', stillHappens: true });
+});
+
+test('a time without a failed call is one sentence', async () => {
+  await writeFile(
+    join(here.cwd, 'fine.jsonl'),
+    JSON.stringify({ id: 'a', calls: [{ tool: 'Read', args: {}, result: 'ok' }] }),
+  );
+  expect((await here.run(['failures', 'fine.jsonl'])).stdout).toBe('No failed call in this time.\n');
+});
