@@ -116,12 +116,6 @@ test('a report without a path covers the project store and the sessions of every
   expect(await readFile(join(here.cwd, 'night.html'), 'utf8')).toContain('/gone/other');
   const one = await here.run(['--project', 'other'], { env });
   expect(one.stdout).toContain('1 session in 1 project in the last 12 hours; 1 needs you');
-  const opened = await here.run(['1'], { env });
-  expect([opened.code, opened.stdout]).toEqual([0, expect.stringContaining('coxswain view')]);
-  expect(opened.stdout).toContain('rate limit');
-  expect((await here.run(['show', 'alo'], { env })).stdout).toContain('run alone');
-  const none = await here.run(['9'], { env });
-  expect([none.code, none.stderr]).toEqual([2, 'coxswain: no run 9 in the last report: run coxswain first\n']);
 });
 
 test('sessions are reported without a project store, and an empty night names the older files', async () => {
@@ -137,6 +131,18 @@ test('sessions are reported without a project store, and an empty night names th
   await writeFileAt('.claude/projects/-o/past.jsonl', past);
   const copied = await here.run([], { env });
   expect([copied.code, copied.stderr]).toEqual([0, expect.stringContaining('--since all reads 2 session files')]);
+});
+
+test('the number of a run in the last report, or the beginning of its id, opens the run', async () => {
+  await writeFileAt('.claude/projects/-o/alone.jsonl', session('alone', { died: true }));
+  const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
+  expect((await here.run([], { env })).stdout).toContain('coxswain 1 opens the first');
+  const opened = await here.run(['1'], { env });
+  expect([opened.code, opened.stdout]).toEqual([0, expect.stringContaining('coxswain view')]);
+  expect(opened.stdout).toContain('rate limit');
+  expect((await here.run(['show', 'alo'], { env })).stdout).toContain('run alone');
+  const none = await here.run(['9'], { env });
+  expect([none.code, none.stderr]).toEqual([2, 'coxswain: no run 9 in the last report: run coxswain first\n']);
 });
 
 test('without a command, a store and a session it says so in two lines', async () => {
