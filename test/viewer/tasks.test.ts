@@ -1,47 +1,16 @@
 import { readFile } from 'node:fs/promises';
 
-import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
 import { findChromium } from './chromium.ts';
+import { Hand } from './hand.ts';
 import { addRun, addSampleRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 
 const chromium = findChromium();
 
 /** A token of the form that the host uses; it opens nothing. */
 const TOKEN = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`;
-
-/** The hand of a user: counts the steps of a task and refuses one more than its budget. */
-class Hand {
-  readonly page: Page;
-  #left: number;
-
-  constructor(page: Page, budget: number) {
-    this.page = page;
-    this.#left = budget;
-  }
-
-  async click(target: Locator): Promise<void> {
-    this.#step();
-    await target.click();
-  }
-
-  async choose(name: string, value: string): Promise<void> {
-    this.#step();
-    await this.page.getByLabel(name).selectOption(value);
-  }
-
-  async pointAt(x: number, y: number): Promise<void> {
-    this.#step();
-    await this.page.mouse.move(x, y);
-  }
-
-  #step(): void {
-    if (this.#left === 0) throw new Error('this step is beyond the budget of the task');
-    this.#left -= 1;
-  }
-}
 
 /** Tasks begin on the first page, or on the page of the run that they are about. Labelling has its budget in `review.test.ts`. */
 describe.skipIf(chromium === undefined)('within its budget of steps, a user (needs a Chromium)', () => {
@@ -64,6 +33,16 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
           kind: 'message_appended',
           message: { role: 'assistant', content: 'On it.', usage: { input_tokens, cost_usd: 0.25 } },
         });
+        const edit = { path: 'a.ts', old_str: 'return 1;', new_str: 'return 2;' };
+        await addRun(store, 'checked', [
+          startOf('checked', 'Mend a.ts'),
+          ...shellTurn(0, 'npm test', '3 passed'),
+          { kind: 'tool_started', tool_call_id: 'e', tool_name: 'edit', args: edit },
+          { kind: 'tool_ended', tool_call_id: 'e', tool_name: 'edit', result: 'ok', is_error: false },
+          ...shellTurn(2, 'npm test', '1 failed', true),
+          { kind: 'message_appended', message: { role: 'assistant', content: 'The test fails.' } },
+          { kind: 'run_ended', outcome: 'ended', reason: 'answered', new_messages: [] },
+        ]);
         await addRun(store, 'secret', [
           startOf('secret', 'Push it'),
           ...shellTurn(0, `git push https://x:${TOKEN}@github.com/a/b`, 'done'),
@@ -81,6 +60,71 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   };
+
+  test('sees how a run ended, and its last answer, when it opens (0)', async () => {
+    const hand = await handAt('/?source=0&run=checked', 0);
+    await expect
+      .poll(() => hand.page.locator('.run-title').innerText())
+      .toMatch(/Answered[\s\S]*a check \(call 3, npm test\) failed/);
+    await expect
+      .poll(() => hand.page.getByRole('region', { name: 'Last answer' }).innerText())
+      .toContain('The test fails.');
+    await done(hand);
+  });
+
+  test('finds the call after which the check of a file first failed (2)', async () => {
+    const hand = await handAt('/', 2);
+    const { page } = hand;
+    await hand.click(page.locator('.run-row', { hasText: 'Mend a.ts' }).locator('.run-name'));
+    await hand.click(page.getByRole('navigation', { name: 'Outline' }).getByRole('button', { name: '✗ 3' }));
+    await expect.poll(() => page.locator('.row.is-selected').innerText()).toMatch(/npm test[\s\S]*1 failed/);
+    await done(hand);
+  });
+
+  test('sees whether advice was followed (2)', async () => {
+    const hand = await handAt('/', 2);
+    const { page } = hand;
+    await hand.click(page.locator('.run-row', { hasText: 'check.mjs fails' }).locator('.run-name'));
+    await hand.click(
+      page
+        .getByRole('navigation', { name: 'Outline' })
+        .getByRole('button', { name: /^Pattern/ })
+        .first(),
+    );
+    await expect.poll(() => page.locator('.side .card').first().innerText()).toMatch(/delivered[\s\S]*Then/);
+    await done(hand);
+  });
+
+  test('sees on the first screen which runs need someone, and which call hangs (0)', async () => {
+    const startMs = Date.now() - 1_200_000;
+    const call = {
+      kind: 'tool_started',
+      tool_call_id: 'h',
+      tool_name: 'bash',
+      args: { command: 'mise run fmt' },
+    } as const;
+    await addRun(scene.store, 'hanging', [startOf('hanging', 'Format it'), call], { startMs });
+    const hand = await handAt('/', 0);
+    const { page } = hand;
+    const row = page.locator('.run-row', { hasText: 'Format it' });
+    await expect
+      .poll(() => row.innerText())
+      .toMatch(/Silent in a call[\s\S]*"mise run fmt" is running, no record for (19|20) min/);
+    expect(await page.locator('.run-group').first().innerText()).toMatch(/^Needs you/);
+    await done(hand);
+  });
+
+  test('finds the dearest run and its dearest step (1 each)', async () => {
+    const hand = await handAt('/', 2);
+    const { page } = hand;
+    await hand.click(page.getByRole('button', { name: 'Dearest' }));
+    await expect.poll(() => page.locator('.run-row').first().innerText()).toContain('$0.50');
+    await page.goto(`${new URL(scene.viewer.url).origin}/?source=0&run=counted`);
+    const dearest = page.getByRole('navigation', { name: 'Outline' }).locator('section', { hasText: 'Dearest steps' });
+    await hand.click(dearest.getByRole('button').first());
+    await expect.poll(() => page.locator('.row.is-selected').innerText()).toContain('$0.25');
+    await done(hand);
+  });
 
   test('compares a failed and a successful run of a task (2)', async () => {
     const hand = await handAt('/', 2);

@@ -25,7 +25,7 @@ import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from './advice-outcome.ts';
 import type { RunCall } from './run-call.ts';
-import { verdictOf, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';
+import { verdictOf, type LastAct, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';
 import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
 
 const STRIP_COLUMNS = 60;
@@ -156,6 +156,10 @@ export class RunView {
   verdictAt(nowMs: number): RunVerdict {
     const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
     return verdictOf(this.outcome, this.checks, { ...this.#lastAct.state, ...present({ silentMs }) });
+  }
+  /** @internal What the run did last, from which `verdictAt` judges a run without an end. */
+  get lastAct(): LastAct {
+    return this.#lastAct.state;
   }
   /** Words that state what a run without an end waits for; empty if unknown. */
   get waitsFor(): string {

@@ -202,22 +202,21 @@ export function stateOf(run: ListedRow): RunStateWords {
   }
   if (success === true || verdict === 'worked')
     return { className: 'good', text: 'Succeeded', reason, filters: { status: 'success' } };
-  if (success === false || verdict === 'failed' || verdict === 'cut_off')
+  if (success === false || verdict === 'failed')
     return { className: 'bad', text: 'Failed', reason, filters: { status: 'failed' } };
-  if (outcome === undefined) {
-    if (run.waitsFor !== undefined)
-      return { className: 'stuck', text: 'Waiting', reason: safeLine(run.waitsFor), filters: { status: 'open' } };
-    const silence = silenceOf(run);
-    return run.pendingCalls > 0
-      ? { className: 'stuck', text: 'Silent in a call', reason: `silent${silence}`, filters: { status: 'open' } }
-      : {
-          className: 'stuck',
-          text: 'No end',
-          reason: `cut off or at work, silent${silence}`,
-          filters: { status: 'open' },
-        };
-  }
-  return { className: '', text: 'Ended', reason, filters: { status: 'ended' } };
+  if (verdict === 'cut_off') return { className: 'stuck', text: 'Cut off', reason, filters: { status: 'needs' } };
+  if (verdict === 'waiting' || run.waitsFor !== undefined)
+    return {
+      className: 'stuck',
+      text: 'Waiting',
+      reason: reason || safeLine(run.waitsFor ?? ''),
+      filters: { status: 'needs' },
+    };
+  if (verdict === 'stopped') return { className: '', text: 'Stopped', reason, filters: { status: 'ended' } };
+  if (verdict === 'answered') return { className: '', text: 'Answered', reason, filters: { status: 'done' } };
+  if (outcome !== undefined) return { className: '', text: 'Ended', reason, filters: { status: 'ended' } };
+  const text = run.pendingCalls > 0 ? 'Silent in a call' : 'No end';
+  return { className: 'stuck', text, reason: reason || `silent${silenceOf(run)}`, filters: { status: 'open' } };
 }
 
 /** For how long the run has had no record, such as ` for 12 min`; empty within a minute. */

@@ -1,4 +1,4 @@
-import type { RunVerdict } from '../../core/facts/run-verdict.ts';
+import type { LastAct, RunVerdict } from '../../core/facts/run-verdict.ts';
 import type { Delivery, NextCall } from '../../core/facts/advice-outcome.ts';
 import type { Label } from '../../lab/labels.ts';
 import type { Severity } from '../../core/records/feedback.ts';
@@ -58,6 +58,8 @@ export interface RunExtras extends RunUsage {
   readonly verdict: RunVerdict['verdict'];
   /** Why: the evidence of the verdict in one sentence. */
   readonly evidence: string;
+  /** For a run that may be at work. After a long silence, its row has the verdict that follows from it. */
+  readonly lastAct?: LastAct;
   /** The last words of the agent, at most 160 characters. */
   readonly lastWords?: string;
   /** Number of files that calls changed, at most 50, and the names of the first three. */

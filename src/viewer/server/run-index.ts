@@ -11,7 +11,7 @@ import { RunRows } from './run-rows.ts';
 import type { KnownTimeline } from './run-overview-fold.ts';
 
 /** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
-const LAYOUT = 12;
+const LAYOUT = 13;
 /** Number of rows written per batch. */
 const BATCH_ROWS = 500;
 /** Maximum time that a row waits for its batch. */

@@ -6,6 +6,7 @@ import { assertNever } from '../../core/base/assert-never.ts';
 import { systemClock } from '../../core/base/clock.ts';
 import { steadyMs } from '../../core/base/steady-ms.ts';
 import { readPageCursor, writePageCursor } from '../../core/store/page-cursor.ts';
+import { verdictOf } from '../../core/facts/run-verdict.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
 import type { FoundRuns } from './full-text.ts';
@@ -184,17 +185,20 @@ export class RunList {
 /** Builds the list row of a run. */
 export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunExtras | undefined): ListedRow {
   const { openCalls: _openCalls, source: from, ...summary } = run;
+  const nowMs = systemClock.nowMs();
+  const silentMs = run.lastAtMs === 0 ? undefined : nowMs - run.lastAtMs;
   return {
     ...summary,
     source: source.id,
     title: source.titleOf(run),
     ...present({ from }),
     childCount: source.countChildren(run.runId),
-    live: isLive(run, systemClock.nowMs()),
-    group: groupOf(run, extras, systemClock.nowMs()),
+    live: isLive(run, nowMs),
+    group: groupOf(run, extras, nowMs),
     pendingCalls: run.openCalls?.length ?? 0,
     extras: extras !== undefined,
     ...extras,
+    ...(extras?.lastAct === undefined ? {} : verdictOf(undefined, [], { ...extras.lastAct, ...present({ silentMs }) })),
   };
 }
 

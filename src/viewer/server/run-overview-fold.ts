@@ -105,7 +105,7 @@ export class RunOverviewFold implements KnownTimeline {
   }
 
   extras(): RunExtras {
-    const { advice, adviceLeftOut, checks, flaggedPatterns: patterns, usage, verdict, waitsFor } = this.#view;
+    const { advice, adviceLeftOut, checks, flaggedPatterns: patterns, lastAct, usage, verdict, waitsFor } = this.#view;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
     const check = checks.findLast(({ failed }) => failed) ?? checks.at(-1);
@@ -116,6 +116,7 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({ wasted, errorLine }),
       verdict: verdict.verdict,
       evidence: verdict.evidence,
+      ...(verdict.verdict === 'open' ? { lastAct } : {}),
       ...present({ lastWords: this.#lastAnswer?.text.slice(-WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed() }),
       ...present({
         changed: this.#changedFiles(),
