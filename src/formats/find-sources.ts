@@ -99,7 +99,10 @@ class Search {
       if (isFile && (await kindOf(join(folder, name))) !== 'folder')
         yield* this.#fileSources(join(folder, name), false);
     }
-    for (const { name, isFolder } of visibleNames) if (isFolder) yield* this.#folderSources(join(folder, name));
+    // The state of a conversation of the OpenHands SDK stands for its events, one file each.
+    const isConversation = names.some(({ name }) => name === 'base_state.json');
+    for (const { name, isFolder } of visibleNames)
+      if (isFolder && !(isConversation && name === 'events')) yield* this.#folderSources(join(folder, name));
   }
 
   async *#fileSources(path: string, isNamed: boolean): AsyncGenerator<FoundSource> {

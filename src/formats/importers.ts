@@ -10,7 +10,7 @@ import type { FormatName } from './import-item.ts';
 import type { Importer } from './importer.ts';
 import { inspectArchiveImporter, inspectDocumentImporter } from './inspect/inspect.ts';
 import { openaiChatImporter, openaiChatLinesImporter } from './openai-chat/openai-chat.ts';
-import { openhandsDocumentImporter, openhandsLineImporter } from './openhands/openhands.ts';
+import { openhandsDocumentImporter, openhandsFolderImporter, openhandsLineImporter } from './openhands/openhands.ts';
 import { opencodeImporter, opencodeLinesImporter } from './opencode/opencode.ts';
 import { piImporter } from './pi/pi.ts';
 import { otlpDocumentImporter, otlpLinesImporter } from './otlp/otlp.ts';
@@ -40,6 +40,7 @@ export const importers: readonly Importer[] = [
   atifImporter,
   inspectDocumentImporter,
   inspectArchiveImporter,
+  openhandsFolderImporter,
   openhandsDocumentImporter,
   openhandsLineImporter,
   otlpLinesImporter,

@@ -1,7 +1,7 @@
 import { assertNever } from '../../core/base/assert-never.ts';
 import { textOrUndefined } from '../../core/base/json-member.ts';
 import { isJsonObject } from '../../core/base/json.ts';
-import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
+import { taskIn } from '../../formats/claude-code/claude-code-entry.ts';
 import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
 import type { Json } from '../../core/base/json.ts';
 import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
@@ -123,7 +123,7 @@ function promptEvent(input: Readonly<Record<string, unknown>>, place: Place): Ho
   if (typeof text !== 'string') return undefined;
   const isUsers =
     textOrUndefined(source) === undefined ? !text.startsWith('<task-notification>') : USER_SOURCES.has(source);
-  return { ...place, kind: 'prompted', text, role: isUsers ? 'user' : 'system', isTask: isTaskText(text) };
+  return { ...place, kind: 'prompted', text, role: isUsers ? 'user' : 'system', isTask: taskIn([text]) !== undefined };
 }
 
 function callOf(input: Readonly<Record<string, unknown>>, toolUseId?: string): HostCall | undefined {

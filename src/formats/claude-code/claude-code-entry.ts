@@ -59,7 +59,25 @@ export function providerResultOf(block: unknown, atMs: number | undefined): Clau
   };
 }
 
-/** Returns false for text that the host adds: command echoes, caveats, reminders and interruptions. */
-export function isTaskText(text: string): boolean {
-  return text.trim() !== '' && !HOST_TEXT.test(text);
+/** What the user asked in the texts of one message, without what the host put around it. Undefined if nothing is left. */
+export function taskIn(texts: readonly string[]): string | undefined {
+  const command = texts.map((text) => commandIn(text)).find((found) => found !== undefined);
+  if (command !== undefined) return command;
+  const own = texts.filter((text) => text.trim() !== '' && !HOST_TEXT.test(text));
+  return own.length === 0 ? undefined : own.join('\n');
 }
+
+/** A slash command as the user typed it: `/fix-issue 4711 with tests`. Undefined for the commands of the program itself. */
+function commandIn(text: string): string | undefined {
+  const name = /<command-name>\s*(\/[\w:.-]{1,80})\s*<\/command-name>/.exec(text)?.[1];
+  if (name === undefined || OWN_COMMANDS.has(name)) return undefined;
+  const given = /<command-args>([\s\S]{0,4000}?)<\/command-args>/.exec(text)?.[1]?.trim() ?? '';
+  return given === '' ? name : `${name} ${given}`;
+}
+
+/** Commands that Claude Code answers itself. */
+const OWN_COMMANDS: ReadonlySet<string> = new Set(
+  '/clear /compact /config /context /cost /doctor /effort /exit /export /help /hooks /ide /login /logout /mcp /memory /model /permissions /plugin /quit /rename /resume /rewind /status /usage'.split(
+    ' ',
+  ),
+);

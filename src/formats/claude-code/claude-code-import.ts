@@ -10,7 +10,7 @@ import { sourceStem } from '../parts/source-name.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/stored-message.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
-import { blocksOf, isCall, isTaskText, providerResultOf, resultInBlock } from './claude-code-entry.ts';
+import { blocksOf, isCall, taskIn, providerResultOf, resultInBlock } from './claude-code-entry.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
@@ -128,9 +128,8 @@ class ClaudeCodeRun {
     const isSummary = entry.isCompactSummary === true;
     // A preceding boundary entry already reports the compaction. Older files contain only the summary.
     if (isSummary && !this.#compactedSinceAnswer) yield* this.#compactionItems('summary', atMs);
-    const text = textOfContent(blocks);
-    const isTask = !isSummary && entry.isMeta !== true && isTaskText(text);
-    yield* this.#session.user(blocks, atMs, isTask ? text : undefined);
+    const task = isSummary || entry.isMeta === true ? undefined : taskIn(blocks.map((block) => textOfContent([block])));
+    yield* this.#session.user(blocks, atMs, task);
   }
 
   *#assistantItems(entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {

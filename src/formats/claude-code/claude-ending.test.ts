@@ -171,3 +171,20 @@ test('the result line of claude -p states the whole cost, also of small models, 
   const ends = runs[0]?.payloads.flatMap((payload) => (payload.kind === 'run_ended' ? [payload.usage] : []));
   expect(ends?.at(-1)).toEqual({ cost_usd: 0.52, tokens: 450 });
 });
+
+test.each([
+  [
+    [
+      { type: 'text', text: '<system-reminder>\nReferences\n</system-reminder>' },
+      { type: 'text', text: 'Rename it' },
+    ],
+    'Rename it',
+  ],
+  [
+    '<command-message>…</command-message>\n<command-name>/fix-issue</command-name>\n<command-args>47 now</command-args>',
+    '/fix-issue 47 now',
+  ],
+])('the task of a session that begins with %j is what the user asked', (content, task) => {
+  const { runs } = importLines(claudeCodeImporter, [entry({ type: 'user', message: { role: 'user', content } })]);
+  expect(runs[0]?.run.task).toBe(task);
+});

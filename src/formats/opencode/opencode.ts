@@ -7,9 +7,8 @@ import { ObjectLines } from '../parts/object-lines.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { messagesOf, OpencodeRun, opencodeSession } from './opencode-run.ts';
-import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { decodeJson } from '../reading/json-text.ts';
+import { documentsIn } from '../parts/folder-documents.ts';
 
 const SESSION_ID = /^ses_\w{1,80}$/;
 
@@ -97,28 +96,5 @@ function* storedMessages(
   for (const info of documentsIn(join(storage, 'message', sessionId))) {
     const id = textOrUndefined(info.id) ?? '';
     yield { info, parts: ENTRY_ID.test(id) ? [...documentsIn(join(storage, 'part', id))] : [] };
-  }
-}
-
-function* documentsIn(folder: string): Generator<JsonMembers> {
-  let names: readonly string[];
-  try {
-    names = readdirSync(folder).filter((name) => name.endsWith('.json'));
-  } catch {
-    // A message without parts has no folder.
-    return;
-  }
-  for (const name of names.toSorted()) {
-    const decoded = decodeJson(readText(join(folder, name)));
-    if (decoded.ok) yield membersOf(decoded.value);
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // The file was deleted in the meantime. The empty text is rejected as invalid JSON.
-    return '';
   }
 }

@@ -1,9 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { importDocument, importLines } from '../../../test/support/import-check.ts';
 import { mutatedJson } from '../../../test/support/json-mutation.ts';
 import { sharedPath } from '../../../test/support/shared-data.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
+import { findSources } from '../find-sources.ts';
+import { importSource } from '../import-source.ts';
 import { openhandsDocumentImporter, openhandsLineImporter } from './openhands.ts';
 import { sweAgentImporter } from '../swe-agent/swe-agent.ts';
 
@@ -344,3 +348,61 @@ test.skipIf(folder === undefined).each(['output.jsonl', 'multi_swe_bench.1of3.js
     expect(missing.map((end) => end.tool_name)).toEqual(name === 'output.jsonl' ? [] : ['finish']);
   },
 );
+
+test('an export without an instruction has its first request as the task, and the totals of its metrics', () => {
+  const { runs } = importDocument(openhandsDocumentImporter, [
+    { id: 1, source: 'user', action: 'message', message: 'Build a page', args: { content: 'Build a page' } },
+    {
+      id: 2,
+      source: 'agent',
+      action: 'finish',
+      args: { final_thought: 'The page is ready.' },
+      tool_call_metadata: { function_name: 'finish', tool_call_id: 't1' },
+      llm_metrics: { accumulated_cost: 0.08, accumulated_token_usage: { prompt_tokens: 900, completion_tokens: 20 } },
+    },
+  ]);
+  expect(runs[0]?.run.task).toBe('Build a page');
+  expect(JSON.stringify(runs[0]?.payloads)).toContain('The page is ready.');
+  expect(runs[0]?.payloads.at(-1)).toMatchObject({ outcome: 'ended', usage: { cost_usd: 0.08, tokens: 920 } });
+});
+
+test('a conversation that the SDK stores as one file per event is one run', async () => {
+  const place = join(testFolder(), 'c0ffee');
+  mkdirSync(join(place, 'events'), { recursive: true });
+  const put = (name: string, value: object): void => writeFileSync(join(place, name), JSON.stringify(value));
+  const metrics = { accumulated_cost: 0.12, accumulated_token_usage: { prompt_tokens: 5, completion_tokens: 4 } };
+  const stats = { usage_to_metrics: { agent: metrics } };
+  put('base_state.json', { id: 'c0ffee', execution_status: 'finished', agent: { kind: 'Agent' }, stats });
+  const content = [{ type: 'text', text: 'Write pwd to a file' }];
+  put('events/event-00000-a.json', {
+    id: 'a',
+    source: 'user',
+    kind: 'MessageEvent',
+    llm_message: { role: 'user', content },
+  });
+  put('events/event-00001-b.json', {
+    id: 'b',
+    source: 'agent',
+    kind: 'ActionEvent',
+    action: { command: 'pwd > out.txt', kind: 'TerminalAction' },
+    tool_name: 'terminal',
+    tool_call_id: 'c1',
+    tool_call: { id: 'c1', name: 'terminal', arguments: '{}' },
+  });
+  put('events/event-00002-c.json', {
+    id: 'c',
+    source: 'environment',
+    kind: 'ObservationEvent',
+    tool_name: 'terminal',
+    tool_call_id: 'c1',
+    observation: { content: [{ type: 'text', text: '' }], exit_code: 0, kind: 'TerminalObservation' },
+  });
+  const paths = await Array.fromAsync(findSources([place]), ({ path }) => path);
+  expect(paths).toEqual([join(place, 'base_state.json')]);
+  const items = await Array.fromAsync(importSource(paths[0] ?? ''));
+  expect(items.filter(({ type }) => type === 'run')).toMatchObject([
+    { run: { id: 'c0ffee', task: 'Write pwd to a file' } },
+  ]);
+  const kinds = items.flatMap((item) => (item.type === 'record' ? [item.payload.kind] : []));
+  expect(kinds.filter((kind) => kind === 'tool_ended')).toHaveLength(1);
+});

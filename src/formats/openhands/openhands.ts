@@ -9,6 +9,9 @@ import { isJsonObject, type Json } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { eventsLikeness, isSdkEvent, isStreamEvent } from './openhands-event.ts';
+import { dirname, join } from 'node:path';
+import { textOfContent } from '../../core/records/stored-message.ts';
+import { documentsIn } from '../parts/folder-documents.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 import { sourceStem } from '../parts/source-name.ts';
@@ -50,6 +53,8 @@ class OpenHandsRun {
   /** The last statement of the stream about the end of the run. */
   endedAs: string | undefined;
   lastMs: number | undefined;
+  /** Totals that the last event with metrics states. */
+  usage: RunEnded['usage'];
 
   constructor(items: RunItems) {
     this.#items = items;
@@ -61,6 +66,7 @@ class OpenHandsRun {
     for (const event of Array.isArray(value) ? pairOf(value) : [value]) {
       const atMs = sourceTimeMs(membersOf(event).timestamp);
       this.lastMs = atMs ?? this.lastMs;
+      this.usage = totalsOf(membersOf(event).llm_metrics) ?? this.usage;
       if (isSdkEvent(event)) yield* this.#sdkEvent(event, atMs);
       else if (!isStreamEvent(event)) this.#items.lost.add('events that are neither action nor observation');
       else if (typeof event.action === 'string') yield* this.#actionItems(event, event.action, atMs);
@@ -82,7 +88,8 @@ class OpenHandsRun {
     // user's.
     const isAgents = event.source === 'agent' || (event.source === undefined && action !== 'message');
     if (isCall && isAgents) {
-      const text = action === 'think' ? undefined : (textOrUndefined(args.thought) ?? answerText(metadata));
+      const thought = textOrUndefined(args.thought) ?? textOrUndefined(args.final_thought);
+      const text = action === 'think' ? undefined : (thought ?? answerText(metadata));
       yield* this.#turns.call({
         call: (sourceId) => streamCall(event, sourceId),
         eventId: eventIdOf(event.id),
@@ -438,15 +445,80 @@ function* openHandsRecordItems(record: JsonMembers, id: string): Generator<Impor
   const { agent_class: agentClass, llm_config: config, llm } = membersOf(record.metadata);
   const items = new RunItems(id);
   yield items.begin('openhands', {
-    task: textOrUndefined(record.instruction),
+    task: textOrUndefined(record.instruction) ?? firstRequest(listOf(recordEvents(record))),
     agentName: textOrUndefined(agentClass),
     modelId: textOrUndefined(membersOf(config).model) ?? textOrUndefined(membersOf(llm).model),
   });
   const events = new OpenHandsRun(items);
   for (const event of listOf(recordEvents(record))) yield* events.event(event);
   yield* events.end();
-  yield* items.finish(openHandsOutcome(record, events.endedAs), events.lastMs);
+  yield* items.finish(withUsage(openHandsOutcome(record, events.endedAs), events.usage), events.lastMs);
 }
+
+function withUsage(ended: RunEnded | undefined, usage: RunEnded['usage']): RunEnded | undefined {
+  return ended === undefined || usage === undefined ? ended : { ...ended, usage };
+}
+
+/** The totals in metrics of a model: its cost, and its tokens that are not from the cache. */
+function totalsOf(metrics: unknown): RunEnded['usage'] {
+  const { accumulated_cost: cost, accumulated_token_usage: tokenUsage } = membersOf(metrics);
+  const { prompt_tokens: prompt, completion_tokens: completion } = membersOf(tokenUsage);
+  if (typeof cost !== 'number') return undefined;
+  const tokens = (numberOrUndefined(prompt) ?? 0) + (numberOrUndefined(completion) ?? 0);
+  return { cost_usd: cost, ...(tokens > 0 ? { tokens } : {}) };
+}
+
+/** The text of the first message of the user. */
+function firstRequest(events: readonly unknown[]): string | undefined {
+  for (const value of events) {
+    const {
+      action,
+      args,
+      llm_message: message,
+      message: stated,
+      source,
+    } = membersOf(Array.isArray(value) ? value[0] : value);
+    if (source !== 'user' || (action !== 'message' && message === undefined)) continue;
+    const text =
+      message === undefined
+        ? (membersOf(args).content ?? stated)
+        : textOfContent(sourceBlocks(membersOf(message).content));
+    if (textOrUndefined(text) !== undefined) return textOrUndefined(text);
+  }
+  return undefined;
+}
+
+/**
+ * Reads a conversation that the OpenHands SDK stores as a folder: `base_state.json`, and one file per event in `events`.
+ */
+export const openhandsFolderImporter: DocumentImporter = {
+  shape: 'document',
+  format: 'openhands',
+  recognise(document, { name }) {
+    const { agent, execution_status: status, id } = membersOf(document);
+    return name === 'base_state.json' && isJsonObject(agent) && typeof status === 'string' && typeof id === 'string'
+      ? 0.97
+      : 0;
+  },
+  *read(document, source) {
+    const { execution_status: status, id, stats } = membersOf(document);
+    const history = [...documentsIn(join(dirname(source.path), 'events'))];
+    const totals = Object.values(membersOf(membersOf(stats).usage_to_metrics)).flatMap((one) => totalsOf(one) ?? []);
+    const usage = totals.reduce<RunEnded['usage']>(
+      (sum, { cost_usd: cost = 0, tokens = 0 }) => ({
+        cost_usd: (sum?.cost_usd ?? 0) + cost,
+        tokens: (sum?.tokens ?? 0) + tokens,
+      }),
+      undefined,
+    );
+    for (const item of openHandsRecordItems({ history }, plainText(id))) {
+      const isEnd = item.type === 'record' && item.payload.kind === 'run_ended';
+      yield isEnd && usage !== undefined ? { ...item, payload: { ...item.payload, usage } as RunEnded } : item;
+    }
+    if (history.length === 0)
+      yield diagnosticItem('error', `no event in the folder events beside it; the state is ${plainText(status)}`);
+  },
+};
 
 /** Returns how the run ended according to its record or, by `endedAs`, its events. Undefined if neither contains it. */
 function openHandsOutcome(record: JsonMembers, endedAs: string | undefined): RunEnded | undefined {

@@ -1,6 +1,6 @@
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { textOfContent } from '../../core/records/stored-message.ts';
-import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
+import { taskIn } from '../../formats/claude-code/claude-code-entry.ts';
 import { withEndedAgent, type SessionAgents } from './session-agents.ts';
 
 /**
@@ -140,7 +140,7 @@ function foldMessage(state: ClaudeState, role: string, text: string): ClaudeStat
   if (role === 'assistant') return { ...state, isForcing: false };
   const endedState = { ...state, turnOpen: false, isForcing: false };
   // The host sends some messages with the user's role, for example about a finished background task. They are not new requests.
-  return role === 'user' && isTaskText(text)
+  return role === 'user' && taskIn([text]) !== undefined
     ? { ...endedState, unmet: 0, gaveUp: false, refusalStands: false }
     : endedState;
 }
