@@ -41,8 +41,10 @@ export interface HostDriver {
     readonly onFailure: AdviceFate;
     readonly atStop: StopFate;
   };
-  /** True if the hooks find the tokens of each answer in the transcript. */
+  /** True if the tokens of each answer are recorded, from the session file or from events. */
   readonly hasTokens: boolean;
+  /** True if the fake model has no price. */
+  readonly isUnpriced?: true;
 }
 
 /** `one more turn`: the agent continues with the text. `not delivered`: the host ends the run, and advice is recorded as undelivered. */
@@ -163,7 +165,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     failing: [call('read', { filePath: 'missing.txt' })],
     scope: 'project',
     advice: { atPrompt: 'one request', onCall: 'stays', onFailure: 'one request', atStop: 'not delivered' },
-    hasTokens: false,
+    hasTokens: true,
+    isUnpriced: true,
   },
   pi: {
     package: '@mariozechner/pi-coding-agent',
@@ -181,6 +184,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     failing: [call('read', { path: 'missing.txt' }), call('nope_tool', {})],
     scope: 'user',
     advice: { atPrompt: 'one request', onCall: 'stays', onFailure: 'stays', atStop: 'not delivered' },
-    hasTokens: false,
+    hasTokens: true,
+    isUnpriced: true,
   },
 };

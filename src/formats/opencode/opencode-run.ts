@@ -43,7 +43,7 @@ export class OpencodeRun {
         { atMs, modelId: textOrUndefined(info.modelID) },
       );
     }
-    if (!hasSteps) this.session.usage(usageOf(info));
+    if (!hasSteps) this.session.usage(opencodeUsage(info));
     yield* this.error(info.error, atMs);
     this.finished(info.finish, sourceTimeMs(membersOf(info.time).completed));
   }
@@ -68,7 +68,7 @@ export class OpencodeRun {
         yield* this.#resultItems(part);
         break;
       case 'step-finish':
-        this.session.usage(usageOf(part));
+        this.session.usage(opencodeUsage(part));
         break;
       default:
         if (!BESIDE.has(part.type)) this.skipped.add(`${plainText(part.type)} parts`);
@@ -139,7 +139,7 @@ function callOf(part: JsonMembers): CallShape {
 }
 
 /** Reads the tokens of a message or step. Cached tokens are not part of the input, and reasoning tokens are not part of the output. */
-function usageOf({ tokens, cost }: JsonMembers): StoredUsage | undefined {
+export function opencodeUsage({ tokens, cost }: JsonMembers): StoredUsage | undefined {
   const { input, output, reasoning, cache } = membersOf(tokens);
   const inputTokens = numberOrUndefined(input);
   if (inputTokens === undefined) return undefined;

@@ -151,7 +151,7 @@ class PiImport extends ObjectLines {
           parts,
           modelId: textOrUndefined(message.model),
           stopReason: textOrUndefined(stopReason),
-          usage: usageOf(membersOf(message.usage)),
+          usage: piUsage(membersOf(message.usage)),
         },
         atMs,
       );
@@ -163,7 +163,7 @@ class PiImport extends ObjectLines {
 }
 
 /** Reads the token counts. Cached tokens are not part of the input. */
-function usageOf(usage: JsonMembers): StoredUsage | undefined {
+export function piUsage(usage: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(usage.input);
   const output = numberOrUndefined(usage.output);
   if (input === undefined || output === undefined) return undefined;

@@ -81,6 +81,7 @@ function answerUsageOf(item: unknown): readonly AnswerUsage[] {
     cacheReadTokens: stored['cache_read_tokens'],
     cacheWriteTokens: stored['cache_write_tokens'],
     reasoningTokens: stored['reasoning_tokens'],
+    costUsd: stored['cost_usd'],
   });
   if (typeof atMs !== 'number' || usage === undefined) return [];
   return [{ atMs, usage, ...present({ modelId: typeof model === 'string' ? model : undefined }) }];

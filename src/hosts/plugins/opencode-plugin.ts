@@ -1,5 +1,9 @@
+import { membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { isJsonObject } from '../../core/base/json.ts';
+import { present } from '../../core/base/present.ts';
+import { opencodeUsage } from '../../formats/opencode/opencode-run.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
+import { RecentUsages } from './recent-usages.ts';
 import { WaitingText } from './waiting-text.ts';
 
 /** The part of opencode's plugin input that coxswain uses. */
@@ -33,6 +37,7 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
   const sessions = new Set<string>();
   const roles = new Map<string, unknown>();
   const lastTexts = new Map<string, string>();
+  const usages = new RecentUsages();
 
   const idOf = (value: Members): string | undefined => {
     const id = value['sessionID'];
@@ -43,6 +48,20 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
     if (sessions.has(session_id)) return;
     sessions.add(session_id);
     await bridge.send({ hook_event_name: 'SessionStart', session_id, source: 'startup' });
+  };
+
+  /** Notes the tokens of an answer once it is complete. */
+  const noteUsage = (info: Members): void => {
+    const at_ms = membersOf(info['time'])['completed'];
+    const usage = opencodeUsage(info);
+    const session_id = idOf(info);
+    if (info['role'] !== 'assistant' || typeof at_ms !== 'number' || usage === undefined || session_id === undefined)
+      return;
+    usages.note(session_id, String(info['id']), {
+      at_ms,
+      usage,
+      ...present({ model: textOrUndefined(info['modelID']) }),
+    });
   };
 
   return {
@@ -87,7 +106,10 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
         const failure = { error: state['error'], is_mute: true };
         await bridge.send({ hook_event_name: 'PostToolUseFailure', session_id, ...call, ...failure });
       }
-      waiting.add(session_id, await bridge.send({ hook_event_name: 'PostToolBatch', session_id, tool_calls: [] }));
+      waiting.add(
+        session_id,
+        await bridge.send({ hook_event_name: 'PostToolBatch', session_id, tool_calls: [], ...usages.of(session_id) }),
+      );
       const text = waiting.take(session_id);
       if (text === undefined) return;
       const id = `msg_coxswain_${messages.length}`;
@@ -98,7 +120,10 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
       const { type, properties } = isJsonObject(event) ? event : {};
       const members = isJsonObject(properties) ? properties : {};
       const { info, part } = members;
-      if (type === 'message.updated' && isJsonObject(info)) roles.set(String(info['id']), info['role']);
+      if (type === 'message.updated' && isJsonObject(info)) {
+        roles.set(String(info['id']), info['role']);
+        noteUsage(info);
+      }
       if (type === 'message.part.updated' && isJsonObject(part) && part['type'] === 'text') {
         const { messageID, sessionID, text } = part;
         const isAgents = roles.get(String(messageID)) === 'assistant';
@@ -116,12 +141,13 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
           session_id,
           stop_hook_active: true,
           last_assistant_message: lastText,
+          ...usages.of(session_id),
         });
       }
     },
     async dispose() {
       for (const session_id of sessions)
-        await bridge.send({ hook_event_name: 'SessionEnd', session_id, reason: 'exit' });
+        await bridge.send({ hook_event_name: 'SessionEnd', session_id, reason: 'exit', ...usages.of(session_id) });
     },
   };
 }

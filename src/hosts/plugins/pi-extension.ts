@@ -1,5 +1,9 @@
+import { membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { isJsonObject } from '../../core/base/json.ts';
+import { present } from '../../core/base/present.ts';
+import { piUsage } from '../../formats/pi/pi.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
+import { RecentUsages } from './recent-usages.ts';
 import { WaitingText } from './waiting-text.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -27,6 +31,7 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
   const endedCalls = new Set<string>();
   /** Calls whose tool is known and whose arguments are valid. If such a call does not run, an extension blocked it. */
   const expectedCalls = new Set<string>();
+  const usages = new RecentUsages();
   let lastText: string | undefined;
 
   const idOf = ({ sessionManager }: PiContext): string => sessionManager.getSessionId();
@@ -77,14 +82,22 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
   });
   pi.on('context', async ({ messages }, context) => {
     const session_id = idOf(context);
-    waiting.add(session_id, await bridge.send({ hook_event_name: 'PostToolBatch', session_id, tool_calls: [] }));
+    waiting.add(
+      session_id,
+      await bridge.send({ hook_event_name: 'PostToolBatch', session_id, tool_calls: [], ...usages.of(session_id) }),
+    );
     const text = waiting.take(session_id);
     if (text === undefined || !Array.isArray(messages)) return undefined;
     const addedMessage = { role: 'user', content: [{ type: 'text', text }], timestamp: Date.now() };
     return { messages: [...(messages as readonly unknown[]), addedMessage] };
   });
-  pi.on('turn_end', async ({ message }) => {
+  pi.on('turn_end', async ({ message }, context) => {
     lastText = textOf(message);
+    const { model, usage: counts } = membersOf(message);
+    const usage = piUsage(membersOf(counts));
+    const at_ms = Date.now();
+    if (usage !== undefined)
+      usages.note(idOf(context), String(at_ms), { at_ms, usage, ...present({ model: textOrUndefined(model) }) });
     return undefined;
   });
   pi.on('session_compact', async (_event, context) => {
@@ -92,12 +105,14 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
     return undefined;
   });
   pi.on('agent_end', async (_event, context) => {
-    const more = { stop_hook_active: true, last_assistant_message: lastText };
-    await bridge.send({ hook_event_name: 'Stop', session_id: idOf(context), ...more });
+    const session_id = idOf(context);
+    const more = { stop_hook_active: true, last_assistant_message: lastText, ...usages.of(session_id) };
+    await bridge.send({ hook_event_name: 'Stop', session_id, ...more });
     return undefined;
   });
   pi.on('session_shutdown', async ({ reason }, context) => {
-    await bridge.send({ hook_event_name: 'SessionEnd', session_id: idOf(context), reason });
+    const session_id = idOf(context);
+    await bridge.send({ hook_event_name: 'SessionEnd', session_id, reason, ...usages.of(session_id) });
     return undefined;
   });
 }

@@ -91,6 +91,11 @@ test('opencode: advice goes into the result of a call or a message of the next r
   const info = { id: 'msg_1', role: 'assistant', sessionID: 'ses_1' };
   const messages: unknown[] = [{ info, parts: [{ type: 'tool', tool: 'read', callID: 'c2', state }] }];
   await hooks['experimental.chat.messages.transform']?.({}, { messages });
+  const answer = { ...info, tokens: { input: 100, output: 20, reasoning: 4 }, cost: 0.5, modelID: 'm' };
+  for (const time of [{ created: 1 }, { created: 1, completed: 7 }, { created: 1, completed: 7 }]) {
+    const properties = { info: { ...answer, time }, sessionID: 'ses_1' };
+    await hooks.event?.({ event: { type: 'message.updated', properties } });
+  }
   await hooks.event?.({ event: { type: 'session.idle', properties: { sessionID: 'ses_1' } } });
   await hooks.dispose?.();
   expect(names()).toEqual([
@@ -110,6 +115,8 @@ test('opencode: advice goes into the result of a call or a message of the next r
     tool_use_id: 'c1',
   });
   expect(logged()[4]).toMatchObject({ tool_name: 'read', error: 'File not found', is_mute: true });
+  const usage = { input_tokens: 100, output_tokens: 24, reasoning_tokens: 4, cost_usd: 0.5 };
+  expect(logged()[6]).toMatchObject({ usages: [{ at_ms: 7, model: 'm', usage }] });
   expect(messages).toHaveLength(2);
   expect(messages[1]).toMatchObject({
     info: { role: 'user', sessionID: 'ses_1' },
@@ -138,9 +145,13 @@ test('pi: advice goes into the result of a call, also a failed one, or a message
   await fire('tool_execution_end', { toolName: 'bash', toolCallId: 'c1', isError: true });
   await fire('tool_execution_start', { toolName: 'nope', toolCallId: 'c2', args: { a: 1 } });
   await fire('tool_execution_end', { toolName: 'nope', toolCallId: 'c2', result: { content }, isError: true });
+  const counts = { input: 100, output: 20, cacheRead: 5, cacheWrite: 0, cost: { total: 0.5 } };
+  await fire('turn_end', { message: { role: 'assistant', content: [], model: 'm', usage: counts } });
   expect(await fire('context', { messages: [1] })).toMatchObject({
     messages: [1, { role: 'user', content: [{ text: 'on UserPromptSubmit\n\non PreToolUse\n\non PostToolBatch' }] }],
   });
   expect(names()).toEqual(['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUse', 'PostToolBatch']);
+  const usage = { input_tokens: 100, output_tokens: 20, cache_read_tokens: 5, cost_usd: 0.5 };
+  expect(logged()[4]).toMatchObject({ usages: [{ model: 'm', usage }] });
   expect(logged()[3]).toMatchObject({ tool_name: 'nope', tool_input: { a: 1 }, is_error: true, is_mute: true });
 });
