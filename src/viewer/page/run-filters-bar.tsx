@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
 
 import { countText } from '../../core/base/number-text.ts';
+import { titlesOf } from '../../core/facts/run-titles.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
@@ -8,7 +9,6 @@ import { patternName } from './pattern-name.ts';
 import type { Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { goTo } from './use-route.ts';
-import { TaskTitles } from '../server/task-titles.ts';
 import { warningParts } from '../server/warning-key.ts';
 
 type FilterName = keyof RunFilters;
@@ -146,8 +146,8 @@ export function RunFiltersBar(props: {
 
 /** Returns a function that shortens the tasks of the filter as titles. */
 function taskTitle(facets: Facets | undefined): (task: string) => string {
-  const titles = new TaskTitles(facets?.task.map(([task]) => task));
-  return (task) => titles.titleOf(task);
+  const titles = titlesOf(facets?.task.map(([task]) => task) ?? [], MAX_CHARS);
+  return (task) => titles.get(task) ?? task;
 }
 
 /** Renders one filter with its values and their numbers of runs. */

@@ -38,19 +38,19 @@ export function runGroups(
     }
   }
   return [...groups]
-    .map(([key, groupRuns]) => toTaskGroup(key, by === 'task' ? titleOf(groupRuns[0]) : undefined, groupRuns))
+    .map(([key, groupRuns]) => toTaskGroup(key, by, groupRuns))
     .sort((a, b) => sign * (figureOf(b) - figureOf(a)) || (a.task < b.task ? -1 : 1))
     .slice(0, MAX_TASKS);
 }
 
-function titleOf(matched: MatchedRun | undefined): string | undefined {
-  if (matched === undefined) return undefined;
-  const title = matched.listed.source.titleOf(matched.run);
+function titleOf(matched: MatchedRun | undefined): string {
+  if (matched === undefined) return '';
   const { longTask } = matched.extras ?? {};
-  return longTask === undefined ? title : `${title}${longTask.rest}`;
+  const title = matched.listed.source.titleOf(matched.run);
+  return longTask === undefined ? title : `${title} ${longTask.rest}`;
 }
 
-function toTaskGroup(task: string, title: string | undefined, groupRuns: readonly MatchedRun[]): TaskGroup {
+function toTaskGroup(task: string, by: 'task' | 'pattern', groupRuns: readonly MatchedRun[]): TaskGroup {
   const sumOf = (valueOf: (matched: MatchedRun) => number | undefined): number =>
     groupRuns.reduce((total, matched) => total + (valueOf(matched) ?? 0), 0);
   const calls = groupRuns.map(({ run }) => run.calls).sort((a, b) => a - b);
@@ -59,7 +59,7 @@ function toTaskGroup(task: string, title: string | undefined, groupRuns: readonl
   const sortedRuns = [...groupRuns].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
   return {
     task,
-    title: title ?? task,
+    title: by === 'pattern' ? task : titleOf(groupRuns[0]),
     runs: groupRuns.length,
     judged: groupRuns.filter(({ run }) => run.success !== undefined).length,
     succeeded: groupRuns.filter(({ run }) => run.success === true).length,

@@ -32,6 +32,6 @@ test('tasks of a store that was replaced do not shorten the titles of the next o
     await source.refresh();
     await new Promise(setImmediate);
   }
-  expect(titles()).toEqual(['Fix it.\nalone']);
+  expect(titles()).toEqual(['Fix it.']);
   await source.close();
 });

@@ -6,15 +6,16 @@ import { basename } from 'node:path';
 import { present } from '../../core/base/present.ts';
 import { steadyMs } from '../../core/base/steady-ms.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { titlesOf } from '../../core/facts/run-titles.ts';
 import type { Problem, SourceRow } from './api-shapes.ts';
 import type { RunReader } from './run-reader.ts';
-import { TaskTitles } from './task-titles.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
 /** Maximum number of listed runs per source, newest first. Each takes about 500 bytes. */
 const MAX_RUNS = 100_000;
 
+const TITLE_CHARS = 120;
 /** Runs of one page. The list may exceed its limit by this number. */
 const PAGE_RUNS = 1_000;
 /** Minimum pause between two refreshes. The pause is also at least four times as long as the last refresh took. */
@@ -46,7 +47,9 @@ export type SourceChange =
 export class ViewerSource {
   readonly id: string;
   readonly path: string;
-  #titles = new TaskTitles();
+  readonly #tasks = new Set<string>();
+  /** The titles of `#tasks`. Undefined after a task was added. */
+  #titles: ReadonlyMap<string, string> | undefined;
   readonly #setup: SourceSetup;
   readonly #runs = new Map<string, RunSummary>();
   readonly #childrenOf = new Map<string, Set<string>>();
@@ -91,7 +94,9 @@ export class ViewerSource {
 
   /** Returns the title of the run's task, or the id of a run without one. */
   titleOf({ runId, task = '' }: RunSummary): string {
-    return task.trim() === '' ? runId : this.#titles.titleOf(task);
+    if (task.trim() === '') return runId;
+    this.#titles ??= titlesOf(this.#tasks, TITLE_CHARS);
+    return this.#titles.get(task) ?? task;
   }
 
   /** Returns the folder in which a run worked, if known. */
@@ -225,7 +230,10 @@ export class ViewerSource {
       previous !== undefined && (run.lastSeq < previous.lastSeq || run.startedAtMs !== previous.startedAtMs);
     if (isReplaced) this.#notify({ type: 'gone', runId });
     this.#runs.set(runId, run);
-    if (run.task !== undefined) this.#titles.add(run.task);
+    if (run.task !== undefined && !this.#tasks.has(run.task)) {
+      this.#tasks.add(run.task);
+      this.#titles = undefined;
+    }
     this.#version += 1;
     if (run.parentRunId !== undefined) {
       const siblings = this.#childrenOf.get(run.parentRunId) ?? new Set<string>();
@@ -249,7 +257,8 @@ export class ViewerSource {
     if (identity !== undefined) this.#storeIdentity = identity;
     if (isReplaced) {
       this.#runs.clear();
-      this.#titles = new TaskTitles();
+      this.#tasks.clear();
+      this.#titles = undefined;
       this.#childrenOf.clear();
       this.#version += 1;
       this.#notify({ type: 'reset' });

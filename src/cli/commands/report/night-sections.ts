@@ -4,7 +4,7 @@ import { present } from '../../../core/base/present.ts';
 import { isFlagged } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { inWords } from '../../../core/records/words.ts';
-import { titlesOf } from '../../runs/run-titles.ts';
+import { titlesOf } from '../../../core/facts/run-titles.ts';
 
 const TITLE_CHARS = 76;
 

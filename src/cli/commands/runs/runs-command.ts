@@ -9,7 +9,7 @@ import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { listBlock, styled, type ListItem } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';
-import { titlesOf } from '../../runs/run-titles.ts';
+import { titlesOf } from '../../../core/facts/run-titles.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
 import { countFacts, outcomeText, usageFacts } from '../../runs/run-blocks.ts';

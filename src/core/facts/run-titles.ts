@@ -1,17 +1,24 @@
-import { printableCut } from '../../core/base/printable.ts';
-import { taskTitle } from '../../core/facts/task-title.ts';
+import { printableCut } from '../base/printable.ts';
+import { taskTitle } from './task-title.ts';
 
 /** Number of characters that remain of the part that several tasks share. */
 const SHARED_CHARS = 24;
 
 /**
  * Returns the title of each task: its start, or, for tasks that begin alike, the start of the common part and then what tells the
- * tasks apart.
+ * tasks apart. Of tasks with the same first line, the title is the first line in which they differ.
  *
  * @param chars  maximum length of a title
  */
 export function titlesOf(tasks: Iterable<string | undefined>, chars: number): ReadonlyMap<string, string> {
-  const words = new Map([...tasks].flatMap((task) => (task === undefined ? [] : [[task, taskTitle(task) ?? task]])));
+  const words = new Map<string, string>();
+  const known = new Set([...tasks].filter((task) => task !== undefined));
+  for (const [title, alike] of Map.groupBy(known, (task) => taskTitle(task) ?? task)) {
+    // Tasks of a benchmark begin with the same lines.
+    const shared = alike.length === 1 ? '' : alike.reduce(sharedPart).replace(/\S+$/, '');
+    for (const task of alike)
+      words.set(task, (shared === '' ? undefined : taskTitle(task.slice(shared.length))) ?? title);
+  }
   const titles = distinctTitles(words.values(), chars);
   return new Map([...words].map(([task, title]) => [task, titles.get(title) ?? title]));
 }

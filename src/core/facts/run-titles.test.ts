@@ -22,6 +22,17 @@ test('wrappers inside a wrapper are told apart too, and a task that is only the 
   for (const title of titles) expect(title.length).toBeLessThanOrEqual(76);
 });
 
+test('tasks of a benchmark with the same first lines are named by the line in which they differ', () => {
+  const tasks = ['Models nest', 'Colours fade'].map(
+    (words) => `<pr>\nConsider this description:\n${words} wrongly\n</pr>`,
+  );
+  expect([...titlesOf([...tasks, 'Fix it.'], 60).values()]).toEqual([
+    'Models nest wrongly',
+    'Colours fade wrongly',
+    'Fix it.',
+  ]);
+});
+
 test('the same task has the same title', () => {
   const task = `${wrapper}The parser drops commas.`;
   expect([...titlesOf([task, task], 60)]).toEqual([[task, `${task.slice(0, 59)}…`]]);
