@@ -65,7 +65,8 @@ test('a run that is still stuck two calls after its warning should stop: signal,
     policy: 'stuck',
     reason: `stuck since call ${flaggedAt + 1}, and still 2 calls later`,
   });
-  expect(run.stopSignal.reason).toEqual(run.shouldStop);
+  expect(run.stopSignal.reason).toBeInstanceOf(Error);
+  expect(run.stopSignal.reason).toMatchObject({ name: 'AbortError', ...run.shouldStop });
   const all = await records();
   const replay = new Replay({ steering });
   expect(all.flatMap((record) => replay.take(record))).toEqual(all.map(({ payload }) => payload).filter(isDerived));

@@ -43,7 +43,11 @@ export class RunPath {
   }
 
   #signalStop(): void {
-    if (this.shouldStop !== undefined) this.#stop.abort(this.shouldStop);
+    const { shouldStop } = this;
+    if (shouldStop === undefined) return;
+    // Named as the errors of other aborted signals, so that SDKs treat it as one.
+    const error = new Error(`coxswain asks to stop: ${shouldStop.reason}`);
+    this.#stop.abort(Object.assign(error, { name: 'AbortError', ...shouldStop }));
   }
 
   /** True while providers, detectors or subscribers run. */

@@ -235,7 +235,7 @@ export class Run {
   get shouldStop(): StopRequest | undefined {
     return this.#path.shouldStop;
   }
-  /** A signal for SDKs and `fetch`. It is aborted with a `StopRequest` once the run should stop. */
+  /** A signal for SDKs and `fetch`. Its reason is an `AbortError` with the fields of the `StopRequest`. */
   get stopSignal(): AbortSignal {
     return this.#path.stopSignal;
   }
