@@ -294,5 +294,5 @@ test('a report of damaged files names the lost lines and ends with 1', async () 
   await writeFile(join(cwd, 'damaged.jsonl'), `${sampleRun('a', 'fine')}\n{"id": \n${sampleRun('b', 'fine')}\n`);
   const { code, stderr, stdout } = await runCli(['report', 'damaged.jsonl'], { cwd });
   expect([code, stderr]).toEqual([1, expect.stringContaining('coxswain: damaged.jsonl:2: ')]);
-  expect(stdout).toContain('2 runs');
+  expect(stdout).toContain('2 sessions');
 });

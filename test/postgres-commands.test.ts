@@ -94,7 +94,8 @@ describe.skipIf(noPostgres !== undefined)(
       const hits = jsonLines(await done('search', 'rule', 'target', '--store', store, '--json'));
       expect(new Set(hits.map((hit) => hit['runId']))).toContain('alpha');
       expect(await done('verify', store)).toContain('3 runs');
-      expect(await done('report', store, '--since', 'all')).toContain('alpha');
+      expect(await done('report', store, '--since', 'all', '--all')).toContain('alpha');
+      expect(await done('failures', store)).toContain('make all');
       expect(await done('watch', SAMPLE, '--from-start', '--until-end')).toContain('watched 1 run');
       expect(existsSync(join(cwd, 'postgres:'))).toBe(false);
     });
@@ -143,7 +144,7 @@ describe.skipIf(noPostgres !== undefined)(
       await mkdir(built);
       await buildHook(built);
       expect(await done('status')).toContain('1 call');
-      expect(await done('report')).toContain('s1');
+      expect(await done('report', '--all')).toContain('s1');
       const doctor = await cox(['doctor', '--json']);
       const { lines } = jsonLines(doctor.stdout)[0] as { readonly lines: readonly Readonly<Record<string, string>>[] };
       const statusOf = (name: string): string | undefined => lines.find(({ check }) => check === name)?.['status'];

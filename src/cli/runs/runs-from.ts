@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { systemClock } from '../../core/base/clock.ts';
@@ -70,7 +71,10 @@ export interface SourceQuery extends Pick<RunFactsOptions, 'hints' | 'recompute'
   readonly sinceMs?: number;
   readonly known?: KnownOfRun | undefined;
   readonly format?: FormatName | undefined;
-  /** True to report lost lines and files that are no trajectories. Default: false, because the last line of an active session is incomplete. */
+  /**
+   * True to report lost lines and files that are no trajectories. Default: only lost lines of sessions of an agent program that are not being
+   * written.
+   */
   readonly reportsDamage?: boolean;
   /** True to report notes of the importers in addition to errors. */
   readonly isVerbose?: boolean;
@@ -111,6 +115,14 @@ export async function* runsOfSources(
   }
 }
 
+/** The last line of a session that is being written may be incomplete. */
+const AT_REST_MS = 60_000;
+
+function isAtRest(path: string): boolean {
+  const modifiedAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return modifiedAtMs !== undefined && systemClock.nowMs() - modifiedAtMs > AT_REST_MS;
+}
+
 /** A run that is dated further ahead of this machine's clock is not one of the last hours. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
@@ -148,7 +160,8 @@ async function* runsOfSource(
   )) {
     if (item.type === 'diagnostic') {
       const { line, message, severity } = item.diagnostic;
-      if (reportsDamage && severity === 'error') problems.fault({ line, message });
+      const isDamage = severity === 'error' && (reportsDamage || (placeFormat !== undefined && isAtRest(path)));
+      if (isDamage) problems.fault({ line, message });
       else if (isVerbose) problems.note({ line, message });
       // A diagnostic without a run belongs to the current run.
       const owner = item.run ?? last;

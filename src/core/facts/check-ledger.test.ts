@@ -32,5 +32,8 @@ test('a check of a part does not make up for a failed check of the whole project
 test('a commit whose hooks failed counts until it succeeds', () => {
   const failed = ['git commit -m x', '$ tsc\nhusky - pre-commit script failed (code 2)'] as const;
   expect(failedAfter(failed, ['git commit --amend --no-edit'])).toEqual([]);
+  expect(failedAfter(failed, ['git commit --no-verify -m x'])).toEqual(['the hooks of git commit']);
   expect(failedAfter(failed)).toEqual(['the hooks of git commit']);
+  expect(failedAfter(['git commit -m x', '$ npm test\n2 failed'])).toEqual(['the hooks of git commit']);
+  expect(failedAfter(['git commit -m x', '$ npm test\nno changes added to commit'])).toEqual([]);
 });

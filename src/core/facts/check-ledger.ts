@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import { checkCommandsOf, hooksFailed, isCommit, type CheckCommand } from '../detect/calls/check-command.ts';
+import { checkCommandsOf, hooksFailed, isCheckedCommit, type CheckCommand } from '../detect/calls/check-command.ts';
 import type { RunCall } from './run-call.ts';
 import type { LastCheck } from './run-verdict.ts';
 
@@ -8,6 +8,9 @@ const MAX_CHECKS = 16;
 /** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
 const WRONG_COMMAND =
   /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|can't find a root directory|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument/i;
+
+/** A commit that fails although its hooks passed. */
+const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to commit|working tree clean/;
 
 const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git commit', purpose: 'hooks', isWide: true };
 
@@ -40,8 +43,9 @@ export class CheckLedger {
         : found;
     for (const check of checks) this.#note(check, call, failed, result);
     const failedHooks = hooksFailed(call.args, result);
-    const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCommit(call.args);
-    if (failedHooks !== undefined) this.#note(HOOKS, call, failedHooks, '');
+    const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
+    const isRefused = failed && !NOTHING_TO_COMMIT.test(result);
+    if (failedHooks !== undefined) this.#note(HOOKS, call, failedHooks || isRefused, '');
     else if (isRetry) this.#note(HOOKS, call, false, '');
   }
 

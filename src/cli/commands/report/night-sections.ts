@@ -215,13 +215,19 @@ function folderOf({ project, source }: RunFacts): string {
   return project ?? dirname(resolve(source));
 }
 
+/** The last part of a folder; a work tree in a folder of work trees is named after its repository too: `cli/3`. */
+function nameOfFolder(folder: string): string {
+  const [, repository, tree] = /([^/]+)\/\.?(?:claude\/)?worktrees\/([^/]+)$/.exec(folder) ?? [];
+  return repository === undefined || tree === undefined ? basename(folder) : `${repository}/${tree}`;
+}
+
 /** The last part of each folder; with the part before it where two are alike. */
 function projectNames(runs: readonly RunFacts[]): ReadonlyMap<string, string> {
   const folders = [...new Set(runs.map(folderOf))];
-  const counts = Map.groupBy(folders, (folder) => basename(folder));
+  const counts = Map.groupBy(folders, nameOfFolder);
   return new Map(
     folders.map((folder) => {
-      const name = basename(folder);
+      const name = nameOfFolder(folder);
       const isUnique = (counts.get(name) ?? []).length === 1;
       return [folder, isUnique ? name : `${basename(dirname(folder))}/${name}`];
     }),

@@ -208,7 +208,7 @@ const COMMIT = /(?:^|[\s;&|(])(?:rtk )?git (?:-\S+ \S+ )*commit\b/;
  */
 export function hooksFailed(args: Json, result: string): boolean | undefined {
   const line = commandLineOf(args);
-  if (line === undefined || !COMMIT.test(line) || /--no-verify\b/.test(line)) return undefined;
+  if (line === undefined || !runsHooks(line)) return undefined;
   if (HOOK_FAILED.test(result)) return true;
   if (HOOK_RESULT.test(result)) return false;
   for (const [, hook = ''] of result.slice(0, 100_000).matchAll(HOOK_COMMAND))
@@ -216,7 +216,11 @@ export function hooksFailed(args: Json, result: string): boolean | undefined {
   return undefined;
 }
 
-/** Returns true for a call that creates a commit. */
-export function isCommit(args: Json): boolean {
-  return COMMIT.test(commandLineOf(args) ?? '');
+/** Returns true for a call that creates a commit and runs its hooks. */
+export function isCheckedCommit(args: Json): boolean {
+  return runsHooks(commandLineOf(args) ?? '');
+}
+
+function runsHooks(line: string): boolean {
+  return COMMIT.test(line) && !/--no-verify\b|\bcommit (?:-\w+ )*-\w*n\w*\b|core\.hooksPath|HUSKY=0|SKIP=/.test(line);
 }
