@@ -24,7 +24,7 @@ const FOR_EVER_MS = 3_600_000;
 /** How a session of that kind ends in fact: its verdict, words of the evidence, and whether it is stuck at its end. */
 interface Ending {
   readonly count: number;
-  readonly verdict: 'worked' | 'failed' | 'unknown';
+  readonly verdict: 'worked' | 'answered' | 'waiting' | 'cut_off' | 'failed';
   readonly evidence: RegExp;
   readonly stuck?: true;
   readonly script: (step: number) => ModelTurn | ModelFault;
@@ -46,7 +46,7 @@ const hangs: ModelTurn = { ...done, answerAfterMs: FOR_EVER_MS };
 const look = run('echo looking');
 
 const ENDINGS: Readonly<Record<string, Ending>> = {
-  answered: { count: 5, verdict: 'unknown', evidence: /answered; nothing was checked/, script: steps(look, done) },
+  answered: { count: 5, verdict: 'answered', evidence: /answered; no check/, script: steps(look, done) },
   checked: { count: 4, verdict: 'worked', evidence: /make test.*passed/, script: steps(look, run('make test'), done) },
   repaired: {
     count: 2,
@@ -56,7 +56,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
   unrepaired: {
     count: 3,
-    verdict: 'unknown',
+    verdict: 'answered',
     evidence: /make test.*failed/,
     script: steps(look, run('make test BROKEN=1'), done),
   },
@@ -93,21 +93,21 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     script: steps(look, { text: 'cut', finish: 'length' }),
   },
   turns: { count: 3, verdict: 'failed', evidence: /^turn limit/, script: (step) => run(`echo ${step}`) },
-  killed: { count: 3, verdict: 'failed', evidence: /^killed/, script: steps(look, hangs) },
+  killed: { count: 3, verdict: 'cut_off', evidence: /^killed/, script: steps(look, hangs) },
   stuck: {
     count: 2,
-    verdict: 'unknown',
-    evidence: /answered; nothing was checked/,
+    verdict: 'answered',
+    evidence: /answered; no check/,
     stuck: true,
     script: (step) => (step < 6 ? run('cat missing.txt') : done),
   },
   permission: {
     count: 2,
-    verdict: 'unknown',
+    verdict: 'waiting',
     evidence: /^waiting for permission/,
     script: steps(look, { calls: [{ id: 'toolu_w', name: 'Write', args: { file_path: '/etc/night', content: 'x' } }] }),
   },
-  resumed: { count: 1, verdict: 'unknown', evidence: /answered; nothing was checked/, script: steps(look, done) },
+  resumed: { count: 1, verdict: 'answered', evidence: /answered; no check/, script: steps(look, done) },
 };
 
 const base = mkdtempSync(join(tmpdir(), 'coxswain-night-'));
