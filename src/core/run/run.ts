@@ -2,7 +2,9 @@ import { present } from '../base/present.ts';
 import { type AdviceHandle, deliverAdvice, adviceHandleOf } from './advice-handle.ts';
 import type { BudgetUsage } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
-import type { Json } from '../base/json.ts';
+import { messageOf } from '../base/error.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
+import type { AgentMessage } from '../records/agent-message.ts';
 import type { AgentEnding, AgentEvent } from '../records/agent-event.ts';
 import { checkPrompt } from './check-options.ts';
 import { type AdviseContext, evaluationPayload } from './evaluation-payload.ts';
@@ -324,6 +326,44 @@ export class Run {
       return [];
     }
   }
+
+  /**
+   * Records the beginning of a turn, and the answer of the model if it is known, for a loop of your own. The calls that the answer
+   * asks for follow.
+   */
+  turn(answer?: string | Omit<Extract<AgentMessage, { role: 'assistant' }>, 'role'>): void {
+    this.emit({ type: 'turn_start' });
+    if (answer === undefined) return;
+    const message = typeof answer === 'string' ? { content: answer } : answer;
+    this.emit({ type: 'message_end', message: { role: 'assistant', ...message } });
+  }
+
+  /**
+   * Records a call of a tool around `work`: its start, and its end with the result or the error. The result is returned, the error
+   * thrown again. A result with `isError: true`, as MCP servers give it, is a failure.
+   *
+   * @param options.toolCallId  the model's id of the call; default: one of its own
+   */
+  async call<Result>(
+    toolName: string,
+    args: unknown,
+    work: () => Result | Promise<Result>,
+    options: { readonly toolCallId?: string } = {},
+  ): Promise<Result> {
+    const { toolCallId = `own-${(this.#ownCalls += 1)}` } = options;
+    this.emit({ type: 'tool_execution_start', toolCallId, toolName, args });
+    const end = (result: unknown, isError: boolean): void =>
+      void this.emit({ type: 'tool_execution_end', toolCallId, toolName, result, isError });
+    try {
+      const result = await work();
+      end(result, isJsonObject(result) && result['isError'] === true);
+      return result;
+    } catch (error) {
+      end(messageOf(error), true);
+      throw error;
+    }
+  }
+  #ownCalls = 0;
 
   /** Returns the advice after a tool result as one text and records it as delivered to the host. */
   feedback(): string | undefined {
