@@ -41,7 +41,7 @@ const CASES = {
   largeOutput: { calls: large },
   not: { args: [cox.errorStreak()], calls: one, isAlways: true },
   observerAsProvider: { args: [cox.deadlineObserver()], calls: one, known: deadline, isAlways: true },
-  paceFeedback: { calls: reading, known: budget },
+  paceFeedback: { calls: reading, known: budget, isAlways: true },
   parallelToolReminder: { calls: reading },
   patternFeedback: { calls: failing },
   progressStall: { calls: idle },
