@@ -20,15 +20,17 @@ interface Picture {
   readonly path: string;
   /** Waits for this selector before taking the screenshot. */
   readonly ready: string;
-  readonly keys?: readonly string[];
+  /** Clicked before the screenshot. */
+  readonly click?: string;
 }
 
 const PICTURES: readonly Picture[] = [
-  { name: 'viewer-runs', path: '/', ready: '.run-row .tag' },
+  { name: 'viewer-runs', path: '/', ready: '.run-row .tags .tag' },
   {
     name: 'viewer-run',
     path: '/?source=0&run=steered-run',
     ready: '.row .call-head',
+    click: '.outline section:has(.mark.advice) button',
   },
 ];
 
@@ -46,7 +48,7 @@ const scene = await viewerScene({
 });
 try {
   mkdirSync(FOLDER, { recursive: true });
-  for (const { name, path, ready, keys = [] } of PICTURES) {
+  for (const { click, name, path, ready } of PICTURES) {
     const page = await scene.open(path, {
       deviceScaleFactor: 1.5,
       viewport: { width: 1280, height: 720 },
@@ -54,9 +56,9 @@ try {
       timezoneId: 'UTC',
     });
     await page.locator(ready).first().waitFor();
-    for (const key of keys) {
-      await page.keyboard.press(key);
-      await page.waitForTimeout(400);
+    if (click !== undefined) {
+      await page.locator(click).first().click();
+      await page.waitForTimeout(800);
     }
     await page.waitForTimeout(600);
     await page.screenshot({ path: `${FOLDER}${name}.png` });

@@ -91,6 +91,19 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     });
   }
 
+  test('the lines of a row do not overlap those of the next one', async () => {
+    for (const width of [1440, 1024, 390]) {
+      const page = await scene.open('/?page=runs', { viewport: { width, height: 900 } });
+      await page.locator('.run-row .tags .tag').first().waitFor({ state: 'attached' });
+      const outside = `[...document.querySelectorAll('.run-row')].flatMap((row) => [...row.querySelectorAll('*')].filter((e) => {
+        const [outer, inner] = [row, e].map((one) => one.getBoundingClientRect());
+        return inner.height > 0 && !e.matches('.visually-hidden, input') && (inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1);
+      })).map((e) => e.className)`;
+      expect(await page.evaluate(outside)).toEqual([]);
+      await page.context().close();
+    }
+  });
+
   test('the theme button switches the theme, names the current one, works by keyboard, and is remembered', async () => {
     const page = await scene.open('/?page=runs', { colorScheme: 'dark' });
     const shown = (): Promise<unknown> => page.evaluate('document.documentElement.dataset.theme');

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Fragment, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
-import type { LabelRow, RunGroup, SourceRow } from '../server/api-shapes.ts';
+import type { LabelRow, ListedRow, RunGroup, SourceRow } from '../server/api-shapes.ts';
 import { ApiError, getLabels, type RunFilters } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
@@ -141,17 +141,18 @@ function Rows(props: {
   const [current, setCurrent] = useState(leftAt?.current ?? 0);
   const { value: labelled } = useLoaded('labels', getLabels);
   const labels = labelled?.labels ?? NO_LABELS;
+  const isGrouped = (filters.sort ?? 'group') === 'group';
   const isTree = filters.sort === undefined || filters.sort === 'group' || filters.sort === 'started';
   const placed = useMemo(
     () =>
       isTree
-        ? placeRuns(list.rows, closedGroups)
+        ? placeRuns(isGrouped ? inGroups(list.rows) : list.rows, closedGroups)
         : list.rows.map((run) => ({ run, depth: 0, children: 0, isOpen: true })),
-    [list.rows, closedGroups, isTree],
+    [list.rows, closedGroups, isTree, isGrouped],
   );
   // The first run of each group carries the heading of the group.
   const headingOf = (index: number): RunGroup | undefined => {
-    if ((filters.sort ?? 'group') !== 'group' || placed[index]?.depth !== 0) return undefined;
+    if (!isGrouped || placed[index]?.depth !== 0) return undefined;
     const group = placed[index]?.run.group;
     const before = placed.slice(0, index).findLast(({ depth }) => depth === 0)?.run.group;
     return group === before ? undefined : group;
@@ -224,6 +225,12 @@ function Rows(props: {
       </div>
     </>
   );
+}
+
+/** A run changes its group while the list is shown. It then moves to that group; the order within the groups stays. */
+function inGroups(rows: readonly ListedRow[]): readonly ListedRow[] {
+  const groups = Object.keys(GROUP_WORDS);
+  return rows.toSorted((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
 }
 
 function toggleKey(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
