@@ -1,22 +1,21 @@
-import { useCallback, useEffect, useState, type ReactElement } from 'react';
+import { Fragment, type ReactElement, useCallback, useEffect, useRef, useState } from 'react';
 
 import { assertNever } from '../../core/base/assert-never.ts';
-import { ApiError, getSources } from './api.ts';
+import { present } from '../../core/base/present.ts';
+import type { SourceRow } from '../server/api-shapes.ts';
+import { ApiError, getCall, getSources, type RunAddress } from './api.ts';
 import { ComparePage } from './compare-page.tsx';
-import { HelpDialog } from './help-dialog.tsx';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
-import { MomentPage } from './moment-page.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
-import type { Route } from './route.ts';
+import { type Route, runKey } from './route.ts';
 import { RunListPage } from './run-list-page.tsx';
 import { RunPageView } from './run-page.tsx';
-import { runKey } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { keepAddress } from './session.ts';
-import { ThemeButton } from './theme-button.tsx';
+import { applyTheme, storedTheme, type Theme, THEMES } from './theme.ts';
 import { useLoaded } from './use-loaded.ts';
-import { useRoute } from './use-route.ts';
+import { goTo, useRoute } from './use-route.ts';
 
 /** The root component: the bar at the top, and the content of the route below it. */
 export function App({ sessionProblem }: { readonly sessionProblem: string | undefined }): ReactElement {
@@ -112,4 +111,154 @@ function Mark(): ReactElement {
       <path d="M3 17c1.500-1 2.800-1 4.300 0s2.900 1 4.400 0 3-1 4.600 0" strokeWidth="1.300" strokeLinecap="round" />
     </svg>
   );
+}
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['j', 'next row'],
+  ['k', 'previous row'],
+  ['J', 'next run of the list'],
+  ['K', 'previous run of the list'],
+  ['→', 'next call'],
+  ['←', 'previous call'],
+  ['e', 'next error'],
+  ['E', 'previous error'],
+  ['p', 'next pattern'],
+  ['P', 'previous pattern'],
+  ['a', 'next advice'],
+  ['A', 'previous advice'],
+  ['Enter', 'open a run, unfold a row'],
+  ['Escape', 'clear the selection'],
+  ['/', 'search'],
+  [']', 'next match'],
+  ['[', 'previous match'],
+  ['g', 'to the beginning'],
+  ['G', 'to the end'],
+  ['f', 'follow a live run, or pause'],
+  ['y', 'label the call: stuck here'],
+  ['n', 'label the call: it is fine'],
+  ['s', 'label the call: cannot say'],
+  ['u', 'remove the label'],
+  ['z', 'undo the last label'],
+  ['c', 'compare this run with another'],
+  ['?', 'this help'],
+];
+
+/** A dialog that lists the keyboard shortcuts. */
+function HelpDialog({ onClose }: { readonly onClose: () => void }): ReactElement {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="help-title">
+      <h2 id="help-title">Keys</h2>
+      <div className="keys">
+        {KEYS.map(([key, meaning]) => (
+          <Fragment key={key}>
+            <kbd>{key}</kbd>
+            <span>{meaning}</span>
+          </Fragment>
+        ))}
+      </div>
+      <button type="button" onClick={() => dialog.current?.close()}>
+        Close
+      </button>
+    </dialog>
+  );
+}
+
+const WORDS: Readonly<Record<Theme, string>> = { auto: 'as the system', light: 'light', dark: 'dark' };
+
+/** A button that switches to the next theme. Its label includes the current theme. */
+function ThemeButton(): ReactElement {
+  const [theme, setTheme] = useState<Theme>(storedTheme);
+  const nextTheme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
+  const label = `Theme: ${WORDS[theme]}`;
+  return (
+    <button
+      type="button"
+      className="quiet icon"
+      aria-label={label}
+      title={`${label} (then ${WORDS[nextTheme]})`}
+      onClick={() => {
+        setTheme(nextTheme);
+        applyTheme(nextTheme);
+      }}
+    >
+      <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor">
+        <Picture theme={theme} />
+      </svg>
+    </button>
+  );
+}
+
+/** Draws a sun, a moon, or a half-filled disc. */
+function Picture({ theme }: { readonly theme: Theme }): ReactElement {
+  if (theme === 'dark') return <path d="M13.5 10A6 6 0 0 1 6 2.5a6 6 0 1 0 7.5 7.5Z" fill="currentColor" />;
+  if (theme === 'auto') {
+    return (
+      <>
+        <circle cx="8" cy="8" r="5.5" strokeWidth="1.3" />
+        <path d="M8 2.5a5.5 5.5 0 0 1 0 11Z" fill="currentColor" stroke="none" />
+      </>
+    );
+  }
+  return (
+    <>
+      <circle cx="8" cy="8" r="2.8" fill="currentColor" />
+      <path
+        d="M8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.5 1.5M11.5 11.5L13 13M13 3l-1.5 1.5M4.5 11.5L3 13"
+        strokeWidth="1.3"
+        strokeLinecap="round"
+      />
+    </>
+  );
+}
+
+/** Finds a run in the sources, and opens it at the call. */
+function MomentPage(props: { readonly route: Moment; readonly sources: readonly SourceRow[] }): ReactElement {
+  const { route, sources } = props;
+  const { label, runId } = route;
+  const place = useLoaded(JSON.stringify(route), () => placeOf(route, sources));
+  const { value } = place;
+  useEffect(() => {
+    if (value !== undefined && value !== null)
+      goTo({ page: 'run', ...value, ...present({ label }) }, { replace: true });
+  }, [value, label]);
+  if (place.error !== undefined) return <ErrorNotice error={place.error} onRetry={place.reload} />;
+  if (value !== null) return <Notice title="Looking for the run…" />;
+  return (
+    <Notice title={`No run ${safeLine(runId)} here`}>
+      <p className="dim">Start the viewer with the runs of the backtest too.</p>
+    </Notice>
+  );
+}
+
+type Moment = Extract<Route, { page: 'moment' }>;
+
+interface Place {
+  readonly run: RunAddress;
+  readonly at: number;
+}
+
+/** Pause between two attempts while files are being read. */
+const LOOK_MS = 300;
+
+/** Finds a call of a run. Returns null if all files have been read and no source has the run. */
+async function placeOf(moment: Moment, sources: readonly SourceRow[]): Promise<Place | null> {
+  const place = await placeIn(moment, sources);
+  if (place !== null || sources.every(({ indexing }) => indexing === undefined)) return place;
+  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  return placeOf(moment, (await getSources()).sources);
+}
+
+async function placeIn({ call, runId, source }: Moment, sources: readonly SourceRow[]): Promise<Place | null> {
+  for (const { id } of sources) {
+    if (source !== undefined && source !== id) continue;
+    const run = { source: id, runId };
+    try {
+      return { run, at: (await getCall(run, call))?.seq ?? 0 };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    }
+  }
+  return null;
 }

@@ -1,8 +1,10 @@
-import { useState, type ReactElement, type ReactNode } from 'react';
+import { type ReactElement, type ReactNode, useState, useSyncExternalStore } from 'react';
 
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { safeText } from '../../core/base/shown-text.ts';
-import type { SourceRow } from '../server/api-shapes.ts';
+import type { ListedRow, SourceRow } from '../server/api-shapes.ts';
 import { ApiError } from './api.ts';
+import type { RecordPages } from './record-pages.ts';
 
 /** Explains why a page is empty and what the user can do. */
 export function Notice(props: { readonly title: string; readonly children?: ReactNode }): ReactElement {
@@ -47,7 +49,7 @@ export function ErrorBanner(props: { readonly error: Error; readonly onRetry?: (
 }
 
 /** States what cannot be read and why. Once dismissed, it stays away until the browser tab is closed. */
-export function DamageNotice(props: { readonly place?: string; readonly text: string }): ReactElement | null {
+function DamageNotice(props: { readonly place?: string; readonly text: string }): ReactElement | null {
   const text = safeText(props.text);
   const key = `coxswain damage ${props.place ?? ''} ${text}`;
   const [dismissedKey, setDismissedKey] = useState<string>();
@@ -90,4 +92,23 @@ export function SourceProblems({ sources }: { readonly sources: readonly SourceR
 
 function fixOf(error: Error): string {
   return error instanceof ApiError && error.fix !== undefined ? safeText(error.fix) : '';
+}
+
+/** States which part of a damaged run is missing. */
+export function RunDamage({
+  pages,
+  run,
+}: {
+  readonly pages: RecordPages;
+  readonly run: ListedRow;
+}): ReactElement | null {
+  const damage = useSyncExternalStore(pages.subscribe, () => pages.damage);
+  if (damage !== undefined) {
+    const { problem, seq } = damage;
+    const records = `${countText(seq)} of ${countOf(pages.lastSeq + 1, 'record')}`;
+    return <DamageNotice text={`The run is shown up to its first damaged record (${records}): ${problem.message}`} />;
+  }
+  return run.problem === undefined ? null : (
+    <DamageNotice text={`This run cannot be read to its end: ${run.problem}`} />
+  );
 }

@@ -1,23 +1,25 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Fragment, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { Fragment, type ReactElement, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
-import type { LabelRow, ListedRow, RunGroup, SourceRow } from '../server/api-shapes.ts';
-import { ApiError, getLabels, type RunFilters } from './api.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
+import { present } from '../../core/base/present.ts';
+import type { LabelRow, ListedRow, RunGroup, SourceRow, TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
+import { ApiError, getLabels, getTasks, type RunFilters } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
-import { LruMap } from '../../core/base/lru-map.ts';
-import { countOf, countText } from '../../core/base/number-text.ts';
-import { costText } from './number-text.ts';
-import { formatRoute, runKey } from './route.ts';
+import { costText, shareOrDash } from './number-text.ts';
+import { patternName } from './pattern-name.ts';
+import { formatRoute, type Route, runKey } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
 import { RunListRow, runRouteOf } from './run-list-row.tsx';
-import { placeRuns, type PlacedRun } from './run-tree.ts';
-import { SortHead } from './sort-head.tsx';
-import { TaskTable } from './task-table.tsx';
-import { useLoaded } from './use-loaded.ts';
+import { type PlacedRun, placeRuns } from './run-tree.ts';
+import { safeLine } from './safe-text.ts';
+import { SortButton, sortedBy, SortHead } from './sort-head.tsx';
+import { type Loaded, useLoaded, useReloadWhilePending } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
-import { useRunList, type RunListState } from './use-run-list.ts';
+import { type RunListState, useRunList } from './use-run-list.ts';
 
 const ROW_PX = 52;
 const HEADING_PX = 32;
@@ -310,4 +312,102 @@ function useListKeys(list: {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+}
+
+const TASK_CHARS = 160;
+
+/** The columns after the task. Those with a name can be sorted by it. */
+const COLUMNS = [
+  ['Runs', 'runs'],
+  ['Succeeded'],
+  ['Stuck'],
+  ['Calls, median', 'calls'],
+  ['Wasted', 'wasted'],
+  ['Cost', 'cost'],
+] as const;
+
+/** Shows the matching runs by task: their outcomes, and a link to compare them. */
+function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement {
+  const { error, reload, value } = useTasks(filters);
+  if (error !== undefined && value === undefined) return <ErrorNotice error={error} onRetry={reload} />;
+  if (value === undefined) return <Notice title="Loading…" />;
+  if (value.tasks.length === 0)
+    return <Notice title={`None of these runs has a ${filters.group === 'pattern' ? 'pattern' : 'task'}`} />;
+  return (
+    <div className="run-scroll task-scroll" tabIndex={0} role="region" aria-label="Tasks">
+      <TaskRows tasks={value.tasks} filters={filters} />
+    </div>
+  );
+}
+
+/** Loads the matching runs by task. */
+function useTasks({ group, order, sort, ...rest }: RunFilters): Loaded<TasksAnswer> {
+  const isTaskOrder = COLUMNS.some(([, name]) => name === sort);
+  const filters = { ...rest, ...(isTaskOrder ? present({ sort }) : {}), ...present({ order }) };
+  const by = group === 'pattern' ? 'pattern' : 'task';
+  const loaded = useLoaded(`${by} ${JSON.stringify(filters)}`, () => getTasks(by, filters));
+  useReloadWhilePending(loaded);
+  return loaded;
+}
+
+/** The table of tasks, with a link to compare a failed run with a successful one. */
+function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filters: RunFilters }): ReactElement {
+  const { filters, tasks } = props;
+  const { group: by = 'task', order: _order, sort: _sort, ...rest } = filters;
+  const isPattern = by === 'pattern';
+  return (
+    <table className="tasks">
+      <thead>
+        <tr>
+          <th scope="col">{isPattern ? 'Pattern' : 'Task'}</th>
+          {COLUMNS.map(([label, name]) => (
+            <th
+              key={label}
+              scope="col"
+              className="number"
+              aria-sort={name === undefined ? undefined : sortedBy(filters, name, 'runs')}
+            >
+              {name === undefined ? label : <SortButton filters={filters} name={name} label={label} initial="runs" />}
+            </th>
+          ))}
+          <th scope="col">
+            <span className="visually-hidden">Compare</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {tasks.map((group) => (
+          <tr key={group.task}>
+            <th scope="row">
+              <Link
+                to={{ page: 'runs', filters: { ...rest, [isPattern ? 'pattern' : 'task']: group.task } }}
+                title={safeLine(group.task)}
+              >
+                {isPattern ? patternName(group.task) : safeLine(group.title).slice(0, TASK_CHARS)}
+              </Link>
+            </th>
+            <td className="number">{countText(group.runs)}</td>
+            <td className="number">{shareOrDash(group.judged === 0 ? null : group.succeeded / group.judged)}</td>
+            <td className="number">{shareOrDash(group.stuck / group.runs)}</td>
+            <td className="number">{countText(group.medianCalls)}</td>
+            <td className="number">{countText(group.wastedCalls)}</td>
+            <td className="number">{group.costUsd === undefined ? '—' : costText(group.costUsd)}</td>
+            <td>
+              {group.runs < 2 ? null : (
+                <Link className="button" to={pairOf(group)}>
+                  Compare
+                </Link>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The comparison of a failed run with a successful one, or of any two. */
+function pairOf({ named }: TaskGroup): Route {
+  const [a, b] = [named.at(-1), named[0]];
+  return { page: 'compare', ...present({ a: a && runKey(a), b: b && runKey(b) }) };
 }

@@ -1,15 +1,21 @@
-import type { ReactElement, ReactNode } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
 
-import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
+import { outcomeOf } from '../../core/records/call-outcome.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
+import { type RunAddress, runPath } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
-import { countOf, countText } from '../../core/base/number-text.ts';
 import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
+import type { RecordPages } from './record-pages.ts';
 import { runKey } from './route.ts';
 import { runRouteOf, stateOf } from './run-list-row.tsx';
+import { storyOf } from './run-story.tsx';
 import { safeLine } from './safe-text.ts';
-import { ShareButton } from './share-button.tsx';
+import { textOf } from './text-of.ts';
+import { asError, useLoaded } from './use-loaded.ts';
 import { placeInList } from './use-run-list.ts';
 
 /** Shows the title, the outcome and the actions of a run. */
@@ -99,5 +105,181 @@ function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
       run {countText(place.number)} of {countText(place.total)} {neighbourLink(place.before, 'Previous run (K)', '‹')}{' '}
       {neighbourLink(place.next, 'Next run (J)', '›')}
     </span>
+  );
+}
+
+const MASKED = /\[REDACTED:([a-z0-9-]{1,40})/g;
+
+/** Writes the run as one file, after it has shown what was masked in it. */
+function ShareButton({ run }: { readonly run: RunAddress }): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        Share
+      </button>
+      {isOpen ? <ShareDialog run={run} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+function ShareDialog({ run, onClose }: { readonly run: RunAddress; readonly onClose: () => void }): ReactElement {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const path = `${runPath(run)}/export.html`;
+  const page = useLoaded(path, async () => {
+    const answer = await fetch(path);
+    if (!answer.ok) throw new Error(`The viewer responded with ${answer.status}.`);
+    return await answer.text();
+  });
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="share-title">
+      <h2 id="share-title">Share this run</h2>
+      {page.error === undefined ? null : <p className="bad">{asError(page.error).message}</p>}
+      {page.value === undefined ? <p className="dim">Writing the file…</p> : <Masked page={page.value} />}
+      <p className="actions">
+        {page.value === undefined ? null : (
+          <a className="button primary" href={path} download="" onClick={onClose}>
+            Save the file
+          </a>
+        )}
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </p>
+    </dialog>
+  );
+}
+
+/** Lists the secrets that the file has only as marks. */
+function Masked({ page }: { readonly page: string }): ReactElement {
+  const counts = new Map<string, number>();
+  for (const [, rule = ''] of page.matchAll(MASKED)) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return (
+    <>
+      <p>
+        One HTML file without scripts, {countText(Math.ceil(page.length / 1_024))} KB.{' '}
+        {total === 0
+          ? 'No secret was found in it. Read it before you send it: only known forms of secrets are found.'
+          : `${countOf(total, 'place')} in it ${total === 1 ? 'is' : 'are'} masked:`}
+      </p>
+      {total === 0 ? null : (
+        <ul className="masked">
+          {[...counts].map(([rule, count]) => (
+            <li key={rule}>
+              <code>{rule}</code> {countText(count)}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** Buttons that copy the link to the view, and the chosen row or the summary of the run as Markdown. */
+export function CopyButtons(props: {
+  /** The seq of the chosen row. */
+  readonly selected: number | undefined;
+  readonly pages: RecordPages;
+  readonly answer: RunAnswer;
+  readonly say: (text: string) => void;
+}): ReactElement {
+  const { answer, pages, say, selected } = props;
+  const record = selected === undefined ? undefined : pages.at(selected);
+  const copyText = async (text: string, done: string): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      say(done);
+    } catch {
+      say('The browser does not allow the page to copy.');
+    }
+  };
+  const row = selected === undefined ? 'the run' : 'the chosen row';
+  return (
+    <>
+      <button type="button" onClick={() => void copyText(location.href, `Link to ${row} copied.`)}>
+        Copy link
+      </button>
+      <button
+        type="button"
+        onClick={() => {
+          if (record === undefined)
+            void copyText(storyMarkdown(answer, location.href), 'The summary copied as Markdown.');
+          else void copyText(markdownOf(record, pages, location.href), 'The chosen row copied as Markdown.');
+        }}
+      >
+        Copy Markdown
+      </button>
+    </>
+  );
+}
+
+/** Longer texts are truncated. */
+const MAX_CHARS = 4_000;
+const HEADINGS = { ok: 'Result:', failed: 'It failed:', refused: 'It was refused:', cancelled: 'It was cancelled:' };
+
+/** Formats a row as Markdown: the call or message, and the result. @param link  link to the row */
+function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: string): string {
+  const { payload, seq } = record;
+  const parts = [`### Record ${seq}, \`${payload.kind}\``, `<${link}>`];
+  if (payload.kind === 'tool_started') {
+    parts[0] = `### Call of \`${payload.tool_name.replaceAll('`', '')}\``;
+    parts.push(fenceText(textOf(payload.args).text));
+    const end = pages.endOf(payload.tool_call_id, seq);
+    const result = end === undefined ? undefined : pages.at(end)?.payload;
+    if (result?.kind === 'tool_ended') {
+      parts.push(HEADINGS[outcomeOf(result)], fenceText(textOf(result.result).text));
+    }
+  } else if (payload.kind === 'message_appended') {
+    parts[0] = `### ${payload.message.role}`;
+    parts.push(fenceText(textOf(payload.message.content).text));
+  } else if (payload.kind === 'feedback_produced') parts.push(fenceText(payload.text));
+  else if (payload.kind === 'guidance_produced') parts.push(fenceText(textOf(payload.injection.content).text));
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** Formats the title of a run and its four sentences as Markdown. @param link  link to the run */
+function storyMarkdown(answer: RunAnswer, link: string): string {
+  const { runId, task } = answer.run;
+  const sentences = storyOf(answer).map(
+    ({ name, pieces }) =>
+      `- **${name}** ${pieces.map(({ style, text }) => (style === 'code' ? `\`${text.replaceAll('`', "'")}\`` : text)).join('')}`,
+  );
+  return `### ${safeLine(task ?? runId)}\n\n<${link}>\n\n${sentences.join('\n')}\n`;
+}
+
+/** Returns a fenced code block with a fence that does not occur in the text. */
+function fenceText(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  const leftOutChars = text.length - MAX_CHARS;
+  const leftOutText = leftOutChars > 0 ? `\n… ${countOf(leftOutChars, 'more character')}` : '';
+  return `${fence}\n${text.slice(0, MAX_CHARS).toWellFormed()}${leftOutText}\n${fence}`;
+}
+
+/** A search box for words in a run. Enter goes to the next match and Shift-Enter to the previous one. Escape leaves the box. */
+export function FindBox(props: {
+  readonly find: string | undefined;
+  readonly onFind: (find: string, direction: 1 | -1) => void;
+}): ReactElement {
+  const currentWords = props.find ?? '';
+  const [typedText, setTypedText] = useState(currentWords);
+  useEffect(() => setTypedText(currentWords), [currentWords]);
+  return (
+    <input
+      type="search"
+      aria-label="Find in this run"
+      placeholder="Find in this run  /"
+      value={typedText}
+      spellCheck={false}
+      onChange={(event) => setTypedText(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.currentTarget.blur();
+        if (event.key !== 'Enter') return;
+        event.preventDefault();
+        props.onFind(typedText.trim(), event.shiftKey ? -1 : 1);
+      }}
+    />
   );
 }

@@ -1,14 +1,19 @@
+import type { Hono } from 'hono';
+
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import { hashText } from '../../core/base/hash.ts';
-import type { RunCall } from '../../core/facts/run-call.ts';
-import { errorLineOf } from '../../core/facts/run-call.ts';
-import { RunView } from '../../core/facts/run-view.ts';
-import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { readCall } from '../../core/detect/calls/tool-semantics.ts';
-import { alignKeys, type AlignedPair } from './align-calls.ts';
+import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { RunView } from '../../core/facts/run-view.ts';
+import { type AlignedPair, alignKeys } from './align-calls.ts';
 import type { CallRow, CompareAnswer, CompareRow, ListedRow } from './api-shapes.ts';
 import { undamagedRecords } from './read-records.ts';
+import { runRowOf } from './run-list.ts';
+import { parseWholeNumber } from './run-query.ts';
 import type { RunReader } from './run-reader.ts';
+import type { ViewerEnv } from './viewer-env.ts';
+import { runOf, type ViewerState } from './viewer-state.ts';
 
 /** Maximum number of calls compared per run, counted from its start. */
 const MAX_CALLS = 20_000;
@@ -32,7 +37,7 @@ type Comparison = Omit<CompareAnswer, 'next'>;
  * @throws CoxswainError if a store cannot be read
  * Memory: about a kilobyte per call.
  */
-export async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise<Comparison> {
+async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise<Comparison> {
   const [left, right] = [await readRunCalls(a), await readRunCalls(b)];
   const pairs = await alignKeys(left.keys, right.keys);
   const rows = [...compareRows(pairs, left.calls, right.calls)];
@@ -126,4 +131,40 @@ function previewOf(args: unknown): string {
   const values: readonly unknown[] = typeof args === 'object' && args !== null ? Object.values(args) : [];
   const [onlyValue] = values;
   return values.length === 1 && typeof onlyValue === 'string' ? onlyValue : canonicalJson(args);
+}
+
+const MAX_COMPARED = 2_000;
+/** Milliseconds that a response waits for the outcomes of the runs. */
+const EXTRAS_MS = 1_000;
+
+/** Adds the route that aligns two runs. */
+export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
+  const findSide = async ([source, runId]: readonly [string, string]): Promise<ComparedSide> => {
+    const { listed, run } = await runOf(state, source, runId);
+    const row = runRowOf(listed, run, await listed.overviews.extras(run, EXTRAS_MS));
+    return { row, run, reader: await listed.source.reader() };
+  };
+  app.get('/api/compare', async (context) => {
+    const { a: left = '', b: right = '', from = '0', limit = '500' } = context.req.query();
+    const [startRow, rowCount] = [
+      parseWholeNumber('from', from),
+      parseWholeNumber('limit', limit, { from: 1, to: MAX_COMPARED }),
+    ];
+    const [a, b] = [await findSide(splitKey(left)), await findSide(splitKey(right))];
+    const key = JSON.stringify([a, b].map(({ row }) => row));
+    const comparison = state.comparisons.get(key) ?? (await compareRunCalls(a, b));
+    state.comparisons.set(key, comparison);
+    const end = startRow + rowCount;
+    return context.json({
+      ...comparison,
+      rows: comparison.rows.slice(startRow, end),
+      ...(end < comparison.total ? { next: end } : {}),
+    } satisfies CompareAnswer);
+  });
+}
+
+/** Splits a key at its first slash. */
+function splitKey(key: string): readonly [string, string] {
+  const slash = key.indexOf('/');
+  return [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)];
 }

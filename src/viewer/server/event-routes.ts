@@ -1,11 +1,16 @@
 import type { Hono } from 'hono';
-import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 
-import { feedEvents } from './event-feed.ts';
+import { steadyMs } from '../../core/base/steady-ms.ts';
+import { lastSeqOf } from '../../core/facts/run-summary.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { Problem } from './api-shapes.ts';
+import { feedEvents, pause } from './event-feed.ts';
+import type { ListedSource } from './listed-source.ts';
+import { shownRecord } from './read-records.ts';
 import { parseWholeNumber } from './run-query.ts';
-import { followRun } from './run-tail.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
-import { viewerFault } from './viewer-fault.ts';
+import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { ViewerState } from './viewer-state.ts';
 
 /** Maximum number of concurrent event streams. */
@@ -55,4 +60,85 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
       }
     });
   });
+}
+
+/** Polling interval for a followed run. */
+const POLL_MS = 250;
+const MAX_PAUSE_MS = 2_000;
+const PAGE_RECORDS = 200;
+const ALIVE_MS = 15_000;
+
+/** An event of a followed run. */
+type TailEvent =
+  | { readonly event: 'record'; readonly id: number; readonly data: TrajectoryRecord }
+  /** All stored records were sent. */
+  | { readonly event: 'caught-up'; readonly data: { readonly lastSeq: number } }
+  | { readonly event: 'problem'; readonly data: Problem }
+  /** An earlier problem is solved. */
+  | { readonly event: 'ok'; readonly data: object }
+  /** Another run has this id now. The page must discard the records received. */
+  | { readonly event: 'reset'; readonly data: object }
+  | { readonly event: 'alive'; readonly data: object };
+
+/**
+ * Follows a run from a record on, until the signal is aborted. Records are read only when events are consumed, so a slow consumer costs
+ * no memory. If the store was locked or gone, the stream resumes at the same record.
+ */
+async function* followRun(
+  listed: ListedSource,
+  runId: string,
+  { fromSeq, signal }: { readonly fromSeq: number; readonly signal: AbortSignal },
+): AsyncGenerator<TailEvent> {
+  let nextSeq = fromSeq;
+  let problem = '';
+  let isBehind = true;
+  let isReset = false;
+  let quietMs = 0;
+  const stopListening = listed.source.listen((change) => {
+    if (change.type === 'reset' || (change.type === 'gone' && change.runId === runId)) isReset = true;
+  });
+  try {
+    while (!signal.aborted) {
+      const startMs = steadyMs();
+      try {
+        await listed.source.refresh();
+        const reader = await listed.source.reader();
+        if (isReset) {
+          [isReset, isBehind, nextSeq] = [false, true, 0];
+          yield { event: 'reset', data: {} };
+        }
+        const run = listed.source.runs.get(runId) ?? (await reader.findRun(runId));
+        if (run === undefined) throw viewerFault('not-found', `there is no run ${runId.slice(0, 200)} (any more)`);
+        let sentCount = 0;
+        if (nextSeq <= run.lastSeq) {
+          for await (const record of reader.readRun(runId, { fromSeq: nextSeq, limit: PAGE_RECORDS })) {
+            // The run may have been replaced in the meantime.
+            if (signal.aborted || isReset) break;
+            yield { event: 'record', id: record.seq, data: shownRecord(record) };
+            nextSeq = lastSeqOf(record) + 1;
+            sentCount += 1;
+          }
+        }
+        if (problem !== '') yield { event: 'ok', data: {} };
+        problem = '';
+        if (sentCount > 0) [isBehind, quietMs] = [true, 0];
+        if (sentCount === PAGE_RECORDS || isReset) continue;
+        if (isBehind) yield { event: 'caught-up', data: { lastSeq: Math.max(run.lastSeq, nextSeq - 1) } };
+        isBehind = false;
+      } catch (error) {
+        const { problem: data } = problemOf(error);
+        if (data.message !== problem) yield { event: 'problem', data };
+        problem = data.message;
+      }
+      // In a folder of JSON lines, every poll reads its segment from the start.
+      const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(POLL_MS, 4 * (steadyMs() - startMs)));
+      await pause(pauseMs, signal);
+      quietMs += pauseMs;
+      if (quietMs < ALIVE_MS) continue;
+      quietMs = 0;
+      yield { event: 'alive', data: {} };
+    }
+  } finally {
+    stopListening();
+  }
 }

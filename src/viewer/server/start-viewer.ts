@@ -1,23 +1,28 @@
+import { stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { resolve as absolute } from 'node:path';
 
 import { getRequestListener } from '@hono/node-server';
 
-import { boundConnections, UNPROVEN_LIMITS } from '../../core/node/bound-connections.ts';
 import { systemClock } from '../../core/base/clock.ts';
-import { CoxswainError } from '../../core/base/error.ts';
-import { allowedHosts, guardRequest } from '../../core/node/guard-request.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { LabelsFile } from './labels-file.ts';
+import { boundConnections, UNPROVEN_LIMITS } from '../../core/node/bound-connections.ts';
+import { allowedHosts, guardRequest } from '../../core/node/guard-request.ts';
+import type { LiveReader } from '../../core/store/trajectory-store.ts';
 import type { FoundSession } from '../../formats/find-sessions.ts';
-import { openSessions, openSource } from './open-source.ts';
+import { openStoreReader, storeKindAt } from '../../stores/registry/open-store.ts';
+import { shownAddress } from '../../stores/store-address.ts';
+import { LabelsFile } from './labels-file.ts';
 import { listedSource } from './listed-source.ts';
+import { readFiles } from './read-files.ts';
 import { RunList } from './run-list.ts';
 import { Sessions } from './sessions.ts';
 import { pageFolder as builtPageFolder } from './static-files.ts';
 import { cookieOf, createViewerApp, SECURITY_HEADERS, sessionCookie } from './viewer-app.ts';
 import { problemOf } from './viewer-fault.ts';
+import { ViewerSource } from './viewer-source.ts';
 
 export interface ViewerOptions {
   /** Stores, files, folders or globs. */
@@ -173,4 +178,38 @@ async function closeServer(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+}
+
+/** How long a page waits for a lock or a server. */
+const WAIT_MS = 1_000;
+
+/**
+ * Opens a store or files as a source. The content of the path decides which of the two it is. A store is opened read-only. Files are
+ * imported into a separate store.
+ *
+ * @param id  short, without slashes
+ * @throws CoxswainError `input-io` if the path does not exist
+ */
+async function openSource(id: string, path: string): Promise<ViewerSource> {
+  const kind = await storeKindAt(path);
+  if (kind === 'memory') throw new CoxswainError('input-io', 'memory: is always empty; give a stored run');
+  if (kind !== undefined) {
+    const open = (): Promise<LiveReader> => openStoreReader(path, { waitMs: WAIT_MS });
+    return new ViewerSource({ id, path: shownAddress(path), kind, open });
+  }
+  if (!/[*?[{]/.test(path)) await requireExists(path);
+  return new ViewerSource({ id, path, kind: 'files', open: () => readFiles(path) });
+}
+
+/** Opens the sessions of agent programs as one source. @param sessions  newest first */
+function openSessions(id: string, sessions: readonly FoundSession[]): ViewerSource {
+  return new ViewerSource({ id, path: 'agent sessions', kind: 'sessions', open: () => readFiles(sessions) });
+}
+
+async function requireExists(path: string): Promise<void> {
+  try {
+    await stat(path);
+  } catch (error) {
+    throw new CoxswainError('input-io', `${path} cannot be opened: ${messageOf(error)}`, { cause: error });
+  }
 }

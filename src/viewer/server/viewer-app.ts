@@ -6,7 +6,7 @@ import { formatLabels } from '../../lab/labels.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { readLabelChange } from './labels-file.ts';
 import { readRunKey, readRunsQuery } from './run-query.ts';
-import { addCompareRoutes } from './compare-routes.ts';
+import { addCompareRoutes } from './compare-runs.ts';
 import { addRunRoutes } from './run-routes.ts';
 import type { Sessions } from './sessions.ts';
 import { findStaticFile } from './static-files.ts';
