@@ -95,3 +95,15 @@ test('session files that are not understood are named, and the exit code is 1', 
   expect(stderr).toContain('odd.jsonl');
   expect(stderr).not.toContain('empty.jsonl');
 });
+
+test('work trees of a repository are one project, also one that was removed; an unknown project is answered with the known ones', async () => {
+  put('projects/-p/a.jsonl', session('a', '/gone/repo'));
+  put('projects/-p/b.jsonl', session('b', '/gone/repo/.claude/worktrees/eager-lynx'));
+  put('projects/-p/c.jsonl', session('c', '/gone/repo/.worktrees/3'));
+  const { stdout } = await report('--json');
+  expect(new Set([...stdout.matchAll(/"project":"([^"]+)"/g)].map(([, project]) => project))).toEqual(
+    new Set(['/gone/repo']),
+  );
+  const unknown = await report('--project', 'nope');
+  expect(unknown.stderr).toContain('no run of the project nope; projects in this time: repo');
+});

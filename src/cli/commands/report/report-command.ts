@@ -162,7 +162,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     );
     if (store !== undefined) await noteMissingRuns(place, store, { report, context });
     const fileCount = hosts.flatMap((host) => host.sessions).length;
-    if (report.sums.count === 0 && fileCount > 0) {
+    if (report.sums.count === 0 && fileCount > 0 && context.options.project === undefined) {
       terminal.complain(`coxswain: no run in this time; --since all reads ${countOf(fileCount, 'session file')}`);
     }
     return isSent;
@@ -223,13 +223,28 @@ async function foldRuns(
   { by, options: { hasFailuresOnly, json, project }, terminal }: ReportContext,
 ): Promise<NightReport> {
   const report = new NightReport(commandOf, by);
+  const others = new Set<string>();
   for await (const found of runs) {
-    if (project !== undefined && !isOfProject(found, project)) continue;
+    if (project !== undefined && !isOfProject(found, project)) {
+      others.add(basename(found.project ?? dirname(found.source)));
+      continue;
+    }
     report.add(found);
     if (json === true && hasFailuresOnly !== true) await terminal.write(outputLine(factsJson(found)));
   }
+  if (project !== undefined && report.sums.count === 0) {
+    const names = [...others]
+      .toSorted()
+      .slice(0, MAX_NAMES)
+      .map((name) => printableCut(name, 40));
+    const known = names.length === 0 ? '' : `; projects in this time: ${names.join(', ')}`;
+    terminal.complain(`coxswain: no run of the project ${printableCut(project, 80)}${known}`);
+  }
   return report;
 }
+
+/** Maximum number of projects that are named. */
+const MAX_NAMES = 12;
 
 function isOfProject({ project, source }: RunFacts, name: string): boolean {
   const folder = project ?? dirname(source);
@@ -244,8 +259,10 @@ async function writeReportTo(
   placeOf: (run: RunFacts) => Omit<NumberedRun, 'id'> = ({ source }) => ({ path: resolve(source), isStore: false }),
 ): Promise<boolean> {
   const isWritten = await writeReport(report, frame, { form: options, terminal });
-  if (options.json !== true && options.to === undefined && options.hasFailuresOnly !== true)
-    keepNumberedRuns(report.sections.flatMap(({ items }) => items.map(({ run }) => ({ id: run.id, ...placeOf(run) }))));
+  const numbered = report.sections.flatMap(({ items }) => items.map(({ run }) => ({ id: run.id, ...placeOf(run) })));
+  // A report without runs leaves the numbers of the one before, which is still on the screen.
+  if (options.json !== true && options.to === undefined && options.hasFailuresOnly !== true && numbered.length > 0)
+    keepNumberedRuns(numbered);
   return isWritten;
 }
 
