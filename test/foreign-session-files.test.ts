@@ -101,7 +101,7 @@ test('work trees of a repository are one project, also one that was removed; an 
   put('projects/-p/b.jsonl', session('b', '/gone/repo/.claude/worktrees/eager-lynx'));
   put('projects/-p/c.jsonl', session('c', '/gone/repo/.worktrees/3'));
   const { stdout } = await report('--json');
-  expect(new Set([...stdout.matchAll(/"project":"([^"]+)"/g)].map(([, project]) => project))).toEqual(
+  expect(new Set([...stdout.matchAll(/"project":"(\/[^"]+)"/g)].map(([, project]) => project))).toEqual(
     new Set(['/gone/repo']),
   );
   const unknown = await report('--project', 'nope');
