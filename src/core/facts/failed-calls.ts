@@ -7,6 +7,9 @@ const MAX_FAILURES = 300;
 /** A failure is no longer attributed a cost after this number of calls. */
 const MAX_CALLS = 20;
 const CAUSE_CHARS = 120;
+const NO_CAUSE = 'no message';
+/** Share of its words that a command must have in common with a failed one to be what worked instead. */
+const ALIKE_SHARE = 0.75;
 
 /** A failed call, and what it took until the same tool did something that worked. Plain JSON. */
 export interface FailedCall {
@@ -51,7 +54,9 @@ export class FailedCallsFold {
     now: { readonly cause: string | undefined; readonly atMs: number } & Spent,
   ): void {
     if (payload.kind !== 'tool_ended' || call === undefined || call.outcome !== undefined || call.resultMissing) return;
-    const { cause = 'no message', atMs, activeMs, costUsd } = now;
+    const { cause: stated = NO_CAUSE, atMs, activeMs, costUsd } = now;
+    // A warning also stands in the output of calls that work.
+    const cause = /\bwarning\b/i.test(stated) ? NO_CAUSE : stated;
     const { args, number, tool } = call;
     if (!call.failed && call.errorLine === undefined) {
       if (!this.#open.some((open) => open.tool === tool)) return;
@@ -91,8 +96,17 @@ function closed(
     calls: Math.min(MAX_CALLS, Math.max(1, now.number - open.number)),
     ms: now.activeMs - before.activeMs,
     costUsd: Math.max(0, now.costUsd - before.costUsd),
-    ...(now.worked === undefined ? {} : { worked: now.worked }),
+    ...(now.worked === undefined || !isAlike(open.command, now.worked) ? {} : { worked: now.worked }),
   };
+}
+
+/** True for the same program with nearly the same words: `rtk bun run test` and `bun run test`, not `git commit` and `git log`. */
+function isAlike(failed: string, worked: string): boolean {
+  if (failed === '') return true;
+  const words = new Set(failed.split(' '));
+  const others = masked(worked).split(' ');
+  const shared = others.filter((word) => words.has(word)).length;
+  return shared >= ALIKE_SHARE * Math.min(words.size, others.length);
 }
 
 /** The check that a command runs with the program before it, else the first three words of the command. */

@@ -22,6 +22,10 @@ test('commits and changed files count only calls with a result that did not fail
   fold.fold(payload, { ...call, args: { command: 'git commit -m y' }, failed: true });
   fold.fold(payload, { ...call, args: { command: 'git commit -m z' }, resultMissing: true });
   fold.fold(payload, { ...call, args: { command: 'touch b.ts' }, resultMissing: true });
+  const chain = { command: 'rtk git add a.ts && rtk git commit -m "x"' };
+  const blocked = 'ok ✓ 1 file changed\nFAILED: git commit\nhusky - pre-commit script failed (code 1)';
+  const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result: blocked, is_error: false } as const;
+  fold.fold(ended, { ...call, args: chain });
   expect(fold.work).toEqual({ commits: 1, uncommitted: 1, filesChanged: ['a.ts'] });
   // The calls of Codex: a command in `cmd`, and a patch of several files as a text.
   const patch = '*** Begin Patch\n*** Update File: b.ts\n-1\n+2\n*** Add File: c.ts\n+3\n*** End Patch';

@@ -39,6 +39,9 @@ const COMMITTED = /^\[([\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\]/m;
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
 const PULL_REQUEST = /\b(?:gh pr|glab mr) create\b/;
 const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
+/** What git, husky and wrappers print if a chain goes on after a commit that was not made. */
+const NOT_COMMITTED =
+  /^FAILED: git commit\b|^husky - \S+ (?:script|hook)\b.*\b(?:failed|code)\b|^nothing (?:added )?to commit\b|^no changes added to commit\b/m;
 const COMMIT = /\bgit (?:-\S+ \S+ )*commit\b/;
 
 /** Collects the work of one run. Cost: reads the arguments of each call whose kind is unknown. */
@@ -77,7 +80,7 @@ export class WorkFold {
   }
 
   #readCommand(command: string, result: string): void {
-    if (COMMIT.test(command)) {
+    if (COMMIT.test(command) && (COMMITTED.test(result) || !NOT_COMMITTED.test(result))) {
       this.#commits += 1;
       this.#afterCommit.clear();
       this.#branch = COMMITTED.exec(result)?.[1] ?? this.#branch;

@@ -153,8 +153,7 @@ function costText({ calls, costUsd, ms, project, sessions, times, worked }: Fail
 }
 
 function endText({ lastAtMs, stillHappens, worked }: FailureGroup): string {
-  const then =
-    worked === undefined ? 'nothing of this tool worked after it' : `then worked: ${printableCut(worked, 80)}`;
+  const then = worked === undefined ? 'no similar call worked after it' : `then worked: ${printableCut(worked, 80)}`;
   const last = lastAtMs > 0 ? `, last ${localTimeText(lastAtMs)}` : '';
   return `${then}${last}${stillHappens ? '; still happens' : `; not in the last ${countText(LATEST_SESSIONS)} sessions of the project`}`;
 }
