@@ -64,9 +64,7 @@ describe.skipIf(chromium === undefined || !existsSync(SESSIONS))(
     test('finds the call after which the check of a changed file first failed (2)', async () => {
       const hand = await handAt('/?q=clean%20logging%20and%20branch%20deletion', 2);
       const { page } = hand;
-      await hand.click(
-        page.locator('.run-row', { hasText: 'Fix `entire clean` logging' }).first().locator('.run-name'),
-      );
+      await hand.click(page.locator('.run-row', { hasText: 'Fix entire clean logging' }).first().locator('.run-name'));
       await hand.click(page.getByRole('navigation', { name: 'Outline' }).locator('.entry.bad').first());
       await expect.poll(() => page.locator('.row.is-selected').innerText()).toMatch(/Call\s+64\b/);
       await done(hand);
