@@ -4,6 +4,9 @@ import { sentenceText, type StorySentence } from '../../../core/facts/run-story.
 import type { RunView } from '../../../core/facts/run-view.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import { countOf } from '../../../core/base/number-text.ts';
+import { sessionFolder } from '../../../formats/session-folder.ts';
+import { projectAt } from '../../runs/stored-names.ts';
+import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
@@ -95,7 +98,7 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
     if (json) await terminal.write(outputLine(factsJson(run)));
     else {
       const more = [
-        run.verdict.evidence,
+        ...workLines(run, projectAt(await sessionFolder(path))),
         ...(run.lastMessage === undefined ? [] : [`“${printableCut(run.lastMessage, 300)}”`]),
         view,
       ];
@@ -107,6 +110,35 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
   }
   throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
 }
+
+/** What a run left: changed files, commits and its last checks. */
+function workLines(
+  { branch, checks, commits, filesChanged, pullRequest, uncommitted }: RunFacts,
+  project: string | undefined,
+): readonly string[] {
+  const files = filesChanged
+    .slice(0, MAX_FILES)
+    .map((file) => printableCut(project === undefined ? file : file.replace(`${project}/`, ''), 80));
+  const hidden = filesChanged.length - files.length;
+  const facts = [
+    ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
+    ...(uncommitted === 0
+      ? []
+      : [
+          `${countOf(uncommitted, 'file')} changed ${commits === 0 ? 'and not committed by the run' : 'since its last commit'}`,
+        ]),
+    ...(branch === undefined ? [] : [`branch ${printableCut(branch, 60)}`]),
+    ...(pullRequest === undefined ? [] : [printableCut(pullRequest, 120)]),
+  ];
+  return [
+    ...(files.length === 0 ? [] : [`changed: ${files.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`]),
+    ...(facts.length === 0 ? [] : [facts.join(', ')]),
+    ...checks.map(
+      ({ command, failed, number }) => `${printableCut(command, 80)} ${failed ? 'failed' : 'passed'} in call ${number}`,
+    ),
+  ];
+}
+const MAX_FILES = 6;
 
 function storyTable(story: readonly StorySentence[]): Block {
   return { type: 'table', left: [1], rows: story.map((sentence) => [sentence.name, sentenceText(sentence)]) };
