@@ -69,7 +69,7 @@ async function pidOf(): Promise<number> {
 const local = (): string => join(cwd, '.claude', 'settings.local.json');
 
 test('init --http writes requests, keeps the token from git, terminals and other users, and --undo gives everything back', async () => {
-  const before = '{\n  // mine\n  "model": "x"\n}\n';
+  const before = '{\n  "model":   "x"\n}\n';
   await writeFile(local(), before, { mode: 0o644 });
   const exclude = join(cwd, '.git', 'info', 'exclude');
   const excluded = await readFile(exclude, 'utf8');
