@@ -275,7 +275,7 @@ describe.skipIf(!isThere)(`claude-code ${version}: the run recorded live equals 
     const home = new Home();
     await play(home);
     const [live, imported] = [await home.live(), await home.imported()];
-    console.log(`${name}: ${JSON.stringify(Object.values(live))}`);
+    process.stdout.write(`${name}: ${JSON.stringify(Object.values(live))}\n`);
     expect(Object.keys(imported)).not.toEqual([]);
     expect(live).toEqual(imported);
   });

@@ -43,7 +43,7 @@ export const SETTINGS: readonly Trick[] = [
     make(place) {
       place.program('tool', 'tool');
       const groups = groupsWith(`${place.at('tool')} ${MARK}`);
-      place.write('.claude/settings.json', `// theirs\n${JSON.stringify({ model: 'x', hooks: groups }, undefined, 3)}`);
+      place.write('.claude/settings.json', JSON.stringify({ model: 'x', hooks: groups }, undefined, 3));
     },
     also: INIT,
     loud: NOT_TRIED,
