@@ -25,7 +25,7 @@ for (let at = 0; at < 6; at += 1) {
   run.emit({ type: 'tool_execution_end', toolCallId: 'c' + at, toolName: 'bash', result: 'make: *** No rule', isError: true });
   console.log(run.feedback() ?? '-');
 }
-console.log(await run.end());
+console.log(JSON.stringify(await run.end()));
 const records = [];
 for await (const record of store.readRun('first')) records.push(record);
 console.log(records.length, viewOf(records).calls);
