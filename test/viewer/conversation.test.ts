@@ -209,7 +209,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
   test('colours code also on a processor that takes long for its first line', async () => {
     const page = await scene.open('/?source=0');
     const devTools = await page.context().newCDPSession(page);
-    await devTools.send('Emulation.setCPUThrottlingRate', { rate: 20 });
+    await devTools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
     await page.goto(`${new URL(scene.viewer.url).origin}/?source=0&run=words`);
     await page.locator('.call-head', { hasText: 'a.ts' }).dispatchEvent('click');
     await expect.poll(() => page.locator('.output .token-keyword').count()).toBeGreaterThan(0);
