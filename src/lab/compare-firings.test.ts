@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { compareFirings } from './run-backtest.ts';
+import { compareFirings } from './compare-firings.ts';
 import type { FiringKey } from './run-row.ts';
 
 const keys: readonly FiringKey[] = [

@@ -1,0 +1,264 @@
+import { placeholderEnd, type SecretSpan } from './secret-span.ts';
+import { ALNUM, DASH, isOf, runEnd, runStart, UNDERSCORE } from './char-class.ts';
+import { skipLineHead } from './line-head.ts';
+import { countBackslashes, readValue, skipBlanks } from './read-value.ts';
+import { bareEnd, CALL, isQuote, isReference, isSecretValue } from './secret-value.ts';
+import { endsLikeName, MAX_NAME_CHARS, NAME_UNITS, nameStrength, type NameStrength } from './secret-names.ts';
+
+const MAX_SEPARATORS = 24;
+const MAX_BLANKS = 64;
+/** Maximum number of characters between the start of a line and a name. */
+const MAX_LINE_CHARS = 240;
+
+/** A secret that the preceding name, option or tag identifies. `position` is a mark; text before `done` is ignored. */
+export function findNamed(text: string, position: number, done: number): SecretSpan | undefined {
+  switch (text.charAt(position)) {
+    case ':':
+    case '=':
+      return findAssigned(text, position, done);
+    case '-':
+      return findOption(text, position, done);
+    case '>':
+      return findElement(text, position, done);
+    case '<':
+      return findNextElement(text, position, done);
+    case ',':
+    case '(':
+    case '|':
+      return findBeside(text, position, done);
+    default:
+      return undefined;
+  }
+}
+
+/** `.env` lines, members of JSON and escaped JSON, YAML, headers, query parameters, keyword arguments, name-value pairs. */
+function findAssigned(text: string, position: number, done: number): SecretSpan | undefined {
+  const nameEnd = nameEndBefore(text, position, done);
+  if (nameEnd - done < 3 || !endsLikeName(text, nameEnd)) return undefined;
+  const nameStart = runStart(text, nameEnd, NAME_UNITS, Math.max(done, nameEnd - MAX_NAME_CHARS - 1));
+  const name = withoutEscape(text, nameStart, nameEnd);
+  const mark = text.charAt(position) === ':' ? ':' : '=';
+  // Of `==`, `::`, `:=` and `=>`, only the last two assign a value.
+  const next = text.charAt(position + 1);
+  if (next === mark || (next === '=' && mark === ':' && text.charAt(position + 2) === '=')) return undefined;
+  if (mark === '=' && '=!<>~+'.includes(text.charAt(position - 1) || ' ')) return undefined;
+  const afterArrow = next === '>' || next === '=' ? position + 2 : position + 1;
+  const valueStart = skipBlanks(text, afterArrow);
+  const strength = nameStrength(name);
+  // `PASS: TestName`, `pass: 12`: test results.
+  if (mark === ':' && /^pass$/i.test(name) && !isQuote(text.charCodeAt(valueStart))) return undefined;
+  if (strength === 'none') return isPairName(name) ? findPair(text, valueStart) : undefined;
+  return readValue(text, valueStart, {
+    separator: mark,
+    tight: nameEnd === position && valueStart === afterArrow,
+    upper: name === name.toUpperCase(),
+    opensLine: opensLine(text, nameEnd - name.length),
+    isOption: mark === '=' && opensOption(text, nameEnd - name.length),
+    strength,
+  });
+}
+
+/** `--NAME=`, `?NAME=`, `&NAME=`. */
+function opensOption(text: string, start: number): boolean {
+  const mark = text[start - 1];
+  return mark === '?' || mark === '&' || text.startsWith('--', start) || (mark === '-' && text[start - 2] === '-');
+}
+
+function isPairName(name: string): boolean {
+  return /(?:^|[a-z_.-])(?:name|key|variable|header)$/i.test(name);
+}
+
+const PAIR_NAME = /\\{0,8}["'`]?([\w.:/-]{3,64})\\{0,8}["'`]?/y;
+const PAIR_VALUE =
+  /[\s,;]{0,40}(?:\\[nr]\s{0,40})?(?:[\w-]{1,20}\\{0,8}["']?\s{0,2}[:=]\s{0,2}\\{0,8}["'][^"'<>{}\n]{0,60}["'][\s,]{1,8}){0,2}\\{0,8}["']?(?:parameter_?|plain)?value\\{0,8}["']?\s{0,4}(?:[:=]|=>)\s{0,8}/iy;
+
+/** `{"Key": "DB_PASSWORD", "Value": "…"}`, `<add key="ApiKey" value="…"/>`, `- name: TOKEN\n  value: …`, after the first separator. */
+function findPair(text: string, valueStart: number): SecretSpan | undefined {
+  PAIR_NAME.lastIndex = valueStart;
+  const name = PAIR_NAME.exec(text)?.[1];
+  if (name === undefined) return undefined;
+  const strength = nameStrength(name);
+  if (strength !== 'strong' && strength !== 'weak') return findAttributeText(text, PAIR_NAME.lastIndex, strength);
+  PAIR_VALUE.lastIndex = PAIR_NAME.lastIndex;
+  if (!PAIR_VALUE.test(text)) return undefined;
+  return readValue(text, PAIR_VALUE.lastIndex, {
+    separator: '=',
+    tight: true,
+    upper: name === name.toUpperCase(),
+    opensLine: true,
+    strength,
+  });
+}
+
+/** A pair whose name is a header. */
+function findAttributeText(text: string, position: number, strength: NameStrength): SecretSpan | undefined {
+  if (strength !== 'authorization' && strength !== 'cookie') return undefined;
+  PAIR_VALUE.lastIndex = position;
+  if (!PAIR_VALUE.test(text)) return undefined;
+  return readValue(text, PAIR_VALUE.lastIndex, {
+    separator: ':',
+    tight: true,
+    upper: false,
+    opensLine: true,
+    strength,
+  });
+}
+
+/** `("password", "…")`, `setPassword("…")`, `| password | … |`. */
+function findBeside(text: string, position: number, done: number): SecretSpan | undefined {
+  const nameEnd = nameEndBefore(text, position, done);
+  if (nameEnd - done < 3 || !endsLikeName(text, nameEnd)) return undefined;
+  const mark = text.charAt(position);
+  if (
+    mark === ','
+      ? !isQuote(text.charCodeAt(position - 1))
+      : mark === '|' && (text[position + 1] !== ' ' || /["']\s?$/.test(text.slice(position - 2, position)))
+  )
+    return undefined;
+  const name = text.slice(runStart(text, nameEnd, NAME_UNITS, Math.max(done, nameEnd - MAX_NAME_CHARS - 1)), nameEnd);
+  const strength = nameStrength(name);
+  if (strength !== 'strong' && strength !== 'weak') return undefined;
+  let valueStart = skipBlanks(text, position + 1);
+  if (mark === '|' && text[valueStart] === '`') valueStart += 1;
+  else if (mark !== '|' && !isQuote(text.charCodeAt(valueStart + countBackslashes(text, valueStart)))) return undefined;
+  return readValue(text, valueStart, { ...CALL, strength });
+}
+
+/** The end of the name before a separator, without blanks, a closing quote, its backslashes and a bracket. */
+function nameEndBefore(text: string, position: number, done: number): number {
+  const limit = Math.max(done, position - MAX_SEPARATORS);
+  let end = position;
+  for (; end > limit; end -= 1) {
+    const unit = text.charCodeAt(end - 1);
+    // A blank, `]`, a backslash, an asterisk, a quote.
+    if (unit !== 32 && unit !== 93 && unit !== 92 && unit !== 42 && !isQuote(unit)) break;
+  }
+  return end;
+}
+
+/** Returns the name without the letter of an escape before it: `\nTOKEN` is `TOKEN`. */
+function withoutEscape(text: string, start: number, end: number): string {
+  const isEscape = text[start - 1] === '\\' && 'nrt'.includes(text[start] ?? ' ');
+  return text.slice(isEscape ? start + 1 : start, end);
+}
+
+function opensLine(text: string, start: number): boolean {
+  let position = start;
+  if ('"\''.includes(text[position - 1] ?? ' ')) position -= 1;
+  while (
+    position > 0 &&
+    start - position < MAX_BLANKS &&
+    (text[position - 1] === ' ' || text[position - 1] === '\t' || text[position - 1] === '-')
+  ) {
+    position -= 1;
+  }
+  if (position === 0 || text[position - 1] === '\n') return true;
+  if (text[position - 1] === 'n' && text[position - 2] === '\\') return true;
+  if (/(?:export|set|env|declare -x|ENV|ARG)$/.test(text.slice(Math.max(0, position - 12), position))) return true;
+  const lineBefore = text.slice(Math.max(0, position - MAX_LINE_CHARS), position);
+  const line = lineBefore.lastIndexOf('\n') + 1;
+  return (line > 0 || lineBefore.length < MAX_LINE_CHARS) && skipLineHead(lineBefore, line) >= lineBefore.length;
+}
+
+const ELEMENT = /<(?:[\w-]{1,40}:)?([\w.-]{2,64})((?:\s[^<>]{0,300})?)$/;
+const ATTRIBUTE = /(?:name|key|id)\s{0,2}=\s{0,2}\\{0,8}["']([\w.:/-]{3,64})\\{0,8}["']/i;
+
+/** `<password>…</password>`, `<string name="api_key">…</string>`. */
+function findElement(text: string, position: number, done: number): SecretSpan | undefined {
+  const unitBefore = text.charCodeAt(position - 1);
+  if (!isQuote(unitBefore) && !isOf(text, position - 1, ALNUM)) return undefined;
+  const textBefore = text.slice(Math.max(done, position - 400), position);
+  const open = textBefore.lastIndexOf('<');
+  if (open < 0) return undefined;
+  const [, tag = '', attributes = ''] = ELEMENT.exec(textBefore.slice(open)) ?? [];
+  const attribute = ATTRIBUTE.exec(attributes)?.[1] ?? '';
+  const strength = [nameStrength(tag), nameStrength(attribute)].find((one) => one === 'strong' || one === 'weak');
+  return strength === undefined ? undefined : elementValue(text, position + 1, strength);
+}
+
+const NEXT_ELEMENT = /<\/[\w:-]{1,40}>\s{0,40}<[\w:-]{1,40}(?:\s[^<>]{0,100})?>/y;
+
+/** `<key>Password</key><string>…</string>`, `<td>password</td><td>…</td>`. */
+function findNextElement(text: string, position: number, done: number): SecretSpan | undefined {
+  if (!endsLikeName(text, position)) return undefined;
+  const nameStart = runStart(text, position, NAME_UNITS, Math.max(done, position - MAX_NAME_CHARS - 1));
+  const strength = nameStrength(text.slice(nameStart, position));
+  if (text[nameStart - 1] !== '>' || (strength !== 'strong' && strength !== 'weak')) return undefined;
+  NEXT_ELEMENT.lastIndex = position;
+  return NEXT_ELEMENT.test(text) ? elementValue(text, NEXT_ELEMENT.lastIndex, strength) : undefined;
+}
+
+const ELEMENT_VALUE = /\s{0,40}(?:<!\[CDATA\[)?([^<>\s]{3,2000})(?=(?:\]\]>)?\s{0,40}<\/)/y;
+
+function elementValue(text: string, startIndex: number, strength: NameStrength): SecretSpan | undefined {
+  ELEMENT_VALUE.lastIndex = startIndex;
+  const value = ELEMENT_VALUE.exec(text)?.[1]?.replace(/\]\]$/, '');
+  if (value === undefined) return undefined;
+  const start = text.indexOf(value, startIndex);
+  const end = start + value.length;
+  if (placeholderEnd(text, start) >= 0 || isReference(text, start)) return undefined;
+  const standingOf = { ...CALL, separator: '>', strength } as const;
+  return isSecretValue(text, { ...standingOf, start, end, quoted: true })
+    ? { start, end, rule: 'named-secret' }
+    : undefined;
+}
+
+/** Programs with a short option for a password, by option. */
+const SHORT_OPTIONS: Readonly<Record<string, RegExp>> = {
+  p: /(?:^|[\s"'`;&|(/=])(?:mysql\w*|mysql-\w+|mariadb[\w-]*|mycli|sshpass|mongo\w*|cqlsh|clickhouse-client|(?:docker|podman|nerdctl|buildah|crane|helm|oras|az|oc|vault)\b[^\n;&|]{0,60}\slogin|7z|htpasswd)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+  P: /(?:^|[\s"'`;&|(/=])(?:sqlcmd|bcp|zip|unzip|isql|tsql|ipmitool|net-snmp)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+  a: /(?:^|[\s"'`;&|(/=])(?:redis-cli|valkey-cli|keydb-cli|redis-benchmark|iredis)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+  w: /(?:^|[\s"'`;&|(/=])(?:ldap\w+|rabbitmq\w*|ipmi\w+)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+  k: /(?:^|[\s"'`;&|(/=])openssl\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+};
+/** Maximum number of characters between a program and its short option. */
+const MAX_COMMAND_CHARS = 240;
+const USER_OPTION = /-(?:u|-user|-proxy-user|-creds|U)[ =]["']?[A-Za-z0-9_.@\\-]{1,64}[:%]/y;
+const PASS_OPTION = /-{1,2}pass(?:in|out)?[ =]["']?pass:/y;
+
+/** `--password VALUE`, `-storepass VALUE`, `curl -u user:VALUE`, `mysql -pVALUE`, `redis-cli -a VALUE`. */
+function findOption(text: string, position: number, done: number): SecretSpan | undefined {
+  const next = text.charAt(position + 1);
+  for (const [option, rule] of [
+    [USER_OPTION, 'basic-auth'],
+    [PASS_OPTION, 'named-secret'],
+  ] as const) {
+    if (!'uUp-'.includes(next)) break;
+    option.lastIndex = position;
+    if (!option.test(text)) continue;
+    const start = option.lastIndex;
+    const end = bareEnd(text, start);
+    if (
+      end - start >= 3 &&
+      !isReference(text, start) &&
+      placeholderEnd(text, start) < 0 &&
+      !text.startsWith('//', start)
+    )
+      return { start, end, rule };
+  }
+  const isLong = next === '-';
+  if (isLong || isOf(text, position + 2, ALNUM)) {
+    const nameStart = isLong ? position + 2 : position + 1;
+    const nameEnd = runEnd(text, nameStart, ALNUM | UNDERSCORE | DASH, nameStart + MAX_NAME_CHARS);
+    if (text[nameEnd] === ' ' && endsLikeName(text, nameEnd)) {
+      const strength = nameStrength(text.slice(nameStart, nameEnd));
+      const valueStart = skipBlanks(text, nameEnd);
+      if ((strength === 'strong' || strength === 'weak') && text[valueStart] !== '-')
+        return readValue(text, valueStart, { ...CALL, separator: ' ', strength });
+    }
+  }
+  const programs = Object.hasOwn(SHORT_OPTIONS, next) ? SHORT_OPTIONS[next] : undefined;
+  if (programs === undefined || !programs.test(text.slice(Math.max(done, position - MAX_COMMAND_CHARS), position)))
+    return undefined;
+  // `-p` without a value prompts for the password.
+  const valueStart = skipBlanks(text, position + 2);
+  if (
+    text[valueStart] === '-' ||
+    (valueStart > position + 2 &&
+      /^[a-z]{1,12}(?:\s|$)/.test(text.slice(valueStart, valueStart + 14)) &&
+      next === 'p' &&
+      /mysql|mariadb/.test(text.slice(Math.max(done, position - MAX_COMMAND_CHARS), position)))
+  )
+    return undefined;
+  return readValue(text, valueStart, { ...CALL, separator: ' ', strength: 'strong' });
+}

@@ -1,0 +1,312 @@
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+} from '../../core/base/json-member.ts';
+import { isJsonObject, type Json } from '../../core/base/json.ts';
+import type { ImportItem } from '../import-item.ts';
+import { isSdkEvent, isStreamEvent } from './openhands-event.ts';
+import type { RunItems } from '../parts/run-items.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
+import { plainText } from '../parts/plain-text.ts';
+import { OpenHandsTurns } from './openhands-turns.ts';
+import { asJson, sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
+import { sourceTimeMs } from '../parts/source-time.ts';
+import type { CallShape } from '../parts/call-ids.ts';
+import { callArguments } from '../parts/source-call.ts';
+
+/** Actions that run no tool: messages, bookkeeping of the framework, and the end of a run. */
+const NO_CALLS: ReadonlySet<string> = new Set(
+  (
+    'message system recall null noop change_agent_state condensation condensation_request start init initialize ' +
+    'pause resume stop loop_recall finish reject'
+  ).split(' '),
+);
+/** Observations that do not belong to a call. */
+const NO_RESULTS: ReadonlySet<string> = new Set(['agent_state_changed', 'recall', 'null', 'success', 'condense']);
+
+/**
+ * Converts the events of one OpenHands run to items.
+ *
+ * Counting rule, older stream: every action of the agent is one call, with two exceptions. Messages and bookkeeping (`recall`,
+ * `change_agent_state`, `condensation`, …) are not calls. `finish` and `reject` are calls only if the model issued them as a
+ * tool call (`tool_call_metadata`). `think` is a call. Newer SDK: every `ActionEvent` of the agent is one call. Actions of one
+ * model answer (`model_response.id`, `llm_response_id`) are one turn.
+ *
+ * A result belongs to the action named by its `cause` / `action_id` / `tool_call_id`, else to the oldest open action. An error
+ * without an action means that the model's call could not be parsed. It becomes a user message, as the agent sees it. The
+ * error flag is a non-zero exit code (also −1, a timeout), an `error` observation, `AgentErrorEvent`, or `is_error`. Without a
+ * flag, the text decides.
+ */
+export class OpenHandsRun {
+  readonly #items: RunItems;
+  readonly #turns: OpenHandsTurns;
+  /** The last statement of the stream about the end of the run. */
+  endedAs: string | undefined;
+  lastMs: number | undefined;
+  /** Totals that the last event with metrics states. */
+  usage: RunEnded['usage'];
+
+  constructor(items: RunItems) {
+    this.#items = items;
+    this.#turns = new OpenHandsTurns(items);
+  }
+
+  /** Handles the next event, or a pair `[action, observation]`. */
+  *event(value: unknown): Generator<ImportItem> {
+    for (const event of Array.isArray(value) ? pairOf(value) : [value]) {
+      const atMs = sourceTimeMs(membersOf(event).timestamp);
+      this.lastMs = atMs ?? this.lastMs;
+      this.usage = totalsOf(membersOf(event).llm_metrics) ?? this.usage;
+      if (isSdkEvent(event)) yield* this.#sdkEvent(event, atMs);
+      else if (!isStreamEvent(event)) this.#items.lost.add('events that are neither action nor observation');
+      else if (typeof event.action === 'string') yield* this.#actionItems(event, event.action, atMs);
+      else yield* this.#observationItems(event, plainText(event.observation), atMs);
+    }
+  }
+
+  end(): readonly ImportItem[] {
+    return this.#turns.flush();
+  }
+
+  *#actionItems(event: JsonMembers, action: string, atMs: number | undefined): Generator<ImportItem> {
+    const args = 'args' in event ? membersOf(event.args) : event;
+    const metadata = membersOf(event.tool_call_metadata);
+    const toolCallId = textOrUndefined(metadata.tool_call_id);
+    if (action === 'finish' || action === 'reject') this.endedAs = action === 'finish' ? 'ended' : 'rejected';
+    const isCall = !NO_CALLS.has(action) || ((action === 'finish' || action === 'reject') && toolCallId !== undefined);
+    // Early events have no source. Every action counts as the agent's. Every message that waits for no answer counts as a
+    // user's.
+    const isAgents = event.source === 'agent' || (event.source === undefined && action !== 'message');
+    if (isCall && isAgents) {
+      const thought = textOrUndefined(args.thought) ?? textOrUndefined(args.final_thought);
+      const text = action === 'think' ? undefined : (thought ?? answerText(metadata));
+      yield* this.#turns.call({
+        call: (sourceId) => streamCall(event, sourceId),
+        eventId: eventIdOf(event.id),
+        toolCallId,
+        responseId: textOrUndefined(membersOf(metadata.model_response).id),
+        before: sourceBlocks(text),
+        atMs,
+      });
+    } else if (isCall) {
+      this.#items.skipped.add('actions of the user');
+    } else if (action === 'message' || action === 'finish' || action === 'reject') {
+      const outputs = membersOf(args.outputs);
+      const text = [args.content, args.final_thought, outputs.content, args.thought, event.message].find(
+        textOrUndefined,
+      );
+      const fromAgent =
+        action !== 'message' || isAgents || (event.source === undefined && args.wait_for_response === true);
+      yield* fromAgent
+        ? this.#turns.text(sourceBlocks(text), atMs)
+        : this.#turns.message('user', sourceContent(text), atMs);
+    } else if (action === 'system') {
+      yield* this.#turns.message('system', sourceContent(args.content ?? event.message), atMs);
+    } else if (action === 'condensation') {
+      yield* this.#compactionItems(atMs);
+    } else {
+      this.#items.skipped.add(`${action} actions`);
+    }
+  }
+
+  *#observationItems(event: JsonMembers, observation: string, atMs: number | undefined): Generator<ImportItem> {
+    if (observation === 'agent_state_changed') this.#readState(membersOf(event.extras).agent_state);
+    if (NO_RESULTS.has(observation)) {
+      this.#items.skipped.add(`${observation} observations`);
+      return;
+    }
+    const result = event.content === undefined ? asJson(event.extras ?? '') : sourceResult(event.content);
+    const waitingCall = this.#turns.result({
+      eventId: eventIdOf(event.cause),
+      toolCallId: textOrUndefined(membersOf(event.tool_call_metadata).tool_call_id),
+      result,
+      isError: streamErrorFlag(event),
+      outcome: observation === 'user_rejected' ? 'refused' : undefined,
+      atMs,
+    });
+    if (waitingCall) return;
+    if (observation === 'error') yield* this.#turns.message('user', sourceContent(event.content), atMs);
+    this.#items.skipped.add(
+      observation === 'error' ? 'errors without an action, kept as user messages' : 'observations without an action',
+    );
+  }
+
+  *#sdkEvent(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const ids = { eventId: eventIdOf(event.action_id), toolCallId: textOrUndefined(event.tool_call_id) };
+    switch (event.kind) {
+      case 'SystemPromptEvent':
+        yield* this.#turns.message('system', sourceContent(membersOf(event.system_prompt).text), atMs);
+        break;
+      case 'MessageEvent': {
+        const { content } = membersOf(event.llm_message);
+        if (event.source === 'agent') yield* this.#turns.text(sourceBlocks(content), atMs);
+        else yield* this.#turns.message('user', sourceContent(content), atMs);
+        break;
+      }
+      case 'ActionEvent': {
+        if (event.tool_name === 'finish') this.endedAs = 'ended';
+        const reasoning = textOrUndefined(event.reasoning_content);
+        yield* this.#turns.call({
+          call: (sourceId) => sdkCall(event, sourceId),
+          eventId: eventIdOf(event.id),
+          toolCallId: ids.toolCallId,
+          responseId: textOrUndefined(event.llm_response_id),
+          before: [
+            ...(reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning } as const]),
+            ...sourceBlocks(event.thought),
+          ],
+          atMs,
+        });
+        break;
+      }
+      case 'ObservationEvent':
+        if (!this.#turns.result({ ...ids, ...sdkResult(event), atMs }))
+          this.#items.skipped.add('observations without an action');
+        break;
+      case 'UserRejectObservation':
+      case 'AgentErrorEvent': {
+        const text = sourceContent(event.error ?? event.rejection_reason);
+        const result = sourceResult(event.error ?? event.rejection_reason);
+        const outcome = event.kind === 'UserRejectObservation' ? 'refused' : undefined;
+        if (!this.#turns.result({ ...ids, result, isError: true, outcome, atMs })) {
+          yield* this.#turns.message('user', text, atMs);
+          this.#items.skipped.add('errors without an action, kept as user messages');
+        }
+        break;
+      }
+      case 'Condensation':
+        yield* this.#compactionItems(atMs);
+        break;
+      default:
+        if (event.key === 'execution_status') this.#readState(event.value);
+        this.#items.skipped.add(`${plainText(event.kind)} events`);
+    }
+  }
+
+  *#compactionItems(atMs: number | undefined): Generator<ImportItem> {
+    yield* this.#turns.flush();
+    yield this.#items.record({ kind: 'compaction', trigger: 'auto' }, atMs);
+  }
+
+  #readState(state: unknown): void {
+    if (state === 'finished') this.endedAs = 'ended';
+    else if (state === 'error' || state === 'rejected') this.endedAs = state;
+    else if (state === 'stuck' || state === 'stopped') this.endedAs = 'aborted';
+    else if (state === 'running') this.endedAs = undefined;
+  }
+}
+
+/** Links the events of a pair. The observation answers the action, even if it does not name the action. */
+function pairOf(pair: readonly unknown[]): readonly unknown[] {
+  const cause = membersOf(pair[0]).id;
+  return pair.map((event, index) =>
+    index === 0 || !isJsonObject(event) || 'cause' in event || cause === undefined ? event : { ...event, cause },
+  );
+}
+
+function eventIdOf(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : textOrUndefined(value);
+}
+
+/** Returns the model's text next to its call. Used if the action has no thought. */
+function answerText(metadata: JsonMembers): string | undefined {
+  const choices = membersOf(metadata.model_response).choices;
+  const [first] = Array.isArray(choices) ? (choices as readonly unknown[]) : [];
+  return textOrUndefined(membersOf(membersOf(first).message).content);
+}
+
+/** Arguments of an action that the framework adds. They vary between otherwise equal calls. */
+const BOOKKEEPING: readonly string[] = (
+  'thought confirmation_state is_confirmed security_risk action_risk blocking hidden is_static keep_prompt ' +
+  'kernel_init_code'
+).split(' ');
+/** Fields of early events, which store the arguments at top level. */
+const EVENT_MEMBERS: readonly string[] = 'action id source message timestamp llm_metrics tool_call_metadata'.split(' ');
+
+/**
+ * Reads the call of an older action. If the event contains the model's answer, tool and arguments are those that the model
+ * wrote. Otherwise they are the action's name and its arguments, without the framework's fields and without nulls.
+ */
+function streamCall(event: JsonMembers, sourceId: string): CallShape {
+  const metadata = membersOf(event.tool_call_metadata);
+  const [choice] = listOf(membersOf(metadata.model_response).choices);
+  const writtenCalls = listOf(membersOf(membersOf(choice).message).tool_calls)
+    .map((call) => membersOf(call))
+    .find((call) => call.id === metadata.tool_call_id);
+  const name = textOrUndefined(membersOf(writtenCalls?.function).name) ?? textOrUndefined(metadata.function_name);
+  const args = callArguments(membersOf(writtenCalls?.function).arguments);
+  // If the arguments are not a JSON object, the fields of the action are used below.
+  if (writtenCalls !== undefined && name !== undefined && typeof args === 'object') {
+    return { sourceId, name, args: withoutRisk(args) };
+  }
+  const action = textOrUndefined(event.action) ?? 'unknown';
+  // Without the model's arguments, its function name is not used, because it does not match the arguments of the action: one
+  // editor function covers several actions.
+  const bookkeeping = action === 'think' ? BOOKKEEPING.filter((key) => key !== 'thought') : BOOKKEEPING;
+  return 'args' in event
+    ? { sourceId, name: action, args: membersWithout(membersOf(event.args), bookkeeping) }
+    : { sourceId, name: action, args: membersWithout(event, [...bookkeeping, ...EVENT_MEMBERS]) };
+}
+
+/** Reads the call of an SDK action event: its `tool_name` and `action`. If `action` is null, the arguments are the model's text. */
+function sdkCall(event: JsonMembers, sourceId: string): CallShape {
+  const writtenCall = membersOf(event.tool_call);
+  const name = textOrUndefined(event.tool_name) ?? textOrUndefined(writtenCall.name) ?? 'unknown';
+  const action = membersOf(event.action);
+  if (Object.keys(action).length > 0) {
+    return { sourceId, name, args: membersWithout(action, ['kind']) };
+  }
+  const args = callArguments(writtenCall.arguments ?? membersOf(writtenCall.function).arguments);
+  return { sourceId, name, args: withoutRisk(args) };
+}
+
+/** Returns the error flag of an older observation. Undefined if the observation has no flag; the text then decides. */
+function streamErrorFlag(event: JsonMembers): boolean | undefined {
+  if (event.observation === 'error' || event.observation === 'user_rejected') return true;
+  const extras = membersOf(event.extras);
+  const code = exitCode(membersOf(extras.metadata)) ?? exitCode(extras) ?? exitCode(event);
+  if (code !== undefined) return code !== 0;
+  if (typeof event.success === 'boolean') return !event.success;
+  return typeof extras.error === 'boolean' ? extras.error : undefined;
+}
+
+/** Returns the text and error flag of an SDK observation. The flag is also set by a non-zero exit code or a timeout. */
+function sdkResult(event: JsonMembers): { readonly result: Json; readonly isError: boolean | undefined } {
+  const observation = membersOf(event.observation);
+  const content = observation.content ?? observation.output ?? observation.text ?? observation.message;
+  const result = content === undefined ? asJson(event.observation) : sourceResult(content);
+  const code = exitCode(observation) ?? exitCode(membersOf(observation.metadata));
+  if (observation.is_error === true || observation.timeout === true) return { result, isError: true };
+  if (typeof observation.error === 'string' && observation.error !== '') return { result, isError: true };
+  if (code !== undefined) return { result, isError: code !== 0 };
+  return { result, isError: typeof observation.is_error === 'boolean' ? observation.is_error : undefined };
+}
+
+function exitCode(value: JsonMembers): number | undefined {
+  return numberOrUndefined(value.exit_code);
+}
+
+function withoutRisk(args: Json): Json {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
+  // The value is neither an array nor null, so its fields are JSON.
+  return membersWithout(args as JsonMembers, ['security_risk', 'summary']);
+}
+
+function membersWithout(members: JsonMembers, left: readonly string[]): Json {
+  const ownMembers = Object.entries(members).filter(
+    ([key, value]) => !left.includes(key) && value !== null && value !== undefined,
+  );
+  return Object.fromEntries(ownMembers.map(([key, value]) => [key, asJson(value)]));
+}
+
+/** The totals in metrics of a model: its cost, and its tokens that are not from the cache. */
+export function totalsOf(metrics: unknown): RunEnded['usage'] {
+  const { accumulated_cost: cost, accumulated_token_usage: tokenUsage } = membersOf(metrics);
+  const { prompt_tokens: prompt, completion_tokens: completion } = membersOf(tokenUsage);
+  if (typeof cost !== 'number') return undefined;
+  const tokens = (numberOrUndefined(prompt) ?? 0) + (numberOrUndefined(completion) ?? 0);
+  return { cost_usd: cost, ...(tokens > 0 ? { tokens } : {}) };
+}
