@@ -117,6 +117,21 @@ test('a plan that was not approved names the session in which it went on', () =>
   expect(text).toContain('its plan went on in 2');
 });
 
+test('a command, a tool or a question about a plan is not a plan that waits', () => {
+  const verbOf = (verdict: RunVerdict, failed: boolean): string | undefined => {
+    const report = new NightReport(() => '');
+    const checks = [{ command: 'npm run plan', number: 3, failed }];
+    report.add({ ...factsOf(0), checks: failed ? checks : [], verdict });
+    return report.sections[0]?.items[0]?.verb;
+  };
+  const check = 'it answered; a check (call 3, npm run plan) failed and did not pass later';
+  expect(verbOf({ verdict: 'answered', evidence: check }, true)).toBe('check');
+  const permission = 'waiting for permission to use update_plan';
+  expect(verbOf({ verdict: 'waiting', evidence: permission }, false)).toBe('allow');
+  expect(verbOf({ verdict: 'waiting', evidence: 'waits for your answer: Which plan?' }, false)).toBe('answer');
+  expect(verbOf({ verdict: 'waiting', evidence: 'waits for your decision on its plan' }, false)).toBe('decide');
+});
+
 test('changed files are listed once, relative to the project', () => {
   const document = reportDocument(reportOf(1), FRAME, 10);
   expect(markdownText(document)).toContain('changed src/a.ts and 1 more file');

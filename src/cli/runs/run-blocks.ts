@@ -6,7 +6,7 @@ import { inWords } from '../../core/records/words.ts';
 import type { RunOutcome, RunVerdict } from '../../core/facts/run-verdict.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import type { RunUsage } from '../../core/facts/run-view.ts';
-import { seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
+import { isStuckNow, seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
 import {
   heading,
@@ -80,8 +80,7 @@ const MARKS = {
 
 /** Returns ✓ for a run that worked, ✗ for a run that failed or was cut off, ● for a run that waits or is stuck, else ·. */
 export function runMark({ patterns, verdict: { verdict } }: MarkedRun): NonNullable<ListItem['mark']> {
-  const isStuck = patterns.some(({ clearedAt, level, stuck }) => stuck && level !== 'hint' && clearedAt === undefined);
-  const name = isStuck && verdict !== 'worked' && MARKS[verdict] === PLAIN ? 'stuck' : verdict;
+  const name = MARKS[verdict] === PLAIN && patterns.some(isStuckNow) ? 'stuck' : verdict;
   const [style, text] = MARKS[name];
   return { name, style, text };
 }

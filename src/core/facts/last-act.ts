@@ -4,7 +4,7 @@ import { commandLineOf } from '../detect/calls/check-command.ts';
 import { textOfContent } from '../records/stored-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import type { RunCall } from './run-call.ts';
-import type { LastAct } from './run-verdict.ts';
+import { WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
 
 const LABEL_CHARS = 80;
 const MAX_RUNNING = 64;
@@ -89,22 +89,19 @@ export class LastActFold {
 }
 
 function questionOf({ args, tool }: RunCall): string {
-  if (PLAN.test(tool)) return 'waits for your decision on its plan';
+  if (PLAN.test(tool)) return WAITS_FOR_DECISION;
   if (!QUESTION.test(tool)) return '';
   const members = isJsonObject(args) ? args : {};
   const [first] = Array.isArray(members['questions']) ? members['questions'] : [];
   const question = textIn(first, 'question') ?? textIn(args, 'question') ?? textIn(args, 'prompt');
-  return `waits for your answer${question === undefined ? '' : `: ${question}`}`;
+  return `${WAITS_FOR_ANSWER}${question === undefined ? '' : `: ${question}`}`;
 }
 
 /** Returns a call as a person would name it: its command, the description of its task, or its tool and first text. */
 function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
   const command = commandLineOf(args);
   if (command !== undefined) return oneLine(withoutFolder(command));
-  const text = textIn(args, 'description') ?? firstText(args);
-  return oneLine(
-    textIn(args, 'description') === undefined ? `${tool}${text === undefined ? '' : ` ${text}`}` : (text ?? tool),
-  );
+  return oneLine(textIn(args, 'description') ?? `${tool} ${firstText(args) ?? ''}`);
 }
 
 /** Returns a command without the change of folder before it. */

@@ -37,6 +37,17 @@ export interface RunVerdict {
   readonly evidence: string;
 }
 
+/** What a waiting run wants: these words begin its evidence. Without them, it wants a permission. */
+export const WAITS_FOR_ANSWER = 'waits for your answer';
+export const WAITS_FOR_DECISION = 'waits for your decision on its plan';
+/** The evidence of a run that ended after its plan. */
+export const PRESENTED_PLAN = 'it presented a plan, which was not approved in this session';
+
+/** True for a run that failed or was cut off. */
+export function hasFailed(verdict: RunVerdict['verdict'] | undefined): boolean {
+  return verdict === 'failed' || verdict === 'cut_off';
+}
+
 /**
  * A run without an end counts as cut off after this time without a record. Of 21 recorded sessions, two continued after a longer
  * pause (8.5 and 12 hours), none after one between 4 and 8 hours.
@@ -83,7 +94,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     return { verdict: 'open', evidence: [work, silence].filter(Boolean).join(', ') };
   }
   if (isStop(ended)) {
-    if (isPlan) return { verdict: 'answered', evidence: 'it presented a plan, which was not approved in this session' };
+    if (isPlan) return { verdict: 'answered', evidence: PRESENTED_PLAN };
     return { verdict: 'stopped', evidence: `stopped${reason === 'interrupted' ? ' by you' : ''}${during}` };
   }
   if (reason === 'killed') return { verdict: 'cut_off', evidence: `${inWords('reason', reason)}${during}` };

@@ -28,6 +28,11 @@ export function saysStuck(patterns: readonly TrajectoryPattern[]): boolean {
   return patterns.some((pattern) => pattern.stuck && isFlagged(pattern));
 }
 
+/** Returns true for a pattern in which the agent is stuck at its last record. */
+export function isStuckNow(pattern: Pick<TrajectoryPattern, 'clearedAt' | 'level' | 'stuck'>): boolean {
+  return pattern.stuck && isFlagged(pattern) && pattern.clearedAt === undefined;
+}
+
 /** Returns how serious a pattern is, for sorting. */
 export function seriousness({ level, stuck }: Pick<TrajectoryPattern, 'level' | 'stuck'>): number {
   return (stuck ? 3 : 0) + LEVEL_RANK[level];

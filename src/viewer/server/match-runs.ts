@@ -1,4 +1,5 @@
 import { systemClock } from '../../core/base/clock.ts';
+import { hasFailed } from '../../core/facts/run-verdict.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Facets, FoundPlace, RunExtras } from './api-shapes.ts';
@@ -186,7 +187,7 @@ function statusesOf(run: RunSummary, extras: RunExtras | undefined): readonly st
     groupOf(run, extras, systemClock.nowMs()),
     outcome === undefined ? 'open' : 'ended',
     ...(extras?.verdict === 'worked' ? ['success'] : []),
-    ...(extras?.verdict === 'failed' || extras?.verdict === 'cut_off' ? ['failed'] : []),
+    ...(hasFailed(extras?.verdict) ? ['failed'] : []),
     ...(problem === undefined ? [] : ['damaged']),
   ];
 }

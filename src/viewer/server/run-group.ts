@@ -1,4 +1,5 @@
 import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { hasFailed } from '../../core/facts/run-verdict.ts';
 import type { RunExtras, RunGroup } from './api-shapes.ts';
 
 /** A run without an outcome is live if its last record is at most this old. */
@@ -13,6 +14,6 @@ export function groupOf(run: RunSummary, extras: RunExtras | undefined, nowMs: n
   if (run.success !== undefined || extras?.verdict === 'worked') return 'done';
   if (run.outcome === undefined) return isLive(run, nowMs) && extras?.waitsFor === undefined ? 'running' : 'needs';
   if (extras === undefined) return 'done';
-  const isBad = extras.verdict === 'failed' || extras.verdict === 'cut_off' || extras.verdict === 'waiting';
+  const isBad = hasFailed(extras.verdict) || extras.verdict === 'waiting';
   return isBad || extras.stuck || extras.check?.failed === true ? 'needs' : 'done';
 }

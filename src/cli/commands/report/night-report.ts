@@ -1,6 +1,7 @@
 import { RunTotals } from '../../runs/run-totals.ts';
 import { hasNoPrice, projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
 import { FailureGroups } from './failure-groups.ts';
+import { hasFailed } from '../../../core/facts/run-verdict.ts';
 import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
@@ -83,6 +84,9 @@ interface ReportSums {
 export class NightReport {
   readonly totals: RunTotals = new RunTotals();
   #runs: RunFacts[] = [];
+  /** Kept between two added runs. */
+  #sections: readonly NightSection[] | undefined;
+  #projects: readonly ProjectBlock[] | undefined;
   readonly #groups = new Map<string, GroupTally>();
   readonly grouping: Grouping;
   readonly failures: FailureGroups;
@@ -114,6 +118,8 @@ export class NightReport {
 
   add(run: RunFacts): void {
     const { adviceTexts, faultTexts, moments } = run;
+    this.#sections = undefined;
+    this.#projects = undefined;
     this.totals.add(run);
     this.#addSums(run);
     this.failures.add(run);
@@ -141,11 +147,13 @@ export class NightReport {
   }
   /** The listed runs in the order in which a person wants to see them. */
   get sections(): readonly NightSection[] {
-    return sectionsOf(this.runs);
+    this.#sections ??= sectionsOf(this.runs);
+    return this.#sections;
   }
   /** The projects of the listed runs. */
   get projects(): readonly ProjectBlock[] {
-    return projectBlocks(this.runs);
+    this.#projects ??= projectBlocks(this.runs);
+    return this.#projects;
   }
   /** The listed runs by project, person or agent, the most recently active group first. Undefined without groups. */
   get groups(): readonly ListedGroup[] | undefined {
@@ -180,7 +188,7 @@ export class NightReport {
     // The time of a subagent is included in the time of its parent.
     else sums.activeMs += run.activeMs;
     if (hasNoPrice(run)) sums.withoutPrice += 1;
-    if (verdict === 'failed' || verdict === 'cut_off') sums.died += 1;
+    if (hasFailed(verdict)) sums.died += 1;
     else if (verdict === 'worked' || verdict === 'answered') sums.answered += 1;
     else sums.open += 1;
     if (verdict === 'worked') sums.worked += 1;
@@ -201,10 +209,7 @@ export class NightReport {
     if (group === undefined) return;
     const name = nameIn(this.#groups, group, MAX_GROUPS);
     const { count, died } = this.#groups.get(name) ?? { count: 0, died: 0 };
-    this.#groups.set(name, {
-      count: count + 1,
-      died: died + (verdict.verdict === 'failed' || verdict.verdict === 'cut_off' ? 1 : 0),
-    });
+    this.#groups.set(name, { count: count + 1, died: died + (hasFailed(verdict.verdict) ? 1 : 0) });
   }
 
   #dropSources(): void {

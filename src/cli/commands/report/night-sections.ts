@@ -1,8 +1,9 @@
 import { basename, dirname, relative, resolve } from 'node:path';
 
 import { present } from '../../../core/base/present.ts';
-import { isFlagged } from '../../../core/facts/seen-pattern.ts';
+import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
+import { PRESENTED_PLAN, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/run-titles.ts';
 
@@ -83,7 +84,7 @@ export function sectionsOf(runs: readonly RunFacts[]): readonly NightSection[] {
           why: whyOf(run, name),
           run,
         };
-        if (run.plan !== undefined && run.verdict.evidence.includes('plan')) nextPlans.push({ item, plan: run.plan });
+        if (run.plan !== undefined && isAboutPlan(run)) nextPlans.push({ item, plan: run.plan });
         return item;
       });
     return [{ name, title, items }];
@@ -124,9 +125,14 @@ function sectionNameOf(run: RunFacts): SectionName {
   }
 }
 
+/** True for a run whose plan waits for a decision, or was its last act. */
+function isAboutPlan({ verdict: { evidence } }: RunFacts): boolean {
+  return evidence === WAITS_FOR_DECISION || evidence === PRESENTED_PLAN;
+}
+
 /** The pattern that a run was in at its last record. */
 function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | undefined {
-  return patterns.findLast((pattern) => pattern.stuck && isFlagged(pattern) && pattern.clearedAt === undefined);
+  return patterns.findLast(isStuckNow);
 }
 
 /** The most recent runs first; within the answered ones, those with a failed check first. */
@@ -139,7 +145,8 @@ function verbOf({ checks, verdict }: RunFacts, section: SectionName): string {
   const { evidence } = verdict;
   switch (section) {
     case 'waiting':
-      return evidence.includes('answer') ? 'answer' : evidence.includes('plan') ? 'decide' : 'allow';
+      if (evidence.startsWith(WAITS_FOR_ANSWER)) return 'answer';
+      return evidence === WAITS_FOR_DECISION ? 'decide' : 'allow';
     case 'failed':
       return verdict.verdict === 'failed' ? 'failed' : 'cut off';
     case 'stuck':
@@ -147,7 +154,7 @@ function verbOf({ checks, verdict }: RunFacts, section: SectionName): string {
     case 'open':
       return 'at work';
     case 'answered':
-      if (evidence.includes('plan')) return 'planned';
+      if (evidence === PRESENTED_PLAN) return 'planned';
       return checks.some(({ failed }) => failed) ? 'check' : 'answered';
     default:
       return section;
@@ -211,7 +218,7 @@ export function hasNoPrice({ answersWithoutCost, costUsd, tokens }: RunFacts): b
 }
 
 /** The project of a run: its folder, else the folder of its source. */
-function folderOf({ project, source }: RunFacts): string {
+export function folderOf({ project, source }: RunFacts): string {
   return project ?? dirname(resolve(source));
 }
 

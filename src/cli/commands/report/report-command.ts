@@ -25,6 +25,7 @@ import { printable, printableCut, outputLine } from '../../../core/base/printabl
 import { parseDuration } from '../../../core/base/parse-duration.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { folderOf } from './night-sections.ts';
 import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
 import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
@@ -42,6 +43,9 @@ export interface ReportOptions extends ReportForm {
   /** Only the runs of this project: its folder, or the last part of it. */
   readonly project?: string;
 }
+
+/** Maximum number of projects that are named. */
+const MAX_NAMES = 12;
 
 interface ReportContext {
   readonly options: ReportOptions;
@@ -226,7 +230,7 @@ async function foldRuns(
   const others = new Set<string>();
   for await (const found of runs) {
     if (project !== undefined && !isOfProject(found, project)) {
-      others.add(basename(found.project ?? dirname(found.source)));
+      others.add(basename(folderOf(found)));
       continue;
     }
     report.add(found);
@@ -243,11 +247,8 @@ async function foldRuns(
   return report;
 }
 
-/** Maximum number of projects that are named. */
-const MAX_NAMES = 12;
-
-function isOfProject({ project, source }: RunFacts, name: string): boolean {
-  const folder = project ?? dirname(source);
+function isOfProject(run: RunFacts, name: string): boolean {
+  const folder = folderOf(run);
   return folder === resolve(name) || folder === name || folder.endsWith(`/${name}`);
 }
 
