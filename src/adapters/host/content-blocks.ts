@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { ContentBlock, MessageContent, Usage } from '../../core/records/agent-message.ts';
+import type { StoredUsage } from '../../core/records/stored-message.ts';
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
 
@@ -44,6 +45,18 @@ export function decodedArgs(text: string): unknown {
 export function usageOf(counts: { readonly [Name in keyof Usage]: unknown }): Usage | undefined {
   const knownCounts = Object.entries(counts).filter(([, count]) => typeof count === 'number' && Number.isFinite(count));
   return knownCounts.length === 0 ? undefined : Object.fromEntries(knownCounts);
+}
+
+/** Returns the counts of a recorded answer. Undefined if no count is a number. */
+export function usageOfStored(stored: { readonly [Name in keyof StoredUsage]?: unknown }): Usage | undefined {
+  return usageOf({
+    inputTokens: stored.input_tokens,
+    outputTokens: stored.output_tokens,
+    cacheReadTokens: stored.cache_read_tokens,
+    cacheWriteTokens: stored.cache_write_tokens,
+    reasoningTokens: stored.reasoning_tokens,
+    costUsd: stored.cost_usd,
+  });
 }
 
 function contentBlock(part: unknown): ContentBlock {

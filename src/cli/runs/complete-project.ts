@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { systemClock } from '../../core/base/clock.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { logFault } from '../../core/node/fault-log.ts';
+import type { StoreReader } from '../../core/store/trajectory-store.ts';
 import { completeRuns, incompleteRuns } from '../../hosts/claude-code/complete-sessions.ts';
 import { openReadableStore, openStoreNamed } from './open-store.ts';
 import { configuredStore } from './project-store.ts';
@@ -14,16 +15,18 @@ const done = new Set<string>();
 /**
  * Completes the recent runs of this project's store from their session files; see `completeRuns`. A problem, such as a store that
  * cannot be written, is a line in the fault log.
+ *
+ * @param openReader  a reader of that store, if it is open
  */
-export async function completeProject(): Promise<void> {
+export async function completeProject(openReader?: StoreReader): Promise<void> {
   const { env } = process;
   const { address, projectFolder } = configuredStore();
   const nowMs = systemClock.nowMs();
   try {
-    const reader = await openReadableStore(address).catch(() => undefined);
+    const reader = openReader ?? (await openReadableStore(address).catch(() => undefined));
     if (reader === undefined) return;
     const { runs } = await reader.listRuns({ limit: RECENT_RUNS });
-    await reader.close();
+    if (reader !== openReader) await reader.close();
     const incomplete = incompleteRuns(runs, { home: homedir(), env, nowMs }).filter(
       ({ changedAtMs, runId }) => !done.has(`${runId} ${changedAtMs}`),
     );

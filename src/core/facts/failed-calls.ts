@@ -27,7 +27,7 @@ export interface FailedCall {
   /** Active time. */
   readonly ms: number;
   readonly costUsd: number;
-  /** The call of the same tool that worked; absent if none did. */
+  /** The call of the same tool that worked; absent if none did, or only one unlike the failed one. */
   readonly worked?: string;
 }
 

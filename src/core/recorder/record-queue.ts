@@ -10,7 +10,7 @@ import type { RecorderHealth } from './recorder-health.ts';
 import { systemTimers, type Timers } from './timers.ts';
 import { forgetUnsaved, watchUnsaved } from './unsaved-queues.ts';
 import { Waiters } from './waiters.ts';
-import { isGapOnly, type WaitingRecord, type WaitingRun, type Load } from './waiting-run.ts';
+import { isGapOnly, loadOf, type WaitingRecord, type WaitingRun, type Load } from './waiting-run.ts';
 import { fillHole, WaitingRuns, createSettledCheck } from './waiting-runs.ts';
 import { systemClock } from '../base/clock.ts';
 import { logFault, type HookFault } from '../node/fault-log.ts';
@@ -442,7 +442,7 @@ export class RecordQueue {
       case 'spoiled':
         // The gap goes with the next record.
         if (isGapOnly(batch)) run.holdBatch();
-        else if (batch.filter((item) => !isGapOnly([item])).length === 1) this.#countLost(run, run.dropBatch(reason));
+        else if (loadOf(batch).records === 1) this.#countLost(run, run.dropBatch(reason));
         else run.halveBatch();
         return;
       case 'refused':

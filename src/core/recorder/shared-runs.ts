@@ -115,9 +115,11 @@ export class SharedRuns implements TrajectorySink {
         return;
       } catch (error) {
         if (!(error instanceof CoxswainError) || error.code !== 'store-conflict' || attempts >= MAX_MOVES) throw error;
-        const trigger = this.#joining.get(runId);
-        if (firstSeq === 0 && trigger === undefined) throw this.#refuseExisting(runId, error);
-        if (firstSeq === 0 && trigger !== undefined) batch = ownBatch.map((record) => joinedStart(record, trigger));
+        if (firstSeq === 0) {
+          const trigger = this.#joining.get(runId);
+          if (trigger === undefined) throw this.#refuseExisting(runId, error);
+          batch = ownBatch.map((record) => joinedStart(record, trigger));
+        }
       }
       const nextSeq = await this.#store.transact(runId, (view) => ({ records: [], result: view.nextSeq }));
       const earlierMoves = run.moves.filter(({ fromSeq }) => fromSeq < firstSeq);

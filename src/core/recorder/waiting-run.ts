@@ -176,7 +176,7 @@ export class WaitingRun {
   }
 }
 
-function loadOf(items: readonly WaitingRecord[]): Load {
+export function loadOf(items: readonly WaitingRecord[]): Load {
   const records = items.filter((item) => !isGap(item.record));
   return { records: records.length, bytes: records.reduce((sum, { bytes }) => sum + bytes, 0) };
 }

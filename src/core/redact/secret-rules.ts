@@ -355,7 +355,7 @@ const COMMON_RULES: readonly SecretRule[] = [
     ...ruleFromRow(
       'named-secret',
       '',
-      String.raw`(?<=(?:SecureString|[Ss]ecret (?:set|create)|secretsmanager |[Ss]et-[IC]|SecureString)[^\n]{0,200}(?:--\w[\w-]{0,20}|-Value|-b) )["']?(?<secret>[^\s"'$<-][^\s"'$]{3,500})`,
+      String.raw`(?<=(?:SecureString|[Ss]ecret (?:set|create)|secretsmanager |[Ss]et-[IC])[^\n]{0,200}(?:--\w[\w-]{0,20}|-Value|-b) )["']?(?<secret>[^\s"'$<-][^\s"'$]{3,500})`,
       '',
       '',
     ),

@@ -12,7 +12,7 @@ import { type StoredContentBlock, textOfContent } from '../../core/records/store
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { blocksOf, isCall, taskIn, providerResultOf, resultInBlock } from './claude-code-entry.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
-import { SessionItems } from '../parts/session-items.ts';
+import { COPIED, SessionItems } from '../parts/session-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlock } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
@@ -77,7 +77,7 @@ class ClaudeCodeRun {
     } else yield* this.#assistantItems(entry, atMs);
   }
 
-  /** The totals of a result include small models and subagents. They grow within a process, and a resumed one begins anew. */
+  /** The totals of a result include small models and subagents. They grow within a process; a process that resumes the session starts at zero. */
   #addTotal({ modelUsage, total_cost_usd: usd }: JsonMembers): void {
     if (typeof usd !== 'number' || !(usd >= 0)) return;
     let tokens = 0;
@@ -188,7 +188,6 @@ function outcomeOf(entry: JsonMembers): RunEnding {
 const REMEMBERED_ENTRIES = 8192;
 /** Maximum number of entries buffered at the beginning of a file. */
 const MAX_HELD = 64;
-const COPIED = 'entries copied from the session that it was forked from';
 /** Maximum number of open runs per file. Above it, the least recently active run ends. */
 const MAX_OPEN_RUNS = 256;
 const AGENT_FILE = /^agent-(.+?)\.jsonl$/;

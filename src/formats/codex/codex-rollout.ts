@@ -8,7 +8,7 @@ import type { ImportSource } from '../importer.ts';
 import { plainText } from '../parts/plain-text.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
-import { SessionItems } from '../parts/session-items.ts';
+import { COPIED, SessionItems } from '../parts/session-items.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
 import { callArguments } from '../parts/source-call.ts';
 import { asJson, sourceBlocks } from '../parts/source-content.ts';
@@ -46,6 +46,7 @@ export class CodexRollout extends ObjectLines {
   #id: string | undefined;
   /** True in the history that a fork, or a subagent with its parent's history, copies before its own first turn. */
   #isCopy = false;
+  #hasOwnTurn = false;
   /** How the run ends if the turn ends without an answer. */
   #failure: RunEnding | undefined;
   #modelId: string | undefined;
@@ -103,7 +104,7 @@ export class CodexRollout extends ObjectLines {
     if (this.#hasMeta) return;
     this.#hasMeta = true;
     this.#id = textOrUndefined(metaId);
-    this.#isCopy = textOrUndefined(origin) !== undefined && UUID_OF_TIME.test(this.#id ?? '');
+    this.#isCopy = textOrUndefined(origin) !== undefined && this.#hasTimedId;
     const spawn = membersOf(membersOf(membersOf(payload.source).subagent).thread_spawn);
     const parentId = textOrUndefined(spawn.parent_thread_id) ?? textOrUndefined(payload.parent_thread_id);
     const agentName = textOrUndefined(spawn.agent_role) ?? textOrUndefined(spawn.agent_nickname);
@@ -120,7 +121,7 @@ export class CodexRollout extends ObjectLines {
    */
   #isCopied(type: unknown, payload: JsonMembers): boolean {
     const isOtherMeta = type === 'session_meta' && this.#hasMeta && payload.id !== this.#id && !this.#hasOwnTurn;
-    if (isOtherMeta && UUID_OF_TIME.test(this.#id ?? '')) this.#isCopy = true;
+    if (isOtherMeta && this.#hasTimedId) this.#isCopy = true;
     const turnId = textOrUndefined(payload.turn_id);
     const begins = type === 'turn_context' || payload.type === 'task_started' || payload.type === 'turn_started';
     if (begins && turnId !== undefined && this.#id !== undefined && uuidTime(turnId) >= uuidTime(this.#id)) {
@@ -130,10 +131,13 @@ export class CodexRollout extends ObjectLines {
     if (!this.#isCopy) return false;
     if (type === 'turn_context') this.#modelId = textOrUndefined(payload.model) ?? this.#modelId;
     if (payload.type === 'token_count') this.#previousTotal = membersOf(membersOf(payload.info).total_token_usage);
-    this.skipped.add('entries copied from the session that it was forked from');
+    this.skipped.add(COPIED);
     return true;
   }
-  #hasOwnTurn = false;
+
+  get #hasTimedId(): boolean {
+    return UUID_OF_TIME.test(this.#id ?? '');
+  }
 
   *#readItem(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const { type } = item;

@@ -120,7 +120,6 @@ async function* withPauses(records: AsyncIterable<TrajectoryRecord>): AsyncGener
   }
 }
 
-/** Redacts a text with the rules for tool results. */
 function storyHtml({ story }: Findings, redactor: Redactor): Html {
   const rows = story.map(({ name, pieces }) => {
     const parts = pieces.map(({ seq, style, text }) => {

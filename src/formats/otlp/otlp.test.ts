@@ -207,7 +207,7 @@ test('a call that requests of a model are below is a child run; a repeated repor
   ]);
 });
 
-test('a request that contains requests and calls sums up their loop, and is none itself', () => {
+test('a request that contains requests and calls stands for their loop, and is not counted as a request', () => {
   const [run] = importLines(
     otlpLinesImporter,
     [

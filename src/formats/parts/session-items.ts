@@ -6,6 +6,9 @@ import type { ImportedRun, ImportItem } from '../import-item.ts';
 import { runEnded, RunItems, type AnswerPart, type ToolAnswerShape } from './run-items.ts';
 import { plainest, sourceBlock } from './source-content.ts';
 
+/** The kind of entries that a forked session has from the session before it. */
+export const COPIED = 'entries copied from the session that it was forked from';
+
 /** Maximum number of messages buffered until the task is known. Instructions, caveats and reminders precede the task. */
 const MAX_BUFFERED = 16;
 /**

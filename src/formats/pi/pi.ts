@@ -11,7 +11,7 @@ import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';
 import { plainText } from '../parts/plain-text.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
-import { SessionItems } from '../parts/session-items.ts';
+import { COPIED, SessionItems } from '../parts/session-items.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlock, sourceBlocks, sourceResult } from '../parts/source-content.ts';
@@ -64,7 +64,7 @@ class PiImport extends ObjectLines {
   *entry(value: JsonMembers): Generator<ImportItem> {
     const atMs = sourceTimeMs(value.timestamp);
     if (value.type !== 'session' && atMs !== undefined && this.#forkedAtMs !== undefined && atMs < this.#forkedAtMs) {
-      this.skipped.add('entries copied from the session that it was forked from');
+      this.skipped.add(COPIED);
       return;
     }
     const parentId = textOrUndefined(value.parentId);

@@ -72,14 +72,13 @@ export async function completeRuns(
   const sessions = projectSessions(resolved, { store, projectFolder, redact });
   for (const { changedAtMs: arrivedAtMs, file: path, runId } of incomplete) {
     const [sessionId = '', agentId] = runId.split('/');
-    const isRun = (key: string): boolean => (agentId === undefined ? !key.includes('/') : key.includes('/'));
     const faults = await sessions.foldLate(
       {
         name: 'session file',
         kind: 'seen',
         sessionId,
         ...(agentId === undefined ? {} : { agentId }),
-        session: (isKnown) => readSession({ path, importer: claudeCodeImporter, isRun }, isKnown),
+        session: (isKnown) => readSession({ path, importer: claudeCodeImporter, agentId }, isKnown),
       },
       sessionId,
       { id: `file-${arrivedAtMs}`, arrivedAtMs, isWaiting: () => true },

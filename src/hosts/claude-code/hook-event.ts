@@ -118,8 +118,7 @@ function withSession(input: HostEvent | undefined, json: HookPayload): HostEvent
     agentId === undefined
       ? main
       : (textOrUndefined(agentFile) ?? join(main.slice(0, -'.jsonl'.length), 'subagents', `agent-${agentId}.jsonl`));
-  const isRun = (key: string): boolean => (agentId === undefined ? !key.includes('/') : key.includes('/'));
-  const file = { path, importer: claudeCodeImporter, isRun };
+  const file = { path, importer: claudeCodeImporter, agentId };
   const event = { ...input, session: (isKnown: (answer: SessionAnswer) => boolean) => readSession(file, isKnown) };
   if (event.kind !== 'session_ended') return event;
   const ending = endingOfTranscript(main);

@@ -2,7 +2,7 @@ import { outcomeIn, readHookInput } from '../../adapters/claude/read-hook-input.
 import { toolResultOf } from '../../adapters/claude/tool-response.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import { present } from '../../core/base/present.ts';
-import { usageOf } from '../../adapters/host/content-blocks.ts';
+import { usageOfStored } from '../../adapters/host/content-blocks.ts';
 import type { AnswerUsage, HostEvent, TranscriptCall } from '../../adapters/host/host-event.ts';
 import type { HookPayload } from './hook-dialect.ts';
 
@@ -75,14 +75,7 @@ function callOf(item: unknown): readonly TranscriptCall[] {
 function answerUsageOf(item: unknown): readonly AnswerUsage[] {
   if (!isJsonObject(item) || !isJsonObject(item['usage'])) return [];
   const { at_ms: atMs, model, usage: stored } = item;
-  const usage = usageOf({
-    inputTokens: stored['input_tokens'],
-    outputTokens: stored['output_tokens'],
-    cacheReadTokens: stored['cache_read_tokens'],
-    cacheWriteTokens: stored['cache_write_tokens'],
-    reasoningTokens: stored['reasoning_tokens'],
-    costUsd: stored['cost_usd'],
-  });
+  const usage = usageOfStored(stored);
   if (typeof atMs !== 'number' || usage === undefined) return [];
   return [{ atMs, usage, ...present({ modelId: typeof model === 'string' ? model : undefined }) }];
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 
-import { usageOf } from '../../adapters/host/content-blocks.ts';
+import { usageOfStored } from '../../adapters/host/content-blocks.ts';
 import type { EndedCall, SessionAnswer, SessionPart, TranscriptCall } from '../../adapters/host/host-event.ts';
 import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 import { present } from '../../core/base/present.ts';
@@ -13,8 +13,8 @@ import type { LineImporter } from '../../formats/importer.ts';
 export interface SessionFile {
   readonly path: string;
   readonly importer: LineImporter;
-  /** Returns true for the run of this session or subagent; a file may contain others. */
-  readonly isRun: (runKey: string) => boolean;
+  /** The subagent whose answers are read; undefined for those of the session itself. */
+  readonly agentId: string | undefined;
 }
 
 /**
@@ -40,7 +40,9 @@ export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) 
   return part;
 }
 
-function partIn(text: string, { path, importer, isRun }: SessionFile): SessionPart {
+function partIn(text: string, { agentId, importer, path }: SessionFile): SessionPart {
+  // A file may contain other runs too.
+  const isRun = (runKey: string): boolean => runKey.includes('/') === (agentId !== undefined);
   const name = basename(path);
   const session = importer.open({ path, name });
   const answers = new Answers();
@@ -93,16 +95,7 @@ class Answers {
     const { content, error_message: error, model_id: modelId, stop_reason: stopReason, usage: stored } = message;
     // The host wrote it in place of an answer.
     if (error !== undefined) return;
-    const usage =
-      stored &&
-      usageOf({
-        inputTokens: stored.input_tokens,
-        outputTokens: stored.output_tokens,
-        cacheReadTokens: stored.cache_read_tokens,
-        cacheWriteTokens: stored.cache_write_tokens,
-        reasoningTokens: stored.reasoning_tokens,
-        costUsd: stored.cost_usd,
-      });
+    const usage = stored && usageOfStored(stored);
     this.#replaceLast((answer) => ({
       ...answer,
       ...present({ modelId, usage }),

@@ -27,7 +27,8 @@ export interface NotifierParts {
 
 /**
  * Sends notifications one at a time, with secrets redacted. Limits: one notification per event and run in ten minutes, six per
- * run and hour, and 30 per hour. Beyond the last, one notification in ten minutes says how many are not sent. Transient failures are retried twice. Callers do not wait.
+ * run and hour, and 30 per hour. Beyond the last, one notification in ten minutes says how many are not sent. Transient failures
+ * are retried twice. Callers do not wait.
  */
 export class Notifier {
   readonly #parts: NotifierParts;

@@ -53,7 +53,7 @@ test('a call names the first one with the same arguments and result, and none wi
   ).toEqual([undefined, 1, undefined, undefined, undefined]);
 });
 
-test('an answer that is both appended and the end of a turn is one row, and a message of calls only is none', () => {
+test('an answer that is both appended and the end of a turn is one row, and a message with nothing but calls has no row', () => {
   const message = { role: 'assistant', content: 'Done.' } as const;
   const thought = { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm.' }] } as const;
   const calls = { role: 'assistant', content: [{ type: 'tool_call', id: 'a', name: 'bash', args: {} }] } as const;

@@ -20,6 +20,7 @@ type Message = Parameters<StreamableHTTPClientTransport['send']>[0];
 
 /** Maximum size of a message in bytes, in both directions. */
 const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_REDIRECTS = 5;
 const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
 const LINE_FEED = Buffer.from('\n');
@@ -122,7 +123,6 @@ async function fetchWithin(url: URL, init: RequestInit): Promise<Response> {
   }
   throw new Error('the server redirects without end, or to another method');
 }
-const MAX_REDIRECTS = 5;
 
 /** Returns the number of bytes that end a line. */
 function lineEnd(line: Buffer): number {

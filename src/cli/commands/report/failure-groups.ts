@@ -64,7 +64,7 @@ export class FailureGroups {
     for (const failure of failures) this.#addFailure(failure, id, { place, source });
   }
 
-  /** The groups that cost the most calls first. A cause of one session is none that keeps failing. */
+  /** The causes with the most sessions first, then those that cost the most calls. */
   get groups(): readonly FailureGroup[] {
     const recent = new Set([...this.#sessions.values()].flat().map(({ id }) => id));
     return [...this.#drafts.values()]

@@ -107,7 +107,7 @@ function addressOf(
   if (!needsToken && tokenFile !== undefined) throw invalidArgument('give either --token-file or --no-token');
   const host = parts[1] ?? parts[2] ?? '';
   if (!needsToken) return { host, port, token: undefined, tls, tokenFile: undefined };
-  // A server that other machines can reach gets no token that nobody chose.
+  // The kept token is only for this machine: a server that other machines can reach needs one that the user gives.
   if (tokenFile !== undefined) return { host, port, token: fileOf(tokenFile).trim(), tls, tokenFile };
   if (!isLoopback(host)) return { host, port, token: undefined, tls, tokenFile: undefined };
   const { file, token } = otlpToken(owner);

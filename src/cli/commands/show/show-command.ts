@@ -32,6 +32,9 @@ import { callReadingDocument, explainCall } from './show-call.ts';
 /** Maximum number of listed pieces of advice. `--json` contains all of them. */
 const MAX_ADVICE = 20;
 
+/** Maximum number of changed files that are named. */
+const MAX_FILES = 6;
+
 export interface ShowOptions {
   readonly store?: string;
   readonly call?: string;
@@ -138,7 +141,6 @@ function workLines(
     ),
   ];
 }
-const MAX_FILES = 6;
 
 function storyTable(story: readonly StorySentence[]): Block {
   return { type: 'table', left: [1], rows: story.map((sentence) => [sentence.name, sentenceText(sentence)]) };

@@ -108,7 +108,7 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
   try {
     while (!signal.aborted) {
       const scanStartMs = steadyMs();
-      await completeProject();
+      await completeProject(store);
       if (store === undefined) {
         // The store may be created later.
         store = await openReadableStore(address).catch(() => undefined);

@@ -100,10 +100,11 @@ function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): r
 
 function timeProjection(context: FeedbackContext, window: number): readonly Projection[] {
   const { deadline, nowMs } = context;
+  if (deadline === undefined) return [];
   const recent = context.recentToolCalls(window);
   const firstCall = recent[0];
   const lastCall = recent.at(-1);
-  if (deadline === undefined || firstCall === undefined || lastCall === undefined) return [];
+  if (firstCall === undefined || lastCall === undefined) return [];
   const leftMs = Math.max(0, remainingMs(deadline, nowMs));
   const callMs = (lastCall.atMs - firstCall.atMs) / (recent.length - 1);
   if (!(callMs > 0)) return [];
