@@ -23,6 +23,7 @@ const WRAPPINGS: readonly (readonly [opening: RegExp, whole: RegExp])[] = [
   [/^\s*<(?:tool_use_)?error>/, /^\s*<(?:tool_use_)?error>([^]*)<\/\w+>\s*$/],
   [/^\[?\d{4}-/, /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? ([^]*)$/],
   [/^(?:Observation|Result|Output):/, /^\w+: ?([^]*)$/],
+  [/^\s*<(?:output|stdout|result)>/, /^\s*<\w+>\n?([^]*?)\n?<\/(?:output|stdout|result)>\s*$/],
 ];
 const OPENING_CHARS = 40;
 const MAX_PARSED_CHARS = 200_000;

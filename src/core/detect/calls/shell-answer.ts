@@ -11,7 +11,10 @@ const PRINTED_KEYS = ['output', 'stdout', 'stderr'] as const;
 /** Matches JSON text that may contain an exit code. Other texts are not parsed. */
 const MAY_CONTAIN_CODE = /"(?:exit_?(?:code|status)|return_?code)"\s*:/i;
 const SEARCHED_CHARS = 600;
-const NOTHING_PRINTED = /^\((?:empty|none)\)$/;
+/** What a harness writes if a program printed nothing: `(no output)`, `Tool ran without output or errors`. */
+const NOTHING_PRINTED =
+  /^\((?:empty|none)\)$|^(?!\W*error)[^\d:"'\n]{0,60}\b(?:no|without|any) output(?: or errors?)?(?: (?:was )?(?:produced|generated|returned|captured))?[\s\])>.]*$/i;
+const PLACEHOLDER_CHARS = 80;
 
 /**
  * The output formats of Codex, mini-SWE-agent and Gemini CLI, each with its beginning. The output of a running command has no exit
@@ -22,7 +25,14 @@ const HEADED_FORMATS: readonly (readonly [opening: RegExp, form: RegExp])[] = [
     /^(?:Exit code: \d|Chunk ID: |Wall time: )/,
     /^(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?<code>\d+)\n)?Wall time: [^\n]*\n(?:Process (?:exited with code (?<exit>\d+)|running with session ID \d+)\n)?(?:[^\n]*\n){0,2}?Output:(?:\n|$)(?<text>[^]*)$/,
   ],
-  [/^<returncode>/, /^<returncode>(?<code>\d+)<\/returncode>\s*<output>\n?(?<text>[^]*?)\n?(?:<\/output>\s*)?$/],
+  [
+    /^<(?:return_?code|exit_?code)>/,
+    /^<\w+>(?<code>\d+)<\/\w+>\s*<(?:output|stdout)>\n?(?<text>[^]*?)\n?(?:<\/(?:output|stdout)>\s*)?(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?$/,
+  ],
+  [
+    /^<(?:output|stdout)>/,
+    /^<\w+>\n?(?<text>[^]*?)\n?<\/(?:output|stdout)>\s*(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*$/,
+  ],
   [
     /^(?:<untrusted_context>\n)?(?:Command|Output): /,
     /^(?:<untrusted_context>\n)?[^]*?(?:Stdout|Output): (?<text>[^]*?)(?:\nStderr: (?<stderr>[^]*?))?\n(?:Error: [^\n]*\n)?Exit Code: (?:(?<code>\d+)|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*(?:<\/untrusted_context>\s*)?$/,
@@ -32,7 +42,7 @@ const HEADED_FORMATS: readonly (readonly [opening: RegExp, form: RegExp])[] = [
 const FIRST_LINE =
   /^(?:(?:The )?(?:[Pp]rocess|[Cc]ommand|[Ss]hell) )?[Ee]xit(?:ed)?(?: with)?(?: exit)? (?:code|status):? (?<code>\d+)\.?(?:\n(?<text>[^]*))?$/;
 const LAST_LINES =
-  /(?:^|\n)(?:[[<(][^\n]{0,80}\bexit(?:ed with)? code:? -?\d+\b[^\n]{0,20}[\])>](?:\n\[[^\n]*\])*|(?:(?:The )?(?:[Pp]rocess|[Cc]ommand|[Ss]hell)[^\n]{0,20} )?[Ee]xit(?:ed)?(?: with)?(?: exit)? (?:code|status):? [1-9]\d*\.?)\s*$/;
+  /(?:^|\n)(?:[[<(][^\n]{0,80}\b[Ee]xit(?:ed with)? (?:code|status):? -?\d+\b[^\n]{0,20}[\])>](?:\n\[[^\n]*\])*|(?:(?:The )?(?:[Pp]rocess|[Cc]ommand|[Ss]hell)[^\n]{0,20} )?[Ee]xit(?:ed)?(?: with)?(?: exit)? (?:code|status):? [1-9]\d*\.?|Command '[^\n]{1,200}' returned non-zero exit status \d+\.)\s*$/;
 const CODES = /(?:code|status):? (-?\d+)/g;
 
 /**
@@ -69,8 +79,13 @@ function readTextFormat(text: string): ShellAnswer | undefined {
   return joinOutput([text.slice(0, text.length - tail.length + lastLines.index)], Math.max(0, code));
 }
 
+/** Returns the output of a program; empty if it is only a placeholder for nothing. */
+export function printedText(text: string): string {
+  return text.length <= PLACEHOLDER_CHARS && NOTHING_PRINTED.test(text.trim()) ? '' : text;
+}
+
 function joinOutput(printed: readonly (string | undefined)[], exitCode: number): ShellAnswer {
-  const texts = printed.map((text) => (text ?? '').replace(NOTHING_PRINTED, '')).filter((text) => text !== '');
+  const texts = printed.map((text) => printedText(text ?? '')).filter((text) => text !== '');
   return { text: texts.join('\n'), exitCode };
 }
 

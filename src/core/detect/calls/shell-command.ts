@@ -1,6 +1,7 @@
 import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash';
 import { present } from '../../base/present.ts';
 import { RecentTexts } from '../../base/recent-texts.ts';
+import { answerCodes, exitingCommands, type Exiting } from './exit-answer.ts';
 import { patchedFile } from './patch-text.ts';
 import { isMultiPurpose, kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
@@ -20,6 +21,8 @@ export interface ShellCommand {
   readonly editsAndRuns?: true;
   /** True if the exit code is only that of the last program of a pipeline. */
   readonly piped?: true;
+  /** Exit codes other than 0 by which the line answers a question, such as 1 of `grep`. */
+  readonly answerCodes?: readonly number[];
   /** The new content of the file that the line writes. Present only if the line writes one file and contains its content. */
   readonly state?: ShellState;
 }
@@ -89,8 +92,11 @@ function parseCommand(line: string): ShellCommand {
     isEmpty: true,
     movesOnly: false,
   };
+  let codes: readonly number[];
   try {
-    visit(parse(line), reading);
+    const script = parse(line);
+    visit(script, reading);
+    codes = line.includes('pipefail') ? [] : codesOf(exitingCommands(script));
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
     return fallback;
@@ -105,7 +111,35 @@ function parseCommand(line: string): ShellCommand {
     ...present({ reads: reading.reads, state: reading.states.length === 1 ? reading.states[0] : undefined }),
     ...(reading.editsAndRuns ? { editsAndRuns: true } : {}),
     ...(reading.piped ? { piped: true } : {}),
+    ...(codes.length > 0 ? { answerCodes: codes } : {}),
   };
+}
+
+/** Returns the codes by which a command of the line answers; none if another command may have failed with such a code. */
+function codesOf(exiting: readonly Exiting[]): readonly number[] {
+  const codes = new Set<number>();
+  for (const command of exiting) {
+    const own = command === 'condition' ? [1] : command === 'unknown' ? [] : commandCodes(command);
+    const isRead = typeof command !== 'string' && kindOfWords(wordsOf(command)) === 'read';
+    if (own.length === 0 && !isRead) return [];
+    for (const code of own) codes.add(code);
+  }
+  return [...codes];
+}
+
+function kindOfWords([name = '', ...args]: readonly string[]): ToolKind {
+  return kindOfProgram(name, args);
+}
+
+function commandCodes(command: Command): readonly number[] {
+  const words = removeWrappers(wordsOf(command));
+  const innerLine = shellLineOf(words);
+  return innerLine === undefined ? answerCodes(words) : (readShellCommand(innerLine).answerCodes ?? []);
+}
+
+/** Returns the line that `bash -c LINE` runs. */
+function shellLineOf([name = '', option = '', line]: readonly string[]): string | undefined {
+  return /^(?:\S*\/)?(?:ba|z|da)?sh$/.test(name) && /^-\w*c$/.test(option) ? line : undefined;
 }
 
 function visit(node: SyntaxNode, reading: Reading): void {
@@ -127,7 +161,13 @@ const SCRIPT = /^[^/~].*\//;
 const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
 
 function visitCommand(node: Command, reading: Reading): void {
-  const [name = '', ...args] = removeWrappers(wordsOf(node));
+  const words = removeWrappers(wordsOf(node));
+  const innerLine = shellLineOf(words);
+  if (innerLine !== undefined) {
+    visit(parse(innerLine), reading);
+    return;
+  }
+  const [name = '', ...args] = words;
   const program = name.slice(name.lastIndexOf('/') + 1);
   if (program === '') return;
   const programKind = kindOfProgram(program, args);
@@ -164,7 +204,7 @@ function findWrittenFiles(program: string, args: readonly string[]): readonly st
 
 /** Programs that run the rest of the line, such as `sudo -u root`, `env A=1`, `timeout 60`, `npx`, `python -m`. */
 const WRAPPERS =
-  /^(?:(?:sudo|env|time|nohup|command|exec|timeout)(?: -[ugnk] \S+| -\S+| \w+=\S*| [\d.]+[smhd]?)* |npx (?!-)|(?:uv|poetry) run |\S*python[\d.]* -m )+(?=\S)/;
+  /^(?:(?:sudo|env|time|nohup|command(?! -[vV])|exec|timeout)(?: -[ugnk] \S+| -\S+| \w+=\S*| [\d.]+[smhd]?)* |npx (?!-)|(?:uv|poetry) run |\S*python[\d.]* -m )+(?=\S)/;
 
 /** Removes wrapper programs and returns the words of the wrapped command. */
 function removeWrappers(words: readonly string[]): readonly string[] {

@@ -8,12 +8,16 @@ import type { CallSemantics } from './tool-semantics.ts';
 /** A classified failure. `soft` is true if only the words of the result report the failure. */
 export type StepFailure = ErrorClass & { readonly soft: boolean };
 
-/** Returns the call with an error flag derived from its exit code. */
-export function withExitFlag(call: RawCall, printed: ShellAnswer | undefined, { kind, shell }: CallSemantics): RawCall {
+/** Returns the call with an error flag derived from its exit code, unless the program answers with that code. */
+export function withExitFlag(
+  call: RawCall,
+  printed: ShellAnswer | undefined,
+  answer: AnswerReading,
+  { answerCodes }: CallSemantics,
+): RawCall {
   if (printed === undefined || printed.exitCode === 0) return call;
-  // Exit code 1 is not an error for `grep` without a match, `diff` with a difference, or a false `test`.
-  const isNegativeAnswer = printed.exitCode === 1 && kind === 'read' && shell && printed.text.trim() === '';
-  return call.isError === isNegativeAnswer ? { ...call, isError: !isNegativeAnswer } : call;
+  const isAnswer = answerCodes?.includes(printed.exitCode) === true && !answer.refuses;
+  return call.isError === isAnswer ? { ...call, isError: !isAnswer } : call;
 }
 
 /**

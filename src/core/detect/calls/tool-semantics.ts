@@ -44,6 +44,8 @@ export interface CallSemantics {
   readonly editsAndRuns?: true;
   /** True for a shell call whose exit code is only that of the last program of a pipeline. */
   readonly piped?: true;
+  /** For a shell call: exit codes other than 0 that are answers, such as 1 of `grep`. */
+  readonly answerCodes?: readonly number[];
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -138,7 +140,7 @@ function correctByAnnotations(inferredKind: ToolKind, annotations: ToolAnnotatio
 }
 
 function shellSemantics(tool: string, command: string, declaredKind: ToolKind | undefined): CallSemantics {
-  const { kind, program, state, writes, reads, editsAndRuns, piped } = readShellCommand(command);
+  const { kind, program, state, writes, reads, editsAndRuns, piped, answerCodes } = readShellCommand(command);
   return {
     // An empty line sent to a terminal polls for new output.
     kind: declaredKind ?? (command.trim() === '' ? 'poll' : kind),
@@ -150,6 +152,7 @@ function shellSemantics(tool: string, command: string, declaredKind: ToolKind | 
       replaces: state?.replaces,
       editsAndRuns,
       piped,
+      answerCodes,
     }),
   };
 }

@@ -10,7 +10,7 @@ import { progressOf } from '../calls/declared-keys.ts';
 import { openAnswer, withoutReminders } from '../calls/open-answer.ts';
 import type { RawCall } from '../calls/raw-call.ts';
 import { resultText } from '../calls/result-text.ts';
-import { shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
+import { printedText, shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
 import { failureOf, withExitFlag, type StepFailure } from '../calls/step-failure.ts';
 import type { CallOutcome } from '../../records/call-outcome.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
@@ -88,7 +88,7 @@ export function unwrapResult(rawResult: Json): ResultReading {
   const openedAnswer = openAnswer(cleanedResult);
   const result = openedAnswer.result === cleanedResult ? cleanedResult : cleanResult(openedAnswer.result);
   const printed = shellAnswer(result);
-  const answer = readAnswer(removeColours(printed?.text ?? resultText(result)));
+  const answer = readAnswer(printedText(removeColours(printed?.text ?? resultText(result))));
   return { result, envelopeFailed: openedAnswer.failed, printed, answer };
 }
 
@@ -103,7 +103,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
   const tools = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
   const { semantics, argsKey, tokens, frameKey, leavesKey, fromKey } = readArguments(tool, rawCall.args, tools);
-  const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, semantics);
+  const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, answer, semantics);
   const wasCancelled = rawCall.outcome === 'cancelled';
   const resultMissing = call.resultMissing || answer.wasNotRun || wasCancelled;
   // `gh pr checks` exits with an error code while checks are pending.
