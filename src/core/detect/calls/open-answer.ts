@@ -23,18 +23,20 @@ const WRAPPINGS: readonly (readonly [opening: RegExp, whole: RegExp])[] = [
   [/^\s*<(?:tool_use_)?error>/, /^\s*<(?:tool_use_)?error>([^]*)<\/\w+>\s*$/],
   [/^\[?\d{4}-/, /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? ([^]*)$/],
   [/^(?:Observation|Result|Output):/, /^\w+: ?([^]*)$/],
+  // A message of LangChain in Python's form: content='…' name='search' id='7c2e' tool_call_id='call_1'
+  [/^content=['"]/, /^content=['"]([^]*?)['"](?: \w+=(?:'[^']*'|"[^"]*"|\{[^}]*\}|\w+))+\s*$/],
   [/^\s*<(?:output|stdout|result)>/, /^\s*<\w+>\n?([^]*?)\n?<\/(?:output|stdout|result)>\s*$/],
 ];
-const OPENING_CHARS = 40;
+const OPENING_CHARS = 80;
 const MAX_PARSED_CHARS = 200_000;
 /** The beginning of a wrapped result as JSON text. Texts that do not match are not parsed. */
 const JSON_OPENING =
-  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|success|ok|status|error|body|payload|request_id|code)")/;
+  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"id"\s*:[^,]{1,45},\s*"timestamp"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|success|ok|status|error|body|payload|request_id|code)")/;
 const MAX_DEPTH = 3;
 
 /**
  * Removes the envelope that a harness or a protocol adds to a result. Handles MCP results (`{content: [{type: 'text', …}],
- * isError}`), lists of parts, envelopes, objects with a single text field such as `result`, each as a value or as JSON text, and
+ * isError}`), events of OpenHands, lists of parts, envelopes, objects with a single text field such as `result`, each as a value or as JSON text, and
  * the text wrappers in `WRAPPINGS`. Returns any other result unchanged.
  *
  * Cost: reads the first 40 characters of a text or the keys of an object; one `JSON.parse` if a text begins like JSON.
@@ -64,6 +66,8 @@ function unwrapValue(value: unknown): OpenedAnswer | undefined {
   if (!isJsonObject(value)) return undefined;
   const picture = pictureText(value);
   if (picture !== undefined) return { result: picture, failed: false };
+  const observed = unwrapObservation(value);
+  if (observed !== undefined) return observed;
   const names = Object.keys(value);
   const { content } = value;
   if (Array.isArray(content) && names.every((name) => MCP_MEMBER.test(name))) {
@@ -75,6 +79,20 @@ function unwrapValue(value: unknown): OpenedAnswer | undefined {
   const [name = ''] = names;
   const loneValue = names.length === 1 && LONE_NAME.test(name) ? value[name] : undefined;
   return typeof loneValue === 'string' ? { result: loneValue, failed: false } : undefined;
+}
+
+/** Returns what a program printed, from an event of OpenHands: its ids, its time and its metadata go. */
+function unwrapObservation(value: Readonly<Record<string, unknown>>): OpenedAnswer | undefined {
+  const { observation, content, extras, kind } = value;
+  if (isJsonObject(observation)) return unwrapObservation(observation);
+  const isEvent = typeof observation === 'string' ? isJsonObject(extras) : String(kind).endsWith('Observation');
+  const text = Array.isArray(content) ? joinParts(content)?.result : content;
+  if (!isEvent || typeof text !== 'string') return undefined;
+  const details = isJsonObject(extras) ? extras : value;
+  const code =
+    details['exit_code'] ?? (isJsonObject(details['metadata']) ? details['metadata']['exit_code'] : undefined);
+  const result = typeof code === 'number' ? { output: text, exit_code: code } : text;
+  return { result, failed: value['is_error'] === true };
 }
 
 /** Returns the payload of an envelope that reports success, or the error message of an envelope that reports a failure. */
@@ -121,14 +139,12 @@ function joinParts(parts: readonly unknown[]): OpenedAnswer | undefined {
   return texts.length === 0 ? undefined : { result: texts.join('\n'), failed: false };
 }
 
-const REMINDER = '<system-reminder>';
-const REMINDER_END = '</system-reminder>';
+const REMINDERS = ['system-reminder', 'system-warning'];
 
 /** Removes the reminders that a harness appends to a text. */
 export function withoutReminders(text: string): string {
-  let remaining = text;
-  while (remaining.trimEnd().endsWith(REMINDER_END) && remaining.includes(REMINDER)) {
-    remaining = remaining.slice(0, remaining.lastIndexOf(REMINDER)).trimEnd();
-  }
-  return remaining;
+  const trimmed = text.trimEnd();
+  const name = REMINDERS.find((tag) => trimmed.endsWith(`</${tag}>`));
+  const start = name === undefined ? -1 : trimmed.lastIndexOf(`<${name}>`);
+  return start < 0 ? text : withoutReminders(trimmed.slice(0, start).trimEnd());
 }

@@ -7,6 +7,7 @@ import { answerLines } from '../calls/answer-lines.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading } from '../calls/answer-reading.ts';
 import { readArguments } from '../calls/argument-reading.ts';
 import { progressOf } from '../calls/declared-keys.ts';
+import { withoutNotes } from '../calls/host-notes.ts';
 import { openAnswer, withoutReminders } from '../calls/open-answer.ts';
 import type { RawCall } from '../calls/raw-call.ts';
 import { resultText } from '../calls/result-text.ts';
@@ -88,7 +89,7 @@ export function unwrapResult(rawResult: Json): ResultReading {
   const openedAnswer = openAnswer(cleanedResult);
   const result = openedAnswer.result === cleanedResult ? cleanedResult : cleanResult(openedAnswer.result);
   const printed = shellAnswer(result);
-  const answer = readAnswer(printedText(removeColours(printed?.text ?? resultText(result))));
+  const answer = readAnswer(withoutNotes(printedText(removeColours(printed?.text ?? resultText(result)))));
   return { result, envelopeFailed: openedAnswer.failed, printed, answer };
 }
 
