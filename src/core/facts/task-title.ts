@@ -20,15 +20,20 @@ const NOISE =
 const HEADINGS =
   /^(?:#+\s*)?(?:context|background|overview|objective|goal|instructions?|summary|description|problem)\s*:?\s*$/i;
 
+/** Returns the slash command that a program stored in tags: its name with the slash, and the words after it. */
+export function slashCommand(text: string): { readonly name: string; readonly args: string } | undefined {
+  const name = COMMAND_NAME.exec(text)?.[1];
+  return name === undefined ? undefined : { name, args: COMMAND_ARGS.exec(text)?.[1]?.trim() ?? '' };
+}
+
 /**
  * Returns the title of a task: the first line in the user's words, without the wrappers of programs. A slash command without other words
  * is its own title. Undefined if nothing is left.
  */
 export function taskTitle(task: string): string | undefined {
   const start = task.slice(0, 20_000);
-  const command = COMMAND_NAME.exec(start)?.[1];
-  const args = COMMAND_ARGS.exec(start)?.[1]?.trim() ?? '';
-  if (command !== undefined) return `${command} ${args.split('\n', 1)[0] ?? ''}`.trim();
+  const command = slashCommand(start);
+  if (command !== undefined) return `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim();
   const written = start.replaceAll(WRAPPERS, '\n').replaceAll(TAG, ' ').trim();
   let text = written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written;
   for (let round = 0; round < OPENINGS.length; round += 1)

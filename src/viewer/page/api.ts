@@ -179,6 +179,16 @@ export function runPath({ source, runId }: RunAddress): string {
   return `/api/runs/${encodeURIComponent(source)}/${encodeURIComponent(runId)}`;
 }
 
+/** The address of a run as one HTML file. */
+export function exportPath(run: RunAddress): string {
+  return `${runPath(run)}/export.html`;
+}
+
+/** Fetches a run as one HTML file. */
+export async function getExport(run: RunAddress): Promise<string> {
+  return (await request(exportPath(run), {})).text();
+}
+
 function filterQuery(filters: RunFilters): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of RUN_FILTER_NAMES) {

@@ -35,7 +35,8 @@ export function CallView(props: {
   const { headline, isWhole, shownName } = headlineOf(call.args);
   const list = listOf(call.args);
   // An edit shows what it changed. Its result says little, unless it failed.
-  const isEdit = row.tool === 'write' && row.failed !== true && isObject(call.args) && editOf(call.args) !== undefined;
+  const edit = isOpen && isObject(call.args) ? editOf(call.args) : undefined;
+  const isEdit = row.tool === 'write' && row.failed !== true && edit !== undefined;
   return (
     <div className={isOpen ? 'box' : 'box is-line'}>
       <CallHead
@@ -50,7 +51,7 @@ export function CallView(props: {
       {list === undefined ? null : <Steps steps={list} />}
       <ChildRun call={call} />
       {!isOpen || isWhole || list !== undefined ? null : (
-        <Arguments args={call.args} seq={record.seq} without={shownName} />
+        <Arguments args={call.args} edit={edit} seq={record.seq} without={shownName} />
       )}
       {!isOpen || result === undefined || end === undefined ? null : isEdit || row.same !== undefined ? (
         <details className="output same">
@@ -208,14 +209,14 @@ function tailOf(
 /** Renders arguments by name, except the one that is already shown. */
 function Arguments(props: {
   readonly args: unknown;
+  readonly edit: EditDiff | undefined;
   readonly seq: number;
   readonly without: string | undefined;
 }): ReactElement {
-  const { args, seq } = props;
+  const { args, edit, seq } = props;
   if (!isObject(args) || isCut(args)) {
     return <FoldedText shown={textOf(args)} seq={seq} part="args" />;
   }
-  const edit = editOf(args);
   const entries = Object.entries(args).filter(
     ([name, value]) => name !== props.without && edit?.names.includes(name) !== true && value !== false,
   );

@@ -36,8 +36,8 @@ const MAX_TARGETS = 8;
 
 /** Methods that other components can call on the conversation. */
 export interface ConversationHandle {
-  /** Scrolls to a row. If the whole row is visible, it scrolls only if `always` is set. */
-  readonly show: (seq: number, always?: boolean) => void;
+  /** Scrolls to a row that is not wholly visible. */
+  readonly show: (seq: number) => void;
   readonly showEnd: () => void;
   /** The `seq` of the first visible row. */
   readonly firstSeq: () => number;
@@ -59,10 +59,10 @@ export function ConversationView(props: {
   /** True if the view stays at the end of a growing run. */
   readonly isFollowing: boolean;
   readonly onSelect: (seq: number) => void;
-  /** Called when the user scrolls away from the end, or back to it. */
-  readonly onAtEnd: (isAtEnd: boolean) => void;
+  /** Called when the user scrolls away from the end. */
+  readonly onLeftEnd: () => void;
 }): ReactElement {
-  const { evidence, handle, isFollowing, onAtEnd, onSelect, pages, rows, selected } = props;
+  const { evidence, handle, isFollowing, onLeftEnd, onSelect, pages, rows, selected } = props;
   const list = useRef<HTMLDivElement>(null);
   const { words } = useContext(FoldedTextContext);
   useMarkedWords(list, words);
@@ -110,23 +110,26 @@ export function ConversationView(props: {
       return rowList.getVirtualItems().find(({ end }) => end > from)?.index ?? 0;
     };
     return {
-      show: (seq, always = false) => {
+      show: (seq) => {
         const index = indexOf(seq);
         const item = latest.current.virtual.getVirtualItems().find((one) => one.index === index);
         const from = (latest.current.virtual.scrollOffset ?? 0) + LEAD_PX / 2;
         const isSeen = item !== undefined && item.start >= from && item.end <= from + innerHeight - LEAD_PX / 2;
-        if (index >= 0 && (always || !isSeen)) latest.current.virtual.scrollToIndex(index, { align: 'start' });
+        if (index >= 0 && !isSeen) latest.current.virtual.scrollToIndex(index, { align: 'start' });
       },
       showEnd: () => scrollTo(0, document.documentElement.scrollHeight),
       firstSeq: () => seqOf(latest.current.items[firstVisible()]),
       nextSeq: (seq, direction) => {
+        const { items: all } = latest.current;
         const index = seq === undefined ? firstVisible() : indexOf(seq) + direction;
-        const item = latest.current.items[index];
+        const next = all[index];
+        // An open fold has the number of its first row.
+        const item = next !== undefined && seqOf(next) === seq ? all[index + direction] : next;
         return item === undefined ? undefined : seqOf(item);
       },
     };
   }, []);
-  useFollowedEnd(list, isFollowing, onAtEnd);
+  useFollowedEnd(list, isFollowing, onLeftEnd);
 
   return (
     <div
@@ -300,14 +303,12 @@ function useTopOf(element: { readonly current: HTMLElement | null }): number {
   return top;
 }
 
-/** Keeps the end of the list in view while the run is followed, and reports when the user leaves the end or returns to it. */
+/** Keeps the end of the list in view while the run is followed, and reports when the user scrolls away from it. */
 function useFollowedEnd(
   list: { readonly current: HTMLElement | null },
   isFollowing: boolean,
-  onAtEnd: (isAtEnd: boolean) => void,
+  onLeftEnd: () => void,
 ): void {
-  const following = useRef(isFollowing);
-  following.current = isFollowing;
   useEffect(() => {
     const { current } = list;
     if (current === null) return undefined;
@@ -316,12 +317,11 @@ function useFollowedEnd(
     const onMove = (): void => void (movedAtMs = performance.now());
     const isAtEnd = (): boolean => scrollY + innerHeight >= document.documentElement.scrollHeight - END_PX;
     const toEnd = (): void => {
-      if (following.current) scrollTo(0, document.documentElement.scrollHeight);
+      if (isFollowing) scrollTo(0, document.documentElement.scrollHeight);
     };
     const onScroll = (): void => {
       // Rows that get their heights move the view too.
-      if (isAtEnd()) onAtEnd(true);
-      else if (scrollY < last && performance.now() - movedAtMs < MOVE_MS) onAtEnd(false);
+      if (!isAtEnd() && scrollY < last && performance.now() - movedAtMs < MOVE_MS) onLeftEnd();
       last = scrollY;
     };
     toEnd();
@@ -334,7 +334,7 @@ function useFollowedEnd(
       for (const name of MOVES) removeEventListener(name, onMove);
       sizes.disconnect();
     };
-  }, [list, onAtEnd, isFollowing]);
+  }, [list, onLeftEnd, isFollowing]);
 }
 
 const NAME = 'found';

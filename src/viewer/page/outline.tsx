@@ -1,4 +1,4 @@
-import type { ReactElement, ReactNode } from 'react';
+import { useMemo, type ReactElement, type ReactNode } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
 import { nextText } from '../../core/facts/followed-text.ts';
@@ -9,7 +9,7 @@ import { costText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { runKey } from './route.ts';
 import type { Rows } from './rows.ts';
-import { runRouteOf, stateOf } from './run-list-row.tsx';
+import { baseName, runRouteOf, stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 
 /** Maximum number of entries per part. */
@@ -19,7 +19,7 @@ const DEAREST = 5;
 /** What the side panel shows besides the state of the run: an advice text, a pattern, or nothing. */
 export type Noticed = { readonly mark: AdviceMark } | { readonly span: PatternSpan } | { readonly state: true };
 
-/** The outline of a run: its prompts, changed files, patterns, advice, dearest steps and related runs. Only parts with entries are shown. */
+/** The outline of a run: its prompts, changed files, last check, patterns, advice, dearest steps and related runs. Only parts with entries are shown. */
 export function Outline(props: {
   readonly answer: RunAnswer;
   readonly rows: Rows;
@@ -28,13 +28,14 @@ export function Outline(props: {
 }): ReactElement {
   const { answer, onGo, onNoticed, rows } = props;
   const { advice, adviceLeftOut, files, lastCheck, patterns, patternsLeftOut, prompts } = answer.overview;
+  const dearest = useMemo(() => dearestOf(rows.list), [rows]);
   const family = [...(answer.parent === undefined ? [] : [answer.parent]), ...answer.children];
   return (
     <nav className="outline" aria-label="Outline of the run">
-      <Part name="Prompts" of={prompts.filter(({ text }) => !text.startsWith('<local-command'))}>
+      <Part name="Prompts" of={prompts}>
         {({ seq, text }) => (
           <li key={seq}>
-            <Entry onClick={() => onGo(seq)}>{promptTitle(text)}</Entry>
+            <Entry onClick={() => onGo(seq)}>{safeLine(text)}</Entry>
           </li>
         )}
       </Part>
@@ -73,10 +74,10 @@ export function Outline(props: {
           </li>
         )}
       </Part>
-      <Part name="Dearest steps" of={dearestOf(rows.list)}>
-        {({ costUsd = 0, seq }) => (
+      <Part name="Dearest steps" of={dearest}>
+        {({ call, costUsd = 0, seq }) => (
           <li key={seq}>
-            <Entry at={rows.callAt(seq) + 1} onClick={() => onGo(seq)}>
+            <Entry {...placeOf(call ?? rows.callAt(seq) + 1, answer.run.calls)} onClick={() => onGo(seq)}>
               {costText(costUsd)}
             </Entry>
           </li>
@@ -96,10 +97,9 @@ export function Outline(props: {
   );
 }
 
-/** Returns a slash command as the user typed it, and any other prompt as it is. */
-function promptTitle(text: string): string {
-  const command = /<command-(?:name|message)>\s*\/?([\w:.-]+)/.exec(text);
-  return command === null ? safeLine(text) : `/${command[1]}`;
+/** The place of a call; none for the answer after the last call. */
+function placeOf(call: number, calls: number): { readonly at?: number } {
+  return call <= calls ? { at: call } : {};
 }
 
 /** Returns the dearest steps, the dearest first. */
@@ -153,7 +153,7 @@ function FileEntry(props: { readonly file: ChangedFile; readonly onGo: (seq: num
   return (
     <div className="file-entry">
       <Entry at={firstEdit.call} title={safeLine(path)} onClick={() => onGo(firstEdit.seq)}>
-        {safeLine(path.split('/').at(-1) ?? path)}
+        {safeLine(baseName(path))}
       </Entry>
       {firstFailure === undefined ? null : (
         <Entry className="bad" title="The first check that failed after it" onClick={() => onGo(firstFailure.seq)}>

@@ -2,6 +2,7 @@ import { Component, memo, type ReactElement, type ReactNode } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
 import { nextText } from '../../core/facts/followed-text.ts';
+import { slashCommand } from '../../core/facts/task-title.ts';
 import { adviceOf } from '../../core/records/advice-of.ts';
 import { rowOf } from '../../core/records/kind-definition.ts';
 import type { StoredContentBlock, StoredMessage } from '../../core/records/stored-message.ts';
@@ -199,12 +200,11 @@ function Thought(props: Omit<PartProps, 'role'> & { readonly shown: ShownText })
 /** A prompt begins with a heading; the words of the agent stand in full. */
 function Said({ part, role, seq, shown }: PartProps & { readonly shown: ShownText }): ReactElement | null {
   if (role === 'assistant') return <FoldedText shown={shown} seq={seq} part={part} isMarkdown isWhole />;
-  const command = /<command-name>\s*\/?([\w:.-]+)/.exec(shown.text);
-  if (command !== null) {
-    const args = /<command-args>([\s\S]*?)<\/command-args>/.exec(shown.text)?.[1] ?? '';
+  const command = slashCommand(shown.text);
+  if (command !== undefined) {
     return (
       <h3>
-        <kbd>/{command[1]}</kbd> {safeLine(args)}
+        <kbd>/{safeLine(command.name.replace(/^\//, ''))}</kbd> {safeLine(command.args)}
       </h3>
     );
   }

@@ -10,7 +10,7 @@ export type Route =
       readonly run: RunAddress;
       readonly at?: number;
       readonly find?: string;
-      /** Shows the bar for labels. After a label, the next flag without one of the runs with these filters opens. */
+      /** Shows the bar for labels. After a label, the next unlabelled flag in the runs with these filters opens. */
       readonly label?: RunFilters;
     }
   /** Two runs aligned. */

@@ -32,7 +32,7 @@ export class Rows {
 
   /** Returns the row that shows the record at `seq`: that of the call for a result, else its own or the next. */
   rowOf(seq: number): RunRow | undefined {
-    const at = this.indexAfter(seq);
+    const at = this.#indexAfter(seq);
     const own = this.list[at - 1];
     if (own?.seq === seq) return own;
     const call = this.list.slice(Math.max(0, at - MAX_BACK), at).findLast(({ end }) => end === seq);
@@ -41,7 +41,11 @@ export class Rows {
 
   /** Returns the number of the last call that started at or before the record at `seq`; 0 without one. */
   callAt(seq: number): number {
-    return this.list.slice(0, this.indexAfter(seq)).findLast(({ call }) => call !== undefined)?.call ?? 0;
+    for (let index = this.#indexAfter(seq) - 1; index >= 0; index -= 1) {
+      const { call } = this.list[index] ?? {};
+      if (call !== undefined) return call;
+    }
+    return 0;
   }
 
   /** Returns the first record of a call. */
@@ -57,7 +61,7 @@ export class Rows {
   }
 
   /** Returns the index of the first row after the record at `seq`. Cost: O(log rows). */
-  indexAfter(seq: number): number {
+  #indexAfter(seq: number): number {
     let [low, high] = [0, this.list.length];
     while (low < high) {
       const middle = (low + high) >> 1;

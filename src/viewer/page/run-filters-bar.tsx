@@ -6,6 +6,7 @@ import { inWords } from '../../core/records/words.ts';
 import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
 import { patternName } from './pattern-name.ts';
+import { baseName } from './run-list-row.tsx';
 import type { Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { goTo } from './use-route.ts';
@@ -31,7 +32,7 @@ const ADVICE: Readonly<Record<string, string>> = { any: 'any advice', ignored: '
 
 /** The filters with counts, the names of the filters, and functions that format their values. */
 const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => string])[] = [
-  ['project', 'project', (value) => value.split(/[/\\]/).at(-1) ?? value],
+  ['project', 'project', baseName],
   ['status', 'status', (value) => STATUS[value] ?? value],
   ['outcome', 'outcome', (value) => inWords('outcome', value)],
   ['model', 'model', String],

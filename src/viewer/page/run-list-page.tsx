@@ -326,7 +326,7 @@ const COLUMNS = [
   ['Cost', 'cost'],
 ] as const;
 
-/** Shows the matching runs by task: their outcomes, and a link to compare them. */
+/** Shows the matching runs by task or pattern: their outcomes, and a link to compare them. */
 function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement {
   const { error, reload, value } = useTasks(filters);
   if (error !== undefined && value === undefined) return <ErrorNotice error={error} onRetry={reload} />;
@@ -334,13 +334,18 @@ function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement 
   if (value.tasks.length === 0)
     return <Notice title={`None of these runs has a ${filters.group === 'pattern' ? 'pattern' : 'task'}`} />;
   return (
-    <div className="run-scroll task-scroll" tabIndex={0} role="region" aria-label="Tasks">
+    <div
+      className="run-scroll task-scroll"
+      tabIndex={0}
+      role="region"
+      aria-label={filters.group === 'pattern' ? 'Patterns' : 'Tasks'}
+    >
       <TaskRows tasks={value.tasks} filters={filters} />
     </div>
   );
 }
 
-/** Loads the matching runs by task. */
+/** Loads the matching runs by task or pattern. */
 function useTasks({ group, order, sort, ...rest }: RunFilters): Loaded<TasksAnswer> {
   const isTaskOrder = COLUMNS.some(([, name]) => name === sort);
   const filters = { ...rest, ...(isTaskOrder ? present({ sort }) : {}), ...present({ order }) };
@@ -350,10 +355,10 @@ function useTasks({ group, order, sort, ...rest }: RunFilters): Loaded<TasksAnsw
   return loaded;
 }
 
-/** The table of tasks, with a link to compare a failed run with a successful one. */
+/** The table of tasks or patterns, with a link to compare a failed run with a successful one. */
 function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filters: RunFilters }): ReactElement {
   const { filters, tasks } = props;
-  const { group: by = 'task', order: _order, sort: _sort, ...rest } = filters;
+  const { group: by, order: _order, sort: _sort, ...rest } = filters;
   const isPattern = by === 'pattern';
   return (
     <table className="tasks">

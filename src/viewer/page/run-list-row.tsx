@@ -124,7 +124,7 @@ function lineOf({ changed, check, childCount, lastWords, wasted }: ListedRow): s
   return safeLine(parts.join(' · '));
 }
 
-function baseName(path: string): string {
+export function baseName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 }
 

@@ -57,7 +57,7 @@ function LoadedRun(props: {
   const [noticed, setNoticed] = useState<Noticed>();
   const [toast, say] = useToast();
   const handle = useRef<ConversationHandle | undefined>(undefined);
-  const following = useFollowing(run.live && route.at === undefined, rows.list.length, handle);
+  const following = useFollowing(run.live && route.at === undefined, rows.list.length);
   const { pause } = following;
   const selected = route.at;
   useEffect(() => noteOpened(route.run), [route.run]);
@@ -225,12 +225,12 @@ function LoadedRun(props: {
               handle={handle}
               isFollowing={following.isFollowing}
               onSelect={onSelect}
-              onAtEnd={following.onAtEnd}
+              onLeftEnd={pause}
             />
           </FoldedTextContext>
         </ChildRunsContext>
         <div className="run-foot">
-          {run.live || following.waiting > 0 ? <LiveButton following={following} /> : null}
+          {run.live ? <LiveButton following={following} /> : null}
           {label === undefined ? null : <LabelBar labels={labels} />}
         </div>
       </div>
@@ -257,17 +257,18 @@ async function goToNextFlag(run: RunAddress, filters: RunFilters, say: (text: st
   const labelled = new Set((await getLabels()).labels.map(({ id }) => id));
   const openCallOf = ({ patternCalls = [], runId }: ListedRow): number | undefined =>
     patternCalls.find((call) => !labelled.has(`${runId}@${call}`));
-  const here = (await getRun(run)).run;
-  const next =
-    openCallOf(here) === undefined ? (await getRuns(filters, undefined)).runs.find((row) => openCallOf(row)) : here;
-  const call = next === undefined ? undefined : openCallOf(next);
-  if (next === undefined || call === undefined) {
-    say('Every flag has a label.');
-    goTo({ page: 'runs', filters });
-  } else goTo({ page: 'moment', runId: next.runId, source: next.source, call, label: filters });
+  const goToFlagOf = (row: ListedRow): boolean => {
+    const call = openCallOf(row);
+    if (call === undefined) return false;
+    goTo({ page: 'moment', runId: row.runId, source: row.source, call, label: filters });
+    return true;
+  };
+  if (goToFlagOf((await getRun(run)).run) || (await getRuns(filters, undefined)).runs.some(goToFlagOf)) return;
+  say('No further flag without a label in this list.');
+  goTo({ page: 'runs', filters });
 }
 
-/** Scrolls to the row in the address when it is known, and when the address changes by a step of a review or the Back button. */
+/** Scrolls to the row in the address when it is known, and when the address changes by a step to the next flag or the Back button. */
 function useShownPlace(
   rows: Rows,
   {
@@ -332,17 +333,13 @@ interface Following {
   readonly waiting: number;
   readonly toggle: () => void;
   readonly pause: () => void;
-  readonly onAtEnd: (isAtEnd: boolean) => void;
 }
 
-/** @param isLive  if true, the page starts at the end */
-function useFollowing(
-  isLive: boolean,
-  count: number,
-  handle: { readonly current: ConversationHandle | undefined },
-): Following {
-  const [isFollowing, setFollowing] = useState(isLive);
-  const [heldCount, setHeldCount] = useState(count);
+/** @param startsAtEnd  if true, the page follows from the start */
+function useFollowing(startsAtEnd: boolean, count: number): Following {
+  const [isFollowing, setFollowing] = useState(startsAtEnd);
+  /** Number of rows when it last stopped following. */
+  const [heldCount, setHeldCount] = useState<number>();
   const latest = useRef({ count, isFollowing });
   latest.current = { count, isFollowing };
   const pause = useCallback(() => {
@@ -350,13 +347,9 @@ function useFollowing(
     setHeldCount(latest.current.count);
     setFollowing(false);
   }, []);
-  const follow = useCallback(() => {
-    setFollowing(true);
-    handle.current?.showEnd();
-  }, [handle]);
-  const onAtEnd = useCallback((isAtEnd: boolean) => (isAtEnd ? undefined : pause()), [pause]);
-  const waiting = isFollowing ? 0 : Math.max(0, count - heldCount);
-  return { isFollowing, waiting: isLive ? waiting : 0, toggle: isFollowing ? pause : follow, pause, onAtEnd };
+  const follow = useCallback(() => setFollowing(true), []);
+  const waiting = isFollowing || heldCount === undefined ? 0 : Math.max(0, count - heldCount);
+  return { isFollowing, waiting, toggle: isFollowing ? pause : follow, pause };
 }
 
 function LiveButton({ following }: { readonly following: Following }): ReactElement {

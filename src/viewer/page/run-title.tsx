@@ -1,11 +1,11 @@
 import { type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
 
-import { countOf, countText } from '../../core/base/number-text.ts';
+import { bytesText, countOf, countText } from '../../core/base/number-text.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
 import { outcomeOf } from '../../core/records/call-outcome.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
-import { type RunAddress, runPath } from './api.ts';
+import { exportPath, getExport, type RunAddress } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
@@ -15,7 +15,7 @@ import { runRouteOf, stateOf } from './run-list-row.tsx';
 import { storyOf } from './run-story.tsx';
 import { safeLine } from './safe-text.ts';
 import { textOf } from './text-of.ts';
-import { asError, useLoaded } from './use-loaded.ts';
+import { useLoaded } from './use-loaded.ts';
 import { placeInList } from './use-run-list.ts';
 
 /** Shows the title, the outcome and the actions of a run. */
@@ -126,16 +126,12 @@ function ShareButton({ run }: { readonly run: RunAddress }): ReactElement {
 function ShareDialog({ run, onClose }: { readonly run: RunAddress; readonly onClose: () => void }): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  const path = `${runPath(run)}/export.html`;
-  const page = useLoaded(path, async () => {
-    const answer = await fetch(path);
-    if (!answer.ok) throw new Error(`The viewer responded with ${answer.status}.`);
-    return await answer.text();
-  });
+  const path = exportPath(run);
+  const page = useLoaded(path, () => getExport(run));
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="share-title">
       <h2 id="share-title">Share this run</h2>
-      {page.error === undefined ? null : <p className="bad">{asError(page.error).message}</p>}
+      {page.error === undefined ? null : <p className="bad">{page.error.message}</p>}
       {page.value === undefined ? <p className="dim">Writing the file…</p> : <Masked page={page.value} />}
       <p className="actions">
         {page.value === undefined ? null : (
@@ -159,7 +155,7 @@ function Masked({ page }: { readonly page: string }): ReactElement {
   return (
     <>
       <p>
-        One HTML file without scripts, {countText(Math.ceil(page.length / 1_024))} KB.{' '}
+        One HTML file without scripts, {bytesText(new Blob([page]).size)}.{' '}
         {total === 0
           ? 'No secret was found in it. Read it before you send it: only known forms of secrets are found.'
           : `${countOf(total, 'place')} in it ${total === 1 ? 'is' : 'are'} masked:`}

@@ -50,7 +50,7 @@ let replacedLabel: { readonly id: string; readonly target: LabelTarget | null; r
 /**
  * Loads the labels of one run from the labels file of the viewer.
  *
- * @param at.selected  `seq` of the chosen row; the call at or before it is labelled
+ * @param place.selected  `seq` of the chosen row; the call at or before it is labelled
  */
 export function useLabels(
   run: RunAddress,

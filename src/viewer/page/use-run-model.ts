@@ -25,8 +25,6 @@ export interface RunModel {
   readonly reload: () => void;
   /** Replaces a truncated record by the complete one. */
   readonly fetchWhole: (seq: number) => Promise<void>;
-  /** The highest known `seq`. It grows while the run is live. */
-  readonly lastSeq: number;
 }
 
 interface State {
@@ -103,7 +101,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
     },
     [pages, source, runId],
   );
-  return { ...state, rows, trouble, reload, fetchWhole, lastSeq };
+  return { ...state, rows, trouble, reload, fetchWhole };
 }
 
 /** Requests the page that contains a `seq`. The first caller of `take` receives it. */
@@ -126,7 +124,7 @@ function requestFirstPage(
 }
 
 const NO_ROWS = new Rows([]);
-/** Number of further requests for rows that the server has not read yet. Each of them waits there. */
+/** Maximum number of requests for rows that the server has not read yet. Each of them waits there. */
 const ROWS_TRIES = 20;
 
 /** Fetches the rows of the run, and those that may have changed when the run grows or more of it has been read. */

@@ -16,6 +16,7 @@ import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import type { LastCheck } from '../../core/facts/run-verdict.ts';
 import { RunView, type RunUsage } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/story-fold.ts';
+import { slashCommand, taskTitle } from '../../core/facts/task-title.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
 import { lastSeqOf } from '../../core/facts/run-summary.ts';
@@ -171,8 +172,15 @@ export class RunOverviewFold implements KnownTimeline {
     const text = plainText(content).trim();
     if (text === '') return;
     if (role === 'assistant') this.#lastAnswer = { seq, text: text.slice(0, ANSWER_CHARS).toWellFormed() };
-    else if (this.#prompts.length < MAX_PROMPTS)
-      this.#prompts.push({ seq, text: text.slice(0, PROMPT_CHARS).toWellFormed() });
+    else this.#notePrompt(text, seq);
+  }
+
+  /** Keeps what the user said: neither the output of a local command nor a reminder of the program. */
+  #notePrompt(text: string, seq: number): void {
+    if (this.#prompts.length >= MAX_PROMPTS || taskTitle(text) === undefined) return;
+    const command = slashCommand(text);
+    const said = command === undefined ? text : `${command.name} ${command.args}`.trim();
+    this.#prompts.push({ seq, text: said.slice(0, PROMPT_CHARS).toWellFormed() });
   }
 
   #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
