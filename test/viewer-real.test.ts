@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { afterEach, expect, test } from 'vitest';
 
@@ -9,8 +7,9 @@ import type { ListedRow, RunAnswer, RunsAnswer } from '../src/viewer/server/api-
 import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
 import { openPage, type Page } from './viewer-client.ts';
 import { runCli } from './run-cli.ts';
+import { sharedPath } from './support/shared-data.ts';
 
-const SESSIONS = fileURLToPath(new URL('../../shared/trajectories/claude-code-sessions', import.meta.url));
+const SESSIONS = sharedPath('trajectories', 'claude-code-sessions') ?? '';
 
 /** What a report says about a run, as far as the viewer says it too. */
 interface Reported {
@@ -73,7 +72,7 @@ async function differencesOf(page: Page, row: ListedRow, reported: Reported | un
     );
 }
 
-test.skipIf(!existsSync(SESSIONS))(
+test.skipIf(SESSIONS === '')(
   'the ending, cost, calls and last answer of real sessions are those of the report, with all files open and with one (needs ../shared)',
   async () => {
     const reported = new Map((await reportOn(SESSIONS)).map((run) => [run.id, run]));

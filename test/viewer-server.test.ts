@@ -573,6 +573,29 @@ test('sessions of agent programs are a source; a session that the store has too 
   expect((await page.json<SourcesAnswer>('/api/sources')).sources[1]).toMatchObject({ kind: 'sessions', runs: 2 });
 });
 
+test('a run from telemetry that names a session does not hide it, and a work tree belongs to its project', async () => {
+  const sessions = await Promise.all(
+    ['/work/app', '/work/app/.claude/worktrees/second'].map(async (cwd, index) => {
+      const path = at(`s${index}.jsonl`);
+      const message = { role: 'user', content: `Do ${index}` };
+      const more = { uuid: `u${index}`, timestamp: new Date(1_000).toISOString(), version: '2.1', message };
+      await writeFile(path, `${JSON.stringify({ type: 'user', sessionId: `s${index}`, cwd, ...more })}\n`);
+      return { path, modifiedAtMs: 1, format: 'claude-code' } as const;
+    }),
+  );
+  const store = sqliteStore(at('runs.db'));
+  const identity = { run_id: 'trace-1', conversation_id: 's0', depth: 0 };
+  await appendRun(store, 'trace-1', [{ kind: 'run_started', identity, format: 'otlp' }, ...reading(2)]);
+  await store.close();
+  const { page } = await view(['runs.db'], { sessions });
+  const { facets, runs } = await until(
+    () => listRuns(page),
+    ({ pending, total }) => total === 3 && pending === 0,
+  );
+  expect(runs.map(({ runId }) => runId).toSorted()).toEqual(['s0', 's1', 'trace-1']);
+  expect(facets.project).toContainEqual(['/work/app', 2]);
+});
+
 test('the last answer and the ending of a followed file are shown, a hanging call too, and both when it grows', async () => {
   const line = (type: 'user' | 'assistant', message: object, second: number): string =>
     `${JSON.stringify({ type, sessionId: 's', uuid: `u${second}`, timestamp: new Date(1_000 * second).toISOString(), cwd: '/', version: '2.1', message: { role: type, ...message } })}\n`;
@@ -700,6 +723,16 @@ test('labels are read from and written to the given file', async () => {
   );
   await Promise.all(many);
   expect((await page.json<LabelsAnswer>('/api/labels')).labels).toHaveLength(21);
+});
+
+test('a file of labels that cannot be read does not keep the runs from being listed', async () => {
+  await writeFile(at('labels.csv'), 'name,price\napple,2\n');
+  const store = sqliteStore(at('runs.db'));
+  await appendRun(store, 'calm', [started('calm'), ...reading(2)]);
+  await store.close();
+  const { page } = await view(['runs.db'], { labels: at('labels.csv') });
+  expect((await page.get('/api/labels')).status).not.toBe(200);
+  expect((await listRuns(page)).runs.map(({ runId }) => runId)).toEqual(['calm']);
 });
 
 test('runs with a flag that has no label are a filter, and the file of labels is sent as it is', async () => {

@@ -1,6 +1,7 @@
 import { glob, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { findSources, type FoundSource } from './find-sources.ts';
 import type { FormatName } from './import-item.ts';
 
 /** Data that determines where agent programs store a user's sessions. */
@@ -115,4 +116,18 @@ async function sessionsIn(
     sessions.push({ format, path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
   }
   return sessions.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs);
+}
+
+/** Yields the files of sessions, and those of their subagents that changed since `sinceMs`. */
+export async function* filesOfSessions(
+  sessions: readonly FoundSession[],
+  sinceMs: number,
+): AsyncGenerator<FoundSource, void, void> {
+  for (const session of sessions) {
+    for await (const found of findSources([session.path])) {
+      const stats = found.path === session.path ? undefined : await stat(found.path).catch(() => undefined);
+      // A deleted session or a session without runs is not a problem.
+      if (stats === undefined || stats.mtimeMs >= sinceMs) yield { ...found, named: false, format: session.format };
+    }
+  }
 }

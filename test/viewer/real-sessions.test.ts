@@ -1,19 +1,17 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { sharedPath } from '../support/shared-data.ts';
 import { findChromium } from './chromium.ts';
 import { Hand } from './hand.ts';
 import { faultsOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 
 const chromium = findChromium();
-const SESSIONS = fileURLToPath(new URL('../../../shared/trajectories/claude-code-sessions', import.meta.url));
+const SESSIONS = sharedPath('trajectories', 'claude-code-sessions') ?? '';
 /** The longest session: 192 calls. */
 const LONGEST = '545b45d4-729e-4d0b-8e6b-45cb65d43f00';
 const SCREEN = { viewport: { width: 1440, height: 900 } };
 
-describe.skipIf(chromium === undefined || !existsSync(SESSIONS))(
+describe.skipIf(chromium === undefined || SESSIONS === '')(
   'with 97 real sessions, a user (needs a Chromium and ../shared)',
   () => {
     let scene: ViewerScene;

@@ -152,7 +152,7 @@ function batchCall(item: unknown): readonly EndedCall[] {
   return [{ ...call, result, isError, ...optional('outcome', outcomeIn(item)) }];
 }
 
-/** The texts by which Claude Code begins the result of a failed call. A batch has no error flags. */
+/** The texts by which Claude Code begins the result of a failed call. It sets no error flag in a batch; other hosts do. */
 const FAILURE = /^(?:<tool_use_error>|Exit code \d|Error: )/;
 
 function readsAsFailure(result: Json): boolean {

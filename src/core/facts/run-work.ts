@@ -95,6 +95,11 @@ export class WorkFold {
       this.#afterCommit.add(file);
   }
 
+  /** The changed files, in the order of their first change. */
+  get files(): ReadonlySet<string> {
+    return this.#files;
+  }
+
   get work(): RunWork {
     const files = [...this.#files].toSorted((a, b) => Number(TEMPORARY.test(a)) - Number(TEMPORARY.test(b)));
     return {

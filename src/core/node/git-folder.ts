@@ -2,6 +2,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { readdirSync, realpathSync } from 'node:fs';
 
 import { lookAt, readGuarded, unsafePath } from './guarded-file.ts';
+import { isFolder, projectFolderOf } from './project-folder.ts';
 
 /** A git work tree. It is found without running git, because the configuration of a repository can name programs to run. */
 export interface GitPlace {
@@ -80,6 +81,17 @@ export function projectIdentity(folder: string): string {
   } catch {
     return top;
   }
+}
+
+/** Places of work trees inside a repository. */
+const WORK_TREE = /^(.+?)[\\/]\.(?:claude[\\/])?worktrees[\\/][^\\/]+/;
+
+/** Returns the project of a folder, or the folder itself if it no longer exists. */
+export function projectAt(folder: string | undefined): string | undefined {
+  if (folder === undefined) return undefined;
+  // A work tree belongs to its repository, also one that was removed: agent programs make one per session.
+  if (isFolder(folder)) return projectIdentity(projectFolderOf({ projectDir: undefined, cwd: folder }));
+  return WORK_TREE.exec(folder)?.[1] ?? folder;
 }
 
 /**

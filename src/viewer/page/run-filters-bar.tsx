@@ -24,7 +24,7 @@ const STATUS: Readonly<Record<string, string>> = {
   open: 'without an end',
   ended: 'ended',
   success: 'succeeded',
-  failed: 'failed',
+  failed: 'failed or cut off',
   damaged: 'damaged',
   unlabelled: 'flags without a label',
 };

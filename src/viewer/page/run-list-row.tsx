@@ -204,7 +204,7 @@ export function stateOf(run: ListedRow): RunStateWords {
     return { className: 'good', text: 'Succeeded', reason, filters: { status: 'success' } };
   if (success === false || verdict === 'failed')
     return { className: 'bad', text: 'Failed', reason, filters: { status: 'failed' } };
-  if (verdict === 'cut_off') return { className: 'stuck', text: 'Cut off', reason, filters: { status: 'needs' } };
+  if (verdict === 'cut_off') return { className: 'stuck', text: 'Cut off', reason, filters: { status: 'failed' } };
   if (verdict === 'waiting' || run.waitsFor !== undefined)
     return {
       className: 'stuck',

@@ -94,7 +94,7 @@ export interface FoundPlace {
 export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
   /** The id of the run's source (see `SourceRow`). */
   readonly source: string;
-  /** The task without the beginning that it shares with other tasks, or the id of a run without a task. */
+  /** The title of the task, as `titlesOf` gives it, or the id of a run without a task. */
   readonly title: string;
   /** The origin of an imported run, as `path#id`. */
   readonly from?: string;
@@ -454,7 +454,7 @@ export interface LabelsAnswer {
 export interface TaskGroup {
   /** The task, or the kind of the pattern. */
   readonly task: string;
-  /** The task without the beginning that it shares with other tasks. */
+  /** The title of the task, as `titlesOf` gives it, or the kind of the pattern. */
   readonly title: string;
   readonly runs: number;
   /** Number of runs with a known outcome. */

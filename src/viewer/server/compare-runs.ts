@@ -22,13 +22,13 @@ const NAME_CHARS = 200;
 /** How many differing calls ahead it searches for a call of the same tool. */
 const TOOL_AHEAD = 20;
 
-export interface ComparedSide {
+interface ComparedSide {
   readonly row: ListedRow;
   readonly run: RunSummary;
   readonly reader: RunReader;
 }
 
-type Comparison = Omit<CompareAnswer, 'next'>;
+type Comparison = Omit<CompareAnswer, 'a' | 'b' | 'next'>;
 
 /**
  * Aligns the first 20,000 calls of two runs by tool and arguments. Among the differing calls, calls of the same tool are put side by
@@ -43,8 +43,6 @@ async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise<Compar
   const rows = [...compareRows(pairs, left.calls, right.calls)];
   const firstDifference = rows.findIndex(({ same }) => !same);
   return {
-    a: a.row,
-    b: b.row,
     rows,
     total: rows.length,
     firstDivergence: firstDifference < 0 ? null : firstDifference,
@@ -151,12 +149,14 @@ export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void
       parseWholeNumber('limit', limit, { from: 1, to: MAX_COMPARED }),
     ];
     const [a, b] = [await findSide(splitKey(left)), await findSide(splitKey(right))];
-    const key = JSON.stringify([a, b].map(({ row }) => row));
+    const key = JSON.stringify([a, b].map(({ row, run }) => [row.source, run.runId, run.lastSeq, run.startedAtMs]));
     const comparison = state.comparisons.get(key) ?? (await compareRunCalls(a, b));
     state.comparisons.set(key, comparison);
     const end = startRow + rowCount;
     return context.json({
       ...comparison,
+      a: a.row,
+      b: b.row,
       rows: comparison.rows.slice(startRow, end),
       ...(end < comparison.total ? { next: end } : {}),
     } satisfies CompareAnswer);

@@ -18,10 +18,17 @@ export interface LabelChange {
   readonly split?: string;
 }
 
+/** The ids of the labels in a version of the file. */
+interface LabelIds {
+  readonly ids: ReadonlySet<string>;
+  readonly version: string;
+}
+
 /** The labels file. It is read before each change, so another program may write it at the same time. */
 export class LabelsFile {
   readonly #path: string;
   #lastChange: Promise<unknown> = Promise.resolve();
+  #known: LabelIds | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -30,6 +37,22 @@ export class LabelsFile {
   /** Reads the labels. A missing file has no labels. @throws CoxswainError with the errors of `readLabels` */
   async read(): Promise<LabelsAnswer> {
     return { file: this.#path, labels: await this.#readLabels() };
+  }
+
+  /**
+   * Returns the ids of the labels. The file is read again only after a change. Undefined if it cannot be read: `read` states why, and a
+   * list of runs does not depend on it.
+   */
+  async ids(): Promise<LabelIds | undefined> {
+    const facts = await stat(this.#path).catch(() => undefined);
+    const version = facts === undefined ? '' : `${facts.mtimeMs} ${facts.size}`;
+    if (this.#known?.version === version) return this.#known;
+    try {
+      this.#known = { ids: new Set((await this.#readLabels()).map(({ id }) => id)), version };
+    } catch {
+      this.#known = undefined;
+    }
+    return this.#known;
   }
 
   /**

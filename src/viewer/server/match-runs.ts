@@ -1,9 +1,10 @@
 import { systemClock } from '../../core/base/clock.ts';
 import { hasFailed } from '../../core/facts/run-verdict.ts';
+import { StoredNames } from '../../core/facts/stored-names.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Facets, FoundPlace, RunExtras } from './api-shapes.ts';
-import { groupOf } from './run-group.ts';
+import { extrasAt, groupOf } from './run-group.ts';
 import { warningKey } from './warning-key.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';
@@ -46,9 +47,9 @@ const UNLABELLED = 'unlabelled';
 function hasFlagWithoutLabel(
   { runId }: RunSummary,
   extras: RunExtras | undefined,
-  labelled: ReadonlySet<string>,
+  labelled: ReadonlySet<string> | undefined,
 ): boolean {
-  return extras?.patternCalls.some((call) => !labelled.has(`${runId}@${call}`)) === true;
+  return labelled !== undefined && extras?.patternCalls.some((call) => !labelled.has(`${runId}@${call}`)) === true;
 }
 
 /** The task of a run as a value of the filter `task`: the whole text decides, also of a task that the summary cuts. */
@@ -73,10 +74,15 @@ export function matchRuns(
   {
     foundBySource,
     labelled,
+    nowMs,
+    stored,
   }: {
     readonly foundBySource: ReadonlyMap<ListedSource, FoundRuns>;
-    /** The ids of the labels. */
-    readonly labelled: ReadonlySet<string>;
+    /** The ids of the labels; undefined if the labels cannot be read. */
+    readonly labelled: ReadonlySet<string> | undefined;
+    readonly nowMs: number;
+    /** The runs in stores. */
+    readonly stored: StoredNames;
   },
 ): Matches {
   const runs: MatchedRun[] = [];
@@ -90,15 +96,13 @@ export function matchRuns(
     return name === 'status' && hasFlagWithoutLabel(run, extras, labelled) ? [...values, UNLABELLED] : values;
   };
   const activeFilters = FACET_NAMES.filter((name) => filter[name] !== undefined);
-  const stored = storedNames(sources);
   for (const listed of sources) {
-    const isStored =
-      listed.source.kind === 'sessions' ? (name = ''): boolean => stored.has(name) : (): boolean => false;
+    const isSessions = listed.source.kind === 'sessions';
     for (const run of listed.source.runs.values()) {
-      if (isStored(run.runId) || isStored(run.conversationId)) continue;
+      if (isSessions && stored.idOf(run.runId) !== undefined) continue;
       if (filter.ids?.has(`${listed.source.id}/${run.runId}`) === false) continue;
       if (!matchesTimes(run, filter, listed)) continue;
-      const extras = listed.overviews.knownExtras(run);
+      const extras = extrasAt(run, listed.overviews.knownExtras(run), nowMs);
       if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: foundBySource.get(listed) }))
         continue;
       const failedFilters = activeFilters.filter(
@@ -121,13 +125,13 @@ export function matchRuns(
   return { runs, facets };
 }
 
-/** Returns the ids and sessions of the runs in stores, which the session files of the same machine repeat. */
-function storedNames(sources: readonly ListedSource[]): ReadonlySet<string> {
-  if (sources.every(({ source }) => source.kind !== 'sessions')) return new Set();
-  const names = new Set<string>();
+/** Returns the runs in stores, which the session files of the same machine repeat. */
+export function storedNames(sources: readonly ListedSource[]): StoredNames {
+  const names = new StoredNames();
+  if (sources.every(({ source }) => source.kind !== 'sessions')) return names;
   for (const { source } of sources) {
     if (source.kind === 'sessions') continue;
-    for (const { conversationId, runId } of source.runs.values()) names.add(runId).add(conversationId ?? runId);
+    for (const run of source.runs.values()) names.add(run);
   }
   return names;
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { present } from '../../core/base/present.ts';
-import type { FoundSession } from '../../formats/find-sessions.ts';
+import { projectAt } from '../../core/node/git-folder.ts';
+import { filesOfSessions, type FoundSession } from '../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../formats/find-sources.ts';
 import { followSource, type FollowState } from '../../formats/follow-source.ts';
 import type { ImportItem } from '../../formats/import-item.ts';
@@ -209,11 +209,8 @@ class FilesReading {
 
   async #readSources(): Promise<void> {
     const foundSources: FoundSource[] = [];
-    const sessions = typeof this.#input === 'string' ? [] : this.#input;
-    const formats = new Map(sessions.map(({ format, path }) => [path, format]));
-    const paths = typeof this.#input === 'string' ? [this.#input] : sessions.map(({ path }) => path);
-    for await (const found of findSources(paths)) {
-      const source = { ...found, ...present({ format: formats.get(found.path) }) };
+    const found = typeof this.#input === 'string' ? findSources([this.#input]) : filesOfSessions(this.#input, 0);
+    for await (const source of found) {
       // Reading a pipe or device in a folder would block.
       if (source.named || source.sizeBytes !== undefined) foundSources.push(source);
       this.#fileCount = foundSources.length;
@@ -284,7 +281,9 @@ class FilesReading {
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const isUnknown = error instanceof CoxswainError && error.code === 'format-unknown';
-      if (source.named || !isUnknown) this.#noteProblem(messageOf(error));
+      // A file in the folder of an agent program's sessions has its format.
+      const isSession = source.format !== undefined && source.sizeBytes !== 0;
+      if (source.named || isSession || !isUnknown) this.#noteProblem(messageOf(error));
       else this.#unknownFiles.push(source.path);
     }
   }
@@ -294,7 +293,7 @@ class FilesReading {
     items: AsyncIterable<ImportItem>,
     onRecord: (runKey: string, runId: string) => void = () => {},
   ): Promise<void> {
-    const project = await sessionFolder(path);
+    const project = projectAt(await sessionFolder(path));
     try {
       for await (const item of readRuns(items, { source: path, ids: this.#ids })) {
         if (this.#stop.signal.aborted) return;

@@ -1,5 +1,6 @@
+import { present } from '../../core/base/present.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { hasFailed } from '../../core/facts/run-verdict.ts';
+import { hasFailed, verdictOf } from '../../core/facts/run-verdict.ts';
 import type { RunExtras, RunGroup } from './api-shapes.ts';
 
 /** A run without an outcome is live if its last record is at most this old. */
@@ -7,6 +8,13 @@ const LIVE_MS = 120_000;
 
 export function isLive({ lastAtMs, outcome }: RunSummary, nowMs: number): boolean {
   return outcome === undefined && nowMs - lastAtMs < LIVE_MS;
+}
+
+/** Returns the extras of a run at this time: an open run that has been silent for long was cut off. */
+export function extrasAt(run: RunSummary, extras: RunExtras | undefined, nowMs: number): RunExtras | undefined {
+  if (extras?.lastAct === undefined) return extras;
+  const silentMs = run.lastAtMs === 0 ? undefined : nowMs - run.lastAtMs;
+  return { ...extras, ...verdictOf(undefined, [], { ...extras.lastAct, ...present({ silentMs }) }) };
 }
 
 /** The group of a run in the list. A run whose source states its success needs no one. */

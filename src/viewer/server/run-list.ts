@@ -6,15 +6,14 @@ import { assertNever } from '../../core/base/assert-never.ts';
 import { systemClock } from '../../core/base/clock.ts';
 import { steadyMs } from '../../core/base/steady-ms.ts';
 import { readPageCursor, writePageCursor } from '../../core/store/page-cursor.ts';
-import { verdictOf } from '../../core/facts/run-verdict.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { LabelsFile } from './labels-file.ts';
 import type { ListedSource } from './listed-source.ts';
-import { matchRuns, needsExtras, type MatchedRun, type Matches } from './match-runs.ts';
+import { matchRuns, needsExtras, storedNames, type MatchedRun, type Matches } from './match-runs.ts';
 import type { RunFilter, RunsQuery, RunSort } from './run-query.ts';
-import { groupOf, isLive } from './run-group.ts';
+import { extrasAt, groupOf, isLive } from './run-group.ts';
 import { viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
@@ -65,24 +64,27 @@ export class RunList {
    * @throws CoxswainError `not-found` for an unknown source, and the errors of reading the labels
    */
   async matchingRuns(filter: RunFilter, needsAllExtras: boolean): Promise<ListMatches> {
-    const labelled = new Set((await this.#labels.read()).labels.map(({ id }) => id));
+    const labelled = await this.#labels.ids();
     const key = JSON.stringify([
       filter,
       needsAllExtras,
-      labelled.size,
+      labelled?.version,
       this.#sources.map(({ source }) => source.version),
     ]);
     const latest = this.#latestMatches;
     // The pages of a list are requested one after another.
     if (latest?.key === key && latest.matches.pending === 0 && steadyMs() < latest.untilMs) return latest.matches;
-    const matches = await this.#match(filter, { needsAllExtras, labelled });
+    const matches = await this.#match(filter, { needsAllExtras, labelled: labelled?.ids });
     this.#latestMatches = { key, matches, untilMs: steadyMs() + REUSE_MS };
     return matches;
   }
 
   async #match(
     filter: RunFilter,
-    { labelled, needsAllExtras }: { readonly labelled: ReadonlySet<string>; readonly needsAllExtras: boolean },
+    {
+      labelled,
+      needsAllExtras,
+    }: { readonly labelled: ReadonlySet<string> | undefined; readonly needsAllExtras: boolean },
   ): Promise<ListMatches> {
     const sources = filter.source === undefined ? this.#sources : [this.sourceOf(filter.source)];
     const areListed = await Promise.all(sources.map(({ source }) => source.refreshWithin(LIST_MS)));
@@ -98,7 +100,12 @@ export class RunList {
       notIndexed += foundRuns?.notIndexed ?? 0;
       if (foundRuns?.isPending === true) pending += 1;
     }
-    const matches = matchRuns(sources, filter, { foundBySource, labelled });
+    const matches = matchRuns(sources, filter, {
+      foundBySource,
+      labelled,
+      nowMs: systemClock.nowMs(),
+      stored: storedNames(this.#sources),
+    });
     const notLookedAt = sources.reduce((sum, listed) => sum + countUnreadRuns(listed), 0);
     if (needsAllExtras || needsExtras(filter)) pending += notLookedAt;
     return { ...matches, notIndexed, pending, notLookedAt };
@@ -183,10 +190,10 @@ export class RunList {
 }
 
 /** Builds the list row of a run. */
-export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunExtras | undefined): ListedRow {
+export function runRowOf({ source }: ListedSource, run: RunSummary, known: RunExtras | undefined): ListedRow {
   const { openCalls: _openCalls, source: from, ...summary } = run;
   const nowMs = systemClock.nowMs();
-  const silentMs = run.lastAtMs === 0 ? undefined : nowMs - run.lastAtMs;
+  const extras = extrasAt(run, known, nowMs);
   return {
     ...summary,
     source: source.id,
@@ -198,7 +205,6 @@ export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunE
     pendingCalls: run.openCalls?.length ?? 0,
     extras: extras !== undefined,
     ...extras,
-    ...(extras?.lastAct === undefined ? {} : verdictOf(undefined, [], { ...extras.lastAct, ...present({ silentMs }) })),
   };
 }
 

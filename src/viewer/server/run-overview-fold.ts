@@ -66,7 +66,7 @@ export interface KnownTimeline {
 /**
  * Folds the records of one run into its extras and its overview.
  *
- * Cost: that of `RunView`. Memory: at most about half a megabyte.
+ * Cost: that of `RunView`. Memory: at most about half a megabyte, and that of its `RunRows`.
  */
 export class RunOverviewFold implements KnownTimeline {
   readonly #view = new RunView({ detectors: DETECTORS, advice: { maxPieces: MAX_ADVICE } });
@@ -153,9 +153,9 @@ export class RunOverviewFold implements KnownTimeline {
       for (const [path, file] of this.#files)
         if (file.firstFailure === undefined) this.#files.set(path, { ...file, firstFailure: place });
     }
-    const { filesChanged } = this.#work.work;
-    if (filesChanged.length === this.#files.size) return;
-    for (const path of filesChanged) if (!this.#files.has(path)) this.#files.set(path, { path, firstEdit: place });
+    const { files } = this.#work;
+    if (files.size === this.#files.size) return;
+    for (const path of files) if (!this.#files.has(path)) this.#files.set(path, { path, firstEdit: place });
   }
 
   #changedFiles(): RunExtras['changed'] {

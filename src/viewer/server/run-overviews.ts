@@ -8,9 +8,7 @@ import { fingerprintOf, RunIndex, type IndexedRun } from './run-index.ts';
 import type { ViewerSource } from './viewer-source.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
-/**
- * Maximum number of runs whose state stays in memory, so that only appended records are read. Each takes at most about half a megabyte.
- */
+/** Maximum number of runs whose state stays in memory, so that only appended records are read. See `RunOverviewFold` for their size. */
 const MAX_OPENED = 24;
 const MAX_LISTED = 24;
 /** Each entry takes about 500 bytes. */

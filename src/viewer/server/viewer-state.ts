@@ -13,7 +13,7 @@ export interface ViewerState {
   readonly list: RunList;
   readonly labels: LabelsFile;
   /** A cache of recent comparisons, so that further pages are not recomputed. */
-  readonly comparisons: LruMap<Omit<CompareAnswer, 'next'>>;
+  readonly comparisons: LruMap<Omit<CompareAnswer, 'a' | 'b' | 'next'>>;
 }
 
 /** Timeout for the list. If the list takes longer, a single run is looked up in the store. */

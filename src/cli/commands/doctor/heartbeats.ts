@@ -5,7 +5,7 @@ import type { TrajectoryRecord } from '../../../core/records/trajectory-record.t
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { durationText } from '../../../core/base/number-text.ts';
-import { projectAt } from '../../runs/stored-names.ts';
+import { projectAt } from '../../../core/node/git-folder.ts';
 import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 /** Maximum number of runs to read: the runs with the latest records among the most recently started runs. */

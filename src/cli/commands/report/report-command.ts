@@ -1,13 +1,18 @@
 import { homedir } from 'node:os';
 import { dirname, resolve, basename } from 'node:path';
-import { stat } from 'node:fs/promises';
 
 import { allRuns } from '../../../core/store/all-runs.ts';
 import { callNumber } from '../../../core/base/call-number.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { countOf, durationText } from '../../../core/base/number-text.ts';
-import { findSessions, hostFolder, type HostSessions, type FoundSession } from '../../../formats/find-sessions.ts';
-import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
+import {
+  findSessions,
+  hostFolder,
+  filesOfSessions,
+  type HostSessions,
+  type FoundSession,
+} from '../../../formats/find-sessions.ts';
+import { findSources } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions, type OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
@@ -19,7 +24,8 @@ import { configuredStore } from '../../runs/project-store.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { keepNumberedRuns, type NumberedRun } from '../../runs/numbered-runs.ts';
-import { projectAt, StoredNames } from '../../runs/stored-names.ts';
+import { StoredNames } from '../../../core/facts/stored-names.ts';
+import { projectAt } from '../../../core/node/git-folder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import { parseDuration } from '../../../core/base/parse-duration.ts';
@@ -362,7 +368,7 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
   const endings = new Map<string, Ending>();
   const usages = new Map<string, RunUsage>();
   let last = { source: '', project };
-  for await (const found of runsOfSources(filesOf(sessions, sinceMs), { problems, sinceMs, known: standing })) {
+  for await (const found of runsOfSources(filesOfSessions(sessions, sinceMs), { problems, sinceMs, known: standing })) {
     const storedId = stored.idOf(found.id);
     stored.addTranscript(found.id);
     if (storedId === undefined) {
@@ -443,15 +449,4 @@ function standingBy(
       fold.add({ kind: 'session_event', event_type: PERMISSION_REQUESTED, data: {} });
     }
   };
-}
-
-/** Yields the files of sessions and their subagents changed since `sinceMs`. */
-async function* filesOf(sessions: readonly FoundSession[], sinceMs: number): AsyncGenerator<FoundSource, void, void> {
-  for (const session of sessions) {
-    for await (const found of findSources([session.path])) {
-      const stats = found.path === session.path ? undefined : await stat(found.path).catch(() => undefined);
-      // A deleted session or a session without runs is not a problem.
-      if (stats === undefined || stats.mtimeMs >= sinceMs) yield { ...found, named: false, format: session.format };
-    }
-  }
 }

@@ -5,7 +5,7 @@ import type { RunView } from '../../../core/facts/run-view.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
-import { projectAt } from '../../runs/stored-names.ts';
+import { projectAt } from '../../../core/node/git-folder.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';

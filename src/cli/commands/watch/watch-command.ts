@@ -33,7 +33,8 @@ import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { completeProject } from '../../runs/complete-project.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { configuredStore } from '../../runs/project-store.ts';
-import { projectAt, StoredNames } from '../../runs/stored-names.ts';
+import { StoredNames } from '../../../core/facts/stored-names.ts';
+import { projectAt } from '../../../core/node/git-folder.ts';
 import { ListFeed } from './list-feed.ts';
 import { spanOption, wholeOption } from '../../terminal/option-values.ts';
 

@@ -1,11 +1,7 @@
-import { present } from '../../core/base/present.ts';
-import { projectIdentity } from '../../core/node/git-folder.ts';
-import { isFolder, projectFolderOf } from '../../core/node/project-folder.ts';
-import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { present } from '../base/present.ts';
+import type { RunSummary } from './run-summary.ts';
 
 const MAX_LEVELS = 100;
-/** Places of work trees inside a repository. */
-const WORK_TREE = /^(.+?)[\\/]\.(?:claude[\\/])?worktrees[\\/][^\\/]+/;
 
 /**
  * Finds the runs of a store by the ids used in transcripts. A run from OpenTelemetry never stands for a transcript: any program
@@ -61,12 +57,4 @@ export class StoredNames {
  */
 function nameOf(runId: string): string {
   return runId.replace(/#\d+$/, '').replace('/agent-', '/');
-}
-
-/** Returns the project of a folder, or the folder itself if it no longer exists. */
-export function projectAt(folder: string | undefined): string | undefined {
-  if (folder === undefined) return undefined;
-  // A work tree belongs to its repository, also one that was removed: agent programs make one per session.
-  if (isFolder(folder)) return projectIdentity(projectFolderOf({ projectDir: undefined, cwd: folder }));
-  return WORK_TREE.exec(folder)?.[1] ?? folder;
 }
