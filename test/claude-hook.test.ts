@@ -406,7 +406,7 @@ test('a session that the model ended, or that was interrupted, is recorded with 
   ]);
 
   const transcript = join(place.project, 's1.jsonl');
-  const stopped = { type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] } };
+  const stopped = { type: 'user', sessionId: 's1', message: { content: 'Go on' } };
   writeFileSync(transcript, `${JSON.stringify(stopped)}\n`);
   hook(place, event('UserPromptSubmit', { prompt: 'Go on' }));
   hook(place, event('SessionEnd', { reason: 'other', transcript_path: transcript }));

@@ -374,8 +374,9 @@ async function complete(host: Host): Promise<readonly string[]> {
   const writtenAtMs = Math.max(...runs.map(({ lastAtMs }) => lastAtMs)) + 60_000;
   for (const file of [host.main, host.file])
     if (existsSync(file)) utimesSync(file, writtenAtMs / 1_000, writtenAtMs / 1_000);
-  const incomplete = incompleteRuns(runs, { home: folder, env, nowMs: writtenAtMs + 60_000 });
-  expect(incompleteRuns(runs, { home: folder, env, nowMs: writtenAtMs + 10_000 })).toEqual([]);
+  const places = { home: folder, env, store: host.store };
+  const incomplete = await incompleteRuns(runs, { ...places, nowMs: writtenAtMs + 60_000 });
+  expect(await incompleteRuns(runs, { ...places, nowMs: writtenAtMs + 10_000 })).toEqual([]);
   await completeRuns(incomplete, { store: host.store, projectFolder: folder, env });
   return incomplete.map(({ runId }) => runId);
 }

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
@@ -20,23 +20,24 @@ type Json = Readonly<Record<string, unknown>>;
 interface Host {
   readonly transcript: string;
   readonly model: string;
-  /** Turns of the run. A host without answers in its file gets another one by the repeated stop. */
-  readonly turns: number;
   answer(at: number, input: number): readonly Json[];
   prompt(base: Json): Json;
   call(base: Json): readonly Json[];
   stop(base: Json): Json;
 }
 
+const SAID = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Done.' }] };
+const CALLED = { type: 'function_call', name: 'exec_command', arguments: '{"cmd":"ls"}', call_id: 'c1' };
+
 const iso = (second: number): string => new Date(START_MS + second * 1_000).toISOString();
 
 /** The lines have the members of the real files that the reader uses. */
 const HOSTS: Readonly<Record<string, Host>> = {
   codex: {
-    transcript: 'rollout-2026.jsonl',
+    transcript: `rollout-2026-${SESSION}.jsonl`,
     model: 'gpt-5.5',
-    turns: 3,
     answer: (at, input) => [
+      { timestamp: iso(at), type: 'response_item', payload: at === 5 ? SAID : CALLED },
       {
         timestamp: iso(at),
         type: 'token_usage_record',
@@ -75,9 +76,8 @@ const HOSTS: Readonly<Record<string, Host>> = {
     }),
   },
   copilot: {
-    transcript: 'events.jsonl',
+    transcript: join(SESSION, 'events.jsonl'),
     model: 'gpt-5.4',
-    turns: 3,
     answer: (at, input) => [
       {
         timestamp: iso(at),
@@ -86,7 +86,17 @@ const HOSTS: Readonly<Record<string, Host>> = {
           usage: { model: 'gpt-5.4', inputTokens: input, outputTokens: 34, cacheReadTokens: 200, apiCallId: `c${at}` },
         },
       },
-      { timestamp: iso(at + 0.5), type: 'assistant.message', data: { model: 'gpt-5.4', content: 'Done.' } },
+      {
+        timestamp: iso(at),
+        type: 'assistant.message',
+        data: {
+          model: 'gpt-5.4',
+          apiCallId: `c${at}`,
+          content: at === 5 ? 'Done.' : '',
+          toolRequests: at === 5 ? [] : [{ toolCallId: 'tooluse_1', name: 'Bash', arguments: { command: 'ls' } }],
+        },
+      },
+      ...(at === 5 ? [{ timestamp: iso(9), type: 'hook.start', data: {} }] : []),
     ],
     prompt: ({ session_id: sessionId }) => ({ sessionId, timestamp: START_MS, cwd: '/', prompt: 'go' }),
     call: ({ session_id: sessionId }) => {
@@ -100,7 +110,7 @@ const HOSTS: Readonly<Record<string, Host>> = {
     stop: ({ session_id: sessionId, transcript_path: transcriptPath }) => ({
       sessionId,
       transcriptPath,
-      timestamp: START_MS,
+      timestamp: START_MS + 9_000,
       cwd: '/',
       stopReason: 'end_turn',
     }),
@@ -108,7 +118,6 @@ const HOSTS: Readonly<Record<string, Host>> = {
   'claude-code': {
     transcript: `${SESSION}.jsonl`,
     model: 'claude-sonnet-4-5',
-    turns: 2,
     answer: (at, input) => {
       const isLast = at === 5;
       const content = isLast
@@ -120,8 +129,6 @@ const HOSTS: Readonly<Record<string, Host>> = {
       const answer = { type: 'assistant', sessionId: SESSION, uuid: `u${at}`, timestamp: iso(at), message };
       const result = { content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'a.txt' }] };
       const entry = { type: 'user', sessionId: SESSION, uuid: `r${at}`, timestamp: iso(at + 0.5), message: result };
-      // No session of Claude Code begins before its run.
-      if (at < 0) return [];
       return isLast ? [answer] : [answer, entry];
     },
     prompt: (base) => ({ ...base, hook_event_name: 'UserPromptSubmit', prompt: 'go' }),
@@ -132,13 +139,14 @@ const HOSTS: Readonly<Record<string, Host>> = {
     stop: (base) => ({ ...base, hook_event_name: 'Stop', last_assistant_message: 'Done.' }),
   },
   gemini: {
-    transcript: 'session-2026.jsonl',
+    transcript: join('chats', `session-2026-${SESSION.slice(0, 8)}.jsonl`),
     model: 'gemini-2.5-pro',
-    turns: 3,
     answer: (at, input) => {
       const tokens = { input, output: 30, cached: 200, thoughts: 4, tool: 0, total: input + 34 };
-      const entry = { id: `e${at}`, timestamp: iso(at), type: 'gemini', content: 'x', tokens, model: 'gemini-2.5-pro' };
-      return [entry, { $set: { lastUpdated: iso(at) } }, { ...entry, toolCalls: [] }];
+      const content = at === 5 ? 'Done.' : '';
+      const entry = { id: `e${at}`, timestamp: iso(at), type: 'gemini', content, tokens, model: 'gemini-2.5-pro' };
+      const call = { id: 'ls_1', name: 'Bash', args: { command: 'ls' }, status: 'executing' };
+      return [entry, { $set: { lastUpdated: iso(at) } }, { ...entry, toolCalls: at === 5 ? [] : [call] }];
     },
     prompt: (base) => ({ ...base, timestamp: iso(0), hook_event_name: 'BeforeAgent', prompt: 'go' }),
     call: (base) => {
@@ -163,6 +171,7 @@ function known(json: Json): KnownHookEvent {
 async function sessionOf(host: Host, { late = false } = {}): Promise<readonly TrajectoryRecord[]> {
   const folder = testFolder();
   const transcript = join(folder, host.transcript);
+  mkdirSync(dirname(transcript), { recursive: true });
   const base = { session_id: SESSION, transcript_path: transcript, cwd: '/' };
   const lines: Json[] = [];
   const answered = (at: number, input: number): void => {
@@ -183,8 +192,6 @@ async function sessionOf(host: Host, { late = false } = {}): Promise<readonly Tr
     if (late) intake.spill(event, 'the store is locked', nowMs);
     else await sessions.answer(event.known.input, SESSION, { hasBackgroundWork: false });
   };
-  // An answer from before the run.
-  answered(-60, 90_000);
   await send(host.prompt(base), 0);
   answered(1, 1_200);
   for (const json of host.call(base)) await send(json, 3);
@@ -213,7 +220,7 @@ test.each(Object.entries(HOSTS))(
     const { usage } = viewOf(records);
     expect(usage.tokens).toBe(1_200 + 1_500 + 2 * 34);
     expect(usage.costUsd).toBeGreaterThan(0);
-    expect(records.filter(({ payload }) => payload.kind === 'turn_started')).toHaveLength(host.turns);
+    expect(records.filter(({ payload }) => payload.kind === 'turn_started')).toHaveLength(2);
   },
 );
 

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
@@ -25,31 +25,38 @@ const LOOP: readonly (readonly HostCall[])[] = Array.from({ length: 5 }, () => [
 const scriptOf = async (host: string, turns = LOOP): Promise<Iterable<HostStep>> =>
   HOSTS[host]?.(turns, testFolder()) ?? [];
 
+/** The shell of Codex has another name. */
+const oneName = (text: string): string => text.replaceAll('exec_command', 'Bash');
+
 /** After which call, counted from 1, a piece of advice was given, and its text. */
 function adviceOf({ records }: Played): readonly (readonly [number, string])[] {
   const counter = new RunCounter();
   return records.flatMap((record): (readonly [number, string])[] => {
     counter.fold(record);
     const { payload } = record;
-    return payload.kind === 'feedback_produced' ? [[counter.calls, payload.feedback.summary]] : [];
+    return payload.kind === 'feedback_produced' ? [[counter.calls, oneName(payload.feedback.summary)]] : [];
   });
 }
 
 const countOf = ({ records }: Played, kind: string): number =>
   records.filter(({ payload }) => payload.kind === kind).length;
 
-test.each(['codex', 'copilot', 'gemini'])(
+test.each(['codex', 'copilot', 'gemini', 'claude-code 1'])(
   'a failing call that repeats gets the same advice at the same call in %s as in Claude Code',
   async (host) => {
     const reference = await playHost(await scriptOf('claude-code'));
     const played = await playHost(await scriptOf(host));
     expect(adviceOf(reference).length).toBeGreaterThan(0);
     expect(adviceOf(played)).toEqual(adviceOf(reference));
-    expect(played.answers.map(({ text }) => text)).toEqual(reference.answers.map(({ text }) => text));
+    expect(played.answers.map(({ text }) => oneName(text))).toEqual(reference.answers.map(({ text }) => text));
     const errors = played.records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.is_error] : []));
     expect(errors).toEqual([true, true, true, true, true]);
     expect(countOf(played, 'turn_started')).toBe(5);
-    expect(played.records[0]?.payload).toMatchObject({ kind: 'run_started', host, task: 'list the files' });
+    expect(played.records[0]?.payload).toMatchObject({
+      kind: 'run_started',
+      host: host.replace(' 1', ''),
+      task: 'list the files',
+    });
   },
 );
 
@@ -80,12 +87,13 @@ test.each(['claude-code', 'codex', 'copilot', 'gemini'])(
 
 test('calls without a hook in Codex are read from its rollout, and advice on them comes with the next event', async () => {
   const folder = testFolder();
-  const rollout = join(folder, 'rollout-2026.jsonl');
+  const rollout = join(folder, `rollout-2026-${SESSION}.jsonl`);
   const base = { session_id: SESSION, turn_id: 't', transcript_path: rollout, cwd: '/', permission_mode: 'default' };
   const lines: string[] = [];
   const write = (type: string, payload: Json): HostStep => ({
     before: () => {
-      lines.push(JSON.stringify({ type, payload }));
+      const timestamp = new Date(START_MS + lines.length).toISOString();
+      lines.push(JSON.stringify({ timestamp, type, payload }));
       writeFileSync(rollout, lines.join('\n'));
     },
   });
@@ -120,6 +128,98 @@ test('calls without a hook in Codex are read from its rollout, and advice on the
   ]);
   expect(countOf(played, 'turn_started')).toBe(7);
   expect(played.answers.map(({ name }) => name)).toEqual(['PreToolUse']);
+});
+
+/** Claude Code runs the calls of an answer one after the other, unless they only read. */
+function sequentialCalls(file: string, { batches }: { readonly batches: boolean }): readonly HostStep[] {
+  const base = { session_id: SESSION, transcript_path: file, cwd: '/', permission_mode: 'default' };
+  const lines: object[] = [];
+  const turn = (at: number): readonly HostStep[] => {
+    const calls = ['a', 'b'].map((name) => ({
+      tool_name: 'Bash',
+      tool_input: { command: name },
+      tool_use_id: `${name}${at}`,
+    }));
+    const content = calls.map((call) => ({
+      type: 'tool_use',
+      id: call.tool_use_id,
+      name: 'Bash',
+      input: call.tool_input,
+    }));
+    const timestamp = new Date(START_MS + at).toISOString();
+    const message = { id: `m${at}`, content, stop_reason: 'tool_use', usage: { input_tokens: 1, output_tokens: 1 } };
+    return [
+      {
+        before: () => {
+          lines.push({ type: 'assistant', uuid: `u${at}`, sessionId: SESSION, timestamp, message });
+          writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+        },
+      },
+      ...calls.flatMap((call) => [
+        { sent: { ...base, hook_event_name: 'PreToolUse', ...call } },
+        { sent: { ...base, hook_event_name: 'PostToolUse', ...call, tool_response: 'x' } },
+      ]),
+      ...(batches ? [{ sent: { ...base, hook_event_name: 'PostToolBatch', tool_calls: calls } }] : []),
+    ];
+  };
+  return [
+    { sent: { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'list the files' } },
+    ...[1, 2, 3].flatMap(turn),
+  ];
+}
+
+test.each([true, false])(
+  'calls that Claude Code runs one after the other are one turn, as the session file says (with events at the end of a turn: %s)',
+  async (batches) => {
+    const played = await playHost(sequentialCalls(join(testFolder(), `${SESSION}.jsonl`), { batches }));
+    expect([countOf(played, 'turn_started'), countOf(played, 'tool_ended')]).toEqual([3, 6]);
+  },
+);
+
+test('calls of an unknown tool, for which Gemini CLI has no event, are read from its chat and advised on', async () => {
+  const chat = join(testFolder(), 'chats', `session-2026-${SESSION.slice(0, 8)}.jsonl`);
+  mkdirSync(dirname(chat));
+  const lines: object[] = [];
+  const at = (name: string, second: number, more: Json = {}): HostStep => ({
+    sent: {
+      session_id: SESSION,
+      transcript_path: chat,
+      cwd: '/',
+      hook_event_name: name,
+      timestamp: new Date(START_MS + second * 1_000).toISOString(),
+      ...more,
+    },
+  });
+  const request = { llm_request: { model: 'm', messages: [] } };
+  const unknown = (second: number): readonly HostStep[] => [
+    {
+      before: () => {
+        const timestamp = new Date(START_MS + second * 1_000).toISOString();
+        const response = { error: 'Tool "nope" not found.' };
+        const call = { id: `n${second}`, name: 'nope', args: {}, status: 'error', timestamp };
+        const result = [{ functionResponse: { id: call.id, response } }];
+        const tokens = { input: 10, output: 2 };
+        const entry = { id: `g${second}`, timestamp, type: 'gemini', content: '', tokens, model: 'm' };
+        lines.push({ ...entry, toolCalls: [{ ...call, result }] });
+        writeFileSync(chat, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      },
+    },
+    at('BeforeModel', second + 1, request),
+  ];
+  const played = await playHost([
+    at('BeforeAgent', 0, { prompt: 'list the files' }),
+    at('BeforeModel', 1, request),
+    ...[2, 4, 6, 8].flatMap(unknown),
+  ]);
+  const ends = played.records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload] : []));
+  expect(ends.map((end) => [end.tool_call_id, end.is_error])).toEqual([
+    ['n2', true],
+    ['n4', true],
+    ['n6', true],
+    ['n8', true],
+  ]);
+  expect(countOf(played, 'turn_started')).toBe(4);
+  expect(adviceOf(played)[0]?.[0]).toBe(3);
 });
 
 test('Gemini CLI ignores the answer to a failed tool, so the advice is a message of the next request', async () => {

@@ -28,6 +28,8 @@ export interface HostDriver {
   readonly prepare?: (run: HostRun) => void;
   readonly env: (run: HostRun) => Readonly<Record<string, string>>;
   readonly args: (prompt: string, run: HostRun) => readonly string[];
+  /** Continues the last session. */
+  readonly resumeArgs: (prompt: string, run: HostRun) => readonly string[];
   /** A call of the host's shell tool. */
   readonly shell: (command: string) => ModelCall;
   /** Calls that fail without a shell, of those that the host reports. */
@@ -74,6 +76,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
     }),
+    resumeArgs: (prompt) => ['-c', '-p', prompt, '--model', 'claude-sonnet-4-5', '--allowedTools', 'Bash,Read'],
     args: (prompt) => [
       '-p',
       prompt,
@@ -92,7 +95,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
   },
   codex: {
     package: '@openai/codex',
-    version: '0.169.0',
+    version: '0.171.0',
     program: 'codex',
     startServer: async (options) => startFakeOpenAiServer(withTools(options)),
     prepare({ home, url }) {
@@ -102,6 +105,14 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
       writeFileSync(join(home, '.codex', 'config.toml'), config);
     },
     env: () => ({ OPENAI_API_KEY: KEY }),
+    resumeArgs: (prompt) => [
+      'exec',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-approvals-and-sandbox',
+      'resume',
+      '--last',
+      prompt,
+    ],
     args: (prompt) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
     shell: (command) => call('exec_command', { cmd: command }),
     failing: [call('view_image', { path: 'missing.png' }), call('nope_tool', {})],
@@ -120,6 +131,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
       COPILOT_PROVIDER_API_KEY: KEY,
       COPILOT_MODEL: 'gpt-5.4',
     }),
+    resumeArgs: (prompt) => ['--continue', '-p', prompt, '-s', '--allow-all-tools', '--trust-folder'],
     args: (prompt) => ['-p', prompt, '-s', '--allow-all-tools', '--trust-folder'],
     shell: (command) => call('bash', { command, description: 'x' }),
     failing: [call('view', { path: 'missing.txt' }), call('nope_tool', {})],
@@ -141,6 +153,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
       writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify(settings));
     },
     env: ({ url }) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url }),
+    resumeArgs: (prompt) => ['-y', '--skip-trust', '-r', 'latest', '-m', 'gemini-3-pro-preview', '-p', prompt],
     args: (prompt) => ['-y', '--skip-trust', '-m', 'gemini-3-pro-preview', '-p', prompt],
     shell: (command) => call('run_shell_command', { command, description: 'x' }),
     failing: [call('read_file', { file_path: 'missing.txt' })],
@@ -160,6 +173,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
       writeFileSync(join(project, 'opencode.json'), JSON.stringify(config));
     },
     env: () => ({ OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' }),
+    resumeArgs: (prompt) => ['run', '-c', '--auto', '--model', 'fake/m', prompt],
     args: (prompt) => ['run', '--auto', '--model', 'fake/m', prompt],
     shell: (command) => call('bash', { command, description: 'x' }),
     failing: [call('read', { filePath: 'missing.txt' })],
@@ -169,8 +183,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     isUnpriced: true,
   },
   pi: {
-    package: '@mariozechner/pi-coding-agent',
-    version: '0.73.1',
+    package: '@earendil-works/pi-coding-agent',
+    version: '1.6.0',
     program: 'pi',
     startServer: async (options) => startFakeOpenAiServer(withTools(options)),
     prepare({ home, url }) {
@@ -179,7 +193,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
       writeFileSync(join(home, '.pi', 'agent', 'models.json'), JSON.stringify({ providers: { fake } }));
     },
     env: () => ({ PI_OFFLINE: '1' }),
-    args: (prompt) => ['-p', '--provider', 'fake', '--model', 'm', prompt],
+    resumeArgs: (prompt) => ['-c', '-p', '-a', '--provider', 'fake', '--model', 'm', prompt],
+    args: (prompt) => ['-p', '-a', '--provider', 'fake', '--model', 'm', prompt],
     shell: (command) => call('bash', { command }),
     failing: [call('read', { path: 'missing.txt' }), call('nope_tool', {})],
     scope: 'user',

@@ -4,15 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import { viewOf } from '../../src/core/facts/run-view.ts';
-import { projectStoreFile } from '../../src/core/node/project-store.ts';
-import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
-import { importSource } from '../../src/formats/import-source.ts';
-import { readRuns } from '../../src/formats/read-runs.ts';
-import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-server.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { HOST_DRIVERS } from './host-drivers.ts';
+import { importedFacts, liveFacts } from './run-facts.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bin.ts');
 const { version } = HOST_DRIVERS['claude-code'];
@@ -92,33 +87,13 @@ class Home {
 
   /** Facts by run id, as the hooks recorded them. */
   async live(): Promise<Readonly<Record<string, object>>> {
-    const file = projectStoreFile(this.project, { env: { HOME: this.folder } });
-    if (!existsSync(file)) return {};
-    const store = sqliteStore(file);
-    try {
-      const { runs } = await store.listRuns();
-      const facts = runs.map(async ({ runId }) => {
-        const records = await Array.fromAsync(store.readRun(runId));
-        return [runId.replace('/', '/agent-'), factsOf(records)] as const;
-      });
-      return Object.fromEntries(await Promise.all(facts));
-    } finally {
-      await store.close();
-    }
+    const facts = await liveFacts(this.project, this.folder);
+    return Object.fromEntries(Object.entries(facts).map(([id, one]) => [id.replace('/', '/agent-'), one]));
   }
 
   /** Facts by run id, as imported from the session files. */
   async imported(): Promise<Readonly<Record<string, object>>> {
-    const runs = new Map<string, TrajectoryRecord[]>();
-    for (const file of globSync(join(this.folder, '.claude', 'projects', '*', '**', '*.jsonl'))) {
-      for await (const item of readRuns(importSource(file), { source: 'x' })) {
-        if (item.type !== 'record') continue;
-        const records = runs.get(item.run.id) ?? [];
-        records.push(item.record);
-        runs.set(item.run.id, records);
-      }
-    }
-    return Object.fromEntries([...runs].map(([id, records]) => [id, factsOf(records)]));
+    return importedFacts(globSync(join(this.folder, '.claude', 'projects', '*', '**', '*.jsonl')));
   }
 }
 
@@ -128,28 +103,6 @@ interface RunOptions {
   readonly sub?: readonly ModelTurn[];
   /** Kills the host three seconds after this answer, counted from 0. */
   readonly killAt?: number;
-}
-
-/** What must be equal in both truths. */
-function factsOf(records: readonly TrajectoryRecord[]): object {
-  const view = viewOf(records);
-  const calls = records.flatMap(({ payload }) =>
-    payload.kind === 'tool_ended'
-      ? [
-          `${payload.tool_name}${payload.is_error ? '!' : ''}${payload.outcome === undefined ? '' : ` ${payload.outcome}`}`,
-        ]
-      : [],
-  );
-  const end = records.findLast(({ payload }) => payload.kind === 'run_ended')?.payload;
-  const count = (kind: string): number => records.filter(({ payload }) => payload.kind === kind).length;
-  return {
-    calls: calls.join(', '),
-    tokens: view.usage.tokens,
-    costUsd: view.usage.costUsd?.toFixed(5),
-    turns: count('turn_started'),
-    compactions: count('compaction'),
-    end: end?.kind === 'run_ended' ? `${end.outcome}, ${end.reason ?? ''}` : undefined,
-  };
 }
 
 const bash = (command: string, more: object = {}): ModelCall => ({

@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -18,6 +19,8 @@ interface SessionHost {
   readonly folder: (places: SessionPlaces) => string;
   /** Globs of session files, relative to the folder. */
   readonly sessions: readonly string[];
+  /** Glob of the file of one session, which grows while the session runs. Absent if a session has no such file. */
+  readonly session?: (id: string) => string;
 }
 
 /** Agent programs whose sessions can be found. Folders, names and variables are those of November 2026. */
@@ -27,24 +30,28 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     title: 'Claude Code',
     folder: ({ home, env }) => env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'),
     sessions: ['projects/*/*.jsonl'],
+    session: (id) => `projects/*/${id}.jsonl`,
   },
   {
     format: 'codex',
     title: 'Codex',
     folder: ({ home, env }) => env['CODEX_HOME'] || join(home, '.codex'),
     sessions: ['sessions/**/rollout-*.jsonl{,.zst}', 'archived_sessions/**/rollout-*.jsonl{,.zst}'],
+    session: (id) => `sessions/**/rollout-*${id}.jsonl`,
   },
   {
     format: 'copilot',
     title: 'Copilot CLI',
     folder: ({ home, env }) => env['COPILOT_HOME'] || join(home, '.copilot'),
     sessions: ['session-state/*/events.jsonl'],
+    session: (id) => `session-state/${id}/events.jsonl`,
   },
   {
     format: 'gemini',
     title: 'Gemini CLI',
     folder: ({ home, env }) => join(env['GEMINI_CLI_HOME'] || home, '.gemini'),
     sessions: ['tmp/*/chats/**/*.{json,jsonl}'],
+    session: (id) => `tmp/*/chats/session-*${id.slice(0, 8)}.jsonl`,
   },
   {
     format: 'opencode',
@@ -57,6 +64,7 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     title: 'pi',
     folder: ({ home, env }) => env['PI_CODING_AGENT_DIR'] || join(home, '.pi', 'agent'),
     sessions: ['sessions/**/*.jsonl'],
+    session: (id) => `sessions/*/*_${id}.jsonl`,
   },
 ];
 
@@ -68,6 +76,34 @@ export function hostFolder(format: string, places: SessionPlaces): string {
 /** Returns the name of an agent program. Returns `format` for an unknown program. */
 export function hostTitle(format: string): string {
   return SESSION_HOSTS.find((host) => host.format === format)?.title ?? format;
+}
+
+/** Ids of sessions contain no mark of a glob and no path. */
+const SESSION_ID = /^[\w-]+$/;
+
+/** Returns the file that a session of an agent program writes. Undefined if none is found. */
+export function sessionFileOf(format: string, sessionId: string, places: SessionPlaces): string | undefined {
+  const host = SESSION_HOSTS.find((one) => one.format === format);
+  if (host?.session === undefined || !SESSION_ID.test(sessionId)) return undefined;
+  const cwd = host.folder(places);
+  const pattern = host.session(sessionId);
+  const [name] = pattern.includes('*') ? globSync(pattern, { cwd }) : [pattern];
+  return name === undefined ? undefined : join(cwd, name);
+}
+
+/** Returns true if a path has the name of the file of this session, wherever its folder is. */
+export function isSessionFile(format: string, sessionId: string, path: string): boolean {
+  const pattern = SESSION_HOSTS.find((one) => one.format === format)?.session?.(sessionId);
+  if (pattern === undefined || !SESSION_ID.test(sessionId)) return false;
+  const [folder = '', name = ''] = pattern.split('/').slice(-2);
+  const [folderIn = '', nameIn = ''] = path.split(/[\\/]/).slice(-2);
+  return isMatch(folder, folderIn) && isMatch(name, nameIn);
+}
+
+function isMatch(pattern: string, name: string): boolean {
+  const [start = '', ...ends] = pattern.split(/\*+/);
+  const end = ends.at(-1);
+  return end === undefined ? name === start : name.startsWith(start) && name.endsWith(end);
 }
 
 export interface FoundSession {

@@ -1,7 +1,8 @@
 import { glob, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import { codeOf } from '../core/base/error.ts';
+import { subagentFolder } from './claude-code/subagent-files.ts';
 import type { FormatName } from './import-item.ts';
 
 /** A file to import. */
@@ -136,8 +137,7 @@ async function globMatches(pattern: string): Promise<readonly string[]> {
 
 async function subagentFiles(session: string): Promise<readonly string[]> {
   if (!session.endsWith('.jsonl')) return [];
-  const folder = join(dirname(session), basename(session, '.jsonl'), 'subagents');
-  // Subagents of a workflow are in `workflows/wf_…`.
+  const folder = subagentFolder(session);
   const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
   const agents = names.filter((name) => basename(name).startsWith('agent-') && name.endsWith('.jsonl'));
   return agents.sort().map((name) => join(folder, name));

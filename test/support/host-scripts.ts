@@ -32,17 +32,21 @@ export const HOSTS: Readonly<
   Record<string, (turns: readonly (readonly HostCall[])[], folder: string) => Iterable<HostStep>>
 > = {
   'claude-code': (turns) => claudeScript(turns, {}),
+  /** A version without `PostToolBatch`, which runs the calls of an answer one after the other. */
+  'claude-code 1': (turns) => [...claudeScript(turns, {})].filter(isKnownToOldVersion),
   opencode: (turns) => claudeScript(turns, { host: 'opencode' }),
   pi: (turns) => claudeScript(turns, { host: 'pi' }),
   *codex(turns, folder) {
-    const rollout = join(folder, 'rollout-2026.jsonl');
+    const rollout = join(folder, `rollout-2026-${SESSION}.jsonl`);
     const lines: Json[] = [];
+    let sent = 0;
     const write = (type: string, payload: Json): void => {
-      lines.push({ timestamp: new Date(START_MS).toISOString(), type, payload });
+      lines.push({ timestamp: new Date(START_MS + 2 * sent + 1).toISOString(), type, payload });
       writeFileSync(rollout, lines.map((line) => JSON.stringify(line)).join('\n'));
     };
     const base = { session_id: SESSION, turn_id: 't', transcript_path: rollout, cwd: '/', permission_mode: 'default' };
     write('response_item', { type: 'message', role: 'user', content: [] });
+    sent += 1;
     yield { sent: { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'list the files' } };
     for (const [at, calls] of turns.entries()) {
       const ids = calls.map((_, index) => `call_${at}_${index}`);
@@ -54,9 +58,11 @@ export const HOSTS: Readonly<
       // One after the other, as Codex runs tools that do not run at once.
       for (const [index, { command, output, exitCode, tool = 'Bash' }] of calls.entries()) {
         const call = { tool_name: tool, tool_input: { command }, tool_use_id: ids[index] };
+        sent += 1;
         yield { sent: { ...base, hook_event_name: 'PreToolUse', ...call } };
         const item = { type: 'CommandExecution', id: ids[index], exit_code: exitCode, status: 'failed' };
         write('event_msg', { type: 'item_completed', item });
+        sent += 1;
         yield { sent: { ...base, hook_event_name: 'PostToolUse', ...call, tool_response: output } };
       }
       for (const [index, { output, exitCode }] of calls.entries()) {
@@ -104,6 +110,10 @@ export const HOSTS: Readonly<
     }
   },
 };
+
+function isKnownToOldVersion(step: HostStep): boolean {
+  return !('sent' in step) || step.sent['hook_event_name'] !== 'PostToolBatch';
+}
 
 /** The script in the format of Claude Code, which plugins also send. */
 function* claudeScript(turns: readonly (readonly HostCall[])[], more: Json): Iterable<HostStep> {
@@ -162,7 +172,7 @@ export async function playHost(
     }
     const event = known(step.sent);
     if (late) {
-      intake.spill(event, 'the store is locked', START_MS + (spilled += 1));
+      intake.spill(event, 'the store is locked', START_MS + 2 * (spilled += 1));
       continue;
     }
     const { input, sessionId, answerFor } = event.known;

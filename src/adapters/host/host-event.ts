@@ -33,7 +33,7 @@ export interface TranscriptCall extends HostCall {
   readonly ended?: EndedCall;
 }
 
-/** Tokens of an answer in a transcript. */
+/** Tokens of an answer, from the plugin of a host. */
 export interface AnswerUsage {
   readonly atMs: number;
   readonly modelId?: string;
@@ -58,6 +58,8 @@ export interface SessionPart {
   readonly answers: readonly SessionAnswer[];
   /** Total cost of the session in US dollars, if the host has written it. */
   readonly costUsd?: number;
+  /** How the session ends if nothing follows. Absent if the file does not say it. */
+  readonly ending?: RunEnding;
 }
 
 /** Reads the end of a session file. @param isKnown  returns true for an answer that the run has recorded */
@@ -74,8 +76,6 @@ interface HostEventPlace {
   /** Id of the subagent. Absent on the main thread. */
   readonly agentId?: string;
   readonly agentType?: string;
-  /** Calls of the current prompt in order, as one list per answer of the model. Set for hosts that do not report every end of a call. */
-  readonly answers?: readonly (readonly TranscriptCall[])[];
   /** Tokens of the latest answers in order, also of recorded ones. Set for hosts whose events contain no tokens. */
   readonly usages?: readonly AnswerUsage[];
   /** Reads the session file, which has what no event reports: tokens, refused calls, and events whose hook failed. */
@@ -111,15 +111,12 @@ export type HostEvent = HostEventPlace &
         readonly mayBeForced?: true;
       }
     | { readonly kind: 'agent_started'; readonly agentId: string }
-    | { readonly kind: 'call_issued'; readonly call: HostCall }
+    | { readonly kind: 'call_issued'; readonly call: HostCall; readonly hasNoBatches?: true }
     | {
         readonly kind: 'call_ended';
         readonly call: EndedCall;
-        /**
-         * Set if the host reports no `batch_ended`. The batch ends when no call is open (`open-calls`), or when the calls with
-         * these ids have ended.
-         */
-        readonly batch?: 'open-calls' | readonly string[];
+        /** True if the host reports no `batch_ended`: the calls of an answer end as the session file says, or when none is open. */
+        readonly hasNoBatches?: true;
         /** True if the host ignores the answer to this event. Advice then waits for `batch_ended`. */
         readonly isMute?: true;
       }

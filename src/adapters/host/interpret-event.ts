@@ -3,6 +3,7 @@ import { present } from '../../core/base/present.ts';
 import { assertNever } from '../../core/base/assert-never.ts';
 import type { DecisionPoint } from '../../core/records/guidance.ts';
 import type { AgentEnding } from '../../core/records/agent-event.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { AdviseContext } from '../../core/run/evaluation-payload.ts';
 import type { Run } from '../../core/run/run.ts';
@@ -34,8 +35,8 @@ export interface HostThread {
   readonly isTurnOpen?: boolean;
   /** True if a call ended without an evaluation of advice, because the host ignores the answer to that event. */
   readonly hasUnheardCall?: boolean;
-  /** Returns true if calls of a batch are open, for hosts that do not report the end of a batch. Default: false. */
-  hasUnfinished?(batch: 'open-calls' | readonly string[]): boolean;
+  /** True if calls of the answer of the event have not ended, for hosts that do not report the end of a batch. Default: false. */
+  readonly hasUnfinished?: boolean;
   /** Reads what the session file has and no event reported. Default: nothing. */
   unread?(event: HostEvent): UnreadSession;
   /** Records an answer that no event reported, with its calls. */
@@ -85,10 +86,13 @@ export interface UnreadAnswer extends SessionAnswer {
 export interface UnreadSession {
   /** Answers before the event, in order. */
   readonly past: readonly UnreadAnswer[];
-  /** The answer whose calls have ended, or the last answer before a stop. */
+  /** The answer whose calls have ended, the answer with the call of the event, or the last answer before a stop. */
   readonly current?: UnreadAnswer;
+  /** The call of the event, as the file has it. */
+  readonly call?: HostCall;
   /** See `SessionPart`. */
   readonly costUsd?: number;
+  readonly ending?: RunEnding;
 }
 
 /**
@@ -102,7 +106,13 @@ export function interpretEvent(
   { forceTurnAtStop }: { readonly forceTurnAtStop: boolean },
 ): string | undefined {
   const { run } = thread;
-  const { costUsd, current, past }: UnreadSession = thread.unread?.(event) ?? { past: [] };
+  const {
+    call: inFile,
+    costUsd,
+    current,
+    ending: knownEnding,
+    past,
+  }: UnreadSession = thread.unread?.(event) ?? { past: [] };
   const missedEvents = takePast(past, event, thread);
   const sayText = (advice: readonly AdviceHandle[]): string | undefined => {
     if (stopAt(event, run) === undefined) return thread.say([...missedEvents, ...advice], event.name);
@@ -115,7 +125,7 @@ export function interpretEvent(
       return event.isAfterCompaction ? sayText(atStart(thread)) : undefined;
     case 'session_ended':
       if (!run.isEnded) {
-        const { ending = { outcome: 'ended' }, reason } = event;
+        const { ending = knownEnding ?? { outcome: 'ended' }, reason } = event;
         thread.end({ ...ending, labels: { ...ending.labels, reason }, ...present({ costUsd }) }, event.usages);
       }
       return undefined;
@@ -147,26 +157,39 @@ export function interpretEvent(
       return sayText(atStart(thread));
     case 'call_issued': {
       resumeIfEnded(run, event.name);
+      recordCurrent(current, thread);
+      const call = { ...event.call, ...present({ name: inFile?.name, args: inFile?.args }) };
       // A call is reported twice if the same hook is configured twice.
-      if (!thread.expectCall(event.call)) return sayText([]);
-      const { id, name, args } = event.call;
+      if (!thread.expectCall(call)) return sayText([]);
+      const { id, name, args } = call;
       const pendingToolCalls = [{ toolCallId: id, toolName: name, args }];
       const advice = askAt(thread, 'pre_tool_execution', { pendingToolCalls });
-      thread.startCall(event.call);
+      thread.startCall(call);
       return sayText(advice);
     }
     case 'call_ended': {
       resumeIfEnded(run, event.name);
-      if (!thread.endCall(event.call)) return sayText([]);
+      recordCurrent(current, thread);
+      // Calls of the answer that no event reports.
+      const others = endCalls(
+        thread,
+        thread.unreported(
+          callsOf([], current).filter(({ id }) => id !== event.call.id),
+          current,
+        ),
+      );
+      const call = { ...event.call, ...present({ name: inFile?.name, args: inFile?.args }) };
+      if (!thread.endCall(call)) return sayText(others);
       if (event.isMute === true) return undefined;
-      const advice = askAt(thread, 'post_tool_result');
-      if (event.batch === undefined || thread.hasUnfinished?.(event.batch) === true) return sayText(advice);
+      const advice = [...others, ...askAt(thread, 'post_tool_result')];
+      if (event.hasNoBatches !== true || thread.hasUnfinished === true) return sayText(advice);
       thread.endBatch(event.usages);
       return sayText([...advice, ...askAt(thread, 'pre_tool_selection')]);
     }
     case 'batch_ended': {
       // A request without preceding calls.
-      if (thread.isTurnOpen === false && event.calls.length === 0) return undefined;
+      const isEmpty = current === undefined || (current.calls.length === 0 && !current.hasNewUsage);
+      if (thread.isTurnOpen === false && event.calls.length === 0 && isEmpty) return sayText([]);
       resumeIfEnded(run, event.name);
       const unheardAdvice = thread.hasUnheardCall === true ? askAt(thread, 'post_tool_result') : [];
       // All calls of an answer start before one ends.
@@ -176,7 +199,7 @@ export function interpretEvent(
       return sayText([...unheardAdvice, ...ended, ...askAt(thread, 'pre_tool_selection')]);
     }
     case 'stopped': {
-      const { isSubagent, isForced, lastMessage } = event;
+      const { isSubagent, isForced, lastMessage = current?.text || undefined } = event;
       resumeIfEnded(run, isSubagent ? 'subagent' : 'stop');
       thread.stop(lastMessage, event.usages, current);
       const advice = askAt(thread, 'pre_response', lastMessage === undefined ? {} : { lastResponse: lastMessage });
@@ -208,7 +231,12 @@ function takePast(past: readonly UnreadAnswer[], event: HostEvent, thread: HostT
   }
   if (event.kind === 'session_ended' || event.kind === 'failed' || event.kind === 'seen') return [];
   if (!past.some(({ calls }) => calls.length > 0)) return [];
-  return [...askAt(thread, 'post_tool_result'), ...askAt(thread, 'pre_tool_selection')];
+  return askAt(thread, 'post_tool_result');
+}
+
+/** Records the turn and the tokens of an answer whose calls are reported one by one. */
+function recordCurrent(current: UnreadAnswer | undefined, thread: HostThread): void {
+  if (current !== undefined) thread.recordAnswer?.({ ...current, calls: [] });
 }
 
 /** The calls of a batch in the order of the answer. The session file says which of them failed. */
@@ -220,7 +248,8 @@ function callsOf(reported: readonly EndedCall[], answer: UnreadAnswer | undefine
   return [...reported.map((call) => inFile.get(call.id) ?? call), ...(others ?? [])].toSorted(byEnd);
 }
 
-function withoutEnd({ ended: _ended, ...call }: TranscriptCall): TranscriptCall {
+/** A call that has started. */
+export function withoutEnd({ ended: _ended, ...call }: TranscriptCall): TranscriptCall {
   return call;
 }
 

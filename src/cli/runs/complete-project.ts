@@ -26,10 +26,9 @@ export async function completeProject(openReader?: StoreReader): Promise<void> {
     const reader = openReader ?? (await openReadableStore(address).catch(() => undefined));
     if (reader === undefined) return;
     const { runs } = await reader.listRuns({ limit: RECENT_RUNS });
+    const found = await incompleteRuns(runs, { home: homedir(), env, nowMs, store: reader });
     if (reader !== openReader) await reader.close();
-    const incomplete = incompleteRuns(runs, { home: homedir(), env, nowMs }).filter(
-      ({ changedAtMs, runId }) => !done.has(`${runId} ${changedAtMs}`),
-    );
+    const incomplete = found.filter(({ changedAtMs, runId }) => !done.has(`${runId} ${changedAtMs}`));
     if (incomplete.length === 0) return;
     for (const { changedAtMs, runId } of incomplete) done.add(`${runId} ${changedAtMs}`);
     const store = await openStoreNamed(address);

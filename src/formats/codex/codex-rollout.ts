@@ -283,7 +283,7 @@ function scriptCommand(script: unknown): string | undefined {
 }
 
 /** Reads a call from a response item whose `type` ends in `_call`. */
-export function codexCall(item: JsonMembers, type: string): CallShape {
+function codexCall(item: JsonMembers, type: string): CallShape {
   const name = textOrUndefined(item.name) ?? type.replace(/_call$/, '');
   const namespace = textOrUndefined(item.namespace);
   const isJoined = name.startsWith('_') || namespace?.endsWith('_') === true;

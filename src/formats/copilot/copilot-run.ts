@@ -182,7 +182,7 @@ export class CopilotRun {
 const REFUSED: ReadonlySet<unknown> = new Set(['rejected', 'denied']);
 
 /** Reads the tokens of one answer. */
-export function copilotUsage(usage: JsonMembers): StoredUsage | undefined {
+function copilotUsage(usage: JsonMembers): StoredUsage | undefined {
   const inputTokens = numberOrUndefined(usage.inputTokens);
   if (inputTokens === undefined) return undefined;
   return {

@@ -36,6 +36,7 @@ export class GeminiRun {
   /** Number of calls already emitted per entry. */
   readonly #emittedCalls = new LruMap<number>(REMEMBERED_ENTRIES);
   #pendingEntry: JsonMembers | undefined;
+  #hasAnswered = false;
 
   constructor(identity: Omit<SessionIdentity, 'format'>) {
     this.session = new SessionItems({ ...identity, format: 'gemini' });
@@ -58,7 +59,8 @@ export class GeminiRun {
       for (const entry of newCalls) yield* this.entry(entry);
       return;
     }
-    yield* this.session.compaction('compress', atMs);
+    // A resumed session begins with the history of its earlier file.
+    if (this.#hasAnswered) yield* this.session.compaction('compress', atMs);
     for (const entry of newCalls) this.#emittedCalls.set(plainText(entry.id), listOf(entry.toolCalls).length);
   }
 
@@ -82,6 +84,7 @@ export class GeminiRun {
     const emittedCount = this.#emittedCalls.get(id);
     this.#emittedCalls.set(id, listOf(entry.toolCalls).length);
     if (entry.type === 'gemini') {
+      this.#hasAnswered = true;
       this.session.outcome(undefined, atMs);
       yield* this.#answerItems(entry, emittedCount, atMs);
     } else if (emittedCount !== undefined) return;
@@ -173,7 +176,7 @@ function thoughtsOf(entry: JsonMembers): readonly StoredContentBlock[] {
 }
 
 /** Reads the token counts. Thoughts are counted separately from the output and have the same price. */
-export function geminiUsage(tokens: JsonMembers): StoredUsage | undefined {
+function geminiUsage(tokens: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(tokens.input);
   if (input === undefined) return undefined;
   return {

@@ -65,6 +65,18 @@ test('a history that is set again with unknown messages is a compaction; one tha
   expect(compactions(user('u', 'Go.'))).toBe(0);
 });
 
+test('the history with which a resumed session begins its next file is no compaction, and is not read again', () => {
+  const { runs } = importLines(geminiChatImporter, [
+    header,
+    history(user('c', 'context')),
+    history(user('c', 'context'), user('u', 'Go.'), answer('g', 'a')),
+    user('v', 'Go on.'),
+    answer('h', 'b'),
+  ]);
+  expect(runs[0]?.payloads.filter(({ kind }) => kind === 'compaction')).toEqual([]);
+  expect(runs[0]?.calls.map((call) => call.tool_call_id)).toEqual(['b']);
+});
+
 test("a subagent's chat is a child of the session that its folder is named for", () => {
   const reading = geminiChatImporter.open({ path: '/home/.gemini/tmp/p/chats/parent1/s1.jsonl', name: 's1.jsonl' });
   const items = [

@@ -12,10 +12,12 @@ export type ClaudeState = {
   readonly turnOpen: boolean;
   /** Open calls as pairs of call id and tool name. */
   readonly openCalls: readonly (readonly [string, string])[];
-  /** Ids of the calls that ended in this turn. Used to ignore a second report of the same call. */
+  /** Ids of the calls that ended last. Used to ignore a second report of the same call. */
   readonly closedCalls: readonly string[];
-  /** Id of the most recently ended call in any turn. Absent before the first call ends. */
-  readonly lastClosedCall?: string;
+  /** True if a call has ended in this turn. Absent means false. */
+  readonly endedInTurn?: boolean;
+  /** True if an event has ended a turn. Absent means false. */
+  readonly hasBatches?: boolean;
   /** True if a deadline was set after the session started or was resumed. */
   readonly deadlineSet: boolean;
   /** Unix milliseconds; null without a deadline. */
@@ -58,7 +60,7 @@ export const NEW_CLAUDE_STATE: ClaudeState = {
   modelId: null,
 };
 
-/** Maximum number of remembered calls per turn, and of open calls. */
+/** Maximum number of remembered ended calls, and of open calls. */
 const MAX_CALLS = 256;
 
 /** Maximum number of remembered late event ids. An id is needed only until the spill file of its event is deleted. */
@@ -89,7 +91,7 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     case 'run_ended':
       return closedState(state);
     case 'turn_started':
-      return { ...state, turnOpen: true, closedCalls: [], isForcing: false };
+      return { ...state, turnOpen: true, endedInTurn: false, isForcing: false };
     case 'child_ended':
       return withEndedAgent(state, payload.child_run_id, payload.usage.calls ?? 0);
     case 'tool_started':
@@ -104,14 +106,19 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
         ...state,
         openCalls,
         closedCalls: [...state.closedCalls, id].slice(-MAX_CALLS),
-        lastClosedCall: id,
+        endedInTurn: true,
         hasUnheardCall: true,
         ...(payload.outcome === 'refused' ? { refusalStands: true } : {}),
       };
     }
     case 'evaluation':
       if (payload.point === 'post_tool_result') return { ...state, hasUnheardCall: false };
-      return payload.point === 'pre_tool_execution' ? state : { ...state, turnOpen: false };
+      if (payload.point === 'pre_tool_execution') return state;
+      return {
+        ...state,
+        turnOpen: false,
+        ...(payload.point === 'pre_tool_selection' && state.turnOpen ? { hasBatches: true } : {}),
+      };
     case 'message_appended': {
       const { message } = payload;
       const next = foldMessage(state, message.role, textOfContent(message.content));
@@ -156,5 +163,5 @@ function withLateInput(state: ClaudeState, id: string): ClaudeState {
 }
 
 function closedState(state: ClaudeState): ClaudeState {
-  return { ...state, turnOpen: false, openCalls: [], closedCalls: [] };
+  return { ...state, turnOpen: false, openCalls: [], closedCalls: [], endedInTurn: false };
 }

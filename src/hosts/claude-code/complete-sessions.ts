@@ -1,13 +1,13 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
 
 import { systemClock } from '../../core/base/clock.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { logFault, type HookFault } from '../../core/node/fault-log.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
-import { claudeCodeImporter } from '../../formats/claude-code/claude-code.ts';
-import { hostFolder } from '../../formats/find-sessions.ts';
-import { readSession } from '../dialects/session-file.ts';
+import { subagentFile } from '../../formats/claude-code/subagent-files.ts';
+import { sessionFileOf, type SessionPlaces } from '../../formats/find-sessions.ts';
+import { importerOf } from '../dialects/dialects.ts';
+import { readSession, type SessionFile } from '../dialects/session-file.ts';
 import { loadConfigSync } from '../config/load-config.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 
@@ -15,39 +15,45 @@ import { projectRedaction, projectSessions } from './project-sessions.ts';
 const QUIET_MS = 30_000;
 /** Older runs are not completed. */
 const RECENT_MS = 7 * 24 * 3_600_000;
-const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 /** An open run whose session file has changed since its last record, and not in the last 30 seconds. */
 export interface IncompleteRun {
   readonly runId: string;
-  readonly file: string;
+  readonly file: SessionFile;
   readonly changedAtMs: number;
 }
 
-interface UserPlaces {
-  readonly home: string;
-  readonly env: NodeJS.ProcessEnv;
+/** Finds open runs of hosts whose session file has more than the run. Cost: one record and some `stat` calls per open run. */
+export async function incompleteRuns(
+  runs: readonly RunSummary[],
+  {
+    nowMs,
+    store,
+    ...places
+  }: SessionPlaces & { readonly nowMs: number; readonly store: Pick<TrajectoryStore, 'readRun'> },
+): Promise<readonly IncompleteRun[]> {
+  const found: IncompleteRun[] = [];
+  for (const { format, lastAtMs, outcome, problem, runId } of runs) {
+    if (outcome !== undefined || format !== undefined || problem !== undefined || lastAtMs <= nowMs - RECENT_MS)
+      continue;
+    const [sessionId = '', agentId] = runId.split('/');
+    const host = await hostOf(runId, store);
+    const importer = importerOf(host);
+    const main = sessionFileOf(host, sessionId, places);
+    if (importer === undefined || main === undefined) continue;
+    const path = agentId === undefined ? main : subagentFile(main, agentId);
+    const changedAtMs = Math.ceil(statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+    if (changedAtMs > lastAtMs && changedAtMs < nowMs - QUIET_MS)
+      found.push({ runId, file: { path, importer, agentId }, changedAtMs });
+  }
+  return found;
 }
 
-/** Finds open runs of Claude Code whose session file has more than the run. Cost: one `stat` per run and folder of sessions. */
-export function incompleteRuns(
-  runs: readonly RunSummary[],
-  { home, env, nowMs }: UserPlaces & { readonly nowMs: number },
-): readonly IncompleteRun[] {
-  const isOpen = ({ format, lastAtMs, outcome }: RunSummary): boolean =>
-    outcome === undefined && format === undefined && lastAtMs > nowMs - RECENT_MS;
-  const openRuns = runs.filter((run) => isOpen(run) && SESSION_ID.test(run.runId.split('/')[0] ?? ''));
-  if (openRuns.length === 0) return [];
-  const projects = join(hostFolder('claude-code', { home, env }), 'projects');
-  const folders = existsSync(projects) ? readdirSync(projects) : [];
-  return openRuns.flatMap(({ lastAtMs, runId }) => {
-    const [session = '', agent] = runId.split('/');
-    const name = agent === undefined ? `${session}.jsonl` : join(session, 'subagents', `agent-${agent}.jsonl`);
-    const file = folders.map((folder) => join(projects, folder, name)).find((path) => existsSync(path));
-    const changedAtMs = file === undefined ? 0 : Math.ceil(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    const isBehind = changedAtMs > lastAtMs && changedAtMs < nowMs - QUIET_MS;
-    return file !== undefined && isBehind ? [{ runId, file, changedAtMs }] : [];
-  });
+/** The agent program of a run. Runs of older versions have no name of it. */
+async function hostOf(runId: string, store: Pick<TrajectoryStore, 'readRun'>): Promise<string> {
+  for await (const { payload } of store.readRun(runId, { limit: 1 }))
+    if (payload.kind === 'run_started' && payload.host !== undefined) return payload.host;
+  return 'claude-code';
 }
 
 /**
@@ -70,7 +76,7 @@ export async function completeRuns(
   };
   const redact = projectRedaction(resolved, onFault);
   const sessions = projectSessions(resolved, { store, projectFolder, redact });
-  for (const { changedAtMs: arrivedAtMs, file: path, runId } of incomplete) {
+  for (const { changedAtMs: arrivedAtMs, file, runId } of incomplete) {
     const [sessionId = '', agentId] = runId.split('/');
     const faults = await sessions.foldLate(
       {
@@ -78,7 +84,7 @@ export async function completeRuns(
         kind: 'seen',
         sessionId,
         ...(agentId === undefined ? {} : { agentId }),
-        session: (isKnown) => readSession({ path, importer: claudeCodeImporter, agentId }, isKnown),
+        session: (isKnown) => readSession(file, isKnown),
       },
       sessionId,
       { id: `file-${arrivedAtMs}`, arrivedAtMs, isWaiting: () => true },

@@ -194,6 +194,8 @@ const PLAIN_FIELDS = [
   'agent_id',
   'stop_hook_active',
   'duration_ms',
+  'has_no_batches',
+  'names_differ',
   'forced_prompts',
   'is_error',
   'is_mute',
@@ -225,19 +227,12 @@ function storableEvent(
     // Redaction may change the words by which the outcome is recognised.
     storable['outcome'] ??= typeof error === 'string' ? hostOutcome(error) : undefined;
   }
-  const { answers, batch, usages } = json;
+  const { usages } = json;
   if (Array.isArray(usages)) {
     storable['usages'] = usages
       .filter(isJsonObject)
       .map(({ at_ms, model, usage }) => ({ at_ms, usage, model: storableName(model, redact) }));
   }
-  if (Array.isArray(answers)) {
-    storable['answers'] = answers
-      .filter(Array.isArray)
-      .map((calls) => calls.filter(isJsonObject).map((call) => storableCall(call, redact)));
-  }
-  if (batch === 'open-calls') storable['batch'] = batch;
-  else if (Array.isArray(batch)) storable['batch'] = batch.map((id) => storableId(String(id), redact));
   const calls = json['tool_calls'];
   if (Array.isArray(calls)) {
     storable['tool_calls'] = calls.filter(isJsonObject).map((call) => storableCall(call, redact));
@@ -269,11 +264,6 @@ function storableName(value: unknown, redact: ClaudeSessionsOptions['redact']): 
   if (typeof value !== 'string') return undefined;
   const redacted = redact({ kind: 'compaction', trigger: value });
   return redacted.kind === 'compaction' ? redacted.trigger : undefined;
-}
-
-function storableId(id: string, redact: ClaudeSessionsOptions['redact']): string {
-  const redacted = redact({ kind: 'tool_started', tool_call_id: id, tool_name: '', args: null });
-  return redacted.kind === 'tool_started' ? redacted.tool_call_id : id;
 }
 
 function storableResult(

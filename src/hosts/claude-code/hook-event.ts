@@ -1,37 +1,14 @@
-import { basename, join } from 'node:path';
-
+import { numberOrUndefined, textOrUndefined } from '../../core/base/json-member.ts';
 import { isJsonObject, jsonOf } from '../../core/base/json.ts';
-import { textOrUndefined } from '../../core/base/json-member.ts';
 import { present } from '../../core/base/present.ts';
-import type { HostEvent, SessionAnswer } from '../../adapters/host/host-event.ts';
+import type { HostEvent } from '../../adapters/host/host-event.ts';
+import { subagentFile } from '../../formats/claude-code/subagent-files.ts';
+import { isSessionFile, sessionFileOf } from '../../formats/find-sessions.ts';
 import { dialectOf } from '../dialects/dialects.ts';
-import type { HookAnswer, HookPayload, HostName } from '../dialects/hook-dialect.ts';
+import type { HookAnswer, HookDialect, HookPayload, HostName } from '../dialects/hook-dialect.ts';
 import { readPayload } from '../dialects/read-payload.ts';
-import { endingAfter } from '../../formats/claude-code/claude-ending.ts';
-import type { RunEnding } from '../../core/records/trajectory-record.ts';
-import { claudeCodeImporter } from '../../formats/claude-code/claude-code.ts';
-import { readSession } from '../dialects/session-file.ts';
-import { transcriptTail } from '../dialects/transcript-tail.ts';
-
-/** Number of bytes that are read at the end of a transcript. */
-const ENDING_BYTES = 512 * 1024;
-
-/**
- * Returns how a session ended, from the end of its transcript. No hook event reports a turn limit, a context overflow or an
- * interruption.
- *
- * @returns undefined if the file is missing, is not a regular file, or contains no ending
- */
-export function endingOfTranscript(path: string): RunEnding | undefined {
-  let ending: RunEnding | undefined | 'same' = 'same';
-  for (const entry of transcriptTail(path, ENDING_BYTES)) {
-    if (entry['isSidechain'] === true) continue;
-    const next = endingAfter(entry);
-    if (next !== 'same') ending = next;
-  }
-  if (ending === 'same') return undefined;
-  return ending ?? { outcome: 'aborted', reason: 'interrupted' };
-}
+import { readSession, type SessionFile } from '../dialects/session-file.ts';
+import { findHomeFolder } from './home-folder.ts';
 
 /** A hook event as read from the host. */
 export interface HookEvent {
@@ -82,7 +59,7 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   const event = textOrUndefined(json['hook_event_name'] ?? payload['hook_event_name']);
   const sessionId = textOrUndefined(json['session_id']);
   const read = readPayload(json);
-  const input = host === 'claude-code' ? withSession(read, json) : read;
+  const input = withSession(read, json, dialect);
   const background = json['background_tasks'];
   const hasBackgroundWork = Array.isArray(background) && background.length > 0;
   return {
@@ -97,30 +74,34 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   };
 }
 
-/** Events at which the session file is read: the calls before them have ended. */
-const WITH_SESSION: ReadonlySet<HostEvent['kind']> = new Set([
-  'prompted',
-  'batch_ended',
-  'stopped',
-  'failed',
-  'compacted',
-  'session_ended',
-]);
+/** Events at which the session file is not read. */
+const WITHOUT_SESSION: ReadonlySet<HostEvent['kind']> = new Set(['session_started', 'agent_started', 'permission']);
 
-/** Adds what the session file of Claude Code has. */
-function withSession(input: HostEvent | undefined, json: HookPayload): HostEvent | undefined {
-  const { agent_transcript_path: agentFile, session_id: session, transcript_path: main } = json;
-  if (input === undefined || !WITH_SESSION.has(input.kind) || typeof main !== 'string') return input;
-  // Never the file of another session.
-  if (basename(main) !== `${String(session)}.jsonl`) return input;
+/** Adds what the session file has. */
+function withSession(
+  input: HostEvent | undefined,
+  json: HookPayload,
+  { host, importer }: HookDialect,
+): HostEvent | undefined {
+  if (input === undefined || importer === undefined || WITHOUT_SESSION.has(input.kind)) return input;
   const { agentId } = input;
-  const path =
-    agentId === undefined
-      ? main
-      : (textOrUndefined(agentFile) ?? join(main.slice(0, -'.jsonl'.length), 'subagents', `agent-${agentId}.jsonl`));
-  const file = { path, importer: claudeCodeImporter, agentId };
-  const event = { ...input, session: (isKnown: (answer: SessionAnswer) => boolean) => readSession(file, isKnown) };
-  if (event.kind !== 'session_ended') return event;
-  const ending = endingOfTranscript(main);
-  return ending === undefined ? event : { ...event, ending };
+  const path = sessionPath(host, json);
+  if (path === undefined) return input;
+  const { agent_transcript_path: agentFile, model, written_until_ms: writtenUntilMs } = json;
+  const file: SessionFile = {
+    path: agentId === undefined ? path : (textOrUndefined(agentFile) ?? subagentFile(path, agentId)),
+    importer,
+    agentId,
+    modelId: textOrUndefined(model),
+    writtenUntilMs: numberOrUndefined(writtenUntilMs),
+    hasOtherCalls: json['names_differ'] === true,
+  };
+  return { ...input, session: (isKnown) => readSession(file, isKnown) };
+}
+
+/** The file of the session. Never that of another session. */
+function sessionPath(host: HostName, { session_id: id, transcript_path: path }: HookPayload): string | undefined {
+  const { env } = process;
+  if (typeof path === 'string') return isSessionFile(host, String(id), path) ? path : undefined;
+  return host === 'copilot' ? sessionFileOf(host, String(id), { home: findHomeFolder(env), env }) : undefined;
 }

@@ -9,6 +9,7 @@ import { type OneShotStore, sqliteOneShot } from '../../stores/sqlite/sqlite-one
 import type { ClaudeSessions } from './claude-sessions.ts';
 import { EventIntake } from './event-intake.ts';
 import { logFault, MAX_CONFIG_FAULTS, type HookFault } from '../../core/node/fault-log.ts';
+import { findHomeFolder } from './home-folder.ts';
 import { hookConfig } from './hook-config.ts';
 import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
 import { projectFolderOf } from '../../core/node/project-folder.ts';
@@ -122,12 +123,6 @@ function printAnswer(answer: object): void {
 function findProgram(hookFile = ''): readonly string[] | undefined {
   const bin = basename(hookFile) === 'hook.cjs' ? join(dirname(hookFile), 'cli', 'bin.js') : hookFile;
   return basename(bin).startsWith('bin.') && existsSync(bin) ? [process.execPath, bin] : undefined;
-}
-
-/** Like `os.homedir()`, but loads `node:os` only on Windows or if `HOME` is empty. */
-function findHomeFolder({ HOME }: NodeJS.ProcessEnv): string {
-  if (process.platform !== 'win32' && HOME !== undefined && HOME !== '') return HOME;
-  return process.getBuiltinModule('node:os').homedir();
 }
 
 function logEventFault(fault: HookFault, { projectFolder, about }: EventFacts, unlessKnown = false): void {

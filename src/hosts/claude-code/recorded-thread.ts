@@ -17,6 +17,7 @@ import { answerAcknowledgement } from '../../adapters/host/answer-acknowledgemen
 import {
   byEnd,
   settleAll,
+  withoutEnd,
   type HostThread,
   type UnreadAnswer,
   type UnreadSession,
@@ -55,6 +56,8 @@ export class RecordedThread implements HostThread {
   readonly run: Run;
   readonly known = {};
   readonly #options: RecordedThreadOptions;
+  /** Calls of the answer with the call of the event, if the session file has it. */
+  #answerCalls: readonly TranscriptCall[] | undefined;
 
   constructor(options: RecordedThreadOptions) {
     this.run = options.run;
@@ -77,20 +80,23 @@ export class RecordedThread implements HostThread {
     return this.#state.hasUnheardCall === true;
   }
 
-  hasUnfinished(batch: 'open-calls' | readonly string[]): boolean {
+  get hasUnfinished(): boolean {
     const { closedCalls, openCalls } = this.#state;
-    if (batch === 'open-calls') return openCalls.length > 0;
-    return batch.some((id) => !closedCalls.includes(this.#options.storedId(id)));
+    return (
+      this.#answerCalls?.some(({ id }) => !closedCalls.includes(this.#options.storedId(id))) ?? openCalls.length > 0
+    );
   }
 
   unread(event: HostEvent): UnreadSession {
-    if (event.answers !== undefined) return { past: this.#missed(event.answers) };
-    if (event.session === undefined) return { past: [] };
+    const isOfCall = event.kind === 'call_issued' || event.kind === 'call_ended';
+    // The event at the end of the turn says more.
+    const isEarly = isOfCall && event.hasNoBatches !== true && this.#state.hasBatches === true;
+    if (event.session === undefined || isEarly) return { past: [] };
     const { lastUsageAtMs = -1 } = this.#state;
     const { untilMs = Infinity } = this.#options;
     const part = event.session(({ atMs }) => atMs <= lastUsageAtMs);
-    const answers = part.answers.filter(({ atMs }) => atMs <= untilMs);
-    const at = currentIn(answers, event);
+    const answers = this.#identified(part.answers, untilMs);
+    const at = this.#currentIn(answers, event);
     const isOver = WHOLE_AT.has(event.kind);
     const lastKnown = answers.findLastIndex(
       ({ atMs, calls }) => atMs <= lastUsageAtMs || calls.some((call) => this.#isKnown(call)),
@@ -100,18 +106,20 @@ export class RecordedThread implements HostThread {
       const isTurnKnown = index < lastKnown || !isNewUsage || answer.calls.some((call) => this.#isKnown(call));
       const calls = answer.calls.filter((call) => {
         const state = this.#lookUp(call);
-        return state === 'open' || (state === 'new' && index >= lastKnown && isNewUsage && !this.#isKnown(call));
+        return state === 'open' || (state === 'new' && index >= lastKnown);
       });
       return { ...answer, calls, isTurnKnown, hasNewUsage: answer.usage !== undefined && isNewUsage };
     });
     const past = (at === undefined ? unread : unread.slice(0, at)).filter(
-      ({ calls, hasNewUsage, isTurnKnown, isWhole }, index) =>
-        (calls.length > 0 || hasNewUsage || !isTurnKnown) &&
+      ({ calls, hasNewUsage, isWhole }, index) =>
+        (calls.length > 0 || hasNewUsage) &&
         // The host may still write the last answer.
         (isOver || index < answers.length - 1 || (isWhole && calls.every(({ ended }) => ended !== undefined))),
     );
     const current = at === undefined ? undefined : unread[at];
-    return { past, ...present({ current, costUsd: part.costUsd }) };
+    const { costUsd, ending } = part;
+    this.#answerCalls = at === undefined ? undefined : answers[at]?.calls;
+    return { past, ...present({ current, costUsd, ending, call: this.#callIn(answers[at ?? -1], event) }) };
   }
 
   recordAnswer({ atMs, calls, hasNewUsage, isTurnKnown, modelId, text, usage }: UnreadAnswer): void {
@@ -120,7 +128,7 @@ export class RecordedThread implements HostThread {
       this.run.emit({ type: 'turn_start', ...(atMs === 0 ? {} : { atMs }) });
     }
     if (hasNewUsage) this.run.emit(answerEvent(text, { atMs, ...present({ modelId, usage }) }));
-    for (const call of calls) if (this.expectCall(call)) this.startCall(call);
+    for (const call of calls) if (this.#expect(call, false)) this.startCall(call);
     for (const call of calls.flatMap(({ ended = [] }) => ended).toSorted(byEnd)) this.endCall(call);
   }
 
@@ -135,9 +143,17 @@ export class RecordedThread implements HostThread {
   }
 
   expectCall(issued: HostCall): boolean {
+    const { endedInTurn, hasBatches, openCalls } = this.#state;
+    // Unless an event ends each turn, or the session file has its answer, a call that begins after another one has ended was not issued with it.
+    const isLater = endedInTurn === true && openCalls.length === 0 && hasBatches !== true;
+    return this.#expect(issued, isLater && this.#answerCalls === undefined);
+  }
+
+  #expect(issued: HostCall, beginsTurn: boolean): boolean {
     const call = this.#withIdentity(issued);
     if (this.#lookUp(call) !== 'new') return false;
-    if (!this.#state.turnOpen) this.run.emit({ type: 'turn_start' });
+    const isIssuedWithKnown = this.#answerCalls?.some((one) => this.#isKnown(one)) === true;
+    if (beginsTurn || (!this.#state.turnOpen && !isIssuedWithKnown)) this.run.emit({ type: 'turn_start' });
     return true;
   }
 
@@ -148,7 +164,7 @@ export class RecordedThread implements HostThread {
   endCall(ended: EndedCall): boolean {
     const call = this.#pairCall(ended);
     if (this.#lookUp(call) === 'closed') return false;
-    if (this.expectCall(call)) this.startCall(call);
+    if (this.#expect(call, false)) this.startCall(call);
     const openCall = this.#state.openCalls.find(([id]) => id === this.#options.storedId(call.id));
     // A transcript may use a different name for the tool.
     const name = openCall?.[1] ?? call.name;
@@ -201,22 +217,69 @@ export class RecordedThread implements HostThread {
     return undefined;
   }
 
-  /** The calls after the last call that an event reported, and earlier calls that are still open. */
-  #missed(answers: readonly (readonly TranscriptCall[])[]): readonly UnreadAnswer[] {
-    const calls = answers.flat();
-    const lastKnown = calls.findLastIndex((call) => this.#isKnown(call));
-    const isMissed = (call: TranscriptCall): boolean =>
-      this.#lookUp(call) === 'open' || (!this.#isKnown(call) && calls.indexOf(call) > lastKnown);
-    return answers
-      .map((answer) => ({
-        atMs: 0,
-        text: '',
-        calls: answer.filter((call) => call.ended !== undefined && isMissed(call)),
-        isWhole: true,
-        isTurnKnown: answer.some((call) => this.#isKnown(call)),
-        hasNewUsage: false,
-      }))
-      .filter((answer) => answer.calls.length > 0);
+  /**
+   * The answers until a time, with the ids under which their calls are recorded. A call that was recorded without an id of the host is
+   * the one with the same tool and arguments that began between this answer and the next one.
+   */
+  #identified(all: readonly SessionAnswer[], untilMs: number): readonly SessionAnswer[] {
+    const answers = all.filter(({ atMs }) => atMs <= untilMs);
+    const { closedCalls, openCalls } = this.#state;
+    const paired = [...openCalls.map(([id]) => id), ...closedCalls]
+      .flatMap((id) => {
+        const [, key, atMs] = PAIRED.exec(id) ?? [];
+        return key === undefined ? [] : [{ key, atMs: Number(atMs) }];
+      })
+      .toSorted((a, b) => a.atMs - b.atMs);
+    const identify = (answer: SessionAnswer, index: number): SessionAnswer => {
+      const nextAtMs = answers[index + 1]?.atMs ?? Infinity;
+      const calls = answer.calls.map((call): TranscriptCall => {
+        const known = call.ended !== undefined && (call.ended.endedAtMs ?? 0) > untilMs ? withoutEnd(call) : call;
+        const key = paired.length === 0 ? '' : this.#options.pairKey(call);
+        const found = paired.findIndex((one) => one.key === key && one.atMs >= answer.atMs && one.atMs < nextAtMs);
+        const [own] = found === -1 ? [] : paired.splice(found, 1);
+        if (own === undefined) return known;
+        const id = `${own.key}${own.atMs}`;
+        return { ...known, id, ...present({ ended: known.ended && { ...known.ended, id } }) };
+      });
+      return { ...answer, calls };
+    };
+    return answers.map(identify);
+  }
+
+  /** Index of the answer that an event ends, or of the answer with the call of the event. */
+  #currentIn(answers: readonly SessionAnswer[], event: HostEvent): number | undefined {
+    const last = answers.length - 1;
+    const lastWith = (isIt: (call: TranscriptCall) => boolean): number | undefined => {
+      const at = answers.findLastIndex(({ calls }) => calls.some(isIt));
+      return at === -1 ? undefined : at;
+    };
+    switch (event.kind) {
+      case 'batch_ended': {
+        const ids = new Set(event.calls.map(({ id }) => id));
+        return ids.size > 0 ? lastWith(({ id }) => ids.has(id)) : lastWith(() => true) === last ? last : undefined;
+      }
+      case 'call_issued':
+      case 'call_ended':
+        return lastWith((call) => this.#isOf(call, event.call));
+      case 'stopped':
+        return answers[last]?.calls.length === 0 ? last : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** The call of an event under the name that the session file gives its tool. */
+  #callIn(answer: SessionAnswer | undefined, event: HostEvent): HostCall | undefined {
+    if ((event.kind !== 'call_issued' && event.kind !== 'call_ended') || event.call.isPairedByArguments === true)
+      return undefined;
+    return answer?.calls.find(({ id }) => id === event.call.id);
+  }
+
+  /** Whether a call of the session file is the call of an event. */
+  #isOf(call: TranscriptCall, of: HostCall): boolean {
+    if (of.isPairedByArguments !== true) return call.id === of.id;
+    const key = this.#options.pairKey(of);
+    return call.id.startsWith(key) || (this.#lookUp(call) === 'new' && this.#options.pairKey(call) === key);
   }
 
   #unrecordedUsages(usages: readonly AnswerUsage[]): readonly AnswerUsage[] {
@@ -250,7 +313,7 @@ export class RecordedThread implements HostThread {
   }
 
   #isKnown(call: HostCall): boolean {
-    return this.#lookUp(call) !== 'new' || this.#options.storedId(call.id) === this.#state.lastClosedCall;
+    return this.#lookUp(call) !== 'new';
   }
 
   #lookUp({ id }: HostCall): 'new' | 'open' | 'closed' {
@@ -269,13 +332,5 @@ export class RecordedThread implements HostThread {
 /** Events at which the host has written all of its last answer. */
 const WHOLE_AT: ReadonlySet<HostEvent['kind']> = new Set(['session_ended', 'failed', 'stopped', 'seen']);
 
-/** Index of the answer that an event ends. */
-function currentIn(answers: readonly SessionAnswer[], event: HostEvent): number | undefined {
-  if (event.kind === 'batch_ended') {
-    const ids = new Set(event.calls.map(({ id }) => id));
-    const at = answers.findLastIndex(({ calls }) => calls.some(({ id }) => ids.has(id)));
-    return at === -1 ? undefined : at;
-  }
-  if (event.kind !== 'stopped' || answers.at(-1)?.calls.length !== 0) return undefined;
-  return answers.length - 1;
-}
+/** Matches an id that the host did not give; see `pairKey`. */
+const PAIRED = /^(call-[^@]+@)(\d+)$/;

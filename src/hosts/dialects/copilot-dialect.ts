@@ -1,9 +1,8 @@
 import { isJsonObject } from '../../core/base/json.ts';
 import { present } from '../../core/base/present.ts';
+import { copilotImporter } from '../../formats/copilot/copilot.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.ts';
-import { copilotTail, lastCopilotAnswer } from './transcript-tail.ts';
-import { copilotUsages } from './transcript-usage.ts';
 
 /**
  * Copilot CLI, and other programs that read `.github/hooks`. Events have one of two formats: camel-case fields without the
@@ -22,6 +21,7 @@ export const copilotDialect: HookDialect = {
     'agentStop',
     'sessionEnd',
   ],
+  importer: copilotImporter,
   isFrom: (json) =>
     isCamel(json) || (typeof json['timestamp'] === 'string' && json['permission_mode'] === undefined && hasName(json)),
   toPayload(json) {
@@ -35,13 +35,16 @@ export const copilotDialect: HookDialect = {
     return {
       ...event,
       forced_prompts: true,
+      has_no_batches: true,
+      ...(isCamel(json) ? {} : { names_differ: true }),
       ...(tool === undefined
         ? {}
         : { tool_use_id: String(new Date(String(timestamp)).getTime()), pairs_by_arguments: true }),
-      ...(isEnd ? { tool_response: result ?? '', batch: 'open-calls' } : {}),
+      ...(isEnd ? { tool_response: result ?? '' } : {}),
       ...(exitCode !== 0 || (type !== undefined && type !== 'success') ? { is_error: true } : {}),
       ...(type === 'rejected' || type === 'denied' ? { outcome: 'refused' } : {}),
-      ...(name === 'Stop' ? answerAt(event) : {}),
+      // Copilot CLI writes its file while the hook runs.
+      ...(name === 'Stop' ? { written_until_ms: Date.parse(String(timestamp)) } : {}),
     };
   },
   toAnswer(answer, input) {
@@ -51,11 +54,6 @@ export const copilotDialect: HookDialect = {
     return output === undefined ? answer : { ...answer, additionalContext: output.additionalContext };
   },
 };
-
-function answerAt({ timestamp, transcript_path: path }: HookPayload): HookPayload {
-  const entries = copilotTail(path, { eventMs: Date.parse(String(timestamp)) });
-  return { usages: copilotUsages(entries), ...present({ last_assistant_message: lastCopilotAnswer(entries) }) };
-}
 
 function hasName(json: HookPayload): boolean {
   return typeof json['hook_event_name'] === 'string';

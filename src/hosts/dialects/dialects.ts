@@ -1,4 +1,6 @@
 import { HOOK_EVENTS } from '../../adapters/claude/read-hook-input.ts';
+import { claudeCodeImporter } from '../../formats/claude-code/claude-code.ts';
+import type { LineImporter } from '../../formats/importer.ts';
 import { codexDialect } from './codex-dialect.ts';
 import { copilotDialect } from './copilot-dialect.ts';
 import { geminiDialect } from './gemini-dialect.ts';
@@ -9,6 +11,7 @@ import { pluginDialect } from './plugin-dialect.ts';
 const claudeDialect: HookDialect = {
   host: 'claude-code',
   events: Object.keys(HOOK_EVENTS),
+  importer: claudeCodeImporter,
   isFrom: () => true,
   toPayload: (json) => json,
   toAnswer: (answer) => answer,
@@ -30,4 +33,9 @@ export function dialectOf(json: HookPayload): HookDialect {
   return (
     DIALECTS.find((dialect) => (host === undefined ? dialect.isFrom(json) : dialect.host === host)) ?? claudeDialect
   );
+}
+
+/** Returns the importer of a host's session files. Undefined if the host has none, or is unknown. */
+export function importerOf(host: string): LineImporter | undefined {
+  return DIALECTS.find((dialect) => dialect.host === host)?.importer;
 }

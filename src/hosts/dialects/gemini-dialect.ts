@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../core/base/json.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
+import { geminiChatImporter } from '../../formats/gemini/gemini.ts';
 import { stopReason, type HookDialect } from './hook-dialect.ts';
-import { transcriptTail } from './transcript-tail.ts';
-import { geminiUsages } from './transcript-usage.ts';
 
 /** The events of Gemini CLI and the equivalent events of Claude Code. */
 const EVENTS: Readonly<Record<string, string>> = {
@@ -16,9 +15,6 @@ const EVENTS: Readonly<Record<string, string>> = {
   SessionEnd: 'SessionEnd',
 };
 
-/** Events after an answer of the model. */
-const AFTER_ANSWERS: ReadonlySet<string> = new Set(['PostToolBatch', 'Stop', 'SessionEnd']);
-
 /** Gemini CLI wraps the text of a hook answer in this element. */
 const HOOK_CONTEXT = /<hook_context>[^]*?<\/hook_context>\s*/g;
 
@@ -30,6 +26,7 @@ const HOOK_CONTEXT = /<hook_context>[^]*?<\/hook_context>\s*/g;
 export const geminiDialect: HookDialect = {
   host: 'gemini',
   events: Object.keys(EVENTS),
+  importer: geminiChatImporter,
   isFrom({ hook_event_name: name, timestamp, transcript_path: transcript }) {
     if (typeof name !== 'string' || typeof timestamp !== 'string') return false;
     const isShared = name === 'SessionStart' || name === 'SessionEnd';
@@ -45,6 +42,7 @@ export const geminiDialect: HookDialect = {
       hook_event_name: name,
       host_event,
       session_id: json['session_id'],
+      transcript_path: json['transcript_path'],
       timestamp,
       cwd: json['cwd'],
       source: json['source'],
@@ -57,7 +55,6 @@ export const geminiDialect: HookDialect = {
         ? { stop_hook_active: json['stop_hook_active'], last_assistant_message: json['prompt_response'] }
         : {}),
       ...(name === 'PostToolBatch' ? { tool_calls: [] } : {}),
-      ...(AFTER_ANSWERS.has(name) ? { usages: geminiUsages([...transcriptTail(json['transcript_path'])]) } : {}),
       ...(tool_name === undefined
         ? {}
         : { tool_name, tool_input, tool_use_id: String(Date.parse(timestamp as string)), pairs_by_arguments: true }),

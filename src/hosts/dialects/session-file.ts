@@ -4,9 +4,11 @@ import { basename } from 'node:path';
 import { usageOfStored } from '../../adapters/host/content-blocks.ts';
 import type { EndedCall, SessionAnswer, SessionPart, TranscriptCall } from '../../adapters/host/host-event.ts';
 import { isJsonObject, jsonOf } from '../../core/base/json.ts';
+import type { JsonMembers } from '../../core/base/json-member.ts';
 import { present } from '../../core/base/present.ts';
 import { textOfContent, type StoredMessage } from '../../core/records/stored-message.ts';
-import type { ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import type { RunEnding, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import type { FormatName, ImportItem } from '../../formats/import-item.ts';
 import type { LineImporter } from '../../formats/importer.ts';
 
 /** A session file of a host, with one JSON object per line. */
@@ -14,7 +16,13 @@ export interface SessionFile {
   readonly path: string;
   readonly importer: LineImporter;
   /** The subagent whose answers are read; undefined for those of the session itself. */
-  readonly agentId: string | undefined;
+  readonly agentId?: string | undefined;
+  /** Model of answers for which the file names none. */
+  readonly modelId?: string | undefined;
+  /** The reader waits until the file has an entry from this time, for at most 500 ms. Unix milliseconds; default: it does not wait. */
+  readonly writtenUntilMs?: number | undefined;
+  /** True if the events name tools otherwise than the file, and have no call ids: calls are then not read. */
+  readonly hasOtherCalls?: boolean;
 }
 
 /**
@@ -22,6 +30,11 @@ export interface SessionFile {
  * longer than the last one, and has no known answer in it, loses the answers before.
  */
 const READ_BYTES = [256 * 1024, 2 * 1024 * 1024, 16 * 1024 * 1024];
+/** Number of bytes at the start of a file in which its first line is read. It says whether the session is a fork. */
+const HEAD_BYTES = 64 * 1024;
+/** Maximum delay between an event and its entry in the file. The longest measured delay is 100 ms, in Copilot CLI. */
+const LAG_LIMIT_MS = 500;
+const POLL_MS = 10;
 
 /**
  * Reads the answers at the end of a session file with the importer of its format. The first ones may be known, and the first
@@ -31,40 +44,75 @@ const READ_BYTES = [256 * 1024, 2 * 1024 * 1024, 16 * 1024 * 1024];
  * @param isKnown  returns true for an answer that the run has recorded; no answer before it is needed
  */
 export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) => boolean): SessionPart {
+  waitFor(file);
   let part: SessionPart = { answers: [] };
   for (const bytes of READ_BYTES) {
     const tail = tailOf(file.path, bytes);
-    part = partIn(tail.text, file);
+    part = partIn(tail, file);
     if (tail.isWhole || part.answers.some(isKnown)) break;
   }
   return part;
 }
 
-function partIn(text: string, { agentId, importer, path }: SessionFile): SessionPart {
+/** Returns the entries in the last bytes of a file. Empty if the file is not a regular file of JSON lines. */
+export function lastEntries(path: string, bytes: number = READ_BYTES[0] ?? 0): readonly JsonMembers[] {
+  return tailOf(path, bytes)
+    .lines.map((line) => jsonOf(line))
+    .filter((entry) => isJsonObject(entry));
+}
+
+function waitFor({ path, writtenUntilMs }: SessionFile): void {
+  if (writtenUntilMs === undefined) return;
+  for (let waitedMs = 0; waitedMs <= LAG_LIMIT_MS; waitedMs += POLL_MS) {
+    const entries = lastEntries(path);
+    if (entries.length === 0 || entries.some(({ timestamp }) => Date.parse(String(timestamp)) >= writtenUntilMs))
+      return;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
+  }
+}
+
+function partIn({ lines }: Tail, { agentId, hasOtherCalls, importer, modelId, path }: SessionFile): SessionPart {
   // A file may contain other runs too.
   const isRun = (runKey: string): boolean => runKey.includes('/') === (agentId !== undefined);
-  const name = basename(path);
-  const session = importer.open({ path, name });
-  const answers = new Answers();
-  let number = 0;
-  for (const line of text.split('\n')) {
+  const session = importer.open({ path, name: basename(path) });
+  const answers = new Answers(importer.format);
+  const take = (items: Iterable<ImportItem>): void => {
+    for (const item of items) if (item.type === 'record' && isRun(item.runKey)) answers.take(item.payload, item.atMs);
+  };
+  for (const [index, line] of lines.entries()) {
     const entry = jsonOf(line);
-    if (!isJsonObject(entry)) continue;
-    number += 1;
-    for (const item of session.line(entry, number, line)) {
-      if (item.type === 'record' && isRun(item.runKey)) answers.take(item.payload, item.atMs);
-    }
+    if (isJsonObject(entry)) take(session.line(entry, index + 1, line));
   }
-  for (const item of session.end()) {
-    if (item.type === 'record' && isRun(item.runKey)) answers.take(item.payload, item.atMs);
-  }
-  return { answers: answers.list, ...present({ costUsd: answers.costUsd }) };
+  take(session.end());
+  const { costUsd } = answers;
+  const ending = answers.ending ?? answers.supposedEnding;
+  const named = (answer: SessionAnswer): SessionAnswer => {
+    const calls = hasOtherCalls === true ? [] : answer.calls;
+    return { ...answer, calls, ...present({ modelId: answer.modelId ?? modelId }) };
+  };
+  return { answers: answers.list.map(named), ...present({ costUsd, ending }) };
 }
 
 /** Groups the records of a run by answer of the model. */
 class Answers {
   readonly list: SessionAnswer[] = [];
+  /** True if the host writes the tokens of an answer after its last part, and no stop reason. */
+  readonly #endsWithUsage: boolean;
   costUsd: number | undefined;
+  ending: RunEnding | undefined;
+
+  constructor(format: FormatName) {
+    this.#endsWithUsage = format !== 'claude-code';
+  }
+
+  /** Whether the model has still to answer. Undefined before the first message. */
+  #isAtWork: boolean | undefined;
+
+  /** How the session ends if nothing follows, in a file that does not say it. */
+  get supposedEnding(): RunEnding | undefined {
+    if (this.#isAtWork === undefined) return undefined;
+    return this.#isAtWork ? { outcome: 'aborted', reason: 'interrupted' } : { outcome: 'ended', reason: 'answered' };
+  }
 
   take(payload: TrajectoryPayload, atMs = 0): void {
     switch (payload.kind) {
@@ -74,8 +122,10 @@ class Answers {
       case 'message_appended':
         if (payload.message.role === 'assistant') this.#hear(payload.message, atMs);
         else this.#replaceLast((answer) => ({ ...answer, isWhole: true }));
+        if (payload.message.role !== 'system') this.#isAtWork = payload.message.role === 'user';
         return;
       case 'tool_started': {
+        this.#isAtWork = true;
         const { args, tool_call_id: id, tool_name: toolName } = payload;
         const call: TranscriptCall = { id, name: toolName, args, atMs };
         this.#replaceLast((answer) => ({ ...answer, calls: [...answer.calls, call] }));
@@ -84,9 +134,12 @@ class Answers {
       case 'tool_ended':
         if (payload.result_missing !== true) this.#end(payload, atMs);
         return;
-      case 'run_ended':
+      case 'run_ended': {
+        const { labels, outcome, reason } = payload;
         this.costUsd = payload.usage?.cost_usd;
+        this.ending = { outcome, ...present({ labels, reason }) };
         return;
+      }
       default:
     }
   }
@@ -101,7 +154,7 @@ class Answers {
       ...present({ modelId, usage }),
       atMs,
       text: [answer.text, textOfContent(content)].filter((part) => part !== '').join('\n'),
-      isWhole: stopReason !== undefined,
+      isWhole: stopReason !== undefined || (this.#endsWithUsage && usage !== undefined),
     }));
   }
 
@@ -124,22 +177,34 @@ class Answers {
   }
 }
 
-/** The whole lines at the end of a regular file of this user. Never waits for a pipe. */
-function tailOf(path: string, bytes: number): { readonly text: string; readonly isWhole: boolean } {
+interface Tail {
+  /** The first line of the file, and the whole lines in its last bytes. */
+  readonly lines: readonly string[];
+  readonly isWhole: boolean;
+}
+
+/** Reads a regular file of this user. Never waits for a pipe. */
+function tailOf(path: string, bytes: number): Tail {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
     const facts = fstatSync(file);
     const isOwn = process.getuid === undefined || facts.uid === process.getuid();
-    if (!facts.isFile() || !isOwn) return { text: '', isWhole: true };
+    if (!facts.isFile() || !isOwn) return { lines: [], isWhole: true };
     const start = Math.max(0, facts.size - bytes);
-    const buffer = Buffer.alloc(facts.size - start);
-    const text = buffer.toString('utf8', 0, readSync(file, buffer, 0, buffer.length, start));
-    return { text: start === 0 ? text : text.slice(text.indexOf('\n') + 1), isWhole: start === 0 };
+    const lines = textAt(file, start, facts.size - start).split('\n');
+    if (start === 0) return { lines, isWhole: true };
+    const [head = ''] = textAt(file, 0, HEAD_BYTES).split('\n', 1);
+    return { lines: [head, ...lines.slice(1)], isWhole: false };
   } catch {
     // The event is then recorded without data of the session file.
-    return { text: '', isWhole: true };
+    return { lines: [], isWhole: true };
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+function textAt(file: number, start: number, bytes: number): string {
+  const buffer = Buffer.alloc(bytes);
+  return buffer.toString('utf8', 0, readSync(file, buffer, 0, bytes, start));
 }

@@ -1,6 +1,6 @@
 import { findSessions, type FoundSession, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
-import { transcriptTail } from '../../../hosts/dialects/transcript-tail.ts';
+import { lastEntries } from '../../../hosts/dialects/session-file.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
@@ -122,7 +122,7 @@ export async function findSilentSession(
 /** Returns the time of the last message in a session file; 0 if none is found. */
 function lastEntryMs(path: string): number {
   let lastMs = 0;
-  for (const { timestamp, type } of transcriptTail(path)) {
+  for (const { timestamp, type } of lastEntries(path)) {
     if (type === 'user' || type === 'assistant') lastMs = Math.max(lastMs, Date.parse(String(timestamp)) || 0);
   }
   return lastMs;
