@@ -18,7 +18,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { backtest } from '../src/lab/backtest.ts';
 import { sharedPath } from '../test/support/shared-data.ts';
-import { bundleThreads, threadFolder } from '../scripts/thread-bundles.ts';
+import { bundlePrograms } from '../scripts/test-programs.ts';
 
 const PINNED = 'pinned';
 /** Linux only; other systems pin nothing. */
@@ -81,9 +81,7 @@ async function againstParsing(paths: readonly string[]): Promise<void> {
 
 async function againstOneThread(paths: readonly string[]): Promise<void> {
   // Bundled as in the published package; from source, each thread would compile all modules first.
-  const programs = threadFolder();
-  await bundleThreads(programs);
-  process.env['COXSWAIN_THREADS'] = programs;
+  const programs = await bundlePrograms();
   try {
     await measureThreads(paths);
   } finally {

@@ -10,10 +10,9 @@ import { isKnownEvent, readHookEvent } from '../src/hosts/claude-code/hook-event
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
+import { BIN } from './run-cli.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storeFileOf } from './user-state.ts';
-
-const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 
 /** Plays events of a session into the store of a project. */
 async function play(project: string, events: readonly object[]): Promise<readonly TrajectoryPayload[]> {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
@@ -9,10 +8,8 @@ import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { testFolder } from './support/test-folder.ts';
-import { runCli } from './run-cli.ts';
+import { BIN, runCli } from './run-cli.ts';
 import { storeFileOf, trustAs } from './user-state.ts';
-
-const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
 
 let root: string;
 let project: string;

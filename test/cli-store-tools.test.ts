@@ -9,7 +9,7 @@ import { parseRecord } from '../src/core/records/decode-record.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord, recordLine } from './damage-record.ts';
-import { jsonLines } from './run-cli.ts';
+import { BIN, jsonLines } from './run-cli.ts';
 
 const here = useStoresFolder();
 
@@ -260,9 +260,8 @@ test('every command has help with an example, and none lets what is stored act o
 // Windows has no limit of a file's size.
 test.skipIf(process.platform === 'win32')('an export for which there is no room leaves no file behind', async () => {
   await here.recorded('runs.db');
-  const bin = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
   const command = 'ulimit -f 4; exec "$0" "$@"';
-  const args = ['-c', command, process.execPath, bin, 'export', '--store', 'runs.db', '--to', 'all.ndjson'];
+  const args = ['-c', command, process.execPath, BIN, 'export', '--store', 'runs.db', '--to', 'all.ndjson'];
   const { status, stderr } = spawnSync('bash', args, { cwd: here.cwd, encoding: 'utf8' });
   expect([status, stderr]).toEqual([1, expect.stringContaining('coxswain: ')]);
   expect((await readdir(here.cwd)).filter((name) => name.startsWith('all.'))).toEqual([]);

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { beforeEach, expect, test } from 'vitest';
 
@@ -10,9 +9,7 @@ import { endWithTest } from './support/end-with-test.ts';
 import { testFolder } from './support/test-folder.ts';
 import { openBrowser } from '../src/viewer/server/open-browser.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
-import { runCli, sampleRun } from './run-cli.ts';
-
-const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
+import { BIN, runCli, sampleRun } from './run-cli.ts';
 
 let folder: string;
 

@@ -20,11 +20,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { RawMessages } from '../src/cli/commands/mcp/raw-messages.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import { openStoreReader } from '../src/stores/registry/open-store.ts';
+import { BIN } from './run-cli.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storeFileOf } from './user-state.ts';
 
-const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 const SERVER = join(import.meta.dirname, 'support', 'mcp-server.ts');
 const NODE = process.execPath;
 

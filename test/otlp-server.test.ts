@@ -29,12 +29,11 @@ import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { endWithTest } from './support/end-with-test.ts';
-import { runCli } from './run-cli.ts';
+import { BIN, runCli } from './run-cli.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storeFileOf } from './user-state.ts';
 
 const samples = fileURLToPath(new URL('otlp-samples/', import.meta.url));
-const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
 /** Two exports of one trace, the later spans first. */
 const EXPORTS = readFileSync(join(samples, 'openllmetry-otlp.jsonl'), 'utf8').trim().split('\n');
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 
 import { endWithTest } from './support/end-with-test.ts';
 
-const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
+const BUILT = process.env['COXSWAIN_BUILT'];
+/** The program `coxswain`: as `scripts/test-programs.ts` bundled it for this run of the tests, else from source. */
+export const BIN: string =
+  BUILT === undefined ? join(import.meta.dirname, '../src/cli/bin.ts') : join(BUILT, 'cli/bin.js');
 
 /** How a process of the command line ended, and what it wrote. */
 export interface CliResult {

@@ -2,17 +2,16 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
 import { projectStoreFile } from '../../src/core/node/project-store.ts';
 import { readServeSettings } from '../../src/hosts/claude-code/serve-settings.ts';
 import { countSpills } from '../../src/hosts/claude-code/spilled-events.ts';
 import { openSqliteReader } from '../../src/stores/sqlite/sqlite-reader.ts';
+import { BIN } from '../run-cli.ts';
 import { loggedFaults } from '../user-state.ts';
 import { changes, SECRET, type Sandbox } from './sandbox.ts';
 import type { Step, Trick } from './trick.ts';
 
-const BIN = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
 const SESSION = 's1';
 
 /** How a process ended, and what it wrote. */
