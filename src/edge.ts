@@ -36,6 +36,7 @@ export { patternFeedback } from './core/steering/feedback/pattern-feedback.ts';
 export { prepareFeedback } from './core/steering/feedback/speaker.ts';
 export { renderFeedback } from './core/steering/feedback/check-draft.ts';
 
+export type { ContextSize } from './core/facts/context-tokens.ts';
 export type { GuidanceContext, GuidanceProvider } from './core/steering/prompt/guidance-provider.ts';
 export { collectGuidance, formatGuidance } from './core/steering/guidance/evaluate-guidance.ts';
 export { createGuidanceContext } from './core/steering/feedback/advice-context.ts';

@@ -438,6 +438,7 @@ test.each(INJECTIONS)('%s: the tool run_status says nothing that another program
     costUsd: null,
     tokens: null,
     contextTokens: null,
+    contextShare: null,
     lastAtMs: 0,
   };
   const pattern = { kind: injection, level: 'warn', occurrences: 3, stuck: true } as const;

@@ -51,6 +51,28 @@ function call(run: Run, toolName = 'bash', result: unknown = 'same', args: unkno
   run.emit({ type: 'tool_execution_end', toolCallId, toolName, result, isError: false });
 }
 
+test('a provider reads how much of the window the context fills', () => {
+  const seen: unknown[] = [];
+  const reader: FeedbackProvider = {
+    name: 'reader',
+    shouldRun: ({ context }) => {
+      seen.push(context);
+      return false;
+    },
+    provide: () => ({ summary: '', severity: 'info' }),
+  };
+  const { cox } = setUp({ feedback: [{ provider: reader, trigger: { everyNCalls: 1 } }] });
+  const run = cox.startRun();
+  const answer = { role: 'assistant', content: '', modelId: 'gpt-5', usage: { inputTokens: 100_000 } } as const;
+  run.emit({ type: 'message_end', message: answer });
+  call(run);
+  run.feedback();
+  run.emit({ type: 'compaction', trigger: 'auto' });
+  call(run);
+  run.feedback();
+  expect(seen).toEqual([{ tokens: 100_000, window: 400_000, share: 0.25 }, undefined]);
+});
+
 test('a provider of ten lines speaks at its trigger, and the text is the seed’s', () => {
   const { cox } = setUp({ feedback: [{ provider: usage, trigger: { everyNCalls: 2 } }] });
   const run = cox.startRun();

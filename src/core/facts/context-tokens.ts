@@ -1,6 +1,32 @@
 import { countsCacheBeside } from '../records/answer-cost.ts';
 import { MODEL_PRICES } from '../records/model-prices.ts';
+import { contextWindowOf } from '../records/model-windows.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+
+/** The size of the model's context at its last response. Plain JSON. */
+export interface ContextSize {
+  /** Tokens that the model read for the response. */
+  readonly tokens: number;
+  /** Size of the model's context window in tokens. Absent if it is unknown. */
+  readonly window?: number;
+  /** Share of the window from 0 to 1, or more if the host uses a larger window. Absent if the window is unknown. */
+  readonly share?: number;
+}
+
+/** Returns the size of the context after a record. Undefined before the first response, and after a compaction until the next one. */
+export function contextAfter(
+  before: ContextSize | undefined,
+  payload: TrajectoryPayload,
+  runModelId: string | undefined,
+): ContextSize | undefined {
+  if (payload.kind === 'compaction') return undefined;
+  const tokens = contextTokensOf(payload, runModelId);
+  if (tokens === undefined || payload.kind !== 'message_appended' || payload.message.role !== 'assistant')
+    return before;
+  const modelId = payload.message.model_id ?? runModelId;
+  const window = modelId === undefined ? undefined : contextWindowOf(modelId);
+  return { tokens, ...(window === undefined ? {} : { window, share: tokens / window }) };
+}
 
 /**
  * Returns the number of tokens that the model read for a response, which is the size of its context at that time. Undefined if the record

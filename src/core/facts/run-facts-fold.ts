@@ -127,6 +127,7 @@ export class RunFactsFold {
     const {
       advice: adviceTexts,
       checks,
+      context,
       counts,
       failures,
       outcome: ending,
@@ -159,7 +160,7 @@ export class RunFactsFold {
       ...present({ refused, lostRecords, durationMs: startedAtMs > 0 ? lastAtMs - startedAtMs : undefined }),
       activeMs: this.#activeMs,
       ...usage,
-      ...present({ ending }),
+      ...present({ context, ending }),
       verdict,
       ...this.#work.work,
       checks,

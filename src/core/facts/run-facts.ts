@@ -1,3 +1,4 @@
+import type { ContextSize } from './context-tokens.ts';
 import { present } from '../base/present.ts';
 import type { StretchCounts } from '../base/stretch-counts.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
@@ -45,6 +46,8 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly activeMs: number;
   readonly calls: number;
   readonly turns: number;
+  /** Absent before the first response with tokens, and after a compaction. */
+  readonly context?: ContextSize;
   /** Number of failed calls, without refused and cancelled ones. */
   readonly errors: number;
   /** Number of calls that a person or a policy refused. Absent if none. */

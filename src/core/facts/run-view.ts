@@ -19,6 +19,7 @@ import type {
   PatternCleared,
   PatternFlagged,
 } from '../records/trajectory-record.ts';
+import { contextAfter, type ContextSize } from './context-tokens.ts';
 import { RunCounter, type RunSummary } from './run-summary.ts';
 import type { DetectorFault } from '../detect/patterns/analysis-snapshot.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
@@ -77,6 +78,7 @@ export class RunView {
   readonly #recompute: boolean;
   readonly #prices: ModelPrices;
   #answersWithoutCost = 0;
+  #context: ContextSize | undefined;
   readonly #patternCosts = new LruMap<{ readonly from: number; readonly to?: number }>(MAX_PATTERNS);
   #analysis: TrajectoryAnalysis | undefined;
   #runStarted: RunStarted | undefined;
@@ -118,6 +120,7 @@ export class RunView {
     this.#changedPatterns = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
     const call = this.#noteRecord(record, this.#counter.calls > callsBefore);
     this.#lastAct.fold(payload, call);
+    this.#context = contextAfter(this.#context, payload, this.counts.modelId);
     this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd: this.#addUsage(payload) });
     for (const pattern of this.#changedPatterns) this.#trackPatternCost(pattern);
     return call;
@@ -193,6 +196,11 @@ export class RunView {
   get failures(): StretchCounts {
     return this.#failures;
   }
+  /** See `contextAfter`. */
+  get context(): ContextSize | undefined {
+    return this.#context;
+  }
+
   get usage(): RunUsage {
     return {
       ...present({

@@ -68,16 +68,18 @@ export function countsCacheBeside(usage: StoredUsage, modelId: string | undefine
   return read + write > input || (modelId !== undefined && priceOf(modelId, prices)?.cached === 'beside');
 }
 
-/**
- * Returns the price for the exact id. Without such a price, returns the price for the id without vendor, context window, date
- * and `latest`.
- */
+/** Returns the price of a model. */
 function priceOf(modelId: string, prices: ModelPrices): ModelPrice | undefined {
+  const name = modelNames(modelId).find((one) => Object.hasOwn(prices, one));
+  return name === undefined ? undefined : prices[name];
+}
+
+/** Returns the names under which a table may have a model: the exact id, then the id without vendor, context window, date and `latest`. */
+export function modelNames(modelId: string): readonly string[] {
   const id = modelId.replace(/^(?:anthropic|openai|google|models)[/]/, '').replace(/\[1m\]$/, '');
   const undatedId = id.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '');
   // Some sources write versions with a dot, others with a dash.
   const dottedId = undatedId.replace(/-(\d)-(\d)(?=-|$)/, '-$1.$2');
   const dashedId = undatedId.replaceAll('.', '-');
-  const name = [modelId, id, undatedId, dottedId, dashedId].find((one) => Object.hasOwn(prices, one));
-  return name === undefined ? undefined : prices[name];
+  return [modelId, id, undatedId, dottedId, dashedId];
 }

@@ -102,6 +102,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       deadline: deadlineOf(state.situation),
       budget: state.situation.budget,
       usage: knownUsage(state.situation, analysis.calls, evaluation),
+      context: state.situation.context,
       trajectory: analysis,
       filesCreated: evaluation.files_created ?? [],
     },

@@ -22,7 +22,7 @@ export function guidanceContextOf(
   evaluation: Pick<Evaluation, 'point' | 'pending_calls'>,
 ): GuidanceContext {
   const { analysis, session, speakers, state } = input;
-  const { lastResponse, renderedPrompt } = state.situation;
+  const { context: contextSize, lastResponse, renderedPrompt } = state.situation;
   const context: Mutable<GuidanceContext> = {
     session,
     prompt: speakers.prompt,
@@ -36,6 +36,7 @@ export function guidanceContextOf(
   };
   // The field is assigned, because spreading would cost more than the rest of the context.
   if (renderedPrompt !== null) context.renderedPrompt = { text: renderedPrompt, sections: [] };
+  if (contextSize !== undefined) context.context = contextSize;
   if (lastResponse !== null) context.lastResponse = lastResponse;
   return context;
 }

@@ -205,9 +205,11 @@ export class RunFold {
         this.#changeSteering({ situation: { ...situation, promptName: payload.prompt_name } });
         return;
       case 'message_appended':
-        if (payload.message.role === 'assistant') {
-          this.#changeSteering({ situation: situationAfterResponse(situation, payload.message) });
-        }
+        if (payload.message.role === 'assistant')
+          this.#changeSteering({ situation: situationAfterResponse(situation, payload) });
+        return;
+      case 'compaction':
+        this.#changeSteering({ situation: { ...situation, context: undefined } });
         return;
       case 'tool_started':
         this.#args.set(payload.tool_call_id, payload.args);

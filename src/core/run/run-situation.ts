@@ -2,10 +2,11 @@ import { answerCost } from '../records/answer-cost.ts';
 import { MODEL_PRICES } from '../records/model-prices.ts';
 import { present } from '../base/present.ts';
 import type { Mutable } from '../base/mutable.ts';
+import { contextAfter, type ContextSize } from '../facts/context-tokens.ts';
 import { addUsage, type Budget, type BudgetUsage } from '../base/budget.ts';
 import { type Deadline, deadlineAfter, type TimeSpan } from '../base/deadline.ts';
 import { invalidArgument } from '../base/error.ts';
-import { type StoredMessage, textOfContent } from '../records/stored-message.ts';
+import { textOfContent } from '../records/stored-message.ts';
 import type {
   ChildEnded,
   Evaluation,
@@ -42,12 +43,15 @@ export interface RunSituation {
   /** Sum of the usage in the responses. */
   readonly tokens: number | null;
   readonly costUsd: number | null;
+  /** Absent before the first response with tokens, and after a compaction. */
+  readonly context?: ContextSize | undefined;
   /** Usage of descendants that have ended; absent if no descendant has ended. */
   readonly below?: BudgetUsage;
   /** Beginning of the task, which a handoff passes to the child. */
   readonly task?: string;
   readonly conversationId?: string;
   readonly agentName?: string;
+  readonly modelId?: string;
   readonly lastResponse: string | null;
   readonly renderedPrompt: string | null;
 }
@@ -93,19 +97,22 @@ function steeringSituation(steering: SteeringStart): Partial<RunSituation> {
 }
 
 function withIdentity(situation: RunSituation, identity: Omit<RunIdentified, 'kind'>): RunSituation {
-  const { agent_name: agentName, conversation_id: conversationId } = identity;
-  return { ...situation, ...present({ conversationId, agentName }) };
+  const { agent_name: agentName, conversation_id: conversationId, model_id: modelId } = identity;
+  return { ...situation, ...present({ conversationId, agentName, modelId }) };
 }
 
 /** Returns the situation after a response of the model. */
 export function situationAfterResponse(
   situation: RunSituation,
-  message: StoredMessage & { readonly role: 'assistant' },
+  payload: Extract<TrajectoryPayload, { readonly kind: 'message_appended' }>,
 ): RunSituation {
+  const { message } = payload;
+  if (message.role !== 'assistant') return situation;
   const { usage } = message;
   const tokens = usage === undefined ? undefined : sumOf(usage.input_tokens, usage.output_tokens);
   return {
     ...situation,
+    context: contextAfter(situation.context, payload, situation.modelId),
     lastResponse: textOfContent(message.content).slice(0, RESPONSE_CHARS),
     tokens: sumOf(situation.tokens ?? undefined, tokens) ?? null,
     costUsd: sumOf(situation.costUsd ?? undefined, usage && answerCost(usage, message.model_id, MODEL_PRICES)) ?? null,

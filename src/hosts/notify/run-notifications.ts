@@ -96,7 +96,7 @@ export class RunNotifications {
       return { ...notes, situation: { ...situation, deadlineAtMs: payload.deadline_at_unix_ms ?? null } };
     }
     if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
-      return { ...notes, situation: situationAfterResponse(situation, payload.message) };
+      return { ...notes, situation: situationAfterResponse(situation, payload) };
     }
     if (payload.kind === 'tool_ended') return { ...notes, calls: notes.calls + 1 };
     return this.#isAdvice(payload) ? { ...notes, wasAdvised: true } : notes;

@@ -89,7 +89,9 @@ test('the status has the cost of a run whose answers are all read and priced', (
   const cheap = { ...summary, lastSeq: 8 };
   const status = runStatus(cheap, records(answer('gpt-5.2'), answer('gpt-5.2')), NOW_MS);
   expect(status.costUsd).toBeCloseTo(2 * (1.75 + 1.4));
-  expect(statusText(status)).toBe('cox 1,234 calls, 1 error, 2,200,000 tokens, $6.30, context 1,000,000');
+  expect(statusText(status)).toBe(
+    'cox 1,234 calls, 1 error, 2,200,000 tokens, $6.30, context 1,000,000 (250 % of the window)',
+  );
   expect(runStatus(cheap, records(answer('gpt-5.2'), answer('no-such-model')), NOW_MS).costUsd).toBeNull();
   expect(runStatus({ ...summary, lastSeq: 2_065 }, records(answer('gpt-5.2')), NOW_MS).costUsd).toBeNull();
   expect(runStatus(summary, [], NOW_MS).costUsd).toBeNull();
@@ -116,8 +118,10 @@ test('the status has the tokens, the cost and the context of the last answer', (
   });
   const status = runStatus(summary, records(answer(1_000, 0), answer(500, 40_000)), NOW_MS);
   expect(status).toMatchObject({ tokens: 1_700, contextTokens: 40_500 });
-  expect(statusText(status)).toBe('cox 1,234 calls, 1 error, 1,700 tokens, $0.019, context 40,500');
-  expect(formattedStatus('{tokens} {cost} {context}', status)).toBe('1,700 $0.019 40,500');
+  expect(statusText(status)).toBe(
+    'cox 1,234 calls, 1 error, 1,700 tokens, $0.019, context 40,500 (20 % of the window)',
+  );
+  expect(formattedStatus('{tokens} {cost} {context}', status)).toBe('1,700 $0.019 40,500 (20 % of the window)');
   const long = runStatus({ ...summary, lastSeq: 10_000 }, records(answer(1_000, 0)), NOW_MS);
   expect(long).toMatchObject({ tokens: null, costUsd: null, contextTokens: 1_000 });
 });

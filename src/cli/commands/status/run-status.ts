@@ -1,6 +1,6 @@
 import { answerCost } from '../../../core/records/answer-cost.ts';
 import { MODEL_PRICES } from '../../../core/records/model-prices.ts';
-import { contextTokensOf } from '../../../core/facts/context-tokens.ts';
+import { contextAfter, type ContextSize } from '../../../core/facts/context-tokens.ts';
 import { seriousness } from '../../../core/facts/seen-pattern.ts';
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
@@ -28,6 +28,8 @@ export interface RunStatus {
   readonly tokens: number | null;
   /** Tokens that the model read for its last answer: the size of the context. Null if no answer has tokens. */
   readonly contextTokens: number | null;
+  /** Share of the model's window that the context fills, from 0 to 1. Null if the window or the context is unknown. */
+  readonly contextShare: number | null;
   /** Null while the run is open. */
   readonly outcome: string | null;
   readonly lastAtMs: number;
@@ -42,10 +44,11 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
   let host: string | null = null;
   let costUsd: number | undefined;
   let tokens: number | undefined;
-  let contextTokens: number | null = null;
+  let context: ContextSize | undefined;
   const isWhole = summary.lastSeq <= HEAD_RECORDS + TAIL_RECORDS;
   let isPriced = isWhole;
   for (const { payload } of records) {
+    context = contextAfter(context, payload, summary.modelId);
     if (payload.kind === 'run_started') {
       deadlineAtMs = payload.steering?.deadline_at_unix_ms ?? null;
       host = payload.host ?? null;
@@ -58,7 +61,6 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
       if (usage !== undefined && cost === undefined) isPriced = false;
       if (cost !== undefined) costUsd = (costUsd ?? 0) + cost;
       if (usage !== undefined) tokens = (tokens ?? 0) + (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
-      contextTokens = contextTokensOf(payload, summary.modelId) ?? contextTokens;
     }
   }
   const { calls, errors, lastAtMs, outcome = null, runId, task = null, turns } = summary;
@@ -82,7 +84,8 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     leftMs,
     costUsd: isPriced ? (costUsd ?? null) : null,
     tokens: isWhole ? (tokens ?? null) : null,
-    contextTokens,
+    contextTokens: context?.tokens ?? null,
+    contextShare: context?.share ?? null,
     outcome,
     lastAtMs,
   };

@@ -1,5 +1,5 @@
 import { inWords } from '../../../core/records/words.ts';
-import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
+import { countOf, countText, durationText, shareText, usdText } from '../../../core/base/number-text.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 import type { RunStatus } from './run-status.ts';
 
@@ -15,7 +15,7 @@ export function statusText(status: RunStatus | undefined): string {
     ...(pattern === null ? [] : [patternText(pattern)]),
     ...(tokens === null ? [] : [countOf(tokens, 'token')]),
     ...(costUsd === null ? [] : [usdText(costUsd)]),
-    ...(contextTokens === null ? [] : [`context ${countText(contextTokens)}`]),
+    ...(contextTokens === null ? [] : [`context ${contextText(status)}`]),
     ...(leftMs === null ? [] : [leftText(leftMs)]),
     ...(outcome === null ? [] : [printableCut(inWords('outcome', outcome), 40)]),
     ...(waitingEvents === 0 ? [] : [`${countOf(waitingEvents, 'event')} waiting`]),
@@ -39,7 +39,7 @@ export function formattedStatus(template: string, status: RunStatus | undefined)
     turns: String(turns),
     tokens: tokens === null ? '' : countText(tokens),
     cost: costUsd === null ? '' : usdText(costUsd),
-    context: contextTokens === null ? '' : countText(contextTokens),
+    context: contextTokens === null ? '' : contextText(status),
     pattern: pattern === null ? '' : inWords('pattern', pattern.kind),
     level: pattern === null ? '' : inWords('level', pattern.level),
     left: leftMs === null ? '' : leftText(leftMs),
@@ -48,6 +48,10 @@ export function formattedStatus(template: string, status: RunStatus | undefined)
   return template.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? printableCut(values[name] ?? '', 200) : whole,
   );
+}
+
+function contextText({ contextShare: share, contextTokens: tokens }: RunStatus): string {
+  return `${countText(tokens ?? 0)}${share === null ? '' : ` (${shareText(share)} of the window)`}`;
 }
 
 function patternText({ kind, level, stuck }: NonNullable<RunStatus['pattern']>): string {

@@ -1,3 +1,4 @@
+import type { ContextSize } from '../../facts/context-tokens.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import { invalidArgument } from '../../base/error.ts';
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
@@ -91,6 +92,7 @@ export interface FeedbackContextInput {
   readonly deadline?: Deadline | undefined;
   readonly budget?: Budget | undefined;
   readonly usage?: BudgetUsage | undefined;
+  readonly context?: ContextSize | undefined;
   /** Default: computed from the session. */
   readonly trajectory?: TrajectoryView | undefined;
 }
@@ -123,6 +125,7 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
     nowMs: input.nowMs,
     budget: input.budget,
     usage: input.usage,
+    context: input.context,
     trajectory: input.trajectory ?? sessionTrajectory(session),
     lastFeedback: toFeedback(latestSpoken(session, promptName, isFeedback)),
     triggerPattern: undefined,

@@ -1,3 +1,4 @@
+import type { ContextSize } from '../../facts/context-tokens.ts';
 import type { Observation, Severity, StoredFeedback, StoredAssessment } from '../../records/feedback.ts';
 import type { PatternReference } from '../../records/guidance.ts';
 import type { FeedbackTrigger } from './feedback-trigger.ts';
@@ -67,6 +68,8 @@ export interface FeedbackContext {
   readonly nowMs: number;
   readonly budget: Budget | undefined;
   readonly usage: BudgetUsage | undefined;
+  /** Undefined before the first response with tokens, and after a compaction. */
+  readonly context: ContextSize | undefined;
   readonly trajectory: TrajectoryView | undefined;
   /** The pattern for which `onPattern` fired. Undefined if only other conditions fired. */
   readonly triggerPattern: TrajectoryPattern | undefined;

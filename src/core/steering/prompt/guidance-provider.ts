@@ -1,3 +1,4 @@
+import type { ContextSize } from '../../facts/context-tokens.ts';
 import type { Json } from '../../base/json.ts';
 import { type ClassificationResult, type DecisionPoint, DECISION_POINTS } from '../../records/guidance.ts';
 import type { Session } from '../../session/session.ts';
@@ -115,6 +116,8 @@ export interface GuidanceContext {
   /** Unix milliseconds. Use this instead of a clock, so that a replay gives the same result. */
   readonly nowMs: number;
   readonly decisionPoint: DecisionPoint;
+  /** Absent before the first response with tokens, and after a compaction. */
+  readonly context?: ContextSize;
 }
 
 /** A `GuidanceInjection` with optional priority and category. */
