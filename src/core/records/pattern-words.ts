@@ -66,6 +66,20 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
       'Check one small step by itself before the next full attempt.',
     ],
   },
+  same_refusal: {
+    name: 'the same answer from several tools',
+    sentences: ({ count, calls, result }) => [
+      `${count} calls in a row, of several tools (${calls}), had the same ${result}.`,
+      'More calls will not change it: say what is missing, or go on without it.',
+    ],
+  },
+  no_effect: {
+    name: 'actions without an effect on the screen',
+    sentences: ({ tool, count, calls }) => [
+      `${count} actions with ${tool} (${calls}) ended at the same screen.`,
+      'Read the screen as it is now, and try another way to the goal; if there is none, say so.',
+    ],
+  },
   polling_no_progress: {
     name: 'waiting for something that does not change',
     sentences: ({ call, count, calls, result }) => [
@@ -78,6 +92,13 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
     sentences: ({ tool, count, calls, result, remedy }) => [
       `${count} different calls of ${tool} (${calls}) had the same ${result}.`,
       remedy ?? 'More calls like these will not change it: look in another place, or go on without it.',
+    ],
+  },
+  same_hits: {
+    name: 'different searches with the same hits',
+    sentences: ({ tool, count, calls }) => [
+      `${count} searches with ${tool} (${calls}) found the same things.`,
+      'Read what was found, or search in another place: more words for the same search will not find more.',
     ],
   },
   thrash: {

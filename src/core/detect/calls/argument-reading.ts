@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { hashText } from '../../base/hash.ts';
-import type { Json } from '../../base/json.ts';
+import { isJsonObject, type Json } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import { comparedArgs } from './declared-keys.ts';
 import { tokensOf } from './tokens.ts';
@@ -15,6 +15,12 @@ export interface ArgumentReading {
   readonly tokens: readonly number[];
   /** Equal for calls that differ only in numbers. */
   readonly frameKey: number;
+  /** The integers among the arguments, in the order of their names. */
+  readonly integers: readonly number[];
+  /** True if an argument is a search query. */
+  readonly asks: boolean;
+  /** For an action on a screen: a key of the call without references to elements. */
+  readonly actionKey?: string;
   /** For a write: a key of the content of the target after the call. */
   readonly leavesKey?: string;
   /** For a replacement: a key of the content before the call. */
@@ -32,17 +38,33 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   const text = canonicalJson(comparedArgs(args, declaration));
   // Arguments that are excluded from the comparison may still define what the call does.
   const semantics = readCall(tool, args, declarations);
-  const { content, replaces } = semantics;
+  const { content, kind, replaces } = semantics;
+  const object = isJsonObject(args) ? args : {};
   const newContent = content ?? replaces?.after;
   return {
     semantics,
     argsKey: hashText(normalizeCall(tool, `${tool}\n${text}`, semantics)),
     ...tokensOf(text),
+    integers: Object.keys(object)
+      .sort()
+      .flatMap((name) => (Number.isInteger(object[name]) ? [Number(object[name])] : [])),
+    asks: Object.keys(object).some((name) => QUERY.test(name)),
     ...present({
+      actionKey: kind === 'ui' ? hashText(`${tool}\n${canonicalJson(withoutReferences(object))}`) : undefined,
       leavesKey: newContent === undefined ? undefined : hashText(newContent),
       fromKey: replaces && hashText(replaces.before),
     }),
   };
+}
+
+const QUERY = /^q$|quer(?:y|ies)$|search|keyword|question/i;
+/** Names of arguments that refer to an element of a page, which gets a new number in each rendering. */
+const REFERENCE = /^(?:ref|uid|index|(?:backend_?)?node_?id|element_?(?:id|index|ref))$/i;
+
+/** Returns the arguments without references, if there are others. */
+function withoutReferences(args: Readonly<Record<string, Json>>): Json {
+  const others = Object.entries(args).filter(([name]) => !REFERENCE.test(name));
+  return others.length === 0 ? args : Object.fromEntries(others);
 }
 
 /** Returns the text used to compare calls. The length of a pause and extra blanks are removed. */

@@ -56,3 +56,9 @@ test('an action at another position on the screen is new, even if its result sho
   ]);
   expect(firstFlag(cycleDetector(), calls.flat())).toBeNull();
 });
+
+test('two calls that are issued together in each turn do not alternate', () => {
+  const together = times(12, (at) => ({ ...round(2)(at), turn: Math.floor(at / 2) }));
+  const { analysis } = scriptedRun(together, { detectors: [cycleDetector()] });
+  expect(analysis.patterns().map((one) => one.kind)).toEqual(['cycle']);
+});

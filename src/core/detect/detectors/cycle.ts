@@ -13,8 +13,8 @@ export interface CycleOptions {
 interface State {
   /** Different calls since the last new one, in order of appearance. */
   readonly keys: readonly string[];
-  /** The last six calls, as positions in `keys`. */
-  readonly order: readonly number[];
+  /** The last six calls, as positions in `keys`, and their turns. */
+  readonly order: readonly (readonly [position: number, turn: number])[];
   readonly steps: number;
   readonly epoch: number;
   readonly evidence: readonly number[];
@@ -34,7 +34,7 @@ const EMPTY: State = { keys: [], order: [], steps: 0, epoch: 0, evidence: [] };
  * Warns at:
  * - 3 rounds in all (`roundsToWarn: 2`, since the first round is new), in any order, over at most 32 different calls
  *   (`maxDifferent`).
- * - The kind is `ping_pong` if two calls alternate, else `cycle`.
+ * - The kind is `ping_pong` if two calls alternate from turn to turn, else `cycle`.
  * - No hint; strong at 5 rounds; confidence is `1 - 0.75 / rounds`.
  *
  * Resets on:
@@ -62,7 +62,7 @@ export const cycleDetector: DetectorFactory<CycleOptions> = defineDetector<Cycle
         const keys = isNew ? [...state.keys, step.callKey] : state.keys;
         state = {
           keys,
-          order: [...state.order.slice(-5), knownIndex < 0 ? keys.length - 1 : knownIndex],
+          order: [...state.order.slice(-5), [knownIndex < 0 ? keys.length - 1 : knownIndex, step.turn]],
           steps: state.steps + 1,
           epoch: state.epoch,
           evidence: appendEvidence(state.evidence, step.index),
@@ -90,10 +90,14 @@ export const cycleDetector: DetectorFactory<CycleOptions> = defineDetector<Cycle
   },
 );
 
-function isPingPong(order: readonly number[]): boolean {
+/** Returns true if two calls alternate from turn to turn. Calls of one turn are issued together, in no order. */
+function isPingPong(order: State['order']): boolean {
   return (
     order.length >= 4 &&
-    order[0] !== order[1] &&
-    order.every((position, index) => index < 2 || position === order[index - 2])
+    order[0]?.[0] !== order[1]?.[0] &&
+    order.every(([position, turn], index) => {
+      const isNextTurn = index < 1 || turn !== order[index - 1]?.[1];
+      return isNextTurn && (index < 2 || position === order[index - 2]?.[0]);
+    })
   );
 }

@@ -3,10 +3,13 @@ import { cycleDetector } from './cycle.ts';
 import { driftDetector } from './drift.ts';
 import { errorCascadeDetector } from './error-cascade.ts';
 import { identicalCallDetector } from './identical-call.ts';
+import { noEffectDetector } from './no-effect.ts';
 import { pollingDetector } from './polling.ts';
 import { repeatedErrorDetector } from './repeated-error.ts';
 import { repetitionDetector } from './repetition.ts';
 import { sameFailureDetector } from './same-failure.ts';
+import { sameHitsDetector } from './same-hits.ts';
+import { sameRefusalDetector } from './same-refusal.ts';
 import { sequentialCallsDetector } from './sequential-calls.ts';
 import { stagnationDetector } from './stagnation.ts';
 import { stallDetector } from './stall.ts';
@@ -16,10 +19,13 @@ export * from './cycle.ts';
 export * from './drift.ts';
 export * from './error-cascade.ts';
 export * from './identical-call.ts';
+export * from './no-effect.ts';
 export * from './polling.ts';
 export * from './repeated-error.ts';
 export * from './repetition.ts';
 export * from './same-failure.ts';
+export * from './same-hits.ts';
+export * from './same-refusal.ts';
 export * from './sequential-calls.ts';
 export * from './stagnation.ts';
 export * from './stall.ts';
@@ -31,7 +37,10 @@ export const DETECTORS: {
   readonly cycle: typeof cycleDetector;
   readonly repeated_error: typeof repeatedErrorDetector;
   readonly error_cascade: typeof errorCascadeDetector;
+  readonly no_effect: typeof noEffectDetector;
+  readonly same_refusal: typeof sameRefusalDetector;
   readonly polling_no_progress: typeof pollingDetector;
+  readonly same_hits: typeof sameHitsDetector;
   readonly stagnation: typeof stagnationDetector;
   readonly repetition: typeof repetitionDetector;
   readonly thrash: typeof thrashDetector;
@@ -44,7 +53,10 @@ export const DETECTORS: {
   cycle: cycleDetector,
   repeated_error: repeatedErrorDetector,
   error_cascade: errorCascadeDetector,
+  no_effect: noEffectDetector,
+  same_refusal: sameRefusalDetector,
   polling_no_progress: pollingDetector,
+  same_hits: sameHitsDetector,
   stagnation: stagnationDetector,
   repetition: repetitionDetector,
   thrash: thrashDetector,

@@ -28,24 +28,30 @@ interface Entry {
   readonly moves: boolean;
   readonly ordinal: number;
   readonly turn: number;
+  /** Equal calls in the last turn. */
+  readonly inTurn: number;
   readonly evidence: readonly number[];
 }
 
 /** Far more than `maxBetween`; it bounds the snapshot. */
 const MAX_ENTRIES = 64;
 /** More equal results are needed where the result moves by itself: a flaky test that is measured, a job. */
-const EXTRA_REPEATS = 2;
+const EXTRA_REPEATS = 1;
+const EXTRA_RUNS = 2;
+/** Equal calls with equal results in one turn at which they are a flood: nobody asks the same so often at once on purpose. */
+const FLOOD = 8;
 
 /**
  * The agent repeats the same call and gets the same result, without a change in between. A few other calls may occur in between.
- * Thoughts and pauses do not count. Equal calls of one turn count once.
+ * Thoughts and pauses do not count. Equal calls of one turn count once, below a flood.
  *
  * Source of the number: all labelled cases of ../shared/scenarios and of the real windows start at the third identical call.
  *
  * Warns at:
  * - 3 calls (`warnAt`), with at most 3 other calls between two of them (`maxBetween`), none of these new.
  * - 10 calls for a screen action whose result does not show the screen (`blindWarnAt`).
- * - Two more if the call had another result in the same epoch: the result changes by itself.
+ * - One more if the call had another result in the same epoch: the result changes by itself. Two more for a program.
+ * - 8 equal calls in one turn: a flood.
  * - For a change whose result only acknowledges it, no other call may occur in between.
  *
  * Resets on:
@@ -55,7 +61,8 @@ const EXTRA_REPEATS = 2;
  *
  * Ignores:
  * - Polls.
- * - Failures with a message, which `repeated_error` counts.
+ * - Failures with a message, which `repeated_error` counts, except in a flood.
+ * - Acknowledgements within one turn.
  */
 export const identicalCallDetector: DetectorFactory<IdenticalCallOptions> = defineDetector<IdenticalCallOptions, State>(
   'identical_call',
@@ -74,8 +81,14 @@ export const identicalCallDetector: DetectorFactory<IdenticalCallOptions> = defi
         const isRepeat =
           previous !== undefined && (step.transparent || context.ordinal - previous.ordinal <= allowedBetween + 1);
         const hasSameResult = isRepeat && previous.resultKey === step.resultKey;
-        if (hasSameResult && previous.turn === step.turn) return undefined;
-        const count = hasSameResult ? previous.count + 1 : 1;
+        const isSameTurn = hasSameResult && previous.turn === step.turn;
+        const inTurn = isSameTurn ? previous.inTurn + 1 : 1;
+        if (isSameTurn && (inTurn < FLOOD || step.acknowledged)) {
+          entries.set(step.argsKey, { ...previous, inTurn, ordinal: context.ordinal });
+          return undefined;
+        }
+        // All calls of a flood count.
+        const count = (hasSameResult ? previous.count : 0) + (isSameTurn && inTurn === FLOOD ? FLOOD - 1 : 1);
         const moves = isRepeat && (previous.moves || !hasSameResult);
         const evidence = appendEvidence(hasSameResult ? previous.evidence : [], step.index);
         entries.set(step.argsKey, {
@@ -84,11 +97,15 @@ export const identicalCallDetector: DetectorFactory<IdenticalCallOptions> = defi
           moves,
           ordinal: context.ordinal,
           turn: step.turn,
+          inTurn,
           evidence,
         });
-        if (step.failure !== undefined && step.failure.category !== 'silent') return undefined;
+        if (step.failure !== undefined && step.failure.category !== 'silent' && !isSameTurn) return undefined;
         const threshold = step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt;
-        const grade = gradeCount(count, threshold + (moves ? EXTRA_REPEATS : 0));
+        const grade = gradeCount(
+          count,
+          threshold + (moves ? (step.kind === 'execute' ? EXTRA_RUNS : EXTRA_REPEATS) : 0),
+        );
         if (grade === undefined || (previous !== undefined && novelAt > previous.ordinal)) return undefined;
         const { callKey: key, tool } = step;
         return [{ kind: 'identical_call', key, stuck: true, ...grade, occurrences: count, tool, evidence }];

@@ -119,3 +119,39 @@ test('one text that stays the same although another tone is requested each time 
   });
   expect(firstFlag(stagnationDetector(), times(6, rewrite))).toBe(5);
 });
+
+const lines = (from: number): ScriptedCall => ({
+  tool: 'read_lines',
+  args: { path: 'log.txt', from, count: 100 },
+  result: from > 300 ? 'The file ends before this line' : `line ${from} `.repeat(40),
+});
+
+test('reads past the end of something are flagged at the fourth, and the calls of a list are not', () => {
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(9, (at) => lines(100 * at)),
+    ),
+  ).toBe(7);
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(9, (at) => ({ ...lines(100 * at), result: '20 records' })),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(9, (at) => lines(at % 2 === 0 ? 1_000 : 400)),
+    ),
+  ).toBeNull();
+});
+
+test('a search that is only widened is flagged at the fourth', () => {
+  const near = (radius: number): ScriptedCall => ({
+    tool: 'nearby',
+    args: { lat: 47.1, radius },
+    result: '1. Minit\n2. Kern',
+  });
+  expect(firstFlag(stagnationDetector(), [500, 800, 1_000, 1_500].map(near))).toBe(3);
+});

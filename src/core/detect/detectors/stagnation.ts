@@ -24,6 +24,17 @@ interface State {
   readonly lists: boolean;
   /** Equal for questions that differ only in numbers; null once one differed in more. */
   readonly frameKey: number | null;
+  /** Calls in a row in which one integer grew, and nothing else changed; and by a fifth or more, as a search that is widened. */
+  readonly grown: number;
+  readonly widened: number;
+  /** The call before the row was such a call with a longer result. */
+  readonly pastEnd: boolean;
+  /** Of the last call. */
+  readonly integers: readonly number[];
+  /** By how much the integer grew. */
+  readonly growth: number;
+  readonly lastFrameKey: number;
+  readonly resultChars: number;
   readonly userMessages: number;
 }
 
@@ -36,6 +47,13 @@ const EMPTY: State = {
   common: [],
   lists: true,
   frameKey: null,
+  grown: 0,
+  widened: 0,
+  pastEnd: false,
+  integers: [],
+  growth: 0,
+  lastFrameKey: 0,
+  resultChars: 0,
   userMessages: 0,
 };
 const SHORT_CHARS = 10;
@@ -47,6 +65,11 @@ const MIN_COMMON_WORDS = 2;
 const MAX_OWN_WORDS = 6;
 /** Maximum length of an answer that states one fact. A page is longer. */
 const STATEMENT_CHARS = 80;
+/** Calls in a row that only go further, past the end of something or in a wider search. */
+const FURTHER_WARN_AT = 4;
+const FURTHER_CHARS = 200;
+/** Share by which a widened search grows at least. */
+const WIDENING = 0.2;
 
 /**
  * Different calls of one tool in a row return the same result. A result that only acknowledges (`ok`, `deleted`) never counts.
@@ -56,6 +79,8 @@ const STATEMENT_CHARS = 80;
  * - 10 for a result under 10 characters (`shortWarnAt`), except for a read that finds nothing (no text, an empty list).
  * - 20 if the calls go through a list (each names another thing in otherwise equal arguments) and each result is "none", "zero" or
  *   "no", or if the calls differ only in numbers and the result has at most 80 characters.
+ * - 4 if only one integer among the arguments grows and the result has at most 200 characters: after a longer result of such a call, as past
+ *   the end of a list, or by another number of a fifth or more each time, as in a search that is widened.
  *
  * Resets on:
  * - Another result, or another tool.
@@ -67,6 +92,8 @@ export const stagnationDetector: DetectorFactory<StagnationOptions> = defineDete
   ({ warnAt, shortWarnAt }, snapshot = EMPTY) => {
     let state = snapshot;
     const thresholdOf = (step: Step): number => {
+      const further = 1 + Math.max(state.widened, state.pastEnd ? state.grown : 0);
+      if (further >= FURTHER_WARN_AT && step.resultChars <= FURTHER_CHARS) return FURTHER_WARN_AT;
       const findsNothing = step.empty && step.kind === 'read';
       const isStatement = state.frameKey !== null && step.resultChars <= STATEMENT_CHARS;
       if (isStatement || (state.lists && step.negative && !findsNothing)) return Math.max(LIST_WARN_AT, shortWarnAt);
@@ -85,6 +112,10 @@ export const stagnationDetector: DetectorFactory<StagnationOptions> = defineDete
         if (isSameAnswer && (state.turn === turn || state.questions.includes(argsKey))) return undefined;
         const previous = isSameAnswer ? state : { ...EMPTY, common: step.tokens, frameKey: step.frameKey };
         const common = previous.common.filter((token) => step.tokens.includes(token));
+        const isLikeLast = state.tool === tool && state.lastFrameKey === step.frameKey;
+        const [before, growth] = isLikeLast ? growthOf(state.integers, step) : [0, 0];
+        // The calls of a list grow by the same number.
+        const isWider = growth > 0 && growth >= WIDENING * before && growth !== state.growth;
         const ownWords = step.tokens.length - common.length;
         state = {
           tool,
@@ -97,6 +128,13 @@ export const stagnationDetector: DetectorFactory<StagnationOptions> = defineDete
             previous.lists &&
             (!isSameAnswer || (common.length >= MIN_COMMON_WORDS && ownWords > 0 && ownWords <= MAX_OWN_WORDS)),
           frameKey: previous.frameKey === step.frameKey ? step.frameKey : null,
+          grown: isSameAnswer && growth > 0 ? state.grown + 1 : 0,
+          widened: isSameAnswer && isWider ? state.widened + 1 : 0,
+          pastEnd: isSameAnswer ? state.pastEnd : growth > 0 && state.resultChars > step.resultChars,
+          integers: step.integers,
+          growth,
+          lastFrameKey: step.frameKey,
+          resultChars: step.resultChars,
           userMessages,
         };
         const occurrences = state.questions.length;
@@ -111,6 +149,15 @@ export const stagnationDetector: DetectorFactory<StagnationOptions> = defineDete
     };
   },
 );
+
+/** Returns the only integer among the arguments that changed, as it was, and by how much it grew; twice 0 if several changed. */
+function growthOf(integers: readonly number[], step: Step): readonly [before: number, growth: number] {
+  const changed = step.integers.flatMap((value, index) => (value === integers[index] ? [] : index));
+  const [index = -1] = changed;
+  const [before = 0, after = 0] = [integers[index], step.integers[index]];
+  const isGrowth = integers.length === step.integers.length && changed.length === 1 && after > before;
+  return isGrowth ? [before, after - before] : [0, 0];
+}
 
 /** Returns true for a question whose answer could have told something. */
 function isInformative(step: Step): boolean {

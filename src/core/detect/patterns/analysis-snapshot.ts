@@ -14,7 +14,7 @@ export interface DetectorFault {
 
 /** The complete state of an analysis as JSON. */
 export interface TrajectoryAnalysisSnapshot {
-  readonly schema_version: 6;
+  readonly schema_version: 7;
   readonly counters: Counters;
   readonly pending: readonly (readonly [string, PendingCall])[];
   readonly recentCalls: readonly PackedCall[];

@@ -3,6 +3,7 @@ import { hashText } from '../../base/hash.ts';
 import type { Json } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import { TERMINAL_SEQUENCES } from '../../base/shown-text.ts';
+import { gistOf, hitsOf } from '../calls/answer-gist.ts';
 import { answerLines } from '../calls/answer-lines.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading } from '../calls/answer-reading.ts';
 import { readArguments } from '../calls/argument-reading.ts';
@@ -14,6 +15,7 @@ import { resultText } from '../calls/result-text.ts';
 import { printedText, shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
 import { failureOf, withExitFlag, type StepFailure } from '../calls/step-failure.ts';
 import type { CallOutcome } from '../../records/call-outcome.ts';
+import { wordToken } from '../calls/tokens.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from '../calls/tool-semantics.ts';
 
@@ -61,6 +63,14 @@ export interface Step {
   /** True if the result is an empty text, an empty list or an empty object. */
   readonly empty: boolean;
   readonly resultChars: number;
+  /** Equal for short results that say the same about other things. See `gistOf`. */
+  readonly gistKey?: number;
+  /** For a search: hashes of the addresses and ids in the result, in ascending order. */
+  readonly hits?: readonly number[];
+  /** The integers among the arguments, in the order of their names. */
+  readonly integers: readonly number[];
+  /** For an action on a screen: a key of the call without references to elements. */
+  readonly actionKey?: string;
   /** The file or page that the call reads or changes. */
   readonly target?: string;
   /** For a write: a key of the content of the target after the call. */
@@ -103,7 +113,11 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const { tool, annotations } = rawCall;
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
   const tools = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
-  const { semantics, argsKey, tokens, frameKey, leavesKey, fromKey } = readArguments(tool, rawCall.args, tools);
+  const { semantics, argsKey, tokens, frameKey, integers, asks, actionKey, leavesKey, fromKey } = readArguments(
+    tool,
+    rawCall.args,
+    tools,
+  );
   const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, answer, semantics);
   const wasCancelled = rawCall.outcome === 'cancelled';
   const resultMissing = call.resultMissing || answer.wasNotRun || wasCancelled;
@@ -135,6 +149,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     callKey: hashText(argsKey + resultKey),
     tokens,
     frameKey,
+    integers,
     acknowledged,
     unchanged: kind === 'write' && answer.isUnchanged,
     negative: answer.saysNone,
@@ -143,7 +158,18 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     resultMissing,
     editsAndRuns: semantics.editsAndRuns === true,
     outcome: rawCall.outcome ?? (failure === undefined ? 'ok' : 'failed'),
-    ...present({ failure, target: semantics.target, leavesKey, fromKey }),
+    ...present({
+      failure,
+      gistKey:
+        acknowledged || kind === 'write' || kind === 'ui'
+          ? undefined
+          : gistOf(answer.text, [...tokens, wordToken(tool)]),
+      hits: asks && failure === undefined ? hitsOf(answer.text) : undefined,
+      actionKey,
+      target: semantics.target,
+      leavesKey,
+      fromKey,
+    }),
   };
 }
 
