@@ -112,5 +112,5 @@ test('watch sends the configured notifications to the configured targets, and no
     },
   });
   expect([code, stderr]).toEqual([0, '']);
-  expect(bodies).toEqual([{ event: 'failed', run: 'r1', message: 'A run failed: ended with an error. Run r1.' }]);
+  expect(bodies).toEqual([{ event: 'failed', run: 'r1', message: 'Run r1 failed: ended with an error' }]);
 });

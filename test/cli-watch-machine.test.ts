@@ -1,4 +1,5 @@
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { appendFile, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -160,3 +161,101 @@ test('the list has one line per run that fits the terminal, stuck and waiting ru
   expect(lines[1]).toContain('stuck: back and forth between two');
   for (const line of lines) expect(line.length).toBeLessThan(70);
 });
+
+test('a call that hangs, a question without an answer and a killed session are told, with project, task and the command to look', async () => {
+  const atMinutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
+  const tools = {
+    hangs: { name: 'Bash', input: { command: 'git push' } },
+    asks: { name: 'AskUserQuestion', input: { questions: [{ question: 'Which port?' }] } },
+    gone: { name: 'Bash', input: { command: 'git fetch' } },
+  };
+  for (const [id, tool] of Object.entries(tools)) {
+    const file = await begin(id);
+    const content = [{ type: 'tool_use', id: `t-${id}`, ...tool }];
+    const more = entry(id, 'assistant', { id: `m-${id}`, role: 'assistant', content });
+    const lines = (await readFile(file, 'utf8')) + more;
+    await writeFile(file, lines.replaceAll(/"timestamp":"[^"]*"/g, `"timestamp":"${atMinutesAgo(12)}"`));
+    const changed = Date.now() / 1_000 - 12 * 60;
+    await utimes(file, changed, changed);
+  }
+  const state = join(here.cwd, 'home/.claude/sessions');
+  await mkdir(state, { recursive: true });
+  for (const [at, sessionId] of ['hangs', 'asks'].entries())
+    await writeFile(join(state, `${at + 1}.json`), JSON.stringify({ pid: process.pid, sessionId }));
+  const config = { notify: { command: ['sh', '-c', 'cat >> told.jsonl'], on: ['waiting', 'silent', 'failed'] } };
+  await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify(config));
+  trustProject(here.cwd, { env: process.env });
+  let [seen, looking]: [string, NodeJS.Timeout | undefined] = ['', undefined];
+  const { code } = await runCli(['watch', '--interval', '20', '--json'], {
+    cwd: here.cwd,
+    env: environment(),
+    onStdout: (control) => {
+      seen = control.all;
+      looking ??= setInterval(() => {
+        if (readable(join(here.cwd, 'told.jsonl')).split('\n').length > 3) control.interrupt();
+      }, 50);
+    },
+  });
+  clearInterval(looking);
+  expect(code).toBe(0);
+  const told = jsonLines(readable(join(here.cwd, 'told.jsonl')));
+  const messages = Object.fromEntries(told.map(({ message, run }) => [run, message]));
+  expect(messages).toEqual({
+    hangs: expect.stringMatching(
+      /^hangs-shop, ‘task of hangs’ has had no record for 12 minutes: "git push" has no result; it hangs or waits for a permission, since \d\d:\d\d; coxswain show hangs$/,
+    ),
+    asks: expect.stringMatching(
+      /^asks-shop, ‘task of asks’ waits for your answer: Which port\?, since .*; coxswain show asks$/,
+    ),
+    gone: expect.stringMatching(
+      /^gone-shop, ‘task of gone’ was cut off while "git fetch" was running: its process has ended, since/,
+    ),
+  });
+  expect(
+    jsonLines(seen)
+      .filter(({ type }) => type === 'alert')
+      .map(({ kind, run }) => [kind, run].join(' '))
+      .toSorted(),
+  ).toEqual(['silent hangs', 'waiting asks']);
+  const shown = await runCli(['show', 'hangs'], { cwd: here.cwd, env: environment() });
+  expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('task of hangs')]);
+});
+
+test('the watch in the background tells what happens, and after being killed neither repeats nor misses anything', async () => {
+  const env = { ...environment(), XDG_STATE_HOME: join(here.cwd, 'state'), XDG_CONFIG_HOME: join(here.cwd, 'config') };
+  const told = join(here.cwd, 'told.jsonl');
+  const watch = (option: string) => runCli(['watch', option], { cwd: here.cwd, env });
+  const toldRuns = (): readonly unknown[] => jsonLines(readable(told)).map(({ run }) => run);
+  const untilTold = async (...runs: readonly string[]): Promise<void> => {
+    await expect.poll(() => new Set(toldRuns())).toEqual(new Set(runs));
+  };
+  expect(await watch('--background')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no one to tell'),
+  });
+  await mkdir(join(here.cwd, 'config/coxswain'), { recursive: true });
+  const config = { notify: { command: ['sh', '-c', `cat >> '${told}'`], on: ['stuck'] } };
+  await writeFile(join(here.cwd, 'config/coxswain/config.json'), JSON.stringify(config));
+  const stuck = async (id: string): Promise<void> =>
+    appendFile(await begin(id), call(id) + call(id) + call(id) + call(id));
+  try {
+    const started = await watch('--background');
+    const pid = Number(/process (\d+)/.exec(started.stdout)?.[1]);
+    expect([started.code, started.stderr]).toEqual([0, '']);
+    expect((await watch('--background')).stdout).toContain(`process ${pid}`);
+    await stuck('first');
+    await untilTold('first');
+    process.kill(pid, 'SIGKILL');
+    await stuck('second');
+    await watch('--background');
+    await untilTold('first', 'second');
+    expect(toldRuns()).toHaveLength(2);
+  } finally {
+    await watch('--stop');
+  }
+  expect((await watch('--stop')).stdout).toBe('no watch runs in the background\n');
+});
+
+function readable(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}

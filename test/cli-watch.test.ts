@@ -299,7 +299,7 @@ test('--on-stuck runs the command once for a run that gets stuck while watched',
     {
       event: 'stuck',
       run: 'r1',
-      message: 'An agent is stuck: the same call with the same result (bash), seen 3 times. Run r1.',
+      message: '‘make it pass’ is stuck: the same call with the same result (bash), seen 3 times',
     },
   ]);
 });

@@ -45,6 +45,7 @@ const TEXTS = [
   '1h30m',
   '0s',
   '30d',
+  '23:00-07:00',
   '2GB',
   '1.5 GiB',
   'run-tests',

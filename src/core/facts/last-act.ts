@@ -60,8 +60,13 @@ export class LastActFold {
     }
   }
 
+  /** The oldest call without a result. */
+  get running(): RunCall | undefined {
+    return this.#running.values().next().value;
+  }
+
   get state(): LastAct {
-    const [running] = this.#running.values();
+    const { running } = this;
     const call = running ?? this.#lastCall;
     return {
       waitsFor: this.#waitsFor,

@@ -164,6 +164,10 @@ export class RunView {
   get lastAct(): LastAct {
     return this.#lastAct.state;
   }
+  /** The oldest call that the agent waits for. */
+  get runningCall(): RunCall | undefined {
+    return this.#lastAct.running;
+  }
   /** Words that state what a run without an end waits for; empty if unknown. */
   get waitsFor(): string {
     return this.#lastAct.state.waitsFor ?? '';

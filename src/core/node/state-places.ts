@@ -30,6 +30,8 @@ export const STATE_FILES = {
   otlpToken: { name: 'otlp.token', holds: 'the token that exporters of OpenTelemetry send' },
   otlpInbox: { name: 'otlp.db', holds: 'spans that were acknowledged and are not recorded yet' },
   lastReport: { name: 'last-report.json', holds: 'the runs that the last report numbered, for `coxswain NUMBER`' },
+  watch: { name: 'watch.json', holds: 'the process of `coxswain watch --background`, and what it told' },
+  toldRuns: { name: 'told-runs.json', holds: 'the runs that notifications named, for `coxswain show ID`' },
   redactionKey: {
     name: 'redaction.key',
     holds: 'the key of the fingerprints in `[REDACTED:…]`; without it no secret can be guessed and tried',

@@ -58,6 +58,7 @@ export const WORDS = {
     'store contents': 'store is whole',
     trust: 'not trusted yet',
     'spilled events': 'waiting events',
+    watch: 'watch in the background',
     faults: 'problems noticed',
     'faults elsewhere': 'problems elsewhere',
   },

@@ -186,15 +186,26 @@ export interface CompletionSection {
 export interface NotifySection {
   /** A URL that receives each notification as a POST request. */
   readonly webhook?: string;
-  /** The format of the request body: JSON (default) or a Slack message. */
-  readonly form?: 'json' | 'slack';
+  /** The format of the request: JSON (default), a message for Slack or Discord, or text for ntfy. */
+  readonly form?: 'json' | 'slack' | 'discord' | 'ntfy';
   /** A program and its arguments. It runs without a shell. */
   readonly command?: readonly string[];
   /** Enables desktop notifications. Default: false. */
   readonly desktop?: boolean;
   /** The reasons to notify. Default: all reasons. */
   readonly on?: readonly NotifyReason[];
+  /** Hours without notifications, in local time, such as `23:00-07:00`. The next notification says how many there were. Default: none. */
+  readonly quiet?: string;
 }
 
 /** The reasons for a notification. */
-export type NotifyReason = 'stuck' | 'continued' | 'budget' | 'deadline' | 'failed' | 'ended';
+export type NotifyReason =
+  | 'waiting'
+  | 'silent'
+  | 'limit'
+  | 'stuck'
+  | 'continued'
+  | 'budget'
+  | 'deadline'
+  | 'failed'
+  | 'ended';

@@ -9,6 +9,8 @@ export interface Notification {
   readonly run: string;
   /** The text of the notification, one sentence. */
   readonly message: string;
+  /** What the event is about. An event of a run with a cause is sent once for it; one without, at most once in ten minutes. */
+  readonly cause?: string;
 }
 
 /** A channel for notifications. */

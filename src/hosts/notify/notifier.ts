@@ -23,36 +23,52 @@ export interface NotifierParts {
   readonly sleep: (ms: number) => Promise<unknown>;
   /** Called for each notification that could not be sent. */
   readonly onFailure: (message: string) => void;
+  /** Hours without notifications, such as `23:00-07:00`, in local time. Default: none. */
+  readonly quiet?: string;
+  /** What an earlier process sent, as `onSent` had it. */
+  readonly sent?: readonly SentKey[];
+  /** Called with what was sent, whenever that changes. At most 1,000 entries. */
+  readonly onSent?: (sent: readonly SentKey[]) => void;
 }
+
+/** What was sent, and when in Unix milliseconds. */
+export type SentKey = readonly [key: string, atMs: number];
 
 /**
  * Sends notifications one at a time, with secrets redacted. Limits: one notification per event and run in ten minutes, six per
- * run and hour, and 30 per hour. Beyond the last, one notification in ten minutes says how many are not sent. Transient failures
- * are retried twice. Callers do not wait.
+ * run and hour, and 30 per hour. Beyond the last, one notification in ten minutes says how many are not sent. In quiet hours none is
+ * sent; the first one after them says how many there were. Transient failures are retried twice. Callers do not wait.
  */
 export class Notifier {
   readonly #parts: NotifierParts;
-  readonly #sentMs = new LruMap<number>(MAX_KNOWN);
+  readonly #sentMs: LruMap<number>;
   #hour: readonly { readonly run: string; readonly ms: number }[] = [];
   #unsent = 0;
+  #inQuietHours = 0;
   #countedMs = Number.NEGATIVE_INFINITY;
   #lastSend: Promise<void> = Promise.resolve();
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
+    this.#sentMs = new LruMap(MAX_KNOWN, parts.sent);
   }
 
   /** Queues a notification. @returns false if its event is not selected or a limit is reached */
   tell(notification: Notification): boolean {
     if (this.#parts.on?.includes(notification.event) === false) return false;
     const nowMs = this.#parts.clock.nowMs();
-    const key = `${notification.event} ${notification.run}`;
+    const { cause, event, run } = notification;
+    const key = [event, run, cause].filter((part) => part !== undefined).join(' ');
     const lastMs = this.#sentMs.get(key);
-    const { run } = notification;
     this.#hour = this.#hour.filter(({ ms }) => nowMs - ms < HOUR_MS);
-    if (lastMs !== undefined && nowMs - lastMs < REPEAT_MS) return false;
+    if (lastMs !== undefined && (cause !== undefined || nowMs - lastMs < REPEAT_MS)) return false;
     if (this.#hour.filter((sent) => sent.run === run).length >= MAX_PER_RUN_AND_HOUR) return false;
     this.#sentMs.set(key, nowMs);
+    this.#parts.onSent?.(this.#sentMs.entries());
+    if (this.#isQuiet(nowMs)) {
+      this.#inQuietHours += 1;
+      return false;
+    }
     const isCount = this.#hour.length >= MAX_PER_HOUR;
     if (isCount && nowMs - this.#countedMs < REPEAT_MS) {
       this.#unsent += 1;
@@ -61,13 +77,26 @@ export class Notifier {
     const more = this.#unsent === 0 ? 'Only one in ten minutes follows' : `${this.#unsent} more were not sent`;
     if (isCount) [this.#unsent, this.#countedMs] = [0, nowMs];
     else this.#hour = [...this.#hour, { run, ms: nowMs }];
+    const notes = [
+      ...(isCount ? [`${more}; see coxswain`] : []),
+      ...(this.#inQuietHours === 0 ? [] : [`${this.#inQuietHours} more in the quiet hours; see coxswain`]),
+    ];
+    this.#inQuietHours = 0;
     const shownNotification = {
-      ...notification,
+      event,
       run: shownText(run),
-      message: `${shownText(notification.message)}${isCount ? `\n${more}; see coxswain` : ''}`,
+      message: [shownText(notification.message), ...notes].join('\n'),
     };
     this.#lastSend = this.#sendAfter(this.#lastSend, shownNotification);
     return true;
+  }
+
+  #isQuiet(nowMs: number): boolean {
+    const [from, to] = (this.#parts.quiet ?? '').split('-');
+    if (from === undefined || to === undefined) return false;
+    const at = new Date(nowMs);
+    const now = [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+    return from <= to ? now >= from && now < to : now >= from || now < to;
   }
 
   /** Resolves when every notification has been sent or has failed. */

@@ -29,7 +29,13 @@ export interface NotifySink extends EventSink {
  * @throws CoxswainError "invalid-argument" if the webhook is not a URL
  */
 export function notifySink({ onFailure = warn, ...section }: NotifyOptions): NotifySink {
-  const parts = { targets: targetsOf(section), onFailure, clock: systemClock, sleep, ...present({ on: section.on }) };
+  const parts = {
+    targets: targetsOf(section),
+    onFailure,
+    clock: systemClock,
+    sleep,
+    ...present({ on: section.on, quiet: section.quiet }),
+  };
   const notifier = new Notifier(parts);
   const runs = new RunNotifications({ delivered: true });
   return {

@@ -2,9 +2,11 @@ import { isExpired, type TimeSpan, deadlineAfter } from '../../core/base/deadlin
 import { budgetRemaining } from '../../core/base/budget.ts';
 import { countOf } from '../../core/base/number-text.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
+import { printableCut } from '../../core/base/printable.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { taskTitle } from '../../core/facts/task-title.ts';
 import { isCutOff } from '../../core/facts/run-verdict.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import {
@@ -27,9 +29,19 @@ export interface RunNotificationsOptions {
   readonly deadline?: TimeSpan | undefined;
 }
 
+/** What a notification says about a run beside its news. */
+export interface AboutRun {
+  /** The name of its project. */
+  readonly project?: string | undefined;
+  /** Returns the command that shows the run, such as `coxswain show 545b45d4`. */
+  readonly look?: () => string | undefined;
+}
+
 interface RunNotes {
   readonly situation: RunSituation;
   readonly isSubagent: boolean;
+  readonly about: AboutRun;
+  readonly hasEnded: boolean;
   readonly calls: number;
   readonly wasAdvised: boolean;
   /** Events of the run that were already sent. */
@@ -46,11 +58,33 @@ export class RunNotifications {
   }
 
   /** Processes the next record of a run and returns its notifications. Older records must be passed too. */
-  take(record: TrajectoryRecord, run: string): readonly Notification[] {
+  take(record: TrajectoryRecord, run: string, about: AboutRun = {}): readonly Notification[] {
     const knownNotes = this.#runs.get(run) ?? this.#notesOf(record);
-    const { notes, news } = this.#notesAfter(knownNotes, record);
+    const { notes, news } = this.#notesAfter({ ...knownNotes, about }, record);
     this.#runs.set(run, notes);
-    return news.map(([event, what]) => ({ event, run, message: `${what}. Run ${run}.` }));
+    return news.map((one) => notificationOf(run, notes, one));
+  }
+
+  /** Returns the runs whose deadline passed without a record. Each is returned once. */
+  overdue(nowMs: number): readonly Notification[] {
+    return this.#runs.entries().flatMap(([run, notes]) => {
+      const deadline = deadlineOf(notes.situation);
+      const isDue = deadline !== undefined && !notes.hasEnded && !notes.isSubagent && isExpired(deadline, nowMs);
+      if (!isDue || notes.sent.includes('deadline')) return [];
+      this.#runs.set(run, { ...notes, sent: [...notes.sent, 'deadline'] });
+      return [notificationOf(run, notes, ['deadline', PAST_DEADLINE])];
+    });
+  }
+
+  /**
+   * Returns the notification of what a clock or a host found about a run.
+   *
+   * @param sinceMs  Unix milliseconds. An event of a run is sent once for each
+   */
+  found(run: string, [event, what]: News, sinceMs: number): Notification | undefined {
+    const notes = this.#runs.get(run);
+    if (notes === undefined || notes.isSubagent) return undefined;
+    return { ...notificationOf(run, notes, [event, `${what}, since ${timeText(sinceMs)}`]), cause: String(sinceMs) };
   }
 
   #notesOf(record: TrajectoryRecord): RunNotes {
@@ -58,7 +92,15 @@ export class RunNotifications {
     const { deadline } = this.#options;
     const isSubagent = depth > 0;
     const deadlineAtMs = isSubagent || deadline === undefined || atMs === 0 ? null : deadlineAfter(atMs, deadline).atMs;
-    return { situation: { ...EMPTY_SITUATION, deadlineAtMs }, isSubagent, calls: 0, wasAdvised: false, sent: [] };
+    return {
+      situation: { ...EMPTY_SITUATION, deadlineAtMs },
+      isSubagent,
+      about: {},
+      hasEnded: false,
+      calls: 0,
+      wasAdvised: false,
+      sent: [],
+    };
   }
 
   #notesAfter(before: RunNotes, record: TrajectoryRecord): { notes: RunNotes; news: readonly News[] } {
@@ -66,19 +108,16 @@ export class RunNotifications {
     const notes = this.#updatedNotes(before, record);
     const news: News[] = [];
     const deadline = deadlineOf(notes.situation);
-    if (deadline !== undefined && atMs > 0 && isExpired(deadline, atMs))
-      news.push(['deadline', 'A run is past its deadline']);
+    if (deadline !== undefined && atMs > 0 && isExpired(deadline, atMs)) news.push(['deadline', PAST_DEADLINE]);
     const statedUsage = payload.kind === 'evaluation' ? payload : {};
     const budgetLeft = budgetRemaining(notes.situation.budget, knownUsage(notes.situation, notes.calls, statedUsage));
-    if (Object.values(budgetLeft).includes(0)) news.push(['budget', 'A run has used up its budget']);
+    if (Object.values(budgetLeft).includes(0)) news.push(['budget', 'has used up its budget']);
     const onceOnly = notes.isSubagent ? [] : news.filter(([event]) => !notes.sent.includes(event));
     const otherNews: News[] = [];
     if (payload.kind === 'pattern_flagged') otherNews.push(...patternNews(payload.pattern, before.wasAdvised));
     if (payload.kind === 'run_ended' && !notes.isSubagent) {
       const hasFailed = payload.success === false || (payload.success === undefined && isCutOff(payload));
-      const reasonText =
-        payload.reason === undefined ? inWords('outcome', payload.outcome) : inWords('reason', payload.reason);
-      otherNews.push([hasFailed ? 'failed' : 'ended', `A run ${hasFailed ? 'failed' : 'ended'}: ${reasonText}`]);
+      otherNews.push(endNews(payload, hasFailed));
     }
     return {
       notes: { ...notes, sent: [...notes.sent, ...onceOnly.map(([event]) => event)] },
@@ -86,8 +125,12 @@ export class RunNotifications {
     };
   }
 
-  #updatedNotes(notes: RunNotes, { payload }: TrajectoryRecord): RunNotes {
+  #updatedNotes(before: RunNotes, { payload }: TrajectoryRecord): RunNotes {
+    // An agent program continues a session after its end.
+    const isGoingOn = payload.kind === 'message_appended' || payload.kind === 'tool_started';
+    const notes = isGoingOn ? { ...before, hasEnded: false } : before;
     const { situation } = notes;
+    if (payload.kind === 'run_ended') return { ...notes, hasEnded: true };
     if (payload.kind === 'run_started' || payload.kind === 'run_identified' || payload.kind === 'child_ended') {
       const next = situationAfterStart(situation, payload);
       return { ...notes, situation: { ...next, deadlineAtMs: next.deadlineAtMs ?? situation.deadlineAtMs } };
@@ -112,11 +155,41 @@ export class RunNotifications {
 
 type News = readonly [event: NotifyEvent, what: string];
 
+const PAST_DEADLINE = 'is past its deadline';
+const TITLE_CHARS = 60;
+/** The reasons that a limit of the model's provider has. */
+const LIMITS: ReadonlySet<string | undefined> = new Set(['rate_limit', 'credit']);
+
+/** The sentence names the project, the task, the news and the command to look. */
+function notificationOf(run: string, { about, situation }: RunNotes, [event, what]: News): Notification {
+  const title = taskTitle(situation.task ?? '');
+  const parts = [about.project, title === undefined ? undefined : `‘${printableCut(title, TITLE_CHARS)}’`];
+  const subject = parts.filter((part) => part !== undefined).join(', ') || `Run ${run}`;
+  const look = about.look?.();
+  return { event, run, message: `${subject} ${what}${look === undefined ? '' : `; ${look}`}` };
+}
+
+/** Formats a local time of day: `02:14`. */
+function timeText(atMs: number): string {
+  const at = new Date(atMs);
+  return [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function endNews(end: Extract<TrajectoryPayload, { readonly kind: 'run_ended' }>, hasFailed: boolean): News {
+  const { labels, outcome, reason } = end;
+  const reasonText = reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason);
+  // The host's own words say when a limit ends.
+  const error = labels?.['error'];
+  const words = typeof error === 'string' && error.trim() !== '' ? [`"${error.trim()}"`] : [];
+  if (hasFailed && LIMITS.has(reason)) return ['limit', `reached a limit: ${words[0] ?? reasonText}`];
+  return hasFailed ? ['failed', ['failed', reasonText, ...words].join(': ')] : ['ended', `ended: ${reasonText}`];
+}
+
 function patternNews(pattern: TrajectoryPattern, wasAdvised: boolean): readonly News[] {
   if (!pattern.stuck || pattern.level === 'hint') return [];
   const toolText = pattern.tool === undefined ? '' : ` (${pattern.tool})`;
   const patternText = `${inWords('pattern', pattern.kind)}${toolText}, seen ${countOf(pattern.occurrences, 'time')}`;
   return changeOf(pattern) === 'raised' && wasAdvised
-    ? [['continued', `An agent continues after advice: ${patternText}`]]
-    : [['stuck', `An agent is stuck: ${patternText}`]];
+    ? [['continued', `continues after advice: ${patternText}`]]
+    : [['stuck', `is stuck: ${patternText}`]];
 }

@@ -9,6 +9,7 @@ import { inWords } from '../../../core/records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
+import { findBackgroundWatch } from '../watch/background-watch.ts';
 import { checkServers } from './check-servers.ts';
 import { checkSettings, commandsToTry } from './check-settings.ts';
 import { checkSpills, checkStore } from './check-store.ts';
@@ -106,7 +107,16 @@ function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
             `Nothing to do here. The list is in ${last.file}.`,
           ),
         ];
-  return [projectFaults(readFaults(project), isRecent, nowMs), ...userLines];
+  return [projectFaults(readFaults(project), isRecent, nowMs), ...userLines, ...watchLines(nowMs)];
+}
+
+/** Says whether the watch in the background runs. Nothing for a user who never started it. */
+function watchLines(nowMs: number): readonly DoctorLine[] {
+  const watch = findBackgroundWatch();
+  if (watch.state === 'never') return [];
+  if (watch.state === 'running') return [passed('watch', `it runs in the background (process ${watch.pid})`)];
+  const agoText = durationText(Math.max(0, nowMs - watch.sinceMs));
+  return [unknown('watch', `it ended ${agoText} ago: nobody is notified`, 'Run: coxswain watch --background')];
 }
 
 function projectFaults(

@@ -16,12 +16,15 @@ export const watch: CommandDefinition = {
     '--newest': 'without a path: only the most recently written session, call by call',
     '--deadline <span>': 'the time a run has from its first record, such as 45m or 1h30m',
     '--on-stuck <command>':
-      'run this shell command when a run gets stuck, or continues after advice: at most once per run in ten minutes, with the ' +
-      'event as JSON on standard input and in COXSWAIN_EVENT, COXSWAIN_RUN and COXSWAIN_MESSAGE',
+      'run this shell command when a run gets stuck, continues after advice, waits for a person or is silent: at most once per ' +
+      'run and event in ten minutes, with the event as JSON on standard input and in COXSWAIN_EVENT, COXSWAIN_RUN and COXSWAIN_MESSAGE',
     '--bell': 'ring the terminal bell at the same events',
     '--from-start': 'print the whole file, not only the last ten calls',
     '--until-end': 'exit when the run has ended',
     '--no-wait': 'fail if the file does not exist',
+    '--background':
+      'watch every agent in a process of its own that only notifies (notify in your configuration); one per user, until --stop',
+    '--stop': 'end the watch in the background',
     '--json': 'print one line of JSON per event',
     '--interval <ms>': 'milliseconds between two reads of the file, 10 to 60000 (default: 250)',
   },
@@ -31,6 +34,7 @@ export const watch: CommandDefinition = {
     'coxswain watch ~/.claude/projects/my-app/SESSION.jsonl',
     'coxswain watch run.jsonl --deadline 45m',
     'coxswain watch run.jsonl --on-stuck \'mail -s "$COXSWAIN_MESSAGE" me@example.org\'',
+    'coxswain watch --background',
     'coxswain watch run.jsonl --json --until-end > events.ndjson',
   ],
   load: async () => (await import('./watch-command.ts')).watchCommand,

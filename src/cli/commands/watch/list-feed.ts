@@ -5,8 +5,9 @@ import { outcomeText } from '../../runs/run-blocks.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { MachineFeed, OpenSessions } from './watch-feed.ts';
-import type { WatchedEvent } from './watched-item.ts';
+import type { MachineFeed } from './watch-feed.ts';
+import type { RunAlert } from '../../../core/facts/run-alert.ts';
+import type { OpenSessions, WatchedEvent } from './watched-item.ts';
 
 const TASK_CHARS = 76;
 const STATE_CHARS = 46;
@@ -28,6 +29,8 @@ interface Row {
   readonly stuck: Set<string>;
   /** Outcome of the run; empty while it is active. */
   outcome: string;
+  /** What the clock found since the last record. */
+  alert: RunAlert | undefined;
 }
 
 /** Shows runs on a terminal, one per line. Stuck and waiting runs come first, then the most recently active runs. */
@@ -53,7 +56,12 @@ export class ListFeed implements MachineFeed {
 
   async take(event: WatchedEvent): Promise<void> {
     const row = this.#rowOf(event);
+    if (event.type === 'alert') {
+      row.alert = event;
+      return;
+    }
     row.atMs = Math.max(row.atMs, event.atMs ?? 0);
+    row.alert = undefined;
     if (event.type === 'run_ended') row.outcome = outcomeText(event);
     else if (event.type !== 'run_started') row.outcome = '';
     if (event.type === 'call') {
@@ -97,6 +105,7 @@ export class ListFeed implements MachineFeed {
       atMs: 0,
       doing: '',
       outcome: '',
+      alert: undefined,
       stuck: new Set(),
     };
     this.#rows.set(event.run, row);
@@ -145,16 +154,29 @@ export class ListFeed implements MachineFeed {
     if (session?.waitingFor !== undefined) {
       return { rank: 0, mark: '?', style: 'yellow', text: `waits for ${session.waitingFor}` } as const;
     }
+    const isClaude = row.format === 'claude-code' && !run.includes('/');
+    const isClosed = isClaude && this.#open !== undefined && session === undefined;
+    if (row.alert !== undefined && !isClosed) {
+      return {
+        rank: 0,
+        mark: row.alert.kind === 'waiting' ? '?' : '…',
+        style: 'yellow',
+        text: alertText(row.alert),
+      } as const;
+    }
     if (row.outcome !== '') return { rank: 2, mark: '■', style: 'dim', text: row.outcome } as const;
     const [kind] = row.stuck;
     if (kind !== undefined) {
       return { rank: 0, mark: '●', style: 'red', text: `stuck: ${inWords('pattern', kind)}` } as const;
     }
-    const isClaude = row.format === 'claude-code' && !run.includes('/');
-    if (isClaude && this.#open !== undefined && session === undefined)
-      return { rank: 2, mark: '■', style: 'dim', text: 'closed' } as const;
+    if (isClosed) return { rank: 2, mark: '■', style: 'dim', text: 'closed' } as const;
     return { rank: 1, mark: '·', style: undefined, text: row.doing } as const;
   }
+}
+
+/** The column beside it has the time since the last record. */
+function alertText({ kind, text }: RunAlert): string {
+  return kind === 'waiting' ? text : text.replace(/^[^:]*: /, 'silent: ');
 }
 
 /** Formats the time since the last record: `5 s`, `12 min`. */

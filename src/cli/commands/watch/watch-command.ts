@@ -18,19 +18,24 @@ import { Notifier } from '../../../hosts/notify/notifier.ts';
 import { targetsOf } from '../../../hosts/notify/targets-of.ts';
 import { WatchFeed, LinesFeed, type MachineFeed } from './watch-feed.ts';
 import { JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-output.ts';
-import { Watcher, type WatchedSource } from './watcher.ts';
+import { Watcher, type SessionState, type WatchedSource } from './watcher.ts';
 import { allRuns } from '../../../core/store/all-runs.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
-import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
+import { logFault } from '../../../core/node/fault-log.ts';
+import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';
 import { steadyMs } from '../../../core/base/steady-ms.ts';
 import { findSessions, hostFolder, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { findSources } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
+import { RunView } from '../../../core/facts/run-view.ts';
+import { secretRemover } from '../../runs/shown-records.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { completeProject } from '../../runs/complete-project.ts';
+import { BackgroundRecord, isInBackground, startBackgroundWatch, stopBackgroundWatch } from './background-watch.ts';
+import { lookAtRun } from '../../runs/numbered-runs.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { configuredStore } from '../../runs/project-store.ts';
 import { StoredNames } from '../../../core/facts/stored-names.ts';
@@ -42,11 +47,21 @@ import { spanOption, wholeOption } from '../../terminal/option-values.ts';
 const RECENT_MS = 30 * 60_000;
 /** Minimum time between two scans for sessions, in milliseconds. */
 const SCAN_MS = 2_000;
+/** A file that has not changed for this long is read to its end, in milliseconds. */
+const SETTLED_MS = 60_000;
 /** Factor for the pause after a scan, or after reading a file again: the pause is this factor times the duration. */
 const REST = 20;
 const PLACES: SessionPlaces = { home: homedir(), env: process.env };
 
+/** In the background, a scan takes at most this share of the time: it shall cost nothing when nothing happens. */
+const BACKGROUND_REST = 200;
+const BACKGROUND_INTERVAL_MS = 2_000;
+/** Sessions that changed up to this long before the start are followed, if no watch was alive since. In milliseconds. */
+const MAX_MISSED_MS = 12 * 3_600_000;
+
 interface WatchMachineParts {
+  /** The record of this process in the background; undefined in a terminal. */
+  readonly record?: BackgroundRecord | undefined;
   readonly deadline: TimeSpan | undefined;
   readonly intervalMs: number;
   readonly notifiers: readonly Notifier[];
@@ -73,24 +88,37 @@ async function newestSession(): Promise<string> {
  * Cost: lists the folders of the agent programs every two seconds; two `stat` calls per file and interval.
  */
 async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Promise<boolean> {
-  const { deadline, intervalMs, notifiers, signal, terminal } = parts;
-  const startMs = Math.floor(performance.timeOrigin);
+  const { deadline, intervalMs, notifiers, record, signal, terminal } = parts;
+  const startedAtMs = Math.floor(performance.timeOrigin);
+  // What happened since the last watch in the background is told now.
+  const startMs = Math.min(startedAtMs, Math.max(record?.aliveBeforeMs ?? startedAtMs, startedAtMs - MAX_MISSED_MS));
   const sinceMs = startMs - RECENT_MS;
   const isList = terminal.isWatched && options.json !== true;
   const output = options.json === true ? new JsonWatchOutput(terminal) : new TextWatchOutput(terminal);
-  const feed: MachineFeed = isList
-    ? new ListFeed(terminal, sinceMs)
-    : new LinesFeed(output, options.fromStart === true ? 0 : startMs);
+  const feed: MachineFeed =
+    record !== undefined
+      ? NO_FEED
+      : isList
+        ? new ListFeed(terminal, sinceMs)
+        : new LinesFeed(output, options.fromStart === true ? 0 : startMs);
   const watcher = new Watcher({ feed, notifiers, deadline });
   const storedNames = new StoredNames();
   const allProblems: Problems[] = [];
+  const files = new SessionStates();
   const follow = async (path: string, name: string, items: AsyncIterable<ReadRunsItem>, isStore = false) => {
     const problems = new Problems(terminal);
     problems.source(path);
     allProblems.push(problems);
     // An unknown time counts as the current time, because such a file is probably growing.
     const isLive = (atMs: number): boolean => atMs === 0 || atMs >= startMs;
-    const source: WatchedSource = { problems, isLive, isStore, name };
+    const source: WatchedSource = {
+      problems,
+      isLive,
+      isStore,
+      name,
+      fileOf: (runId) => (isStore ? files.ofRun(runId) : files.of(path)),
+      look: (runId) => lookAtRun({ id: runId, path, isStore }),
+    };
     try {
       for await (const item of items) {
         const storedId = isStore || item.run === undefined ? undefined : storedNames.idOf(item.run.id);
@@ -119,7 +147,8 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
           running.push(follow(shownStore(address), basename(projectFolder), runs, true));
         }
       }
-      for (const path of await recentFiles(sinceMs)) {
+      for (const { modifiedAtMs, path } of await recentFiles(sinceMs)) {
+        await files.look(path, modifiedAtMs);
         if (followed.has(path)) continue;
         followed.add(path);
         const runs = isOfLines(path)
@@ -127,8 +156,13 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
           : readChanges(path, parts);
         running.push(follow(path, basename(projectAt(await sessionFolder(path)) ?? dirname(path)), runs));
       }
-      await feed.scanned(await openSessions(hostFolder('claude-code', PLACES)));
-      await pause(Math.max(SCAN_MS, REST * (steadyMs() - scanStartMs)), signal);
+      const open = await openSessions(hostFolder('claude-code', PLACES));
+      const localIds = new Set([...followed].map((path) => basename(path, '.jsonl')));
+      await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), open, localIds });
+      await feed.scanned(open);
+      if (record?.keep(systemClock.nowMs()) === false) break;
+      const rest = record === undefined ? REST : BACKGROUND_REST;
+      await pause(Math.max(SCAN_MS, rest * (steadyMs() - scanStartMs)), signal);
     }
   } finally {
     await Promise.all(running);
@@ -139,15 +173,71 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
   return !allProblems.some(({ any }) => any);
 }
 
-/** Returns the files of sessions and their subagents that changed since the given time. */
-async function recentFiles(sinceMs: number): Promise<readonly string[]> {
+/** The session files, each read to its end once it has not changed for a minute. */
+class SessionStates {
+  readonly #files = new Map<string, SessionState>();
+  /** The path of each session's file by the session's id, with which the names of such files end. */
+  readonly #paths = new Map<string, string>();
+  readonly #withoutSecrets = secretRemover();
+
+  async look(path: string, changedAtMs: number): Promise<void> {
+    const known = this.#files.get(path);
+    const isSame = known?.changedAtMs === changedAtMs;
+    if (isSame && known.views !== undefined) return;
+    this.#paths.set(basename(path, '.jsonl').replace(/^.*(?=[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$)/, ''), path);
+    const isSettled = systemClock.nowMs() - changedAtMs >= SETTLED_MS;
+    this.#files.set(path, { changedAtMs, views: isSettled ? await this.#viewsIn(path) : undefined });
+  }
+
+  of(path: string): SessionState | undefined {
+    return this.#files.get(path);
+  }
+
+  ofRun(runId: string): SessionState | undefined {
+    const path = this.#paths.get(runId.replace(/#\d+$/, ''));
+    return path === undefined ? undefined : this.of(path);
+  }
+
+  async #viewsIn(path: string): Promise<ReadonlyMap<string, RunView>> {
+    const views = new Map<string, RunView>();
+    try {
+      for await (const item of readRuns(importSource(path), { source: path })) {
+        if (item.type !== 'record') continue;
+        const view = views.get(item.run.id) ?? new RunView();
+        views.set(item.run.id, view);
+        view.fold(this.#withoutSecrets(item.record));
+      }
+    } catch {
+      // Following the file reports the reason.
+    }
+    return views;
+  }
+}
+
+/** Returns the files of sessions and their subagents that changed since the given time, with the last change of the session. */
+async function recentFiles(
+  sinceMs: number,
+): Promise<readonly { readonly path: string; readonly modifiedAtMs: number }[]> {
   const recent = (await findSessions(PLACES)).flatMap(({ sessions }) =>
     sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs),
   );
   return (
-    await Promise.all(recent.map(({ path }) => Array.fromAsync(findSources([path]), (found) => found.path)))
+    await Promise.all(
+      recent.map(({ modifiedAtMs, path }) =>
+        Array.fromAsync(findSources([path]), (found) => ({ path: found.path, modifiedAtMs })),
+      ),
+    )
   ).flat();
 }
+
+/** In the background nobody reads. */
+const NO_FEED: MachineFeed = {
+  take: async () => {},
+  called: () => {},
+  scanned: async () => {},
+  drop: () => {},
+  finish: async () => {},
+};
 
 function isOfLines(path: string): boolean {
   return path.endsWith('.jsonl');
@@ -219,7 +309,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** The events that trigger `--on-stuck` and `--bell`. */
-const STUCK: readonly NotifyEvent[] = ['stuck', 'continued'];
+const STUCK: readonly NotifyEvent[] = ['stuck', 'continued', 'waiting', 'silent'];
 
 /** Runs `coxswain watch`. @returns the exit code: 1 if something could not be read */
 export async function watchCommand(
@@ -228,6 +318,8 @@ export async function watchCommand(
   terminal: Terminal,
 ): Promise<number> {
   checkOptions(path, options);
+  if (options.stop === true) return stopCommand(terminal);
+  if (options.background === true) return isInBackground() ? runInBackground(terminal) : startCommand(terminal);
   const file = path ?? (options.newest === true ? await newestSession() : undefined);
   const deadline = spanOf(options.deadline);
   const intervalMs = intervalOf(options.interval);
@@ -267,6 +359,54 @@ export async function watchCommand(
   return problems.any ? 1 : 0;
 }
 
+async function startCommand(terminal: Terminal): Promise<number> {
+  const { resolved } = await loadConfig({ projectFolder: homedir() });
+  if (targetsOf(resolved.notify ?? {}).length === 0) {
+    throw invalidArgument(
+      'there is no one to tell: set notify to a webhook, a command or the desktop in your own configuration (docs/notifications.md)',
+    );
+  }
+  const pid = await startBackgroundWatch();
+  await terminal.write(`watching every agent in the background (process ${pid}); coxswain watch --stop ends it\n`);
+  return 0;
+}
+
+async function stopCommand(terminal: Terminal): Promise<number> {
+  const wasRunning = await stopBackgroundWatch();
+  await terminal.write(wasRunning ? 'the watch in the background has ended\n' : 'no watch runs in the background\n');
+  return 0;
+}
+
+/** Watches every agent for the notifications alone. Failures go to the log that `coxswain doctor` reads. */
+async function runInBackground(terminal: Terminal): Promise<number> {
+  const stop = new AbortController();
+  process.once('SIGTERM', () => stop.abort());
+  const record = new BackgroundRecord();
+  const onFailure = (message: string): void =>
+    void logFault({ where: 'watch', message }, { env: process.env, nowMs: systemClock.nowMs() }, true);
+  try {
+    if (!record.keep(systemClock.nowMs())) return 0;
+    const { resolved } = await loadConfig({ projectFolder: homedir() });
+    const { notify = {} } = resolved;
+    const notifier = new Notifier({
+      clock: systemClock,
+      sleep,
+      onFailure,
+      targets: targetsOf(notify),
+      sent: record.sent,
+      onSent: (sent) => void record.keep(systemClock.nowMs(), sent),
+      ...present({ on: notify.on, quiet: notify.quiet }),
+    });
+    const parts = { deadline: undefined, intervalMs: BACKGROUND_INTERVAL_MS, notifiers: [notifier], terminal, record };
+    await watchMachine({}, { ...parts, signal: stop.signal });
+    await notifier.finish();
+    return 0;
+  } catch (error) {
+    onFailure(messageOf(error));
+    return 1;
+  }
+}
+
 function openingText(file: string, { paint }: Terminal): string {
   return (
     `${paint('bold', `Watching ${printable(file)}`)}, Ctrl-C ends it. This only prints the advice the standard steering\n` +
@@ -296,7 +436,9 @@ async function notifiersOf(
   ];
   return [
     ...(ownTargets.length === 0 ? [] : [new Notifier({ ...parts, targets: ownTargets, on: STUCK })]),
-    ...(targets.length === 0 ? [] : [new Notifier({ ...parts, targets, ...present({ on: notify.on }) })]),
+    ...(targets.length === 0
+      ? []
+      : [new Notifier({ ...parts, targets, ...present({ on: notify.on, quiet: notify.quiet }) })]),
   ];
 }
 
@@ -326,10 +468,18 @@ interface WatchOptions {
   readonly onStuck?: string;
   readonly bell?: boolean;
   readonly newest?: boolean;
+  readonly background?: boolean;
+  readonly stop?: boolean;
 }
 
 /** @throws CoxswainError `invalid-argument` for options that cannot be combined */
-function checkOptions(file: string | undefined, { newest, onStuck, untilEnd, wait }: WatchOptions): void {
+function checkOptions(
+  file: string | undefined,
+  { background, newest, onStuck, stop, untilEnd, wait }: WatchOptions,
+): void {
+  if (file !== undefined && (background === true || stop === true)) {
+    throw invalidArgument(`--${stop === true ? 'stop' : 'background'} is about every agent: omit the path`);
+  }
   if (file === '-') throw invalidArgument('watch follows a file: write the stream to one, for example with tee');
   if (onStuck?.trim() === '') throw invalidArgument('--on-stuck is empty: give a shell command');
   if (file !== undefined && newest === true) throw invalidArgument('--newest finds the file: omit the path');

@@ -1,7 +1,7 @@
 import { RingBuffer } from '../../../core/base/ring-buffer.ts';
 import type { WatchOutput } from './watch-output.ts';
 import { countEvent, NO_COUNTS, type WatchCounts, type WatchedEvent } from './watched-item.ts';
-import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
+import type { OpenSessions } from './watched-item.ts';
 import type { WatchedFeed } from './watcher.ts';
 
 /** Number of displayed calls from before the start of the command. */
@@ -53,9 +53,6 @@ export class WatchFeed {
     for (const { event } of recentEvents) await this.#output.write(event);
   }
 }
-
-/** The open sessions of Claude Code; undefined if unknown. */
-export type OpenSessions = ReadonlyMap<string, OpenSession> | undefined;
 
 /** Receives the events of every session on a machine. */
 export interface MachineFeed extends WatchedFeed {

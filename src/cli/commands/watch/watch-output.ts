@@ -10,6 +10,7 @@ import type { WatchCounts, WatchedEvent, WatchedItem } from './watched-item.ts';
 const ID_CHARS = 80;
 const TASK_CHARS = 76;
 const MESSAGE_CHARS = 500;
+const MIN_CHARS = 40;
 
 export interface WatchOutput {
   write(item: WatchedItem): Promise<void>;
@@ -81,6 +82,8 @@ function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string
     }
     case 'run_ended':
       return [endLine(event, paint)];
+    case 'alert':
+      return [`  ${paint('yellow', '?')} ${printableCut(`it ${event.text}`, Math.max(MIN_CHARS, options.width - 4))}`];
     default:
       return liveLines(event, options);
   }

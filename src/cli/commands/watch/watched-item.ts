@@ -1,4 +1,9 @@
+import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
+import type { RunAlert } from '../../../core/facts/run-alert.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
+
+/** The open sessions of Claude Code; undefined if unknown. */
+export type OpenSessions = ReadonlyMap<string, OpenSession> | undefined;
 
 export interface WatchCounts {
   runs: number;
@@ -39,7 +44,12 @@ interface WatchedEnd extends WatchPlace {
   readonly success?: boolean;
 }
 
-export type WatchedEvent = (LiveEvent & WatchPlace) | WatchedBeginning | WatchedEnd;
+/** What only a clock finds: the run waits for a person, or is silent. */
+interface WatchedAlert extends WatchPlace, RunAlert {
+  readonly type: 'alert';
+}
+
+export type WatchedEvent = (LiveEvent & WatchPlace) | WatchedBeginning | WatchedEnd | WatchedAlert;
 
 export type WatchNotice =
   /** The file is missing, was replaced, or has an unknown format. */

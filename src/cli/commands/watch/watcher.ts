@@ -2,14 +2,16 @@ import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { LruMap } from '../../../core/base/lru-map.ts';
 import type { ReadRun, ReadRunsItem } from '../../../formats/read-runs.ts';
 import type { Notifier } from '../../../hosts/notify/notifier.ts';
+import type { Notification } from '../../../hosts/notify/notification.ts';
 import { RunNotifications } from '../../../hosts/notify/run-notifications.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { secretRemover } from '../../runs/shown-records.ts';
-import type { WatchedEvent, WatchPlace } from './watched-item.ts';
+import type { OpenSessions, WatchedEvent, WatchPlace } from './watched-item.ts';
 import { present } from '../../../core/base/present.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { RunCall } from '../../../core/facts/run-call.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
+import { alertOf, type AlertNow, type RunAlert } from '../../../core/facts/run-alert.ts';
 import { standardSteering } from '../../../core/steering/standard-steering.ts';
 import { SteeringReplay } from '../../../core/replay/steering-replay.ts';
 import { callEventOf, liveEventOf } from '../../runs/live-event.ts';
@@ -39,6 +41,8 @@ class WatchedRun {
   readonly #view = new RunView();
   readonly #isStore: boolean;
   #isRecorded = false;
+  /** The last alert. */
+  #alerted = '';
 
   constructor(run: ReadRun, { label, deadline, isStore = false }: WatchedRunOptions) {
     this.#run = run;
@@ -53,6 +57,43 @@ class WatchedRun {
     return this.#view.calls;
   }
 
+  get runId(): string {
+    return this.#run.id;
+  }
+
+  /** The session of Claude Code that this run is; undefined for any other run. */
+  get claudeSession(): string | undefined {
+    const { started } = this.#view;
+    const program = started?.format ?? started?.host;
+    return program === 'claude-code' && this.#run.depth === 0 ? this.#run.id.replace(/#\d+$/, '') : undefined;
+  }
+
+  get view(): RunView {
+    return this.#view;
+  }
+
+  /** What the clock finds now, if it was not returned before. */
+  alertAt(view: RunView, now: AlertNow): RunAlert | undefined {
+    const alert = alertOf(view, now);
+    const key = `${alert?.kind} ${alert?.sinceMs}`;
+    if (alert === undefined || key === this.#alerted) return undefined;
+    this.#alerted = key;
+    return alert;
+  }
+
+  /** Words for the work during which the process of the run ended. Undefined if it was not at work, or if this was returned before. */
+  brokenOff({ lastAct, outcome }: RunView): string | undefined {
+    if (outcome !== undefined || lastAct.isAnswer === true || this.#alerted === 'gone') return undefined;
+    this.#alerted = 'gone';
+    const { call = '', isRunning = false } = lastAct;
+    const at = call === '' ? 'before it answered' : isRunning ? `while "${call}" was running` : `after "${call}"`;
+    return `was cut off ${at}: its process has ended`;
+  }
+
+  placeOf(atMs: number): WatchPlace {
+    return { run: this.#run.id, label: this.#label, ...(atMs > 0 ? { atMs } : {}) };
+  }
+
   /** Processes the next record. @returns the record and the records derived from it */
   take(record: TrajectoryRecord): readonly SeenRecord[] {
     const call = this.#view.fold(record);
@@ -64,7 +105,7 @@ class WatchedRun {
 
   #eventsOf(record: TrajectoryRecord, call: RunCall | undefined): readonly WatchedEvent[] {
     const { payload, recorded_at_unix_ms: atMs } = record;
-    const place: WatchPlace = { run: this.#run.id, label: this.#label, ...(atMs > 0 ? { atMs } : {}) };
+    const place = this.placeOf(atMs);
     if (payload.kind === 'run_started') {
       const { format = 'coxswain', task } = payload;
       return [{ type: 'run_started', ...place, format, ...present({ parentRun: this.#run.parentId, task }) }];
@@ -102,6 +143,40 @@ export interface WatchedSource {
   readonly name?: string;
   /** True for a store. Its steered runs contain recorded patterns and advice. */
   readonly isStore?: boolean;
+  /** The session file of a run; undefined if it has none. */
+  readonly fileOf?: (runId: string) => SessionState | undefined;
+  /** Returns the command that shows a run. */
+  readonly look?: (runId: string) => string;
+}
+
+/**
+ * The state of a session file. Following a file holds the last answer back until the next one, and hooks do not tell that a call began.
+ */
+export interface SessionState {
+  /** Unix milliseconds of its last change. */
+  readonly changedAtMs: number;
+  /** The runs of the file by id, read to its end; undefined while it grows. */
+  readonly views: ReadonlyMap<string, RunView> | undefined;
+}
+
+/** What the clock of `Watcher.tick` reads. */
+export interface WatchTick {
+  readonly nowMs: number;
+  /** A clock that stands while the machine sleeps. */
+  readonly steadyMs: number;
+  readonly open: OpenSessions;
+  /** The ids of the sessions whose files are on this machine. */
+  readonly localIds: ReadonlySet<string>;
+}
+
+/** A difference between the clocks over which the machine slept, in milliseconds. */
+const SLEPT_MS = 30_000;
+/** Time without a record before a session without a process counts as cut off, in milliseconds. */
+const GONE_MS = 60_000;
+
+interface OpenRun {
+  readonly watched: WatchedRun;
+  readonly source: WatchedSource;
 }
 
 /** Converts the records of runs to events and writes them. Beyond 256 runs, drops the least recently active run. */
@@ -110,7 +185,11 @@ export class Watcher {
   readonly #notices: RunNotifications;
   readonly #labels = new RunLabels();
   readonly #withoutSecrets = secretRemover();
-  readonly #open = new LruMap<WatchedRun>(MAX_OPEN);
+  readonly #open = new LruMap<OpenRun>(MAX_OPEN);
+  /** The last record of a child of each run, in Unix milliseconds. */
+  readonly #childAtMs = new LruMap<number>(MAX_OPEN);
+  #lastTick: Pick<WatchTick, 'nowMs' | 'steadyMs'> | undefined;
+  #awokeAtMs = 0;
   readonly #started = new WeakSet<ReadRun>();
   readonly #dropped = new WeakSet<ReadRun>();
 
@@ -130,18 +209,54 @@ export class Watcher {
     const change = watched.take(source.isStore === true ? item.record : this.#withoutSecrets(item.record));
     feed.called(watched.calls - calls);
     for (const { record, events } of change) {
-      for (const notice of this.#notices.take(record, item.run.id)) {
+      const about = { project: source.name, look: () => source.look?.(item.run.id) };
+      for (const notice of this.#notices.take(record, item.run.id, about)) {
         if (source.isLive(record.recorded_at_unix_ms)) for (const notifier of notifiers) notifier.tell(notice);
       }
       for (const event of events) await feed.take(event);
+      if (item.run.parentId !== undefined) this.#childAtMs.set(item.run.parentId, record.recorded_at_unix_ms);
     }
+  }
+
+  /** Looks for what only a clock finds: runs that wait, are silent, are past their deadline, or whose process has ended. */
+  async tick({ localIds, nowMs, open, steadyMs }: WatchTick): Promise<void> {
+    const { feed } = this.#parts;
+    const last = this.#lastTick;
+    this.#lastTick = { nowMs, steadyMs };
+    if (last !== undefined && nowMs - last.nowMs - (steadyMs - last.steadyMs) > SLEPT_MS) this.#awokeAtMs = nowMs;
+    for (const notice of this.#notices.overdue(nowMs)) this.#tell(notice);
+    for (const [, { source, watched }] of this.#open.entries()) {
+      const file = source.fileOf?.(watched.runId);
+      const view = file === undefined ? watched.view : file.views?.get(watched.runId);
+      if (view === undefined) continue;
+      const session = watched.claudeSession;
+      const isGone = open !== undefined && session !== undefined && localIds.has(session) && !open.has(session);
+      if (isGone) {
+        const brokenOff = nowMs - view.lastAtMs > GONE_MS ? watched.brokenOff(view) : undefined;
+        if (brokenOff !== undefined)
+          this.#tell(this.#notices.found(watched.runId, ['failed', brokenOff], view.lastAtMs));
+        continue;
+      }
+      const alert = watched.alertAt(view, {
+        nowMs,
+        activeAtMs: Math.max(this.#awokeAtMs, this.#childAtMs.get(watched.runId) ?? 0, file?.changedAtMs ?? 0),
+        hostWaitsFor: session === undefined ? undefined : open?.get(session)?.waitingFor,
+      });
+      if (alert === undefined) continue;
+      await feed.take({ type: 'alert', ...watched.placeOf(nowMs), ...alert });
+      this.#tell(this.#notices.found(watched.runId, [alert.kind, alert.text], alert.sinceMs));
+    }
+  }
+
+  #tell(notice: Notification | undefined): void {
+    if (notice !== undefined) for (const notifier of this.#parts.notifiers) notifier.tell(notice);
   }
 
   /** Returns the watched run; undefined for a dropped run. */
   #watchedRun(run: ReadRun, source: WatchedSource): WatchedRun | undefined {
     const { isStore = false, name, problems } = source;
     const watchedRun = this.#open.get(keyOf(run, source));
-    if (watchedRun !== undefined) return watchedRun;
+    if (watchedRun !== undefined) return watchedRun.watched;
     if (this.#started.has(run)) {
       if (!this.#dropped.has(run)) {
         const message = `run ${run.id} continues after ${MAX_OPEN} other runs; it is no longer watched`;
@@ -153,7 +268,7 @@ export class Watcher {
     const label = this.#labels.take(run.id, name);
     const watched = new WatchedRun(run, { label, deadline: this.#parts.deadline, isStore });
     this.#started.add(run);
-    this.#open.set(keyOf(run, source), watched);
+    this.#open.set(keyOf(run, source), { watched, source });
     return watched;
   }
 }

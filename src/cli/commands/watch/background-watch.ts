@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { extname, parse } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { CoxswainError } from '../../../core/base/error.ts';
+import { isJsonObject, jsonOf } from '../../../core/base/json.ts';
+import { readGuarded, replaceGuarded } from '../../../core/node/guarded-file.ts';
+import { mayBeAlive, thisProcess, type ProcessIdentity } from '../../../core/node/process-identity.ts';
+import { makeStateFolder, stateFile } from '../../../core/node/state-places.ts';
+import type { SentKey } from '../../../hosts/notify/notifier.ts';
+
+/** The variable that tells a started process that it is the one in the background. */
+const IN_BACKGROUND = 'COXSWAIN_IN_BACKGROUND';
+const START_LIMIT_MS = 20_000;
+const STOP_LIMIT_MS = 10_000;
+const POLL_MS = 50;
+const OWNER = { env: process.env };
+
+/** What the watch in the background keeps about itself. The next one continues from it, so nothing is lost or told twice. */
+interface WatchRecord {
+  readonly holder: ProcessIdentity;
+  /** Unix milliseconds of its last sign of life. */
+  readonly aliveAtMs: number;
+  readonly sent: readonly SentKey[];
+}
+
+/** The state of the watch in the background: `since` in Unix milliseconds. */
+export type BackgroundWatch =
+  | { readonly state: 'never' }
+  | { readonly state: 'running'; readonly pid: number }
+  | { readonly state: 'ended'; readonly sinceMs: number };
+
+export function isInBackground(): boolean {
+  return process.env[IN_BACKGROUND] === '1';
+}
+
+export function findBackgroundWatch(): BackgroundWatch {
+  const record = readRecord();
+  if (record === undefined) return { state: 'never' };
+  return mayBeAlive(record.holder)
+    ? { state: 'running', pid: record.holder.pid }
+    : { state: 'ended', sinceMs: record.aliveAtMs };
+}
+
+/**
+ * Starts the watch in the background, unless one of this user runs.
+ *
+ * @returns its process id
+ * @throws CoxswainError `store-io` if it does not start
+ */
+export async function startBackgroundWatch(): Promise<number> {
+  const running = findBackgroundWatch();
+  if (running.state === 'running') return running.pid;
+  const bin = fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url));
+  const child = spawn(
+    process.execPath,
+    ['--max-old-space-size=64', '--max-semi-space-size=1', bin, 'watch', '--background'],
+    {
+      cwd: existsSync(homedir()) ? homedir() : parse(process.cwd()).root,
+      detached: true,
+      stdio: 'ignore',
+      env: { ...process.env, [IN_BACKGROUND]: '1' },
+    },
+  );
+  const faults: string[] = [];
+  child.on('error', (error) => faults.push(error.message));
+  child.unref();
+  for (
+    let waitedMs = 0;
+    waitedMs < START_LIMIT_MS && child.exitCode === null && faults.length === 0;
+    waitedMs += POLL_MS
+  ) {
+    const found = findBackgroundWatch();
+    if (found.state === 'running') return found.pid;
+    await sleep(POLL_MS);
+  }
+  const [why = 'coxswain doctor may show why'] = faults;
+  throw new CoxswainError('store-io', `the watch did not start in the background: ${why}`);
+}
+
+/** Stops the watch in the background. @returns false if none runs */
+export async function stopBackgroundWatch(): Promise<boolean> {
+  const found = findBackgroundWatch();
+  if (found.state !== 'running') return false;
+  process.kill(found.pid, 'SIGTERM');
+  for (let waitedMs = 0; waitedMs < STOP_LIMIT_MS; waitedMs += POLL_MS) {
+    if (findBackgroundWatch().state !== 'running') return true;
+    await sleep(POLL_MS);
+  }
+  throw new CoxswainError('store-io', `the watch (process ${found.pid}) did not stop`);
+}
+
+/** The record of this process while it watches in the background. */
+export class BackgroundRecord {
+  /** When the watch before this one was last alive, in Unix milliseconds; undefined for the first one. */
+  readonly aliveBeforeMs: number | undefined;
+  #sent: readonly SentKey[];
+
+  constructor() {
+    const before = readRecord();
+    this.aliveBeforeMs = before?.aliveAtMs;
+    this.#sent = before?.sent ?? [];
+  }
+
+  get sent(): readonly SentKey[] {
+    return this.#sent;
+  }
+
+  /** Writes the record. @returns false if another process has become the watch */
+  keep(nowMs: number, sent: readonly SentKey[] = this.#sent): boolean {
+    this.#sent = sent;
+    const holder = readRecord()?.holder;
+    if (holder !== undefined && holder.pid !== process.pid && mayBeAlive(holder)) return false;
+    makeStateFolder(OWNER);
+    const record: WatchRecord = { holder: thisProcess(), aliveAtMs: nowMs, sent };
+    replaceGuarded(stateFile('watch', OWNER), JSON.stringify(record), { mode: 0o600 });
+    return true;
+  }
+}
+
+function readRecord(): WatchRecord | undefined {
+  const bytes = readGuarded(stateFile('watch', OWNER));
+  const value = bytes === undefined ? undefined : jsonOf(bytes.toString('utf8'));
+  const { aliveAtMs, holder, sent } = isJsonObject(value) ? value : {};
+  if (!isJsonObject(holder) || typeof aliveAtMs !== 'number' || !Array.isArray(sent)) return undefined;
+  const { boot, host, pid, processStart } = holder;
+  if (typeof pid !== 'number' || typeof host !== 'string') return undefined;
+  if (typeof boot !== 'string' || typeof processStart !== 'string') return undefined;
+  const keys = sent.flatMap((one): readonly SentKey[] => {
+    const [key, atMs] = Array.isArray(one) ? one : [];
+    return typeof key === 'string' && typeof atMs === 'number' ? [[key, atMs]] : [];
+  });
+  return { holder: { boot, host, pid, processStart }, aliveAtMs, sent: keys };
+}

@@ -1,0 +1,77 @@
+import { checkCommandsOf, commandLineOf } from '../detect/calls/check-command.ts';
+import { periodText } from '../base/number-text.ts';
+import type { RunCall } from './run-call.ts';
+import { WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from './run-verdict.ts';
+import type { RunView } from './run-view.ts';
+
+/** After how long a clock speaks about a run, in milliseconds. */
+interface AlertTimes {
+  /** A run that waits for a person. Default: two minutes; in recorded sessions, people at the keyboard answered 8 of 11 questions before. */
+  readonly waitingMs: number;
+  /** A run with an open call, or without the answer of its model. Default: ten minutes. */
+  readonly silentMs: number;
+  /**
+   * A run whose open call is known to take long: a check, a build or another agent. Default: 30 minutes. Of 97 recorded sessions, three
+   * ran their tests for 15 to 19 minutes.
+   */
+  readonly longMs: number;
+}
+
+const ALERT_TIMES: AlertTimes = { waitingMs: 120_000, silentMs: 600_000, longMs: 1_800_000 };
+
+/** What the clock knows beside the records. */
+export interface AlertNow {
+  readonly nowMs: number;
+  /** The latest sign of life that is no record of the run: its file grew, a child run worked, the machine woke up. */
+  readonly activeAtMs?: number;
+  /** What the run waits for in the words of its host, if the host says so. */
+  readonly hostWaitsFor?: string | undefined;
+}
+
+/** A state of a run that only a clock finds. Plain JSON. */
+export interface RunAlert {
+  readonly kind: 'waiting' | 'silent';
+  /** Continues "The run …": `waits for your answer`, `has had no record for 12 min: …`. May contain a command of the agent. */
+  readonly text: string;
+  /** Unix milliseconds. */
+  readonly sinceMs: number;
+}
+
+const AGENT_TOOL = /agent|^task$/i;
+/** Commands whose purpose is to wait. */
+const WAITS = /(?:^|[;&|]\s*)(?:sleep|wait|watch|tail\s+-[a-zA-Z]*[fF])\b/;
+
+/**
+ * Returns what a person must know about a run now, although nothing is recorded: it waits for a person, or nothing has been recorded for
+ * long while a call or an answer of the model is open. Undefined for a run that ended or answered, and for one without times.
+ */
+export function alertOf(
+  view: Pick<RunView, 'lastAct' | 'lastAtMs' | 'outcome' | 'runningCall'>,
+  { activeAtMs = 0, hostWaitsFor, nowMs }: AlertNow,
+  times: AlertTimes = ALERT_TIMES,
+): RunAlert | undefined {
+  const { lastAct, lastAtMs: sinceMs, outcome, runningCall } = view;
+  if (outcome !== undefined || sinceMs === 0) return undefined;
+  const silentMs = nowMs - Math.max(sinceMs, activeAtMs);
+  const { call = '', isAnswer = false, isRunning = false, waitsFor = '' } = lastAct;
+  const waits = waitsFor === '' ? (hostWaitsFor ?? '') : waitsFor;
+  if (waits !== '') {
+    if (nowMs - sinceMs < times.waitingMs) return undefined;
+    // A question is itself the call.
+    const isAsking = waits.startsWith(WAITS_FOR_ANSWER) || waits === WAITS_FOR_DECISION;
+    const about = isRunning && !isAsking ? `: ${call}` : '';
+    return { kind: 'waiting', text: `waits for ${waits.replace(/^wait(?:s|ing) for /, '')}${about}`, sinceMs };
+  }
+  if (isAnswer) return undefined;
+  const isLong = runningCall !== undefined && takesLong(runningCall);
+  if (silentMs < (isLong ? times.longMs : times.silentMs)) return undefined;
+  const silence = `has had no record for ${periodText(silentMs)}`;
+  if (!isRunning) return { kind: 'silent', text: `${silence}: its model has not answered`, sinceMs };
+  const cause = isLong ? 'is still running' : 'has no result; it hangs or waits for a permission';
+  return { kind: 'silent', text: `${silence}: "${call}" ${cause}`, sinceMs };
+}
+
+function takesLong({ args, tool }: RunCall): boolean {
+  if (AGENT_TOOL.test(tool) || checkCommandsOf(args).length > 0) return true;
+  return WAITS.test(commandLineOf(args) ?? '');
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+
+import { alertOf } from '../src/core/facts/run-alert.ts';
+import { RunView } from '../src/core/facts/run-view.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
+import { scriptRun } from '../src/testing/record-script.ts';
+
+const MINUTE_MS = 60_000;
+const START_MS = 1_800_000_000_000;
+
+/** The alert `minutes` after the last of these records. */
+function alertAfter(
+  minutes: number,
+  payloads: readonly TrajectoryPayload[],
+  more: { readonly activeMinutesAgo?: number; readonly hostWaitsFor?: string } = {},
+): string | undefined {
+  const view = new RunView();
+  const begin: TrajectoryPayload = { kind: 'run_started', identity: { run_id: 'r', depth: 0 }, task: 'Fix it' };
+  for (const record of scriptRun('r', [begin, ...payloads])) view.fold({ ...record, recorded_at_unix_ms: START_MS });
+  const nowMs = START_MS + minutes * MINUTE_MS;
+  const { activeMinutesAgo, hostWaitsFor } = more;
+  const activeAtMs = activeMinutesAgo === undefined ? 0 : nowMs - activeMinutesAgo * MINUTE_MS;
+  return alertOf(view, { nowMs, activeAtMs, hostWaitsFor })?.text;
+}
+
+function running(command: string): readonly TrajectoryPayload[] {
+  return [{ kind: 'tool_started', tool_call_id: 'c', tool_name: 'Bash', args: { command } }];
+}
+
+const answered = (text: string): TrajectoryPayload => ({
+  kind: 'message_appended',
+  message: { role: 'assistant', content: text, stop_reason: 'end_turn' },
+});
+
+test('an open call without a record for ten minutes is told, with its command', () => {
+  expect(alertAfter(9, running('git push'))).toBeUndefined();
+  expect(alertAfter(10, running('git push'))).toBe(
+    'has had no record for 10 minutes: "git push" has no result; it hangs or waits for a permission',
+  );
+});
+
+test('a call that is known to take long has half an hour', () => {
+  const commands = ['npm test', 'mise run test:ci', 'cargo build', 'sleep 900 && ls', 'tail -f log'];
+  expect(commands.flatMap((command) => alertAfter(29, running(command)) ?? [])).toEqual([]);
+  expect(commands.map((command) => alertAfter(30, running(command)))).toEqual(
+    commands.map((command) => `has had no record for 30 minutes: "${command}" is still running`),
+  );
+});
+
+test('a file that grows, a child run at work and a machine that slept are no silence', () => {
+  expect(alertAfter(40, running('git push'), { activeMinutesAgo: 3 })).toBeUndefined();
+  expect(alertAfter(40, running('git push'), { activeMinutesAgo: 12 })).toMatch(/^has had no record for 12 minutes/);
+});
+
+test('a model that does not answer is told, and an agent that has answered is not waited for', () => {
+  const ended: TrajectoryPayload = {
+    kind: 'tool_ended',
+    tool_call_id: 'c',
+    tool_name: 'Bash',
+    result: 'ok',
+    is_error: false,
+  };
+  expect(alertAfter(11, [...running('ls'), ended])).toBe(
+    'has had no record for 11 minutes: its model has not answered',
+  );
+  expect(alertAfter(60, [answered('All done.')])).toBeUndefined();
+  expect(alertAfter(60, [...running('ls'), { kind: 'run_ended', outcome: 'ended', new_messages: [] }])).toBeUndefined();
+});
+
+test('a run that waits for a person is told after two minutes, in the words of its host', () => {
+  const asked: TrajectoryPayload = {
+    kind: 'session_event',
+    event_type: 'permission_requested',
+    data: { tool: 'Bash' },
+  };
+  expect(alertAfter(1, [...running('rm -rf build'), asked])).toBeUndefined();
+  expect(alertAfter(2, [...running('rm -rf build'), asked])).toBe('waits for permission to use Bash: rm -rf build');
+  expect(alertAfter(3, running('rm -rf build'), { hostWaitsFor: 'permission prompt' })).toBe(
+    'waits for permission prompt: rm -rf build',
+  );
+  const question = { questions: [{ question: 'Which one?' }] };
+  expect(
+    alertAfter(3, [{ kind: 'tool_started', tool_call_id: 'q', tool_name: 'AskUserQuestion', args: question }]),
+  ).toBe('waits for your answer: Which one?');
+});
