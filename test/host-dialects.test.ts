@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { readHookEvent } from '../src/hosts/claude-code/hook-event.ts';
+import { viewOf } from '../src/core/facts/run-view.ts';
 import { RunCounter } from '../src/core/facts/run-summary.ts';
 import {
   HOSTS,
@@ -220,6 +221,41 @@ test('calls of an unknown tool, for which Gemini CLI has no event, are read from
   ]);
   expect(countOf(played, 'turn_started')).toBe(4);
   expect(adviceOf(played)[0]?.[0]).toBe(3);
+});
+
+test('the session file of pi, which no event names, has the tokens of each answer once, also if its extension reports them', async () => {
+  const folder = testFolder();
+  vi.stubEnv('PI_CODING_AGENT_DIR', folder);
+  onTestFinished(() => vi.unstubAllEnvs());
+  const file = join(folder, 'sessions', 'project', `2026_${SESSION}.jsonl`);
+  mkdirSync(dirname(file), { recursive: true });
+  const lines: object[] = [{ type: 'session', id: SESSION, cwd: '/' }];
+  const answer = (second: number, content: readonly object[]): HostStep => ({
+    before: () => {
+      const usage = { input: 100, output: 20 };
+      const message = { role: 'assistant', model: 'm', usage, content, stopReason: 'stop' };
+      const timestamp = new Date(START_MS + second * 1_000).toISOString();
+      lines.push({ type: 'message', id: `e${second}`, parentId: null, timestamp, message });
+      writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    },
+  });
+  const base = { host: 'pi', session_id: SESSION, cwd: '/' };
+  const usages = [1, 3].map((second) => ({
+    at_ms: START_MS + second * 1_000 + 5,
+    model: 'm',
+    usage: { input_tokens: 100, output_tokens: 20 },
+  }));
+  const played = await playHost([
+    { sent: { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'list the files' } },
+    answer(1, [{ type: 'toolCall', id: 'c1', name: 'nope', arguments: {} }]),
+    { sent: { ...base, hook_event_name: 'PostToolBatch', tool_calls: [], usages: usages.slice(0, 1) } },
+    answer(3, [{ type: 'text', text: 'Done.' }]),
+    { sent: { ...base, hook_event_name: 'Stop', stop_hook_active: true, last_assistant_message: 'Done.', usages } },
+    { sent: { ...base, hook_event_name: 'SessionEnd', reason: 'quit', usages } },
+  ]);
+  expect(viewOf(played.records).usage.tokens).toBe(240);
+  expect([countOf(played, 'turn_started'), countOf(played, 'tool_started')]).toEqual([2, 1]);
+  expect(played.records.at(-1)?.payload).toMatchObject({ kind: 'run_ended', outcome: 'ended', reason: 'answered' });
 });
 
 test('Gemini CLI ignores the answer to a failed tool, so the advice is a message of the next request', async () => {

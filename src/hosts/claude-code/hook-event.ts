@@ -99,9 +99,12 @@ function withSession(
   return { ...input, session: (isKnown) => readSession(file, isKnown) };
 }
 
+/** Hosts whose events do not name the file. */
+const UNNAMED: ReadonlySet<HostName> = new Set(['copilot', 'pi']);
+
 /** The file of the session. Never that of another session. */
 function sessionPath(host: HostName, { session_id: id, transcript_path: path }: HookPayload): string | undefined {
   const { env } = process;
   if (typeof path === 'string') return isSessionFile(host, String(id), path) ? path : undefined;
-  return host === 'copilot' ? sessionFileOf(host, String(id), { home: findHomeFolder(env), env }) : undefined;
+  return UNNAMED.has(host) ? sessionFileOf(host, String(id), { home: findHomeFolder(env), env }) : undefined;
 }

@@ -56,6 +56,7 @@ export class RecordedThread implements HostThread {
   readonly run: Run;
   readonly known = {};
   readonly #options: RecordedThreadOptions;
+  #hasFile = false;
   /** Calls of the answer with the call of the event, if the session file has it. */
   #answerCalls: readonly TranscriptCall[] | undefined;
 
@@ -96,6 +97,7 @@ export class RecordedThread implements HostThread {
     const { untilMs = Infinity } = this.#options;
     const part = event.session(({ atMs }) => atMs <= lastUsageAtMs);
     const answers = this.#identified(part.answers, untilMs);
+    this.#hasFile = answers.length > 0;
     const at = this.#currentIn(answers, event);
     const isOver = WHOLE_AT.has(event.kind);
     const lastKnown = answers.findLastIndex(
@@ -283,6 +285,8 @@ export class RecordedThread implements HostThread {
   }
 
   #unrecordedUsages(usages: readonly AnswerUsage[]): readonly AnswerUsage[] {
+    // The session file has them too.
+    if (this.#hasFile) return [];
     const { usedAtMs } = this.#state;
     return usages.filter(({ atMs }) => atMs > usedAtMs);
   }

@@ -1,5 +1,6 @@
 import { HOOK_EVENTS } from '../../adapters/claude/read-hook-input.ts';
 import { claudeCodeImporter } from '../../formats/claude-code/claude-code.ts';
+import { piImporter } from '../../formats/pi/pi.ts';
 import type { LineImporter } from '../../formats/importer.ts';
 import { codexDialect } from './codex-dialect.ts';
 import { copilotDialect } from './copilot-dialect.ts';
@@ -20,7 +21,7 @@ const claudeDialect: HookDialect = {
 /** The dialects in order of precedence. */
 const DIALECTS: readonly HookDialect[] = [
   pluginDialect('opencode'),
-  pluginDialect('pi'),
+  pluginDialect('pi', piImporter),
   codexDialect,
   geminiDialect,
   copilotDialect,
