@@ -14,6 +14,7 @@ const config: ViteUserConfig = defineConfig({
     // One core less than there are, as by default, would be a single one on the machines that most gates run on.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ['scripts/test-home.ts', 'scripts/test-programs.ts'],
+    setupFiles: ['scripts/test-file-home.ts'],
     // Processes of a test start in half the time if Node has compiled the code before.
     env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled') },
     testTimeout: HANGS_AFTER_MS + 50_000,

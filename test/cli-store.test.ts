@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';
-import { jsonLines, runCli, sampleRun } from './run-cli.ts';
+import { homeOnly, jsonLines, runCli, sampleRun } from './run-cli.ts';
 import { trustProject } from '../src/hosts/config/trust-project.ts';
 import { storeFileOf } from './user-state.ts';
 
@@ -104,7 +104,7 @@ test('a file that is not a store is one error line and exit code 1', async () =>
 
 test('without a store, runs and show suggest a command', async () => {
   for (const args of [['runs'], ['show', 'x']]) {
-    const { code, stdout, stderr } = await runCli(args, { cwd });
+    const { code, stdout, stderr } = await runCli(args, { cwd, env: homeOnly(cwd) });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^coxswain: [^\n]*\.db: [^\n]*coxswain demo[^\n]*\n$/);
   }
@@ -128,9 +128,9 @@ test('a unique beginning of an id is enough', async () => {
 
 test('the cursor leads to the next page of runs', async () => {
   await runCli(['analyze', 'a.json', 'b.json', '--store', storeFile()], { cwd });
-  const first = await runCli(['runs', '--limit', '1', '--json'], { cwd });
+  const first = await runCli(['runs', '--project', '.', '--limit', '1', '--json'], { cwd });
   const cursor = /--after (\S+)/.exec(first.stderr)?.[1] ?? '';
-  const second = await runCli(['runs', '--limit', '1', '--json', '--after', cursor], { cwd });
+  const second = await runCli(['runs', '--project', '.', '--limit', '1', '--json', '--after', cursor], { cwd });
   const ids = [first, second].flatMap(({ stdout }) => jsonLines(stdout).map((run) => run['runId']));
   expect(new Set(ids)).toEqual(new Set(['alpha-1', 'alpha-2']));
   expect(second.stderr).toBe('');

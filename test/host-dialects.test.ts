@@ -86,6 +86,22 @@ test.each(['claude-code', 'codex', 'copilot', 'gemini'])(
   },
 );
 
+test.each(['claude-code', 'claude-code 1', 'codex', 'copilot', 'gemini', 'opencode', 'pi'])(
+  'hooks of %s for the user and for the project together record and advise once',
+  async (host) => {
+    const once = [...(await scriptOf(host))];
+    const twice = [...(await scriptOf(host))].flatMap((step): readonly HostStep[] =>
+      'sent' in step ? [step, step] : [step],
+    );
+    const facts = (played: Played): readonly unknown[] => [
+      ['turn_started', 'tool_started', 'tool_ended', 'feedback_produced'].map((kind) => countOf(played, kind)),
+      played.answers.length,
+      adviceOf(played),
+    ];
+    expect(facts(await playHost(twice))).toEqual(facts(await playHost(once)));
+  },
+);
+
 test('calls without a hook in Codex are read from its rollout, and advice on them comes with the next event', async () => {
   const folder = testFolder();
   const rollout = join(folder, `rollout-2026-${SESSION}.jsonl`);
@@ -226,7 +242,7 @@ test('calls of an unknown tool, for which Gemini CLI has no event, are read from
 test('the session file of pi, which no event names, has the tokens of each answer once, also if its extension reports them', async () => {
   const folder = testFolder();
   vi.stubEnv('PI_CODING_AGENT_DIR', folder);
-  onTestFinished(() => vi.unstubAllEnvs());
+  onTestFinished(() => void vi.unstubAllEnvs());
   const file = join(folder, 'sessions', 'project', `2026_${SESSION}.jsonl`);
   mkdirSync(dirname(file), { recursive: true });
   const lines: object[] = [{ type: 'session', id: SESSION, cwd: '/' }];

@@ -33,6 +33,8 @@ export interface StoreQuery {
   readonly known?: KnownOfRun | undefined;
   /** Path of the store. */
   readonly place?: string;
+  /** Returns the path of the store of a run, if there are several. */
+  readonly placeOf?: (runId: string) => string | undefined;
   /** Returns true for a run that is left out. */
   readonly isLeftOut?: (runId: string) => boolean;
 }
@@ -45,11 +47,11 @@ export interface StoreQuery {
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
-  { isLeftOut, known, place, sinceMs }: StoreQuery,
+  { isLeftOut, known, place, placeOf, sinceMs }: StoreQuery,
 ): AsyncGenerator<RunFacts, void, void> {
   for await (const summary of allRuns(store)) {
     if (summary.lastAtMs < sinceMs || isLeftOut?.(summary.runId) === true) continue;
-    const fold = createRunFold(summary.runId, { place });
+    const fold = createRunFold(summary.runId, { place: placeOf?.(summary.runId) ?? place });
     let { problem } = summary;
     const withoutSecrets = secretRemover();
     try {

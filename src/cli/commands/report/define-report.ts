@@ -6,10 +6,10 @@ export const report: CommandDefinition = {
   description:
     'Shows what needs you first: sessions that wait, that failed or were cut off, that are stuck, that answered without a passed check, ' +
     'then what worked, one line per project. coxswain NUMBER opens one. Takes a store, or transcripts as analyze does; by default the ' +
-    'store of this project and the sessions that Claude Code, Codex, Copilot CLI, Gemini CLI, opencode and pi keep on this machine, ' +
+    'stores of all your projects and the sessions that Claude Code, Codex, Copilot CLI, Gemini CLI, opencode and pi keep on this machine, ' +
     'each run once. A run counts if its last record is recent enough. The cost is that of the host, else computed from model prices.',
   arguments: {
-    '[paths...]': 'a store, or files, folders, globs of transcripts (default: this project and every agent program)',
+    '[paths...]': 'a store, or files, folders, globs of transcripts (default: every project and every agent program)',
   },
   options: {
     '--since <time>':

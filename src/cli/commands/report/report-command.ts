@@ -16,8 +16,9 @@ import { findSources } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions, type OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
-import type { LiveReader, TrajectoryStore } from '../../../core/store/trajectory-store.ts';
+import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { completeProject } from '../../runs/complete-project.ts';
+import { openMachineStores, type MachineReader, type MachineStore } from '../../runs/machine-stores.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { configuredStore } from '../../runs/project-store.ts';
@@ -130,7 +131,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   const storeName = shownStore(place);
   await completeProject();
   const hosts = await findSessions(places);
-  const store = await openMachineStore(place, hosts, problems);
+  const store = await openStores({ sinceMs }, { hosts, place, problems, terminal });
   if (store === undefined && hosts.every(({ sessions }) => sessions.length === 0) && context.options.json !== true) {
     const titles = hosts.map(({ title }) => title).join(', ');
     await terminal.write(
@@ -149,12 +150,15 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const inputs = recentSessions
       .filter((host) => host.sessions.length > 0)
       .map((host) => `${countOf(host.sessions.length, 'session file')} of ${host.title}`);
-    if (store !== undefined) inputs.unshift(storeName);
+    const isMany = store !== undefined && store.stores.length > 1;
+    if (store !== undefined) inputs.unshift(isMany ? `the stores of ${store.stores.length} projects` : storeName);
     const storedNames = new StoredNames();
+    const stores = new Map<string, MachineStore>();
+    const placeOf = (runId: string): string => stores.get(runId)?.address ?? place;
     const open = await openSessions(hostFolder('claude-code', places));
     const runs = runsOfMachine({
       store,
-      place,
+      stores,
       storeName,
       project,
       sessions,
@@ -164,11 +168,11 @@ async function machineReport(context: ReportContext): Promise<boolean> {
       open,
     });
     const commandOf = (moment: Moment, source: string): string =>
-      viewCommandOf(moment, storedNames.has(moment.runId) ? storeName : source);
+      viewCommandOf(moment, storedNames.has(moment.runId) ? shownStore(placeOf(moment.runId)) : source);
     const report = await foldRuns(reportProblems(runs, problems, storeName), commandOf, context);
     const inputText = inputs.length === 0 ? 'no recent session file' : inputs.join(', ');
     const isSent = await writeReportTo(report, { from: inputText, sinceMs, untilMs }, context, ({ id, source }) =>
-      storedNames.has(id) ? { path: place, isStore: true } : { path: resolve(source), isStore: false },
+      storedNames.has(id) ? { path: placeOf(id), isStore: true } : { path: resolve(source), isStore: false },
     );
     if (store !== undefined) await noteMissingRuns(place, store, { report, context });
     const fileCount = hosts.flatMap((host) => host.sessions).length;
@@ -181,21 +185,25 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   }
 }
 
-/** Opens the store of this project. Returns undefined if the store cannot be opened but there are sessions to report. */
-async function openMachineStore(
-  address: string,
-  hosts: readonly HostSessions[],
-  problems: Problems,
-): Promise<LiveReader | undefined> {
+/** Opens the stores of all projects. Returns undefined if none can be opened but there are sessions to report. */
+async function openStores(
+  query: { readonly sinceMs: number },
+  parts: {
+    readonly hosts: readonly HostSessions[];
+    readonly place: string;
+    readonly problems: Problems;
+    readonly terminal: Terminal;
+  },
+): Promise<MachineReader | undefined> {
   try {
-    return await openReadableStore(address);
+    return await openMachineStores(query, parts.terminal);
   } catch (error) {
     const isMissing = error instanceof CoxswainError && error.code === 'input-io';
-    const hasSessions = hosts.some(({ sessions }) => sessions.length > 0);
+    const hasSessions = parts.hosts.some(({ sessions }) => sessions.length > 0);
     if (!hasSessions && !isMissing) throw error;
     if (!hasSessions) return undefined;
-    problems.source(shownStore(address));
-    if (!isMissing) problems.failure(error);
+    parts.problems.source(shownStore(parts.place));
+    if (!isMissing) parts.problems.failure(error);
     return undefined;
   }
 }
@@ -210,7 +218,7 @@ function viewCommandOf({ call, runId }: Moment, path: string): string {
  * the end of a process, and older runs. */
 async function noteMissingRuns(
   address: string,
-  store: LiveReader,
+  store: Pick<LiveReader, 'listRuns'>,
   { report, context }: { readonly report: NightReport; readonly context: ReportContext },
 ): Promise<void> {
   const { terminal, untilMs } = context;
@@ -335,12 +343,12 @@ function localStartOf(text: string, nowMs: number): number | undefined {
 
 /** The input of a report on all runs of this machine. */
 interface MachineSources {
-  /** The store of this project; undefined without a store. */
-  readonly store: Pick<TrajectoryStore, 'listRuns' | 'readRun'> | undefined;
-  /** The address of the store. */
-  readonly place: string;
+  /** The stores of this user; undefined without a store. */
+  readonly store: MachineReader | undefined;
+  /** The store of each run. Filled before the first run is yielded. */
+  readonly stores: Map<string, MachineStore>;
   readonly storeName: string;
-  /** The project that the store belongs to. */
+  /** The project of this folder. */
   readonly project: string;
   /** Session files changed since `sinceMs`. */
   readonly sessions: readonly FoundSession[];
@@ -360,11 +368,17 @@ interface MachineSources {
  * Memory: like `runsOfStore` and `runsOfTranscripts`, and an id and at most one record per run of the store.
  */
 async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts, void, void> {
-  const { open, place, problems, project, sessions, sinceMs, store, stored, storeName } = sources;
+  const { open, problems, project, sessions, sinceMs, store, stored, stores, storeName } = sources;
   const standing = standingBy(open, sessions);
   if (store !== undefined) {
-    for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
+    for await (const run of allRuns(store)) {
+      if (run.lastAtMs < sinceMs) continue;
+      stored.add(run);
+      const found = await store.storeOf(run.runId);
+      if (found !== undefined) stores.set(run.runId, found);
+    }
   }
+  const folders = new Map<string, string>();
   const endings = new Map<string, Ending>();
   const usages = new Map<string, RunUsage>();
   let last = { source: '', project };
@@ -378,6 +392,10 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
       }
       yield { ...found, project: last.project };
       continue;
+    }
+    if (!folders.has(storedId)) {
+      const folder = projectAt(await sessionFolder(found.source));
+      if (folder !== undefined) folders.set(storedId, folder);
     }
     const { ending, lastAtMs: atMs } = found;
     if (ending !== undefined && !endings.has(storedId)) endings.set(storedId, { ...ending, atMs });
@@ -395,10 +413,18 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
     addEnding(fold, endings.get(fold.id));
     standing?.(fold);
   };
-  for await (const found of runsOfStore(store, { place, sinceMs, known, isLeftOut })) {
+  for await (const found of runsOfStore(store, {
+    sinceMs,
+    known,
+    isLeftOut,
+    placeOf: (id) => stores.get(id)?.address,
+  })) {
     // The host of a run may report its usage to the transcript only.
     const isUsageKnown = found.tokens !== undefined || found.costUsd !== undefined;
-    yield { ...found, ...(isUsageKnown ? {} : usages.get(found.id)), project };
+    const own = stores.get(found.id)?.project ?? project;
+    // Of another project the store has only the name of the folder.
+    const at = own === project ? project : (folders.get(found.id) ?? own);
+    yield { ...found, ...(isUsageKnown ? {} : usages.get(found.id)), project: at };
   }
   if (leftOut > 0)
     problems.note({ message: `${countOf(leftOut, 'run')} of telemetry left out: the session itself is in the report` });

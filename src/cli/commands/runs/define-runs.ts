@@ -5,6 +5,7 @@ export const runs: CommandDefinition = {
   summary: 'list the recorded runs, the most recently started first',
   options: {
     ...STORE_OPTION,
+    '--project <name>': 'only the runs of this project: its folder, or the name of its folder (default: every project)',
     '--json': 'print one line of JSON per run',
     '--limit <number>': 'runs to list, 1 to 1000 (default: 50)',
     '--after <cursor>': 'continue after the cursor that an earlier list printed',

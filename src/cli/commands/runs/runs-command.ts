@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+
 import { present } from '../../../core/base/present.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import type { StoreReader } from '../../../core/store/trajectory-store.ts';
@@ -5,7 +7,8 @@ import { limitOf } from '../../terminal/option-values.ts';
 import { durationText } from '../../../core/base/number-text.ts';
 import { lostAtEnd } from '../../runs/lost-records.ts';
 import { completeProject } from '../../runs/complete-project.ts';
-import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
+import { MachineReader, openMachineStores } from '../../runs/machine-stores.ts';
+import { openReadableStore } from '../../runs/open-store.ts';
 import { listBlock, styled, type ListItem } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';
@@ -23,19 +26,33 @@ export interface RunsOptions {
   readonly limit?: string;
   readonly after?: string;
   readonly cost?: boolean;
+  readonly project?: string;
 }
 
 /** Runs `coxswain runs`. @returns the exit code */
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
   if (options.store === undefined) await completeProject();
-  const store = await openReadableStore(storeNamed(options.store, terminal));
+  const store =
+    options.store === undefined
+      ? await openMachineStores({ project: options.project }, terminal)
+      : await openReadableStore(options.store);
   try {
     const { runs, next } = await store.listRuns({ limit, ...present({ after: options.after }) });
     const usages = new Map<string, RunUsage>();
+    const projects = new Map<string, string>();
+    if (store instanceof MachineReader && store.stores.length > 1)
+      for (const { runId } of runs) projects.set(runId, (await store.storeOf(runId))?.project ?? '');
     if (options.cost === true) for (const { runId } of runs) usages.set(runId, await usageOf(store, runId));
     if (options.json === true) {
-      for (const run of runs) await terminal.write(outputLine({ ...listedRun(run), ...usages.get(run.runId) }));
+      for (const run of runs)
+        await terminal.write(
+          outputLine({
+            ...listedRun(run),
+            ...present({ project: projects.get(run.runId) }),
+            ...usages.get(run.runId),
+          }),
+        );
     } else {
       const lost = lostAtEnd();
       const titles = titlesOf(
@@ -45,7 +62,12 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
       const items = runTree(runs).map((branch) => {
         const { lostRecords = 0, runId, task = '' } = branch.run;
         const run = { ...branch.run, lostRecords: lostRecords + (lost.get(runId) ?? 0) };
-        return runItem({ ...branch, run }, titles.get(task) ?? 'no recorded task', usages.get(runId) ?? {});
+        return runItem(
+          { ...branch, run },
+          titles.get(task) ?? 'no recorded task',
+          usages.get(runId) ?? {},
+          projects.get(runId),
+        );
       });
       await terminal.write(terminalText({ blocks: [listBlock(items)] }, terminal));
     }
@@ -58,7 +80,7 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
 }
 
 /** Calculates the usage from the records. Run summaries contain no cost, because prices may change. */
-async function usageOf(store: StoreReader, runId: string): Promise<RunUsage> {
+async function usageOf(store: Pick<StoreReader, 'readRun'>, runId: string): Promise<RunUsage> {
   const view = new RunView(present({ prices: pricesInForce() }));
   for await (const record of store.readRun(runId)) view.fold(record);
   return view.usage;
@@ -69,7 +91,7 @@ function listedRun({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSumma
   return run;
 }
 
-function runItem({ level, run }: RunBranch, title: string, usage: RunUsage): ListItem {
+function runItem({ level, run }: RunBranch, title: string, usage: RunUsage, project: string | undefined): ListItem {
   const { agentName, conversationId, startedAtMs, lastAtMs, outcome, success, reward, problem } = run;
   const facts = [
     ...(agentName === undefined ? [] : [printableCut(agentName, 40)]),
@@ -80,7 +102,8 @@ function runItem({ level, run }: RunBranch, title: string, usage: RunUsage): Lis
     ...(outcome === undefined ? [] : [outcomeText({ outcome, ...present({ success, reward }) })]),
   ];
   const isNamed = conversationId !== undefined && conversationId !== run.runId && level === 0;
-  const ids = `run ${printableCut(run.runId, 80)}${isNamed ? `, conversation ${printableCut(conversationId, 60)}` : ''}`;
+  const place = project === undefined || level > 0 ? '' : `, project ${printableCut(basename(project), 60)}`;
+  const ids = `run ${printableCut(run.runId, 80)}${place}${isNamed ? `, conversation ${printableCut(conversationId, 60)}` : ''}`;
   return {
     level,
     head: styled('strong', title),

@@ -9,7 +9,9 @@ import { projectAt } from '../../../core/node/git-folder.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
-import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
+import { MachineReader, openMachineStores } from '../../runs/machine-stores.ts';
+import { openReadableStore, shownStore } from '../../runs/open-store.ts';
+import { configuredStore } from '../../runs/project-store.ts';
 import { printable, printableCut, printableJson, outputLine } from '../../../core/base/printable.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
@@ -56,10 +58,12 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
   if (numbered === undefined && /^\d{1,4}$/.test(idStart) && options.store === undefined)
     throw invalidArgument(`no run ${idStart} in the last report: run coxswain first`);
   if (numbered?.isStore === false) return showTranscriptRun(numbered, options, terminal);
-  const file = numbered?.path ?? storeNamed(options.store, terminal);
-  const store = await openReadableStore(file);
+  const place = numbered?.path ?? options.store;
+  const store = place === undefined ? await openMachineStores({}, terminal) : await openReadableStore(place);
   try {
-    const run = await namedRun(store, numbered?.id ?? idStart, file);
+    const run = await namedRun(store, numbered?.id ?? idStart, place ?? configuredStore().address);
+    const found = store instanceof MachineReader ? await store.storeOf(run.runId) : undefined;
+    const file = found?.address ?? place ?? configuredStore().address;
     if (options.call !== undefined) {
       const number = wholeOption('--call', options.call, [1, Number.MAX_SAFE_INTEGER]);
       const reading = await explainCall(run.runId, number, store.readRun(run.runId));

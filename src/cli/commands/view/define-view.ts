@@ -6,11 +6,13 @@ export const view: CommandDefinition = {
   description:
     'Shows runs as pages in the browser: what the agents did, where they got stuck, which advice they got and what ' +
     'followed it, live while they work. Takes stores, and files, folders and globs of any format that analyze reads; ' +
-    'by default the store of this project and the sessions of your agent programs. Only this machine can reach it, and it never changes the runs.',
+    'by default the stores of all your projects and the sessions of your agent programs. Only this machine can reach it, and it never changes the runs.',
   arguments: { '[paths...]': 'stores, files, folders, globs' },
   options: {
     '--port <number>': 'the port to use (default: 7717, or the next free one)',
     '--no-open': 'print the address without opening a browser',
+    '--project <name>':
+      'only the stores of this project: its folder, or the name of its folder (default: every project)',
     '--run <run>': 'open the run with this id',
     '--call <number>': 'open it at this call, from 1 (default: its start)',
     '--labels <file>': 'the CSV file for labels of runs and calls (default: labels.csv in this folder)',

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { pathToFileURL } from 'node:url';
 
@@ -9,10 +8,10 @@ import { openBrowser } from '../../../viewer/server/open-browser.ts';
 import { writeRedirectFile, type RedirectFile } from '../../../viewer/server/redirect-file.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';
 import { findSessions } from '../../../formats/find-sessions.ts';
-import { storePath } from '../../../stores/store-address.ts';
 import { startViewer, type ViewerOptions } from '../../../viewer/server/start-viewer.ts';
 import { completeProject } from '../../runs/complete-project.ts';
-import { sourcesNamed, storeNamed } from '../../runs/open-store.ts';
+import { machineStores, openMachineStores } from '../../runs/machine-stores.ts';
+import { requireStore, storeNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -23,6 +22,7 @@ export interface ViewOptions {
   readonly labels?: string;
   readonly run?: string;
   readonly call?: string;
+  readonly project?: string;
 }
 
 /** Maximum number of session files, the most recently changed ones. */
@@ -31,17 +31,20 @@ const MAX_SESSIONS = 1_000;
 /**
  * Runs `coxswain view`: serves runs as web pages to this machine only and opens them in a browser. Ends at Ctrl-C or SIGTERM.
  *
- * @param paths  stores, files, folders or globs; default: the store of this project, and the sessions of this user's agent programs
+ * @param paths  stores, files, folders or globs; default: the stores of this user's projects, and the sessions of this user's agent programs
  * @returns the exit code
  * @throws CoxswainError `invalid-argument`, and the errors of `startViewer`
  */
 export async function viewCommand(paths: readonly string[], options: ViewOptions, terminal: Terminal): Promise<number> {
   if (paths.includes('-')) throw invalidArgument('standard input cannot be viewed: save it to a file first');
   const port = wholeOption('--port', options.port, [0, 65_535]);
-  const pageOf = pageSelector(options);
+  const selectPage = pageSelector(options);
   if (paths.length === 0) await completeProject();
+  const sources = paths.length > 0 ? { paths } : await machineSources(options, terminal);
+  const source = paths.length === 0 && options.run !== undefined ? await sourceOf(options.run, terminal) : 0;
+  const pageOf = (url: string): string => selectPage(url, source);
   const viewer = await startViewer({
-    ...(paths.length > 0 ? { paths } : await machineSources(terminal)),
+    ...sources,
     cacheFolder: cacheRoot({ env: process.env }),
     ...present({ port, labels: options.labels }),
   });
@@ -65,25 +68,46 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   return 0;
 }
 
-/** @throws CoxswainError as `sourcesNamed`, if there is neither a store nor a session */
-async function machineSources(terminal: Terminal): Promise<Pick<ViewerOptions, 'paths' | 'sessions'>> {
+/** @throws CoxswainError as `requireStore`, if there is neither a store nor a session */
+async function machineSources(
+  { project }: ViewOptions,
+  terminal: Terminal,
+): Promise<Pick<ViewerOptions, 'paths' | 'sessions'>> {
+  const stores = machineStores({ project }, terminal);
   const hosts = await findSessions({ home: homedir(), env: process.env });
   const sessions = hosts
     .flatMap((host) => host.sessions)
     .toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs)
     .slice(0, MAX_SESSIONS);
-  const path = storePath(storeNamed(undefined, terminal));
-  const isMissing = path !== undefined && !existsSync(path);
-  return { paths: isMissing && sessions.length > 0 ? [] : await sourcesNamed([], terminal), sessions };
+  if (stores.length === 0 && (sessions.length === 0 || project !== undefined))
+    await requireStore(storeNamed(undefined));
+  return { paths: stores.map(({ address }) => address), ...(project === undefined ? { sessions } : {}) };
+}
+
+/** The position of the first store that has a run; 0 if none has it. */
+async function sourceOf(runId: string, terminal: Terminal): Promise<number> {
+  if (machineStores({}).length <= 1) return 0;
+  const reader = await openMachineStores({}, terminal);
+  try {
+    const store = await reader.storeOf(runId);
+    return Math.max(
+      0,
+      machineStores({}).findIndex(({ address }) => address === store?.address),
+    );
+  } finally {
+    await reader.close();
+  }
 }
 
 /** Returns a function that adds the run and the call to an address of the viewer. @throws CoxswainError `invalid-argument` */
-function pageSelector({ call, run }: ViewOptions): (url: string) => string {
+function pageSelector({ call, run }: ViewOptions): (url: string, source: number) => string {
   if (call !== undefined && run === undefined) throw invalidArgument('--call needs --run');
   wholeOption('--call', call, [1, 999_999_999]);
   if (run === undefined) return (url) => url;
-  const query = new URLSearchParams(call === undefined ? { source: '0', run } : { page: 'moment', run, call });
-  return (url) => url.replace('/#', `/?${String(query)}#`);
+  return (url, source) => {
+    const place = call === undefined ? { source: String(source), run } : { page: 'moment', run, call };
+    return url.replace('/#', `/?${String(new URLSearchParams(place))}#`);
+  };
 }
 
 async function untilInterrupted(terminal: Terminal): Promise<void> {

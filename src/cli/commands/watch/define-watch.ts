@@ -6,7 +6,7 @@ export const watch: CommandDefinition = {
   description:
     'Follows a transcript while an agent writes it (Claude Code, or any format with one JSON value per line) and prints ' +
     'calls, patterns, and the advice the standard steering would give. Without a path it follows every session of an agent ' +
-    'program active in the last half hour or started later, and the store of this project: on a terminal as a list with ' +
+    'program active in the last half hour or started later, and the stores of your projects: on a terminal as a list with ' +
     'one line per run, else line by line. It only prints: nothing reaches the agent. ' +
     'Ctrl-C ends it.',
   arguments: {
@@ -14,6 +14,8 @@ export const watch: CommandDefinition = {
   },
   options: {
     '--newest': 'without a path: only the most recently written session, call by call',
+    '--project <name>':
+      'without a path: only this project: its folder, or the name of its folder (default: every project)',
     '--deadline <span>': 'the time a run has from its first record, such as 45m or 1h30m',
     '--on-stuck <command>':
       'run this shell command when a run gets stuck, continues after advice, waits for a person or is silent: at most once per ' +

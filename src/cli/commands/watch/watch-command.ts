@@ -33,6 +33,7 @@ import { RunView } from '../../../core/facts/run-view.ts';
 import { secretRemover } from '../../runs/shown-records.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
+import { machineStores } from '../../runs/machine-stores.ts';
 import { completeProject } from '../../runs/complete-project.ts';
 import { BackgroundRecord, isInBackground, startBackgroundWatch, stopBackgroundWatch } from './background-watch.ts';
 import { lookAtRun } from '../../runs/numbered-runs.ts';
@@ -81,7 +82,7 @@ async function newestSession(): Promise<string> {
 }
 
 /**
- * Follows the sessions of every agent program and the store of this project until the signal is aborted. A run in both sources is
+ * Follows the sessions of every agent program and the stores of this user's projects until the signal is aborted. A run in both sources is
  * followed in the store. A file that does not consist of lines is read again after each change.
  *
  * @returns false if something could not be read
@@ -130,31 +131,33 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
       if (!signal.aborted && !isUnknown) problems.failure(error);
     }
   };
-  const { address, projectFolder } = configuredStore(terminal);
-  let store: LiveReader | undefined;
+  const stores = new Map<string, LiveReader>();
   const running: Promise<void>[] = [];
   const followed = new Set<string>();
   try {
     while (!signal.aborted) {
       const scanStartMs = steadyMs();
-      await completeProject(store);
-      if (store === undefined) {
-        // The store may be created later.
-        store = await openReadableStore(address).catch(() => undefined);
-        if (store !== undefined) {
-          for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) storedNames.add(run);
-          const runs = followStore(store, { signal, intervalMs, stored: storedNames, sinceMs });
-          running.push(follow(shownStore(address), basename(projectFolder), runs, true));
-        }
+      await completeProject(stores.get(configuredStore(terminal).address));
+      // A store may be created, or change again, later.
+      for (const { address, project } of machineStores({ project: options.project, sinceMs }, terminal)) {
+        if (stores.has(address)) continue;
+        const store = await openReadableStore(address).catch(() => undefined);
+        if (store === undefined) continue;
+        stores.set(address, store);
+        for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) storedNames.add(run);
+        const runs = followStore(store, { signal, intervalMs, stored: storedNames, sinceMs });
+        running.push(follow(shownStore(address), basename(project), runs, true));
       }
       for (const { modifiedAtMs, path } of await recentFiles(sinceMs)) {
         await files.look(path, modifiedAtMs);
         if (followed.has(path)) continue;
         followed.add(path);
+        const place = projectAt(await sessionFolder(path)) ?? dirname(path);
+        if (options.project !== undefined && basename(place) !== basename(options.project)) continue;
         const runs = isOfLines(path)
           ? readRuns(followSource(path, { intervalMs, signal }), { source: path })
           : readChanges(path, parts);
-        running.push(follow(path, basename(projectAt(await sessionFolder(path)) ?? dirname(path)), runs));
+        running.push(follow(path, basename(place), runs));
       }
       const open = await openSessions(hostFolder('claude-code', PLACES));
       const localIds = new Set([...followed].map((path) => basename(path, '.jsonl')));
@@ -166,7 +169,7 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
     }
   } finally {
     await Promise.all(running);
-    await store?.close();
+    for (const store of stores.values()) await store.close();
   }
   await feed.finish();
   for (const problems of allProblems) problems.endSource();
@@ -470,6 +473,7 @@ interface WatchOptions {
   readonly newest?: boolean;
   readonly background?: boolean;
   readonly stop?: boolean;
+  readonly project?: string;
 }
 
 /** @throws CoxswainError `invalid-argument` for options that cannot be combined */

@@ -1,0 +1,143 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+
+import { messageOf } from '../../core/base/error.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { projectFolderOf } from '../../core/node/project-folder.ts';
+import { projectStoreFile } from '../../core/node/project-store.ts';
+import { dataRoot } from '../../core/node/state-places.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { checkRunQuery, compareRuns, toRunPage } from '../../core/store/run-page.ts';
+import type { LiveReader, ReadQuery, RunPage, RunQuery } from '../../core/store/trajectory-store.ts';
+import { storePath } from '../../stores/store-address.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { openReadableStore, requireStore, shownStore } from './open-store.ts';
+import { configuredStore } from './project-store.ts';
+
+/** The store of a project of this user. */
+export interface MachineStore {
+  readonly address: string;
+  /** The folder of the current project. Of another project only the name of its folder is known. */
+  readonly project: string;
+}
+
+interface MachineQuery {
+  /** A folder, or the name of a folder. Default: every project. */
+  readonly project?: string | undefined;
+  /** Unix milliseconds. Stores that have not changed since are left out, except that of this project. Default: 0. */
+  readonly sinceMs?: number;
+}
+
+/** Matches the file of a project in the data folder; see `projectStoreFile`. */
+const STORE_FILE = /^(.+)-[0-9a-f]+\.db$/;
+
+/**
+ * Returns the stores of this user's projects that exist, that of this project first. With `COXSWAIN_STORE`, only that one.
+ *
+ * @throws CoxswainError as `configuredStore`
+ */
+export function machineStores({ project, sinceMs = 0 }: MachineQuery, terminal?: Terminal): readonly MachineStore[] {
+  const { env } = process;
+  const named = env['COXSWAIN_STORE'] ?? '';
+  const { address, projectFolder } = configuredStore(terminal);
+  if (named !== '') return [{ address: named, project: projectFolder }];
+  const folder = dataRoot({ env });
+  const own = { address, project: projectFolder };
+  const others = filesIn(folder).flatMap((name): readonly MachineStore[] => {
+    const file = join(folder, name);
+    const [, projectName] = STORE_FILE.exec(name) ?? [];
+    const isOther = projectName !== undefined && file !== storePath(address) && changedAtMs(file) >= sinceMs;
+    return isOther ? [{ address: file, project: projectName }] : [];
+  });
+  const stores = [...(isThere(address) ? [own] : []), ...others];
+  if (project === undefined) return stores;
+  const isFolder = statSync(resolve(project), { throwIfNoEntry: false })?.isDirectory() === true;
+  const namedFolder = isFolder ? projectFolderOf({ projectDir: undefined, cwd: resolve(project) }) : undefined;
+  const file = namedFolder === undefined ? undefined : projectStoreFile(namedFolder, { env });
+  return stores.filter((one) => one.address === file || basename(one.project) === basename(project));
+}
+
+/** Reads the stores of several projects as one. A run that two of them have is that of the first. */
+export class MachineReader implements Pick<LiveReader, 'listRuns' | 'findRun' | 'readRun' | 'close'> {
+  readonly stores: readonly (MachineStore & { readonly reader: LiveReader })[];
+
+  constructor(stores: MachineReader['stores']) {
+    this.stores = stores;
+  }
+
+  async listRuns(query?: RunQuery): Promise<RunPage> {
+    const { limit } = checkRunQuery(query);
+    const runs = new Map<string, RunSummary>();
+    let hasMore = false;
+    // A cursor is a place in the order of runs, so that it is valid in every store.
+    for (const { reader } of this.stores) {
+      const page = await reader.listRuns(query);
+      hasMore ||= page.next !== undefined;
+      for (const run of page.runs) if (!runs.has(run.runId)) runs.set(run.runId, run);
+    }
+    const sorted = [...runs.values()].toSorted(compareRuns);
+    return toRunPage(hasMore ? [...sorted, ...sorted.slice(-1)] : sorted, limit);
+  }
+
+  async findRun(runId: string): Promise<RunSummary | undefined> {
+    const store = await this.storeOf(runId);
+    return store?.reader.findRun(runId);
+  }
+
+  async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord> {
+    const store = await this.storeOf(runId);
+    if (store !== undefined) yield* store.reader.readRun(runId, query);
+  }
+
+  /** The first store that has the run. */
+  async storeOf(runId: string): Promise<MachineReader['stores'][number] | undefined> {
+    if (this.stores.length <= 1) return this.stores[0];
+    for (const store of this.stores) if ((await store.reader.findRun(runId)) !== undefined) return store;
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    for (const { reader } of this.stores) await reader.close();
+  }
+}
+
+/**
+ * Opens the stores of this user's projects. One of another project that cannot be read is left out with a note.
+ *
+ * @throws CoxswainError as `openReadableStore`, for the store of this project, and if no project has a store
+ */
+export async function openMachineStores(query: MachineQuery, terminal: Terminal): Promise<MachineReader> {
+  const stores = machineStores(query, terminal);
+  const own = configuredStore().address;
+  if (stores.length === 0) await requireStore(query.project === undefined ? own : query.project);
+  const opened: (MachineStore & { reader: LiveReader })[] = [];
+  for (const store of stores) {
+    try {
+      opened.push({ ...store, reader: await openReadableStore(store.address) });
+    } catch (error) {
+      if (store.address === own || stores.length === 1) throw error;
+      terminal.complain(`coxswain: ${shownStore(store.address)} is left out: ${messageOf(error)}`);
+    }
+  }
+  return new MachineReader(opened);
+}
+
+function isThere(address: string): boolean {
+  const path = storePath(address);
+  // For a database, the first query shows whether it exists.
+  return path === undefined || statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** SQLite writes changes to the write-ahead log first, so its time counts too. */
+function changedAtMs(file: string): number {
+  return Math.max(...[file, `${file}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0));
+}
+
+function filesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch {
+    // No project has a store.
+    return [];
+  }
+}
