@@ -1,27 +1,24 @@
 /**
- * One event of an agent host, as a hook process and as a request to the resident server, against `node -e 0` on the same machine: state,
+ * One event of an agent host, as a hook process and as a line to the process of a plugin, against `node -e 0` on the same machine: state,
  * fold, durable append, answer. Claude Code with 10 and 10,000 earlier calls, then the end of a call in the form of every host with 100.
- * Each request has its own connection. Run: `node bench/hook.bench.ts [rounds] [hook.cjs]` after `node scripts/build.ts`.
+ * Run: `node bench/hook.bench.ts [rounds] [hook.cjs]` after `node scripts/build.ts`.
  *
  * All take turns in every round, so that other load affects them alike; figures are medians of wall time, ratios those of the medians.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createInterface } from 'node:readline';
 
 import { HOSTS, type HostName } from '../src/hosts/dialects/hook-dialect.ts';
-import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
-import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
+import { LINES_ARGUMENT } from '../src/hosts/claude-code/hook-lines.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { projectStoreFile } from '../src/core/node/project-store.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 40);
 const HOOK = process.argv[3] ?? join(import.meta.dirname, '..', 'dist', 'hook.cjs');
-const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 const WARM_UP = 3;
 const ROLLOUT_BYTES = 256 * 1024;
 
@@ -88,30 +85,11 @@ function callEnd(host: HostName, session_id: string, round: number): object {
   }
 }
 
-function post(port: number, token: string, body: string): Promise<void> {
-  const headers = {
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-  };
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      { host: '127.0.0.1', port, path: '/coxswain-hook', method: 'POST', headers, agent: false },
-      (response) => {
-        response.resume();
-        response.on('end', () => (response.statusCode === 200 ? resolve() : reject(new Error('no 200'))));
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
 interface Measured {
   readonly name: string;
   readonly event: (transport: string, round: number) => object;
   readonly process: number[];
-  readonly server: number[];
+  readonly lines: number[];
 }
 
 const measured: Measured[] = [];
@@ -121,7 +99,7 @@ for (const calls of [10, 10_000]) {
       name: `${name}, ${calls} calls before`,
       event: (transport, round) => claudeEvent(name, `${transport}-${calls}`, round),
       process: [],
-      server: [],
+      lines: [],
     });
   }
 }
@@ -130,23 +108,25 @@ for (const host of HOSTS) {
     name: `${host}: end of a call`,
     event: (transport, round) => callEnd(host, `${transport}-${host}`, round),
     process: [],
-    server: [],
+    lines: [],
   });
 }
 // One run for each transport, so that neither has to fold what the other stored.
-for (const transport of ['process', 'server']) {
+for (const transport of ['process', 'lines']) {
   for (const calls of [10, 10_000]) await record(`${transport}-${calls}`, calls);
   for (const host of HOSTS) await record(`${transport}-${host}`, 100);
 }
 const rolloutLine = `${JSON.stringify({ type: 'response_item', payload: { type: 'message', content: output(0) } })}\n`;
 writeFileSync(rollout, rolloutLine.repeat(Math.ceil(ROLLOUT_BYTES / rolloutLine.length)));
 
-const port = 20_000 + Math.floor(Math.random() * 10_000);
-writeServeSettings(project, { port, token: 'a token of the benchmark, long enough', program: [process.execPath, BIN] });
-const settings = readServeSettings(project);
-if (settings === undefined) throw new Error('the server has no settings');
-const server = spawn(process.execPath, [BIN, 'serve', 'run', '--project', project], { env, stdio: 'ignore' });
-while ((await serverHealth(settings)).kind !== 'ours') await sleep(50);
+const child = spawn(process.execPath, [HOOK, LINES_ARGUMENT], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+
+async function take(event: string): Promise<void> {
+  child.stdin.write(`${event}\n`);
+  const { done } = await answers.next();
+  if (done === true) throw new Error('the process that takes lines has ended');
+}
 
 function runNode(args: readonly string[], stdin: string): void {
   const ended = spawnSync(process.execPath, args, { env, input: stdin });
@@ -163,9 +143,9 @@ const bareTimes: number[] = [];
 for (let round = 0; round < ROUNDS + WARM_UP; round += 1) {
   await timed(bareTimes, () => runNode(['-e', '0'], ''));
   for (const { event, ...times } of measured) {
-    const [ofProcess, ofServer] = ['process', 'server'].map((transport) => JSON.stringify(event(transport, round)));
+    const [ofProcess, ofLines] = ['process', 'lines'].map((transport) => JSON.stringify(event(transport, round)));
     await timed(times.process, () => runNode([HOOK], ofProcess ?? ''));
-    await timed(times.server, () => post(port, settings.token, ofServer ?? ''));
+    await timed(times.lines, async () => take(ofLines ?? ''));
   }
 }
 
@@ -176,17 +156,15 @@ function median(values: readonly number[]): number {
 
 const bare = median(bareTimes);
 console.log(`medians of ${ROUNDS} rounds, in turns; node -e 0: ${bare.toFixed(1)} ms`);
-for (const { name, process: ofProcess, server: ofServer } of measured) {
-  const cells = [ofProcess, ofServer].map((times) => {
+for (const { name, process: ofProcess, lines: ofLines } of measured) {
+  const cells = [ofProcess, ofLines].map((times) => {
     const own = median(times);
     return `${own.toFixed(1).padStart(7)} ms  ratio ${(own / bare).toFixed(2)}`;
   });
-  const toProcess = (median(ofServer) / median(ofProcess)).toFixed(2);
-  console.log(`${name.padEnd(34)} process ${cells[0]}   server ${cells[1]}   server to process ${toProcess}`);
+  const toProcess = (median(ofLines) / median(ofProcess)).toFixed(2);
+  console.log(`${name.padEnd(34)} process ${cells[0]}   lines ${cells[1]}   lines to process ${toProcess}`);
 }
-const health = await serverHealth(settings);
-if (health.kind === 'ours') console.log(`server: ${health.facts.events} events, ${health.facts.faults} faults`);
-const ended = new Promise((resolve) => server.on('close', resolve));
-server.kill('SIGTERM');
+const ended = new Promise((resolve) => child.on('close', resolve));
+child.stdin.end();
 await ended;
 rmSync(folder, { recursive: true, force: true });

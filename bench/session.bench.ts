@@ -1,7 +1,7 @@
 /**
  * A session of the real Claude Code with 14 calls, one an answer, against a fake model server: without hooks, with the hooks that `init`
- * writes (one a turn), with the hooks of versions before 2.1.118 (two a call and one a turn), and with `init --http`. Prints the medians of
- * the paired ratios and the number of hook processes a turn.
+ * writes (one a turn) and with the hooks of versions before 2.1.118 (two a call and one a turn). Prints the medians of the paired ratios
+ * and the number of hook processes a turn.
  * Run: `node bench/session.bench.ts PATH-OF-CLAUDE [rounds] [milliseconds an answer…]` after `node scripts/build.ts`.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,8 +18,8 @@ const CALLS = 14;
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-session-bench-'));
 
-type Way = 'none' | 'turn' | 'call' | 'http';
-const WAYS: readonly Way[] = ['none', 'turn', 'call', 'http'];
+type Way = 'none' | 'turn' | 'call';
+const WAYS: readonly Way[] = ['none', 'turn', 'call'];
 
 interface Place {
   readonly project: string;
@@ -38,7 +38,7 @@ function prepare(way: Way): Place {
   const { PATH = '' } = process.env;
   const env = { HOME: home, PATH, XDG_STATE_HOME: join(home, 'state') };
   if (way === 'none') return { project, env };
-  const args = ['init', 'claude-code', '--yes', ...(way === 'http' ? ['--http'] : [])];
+  const args = ['init', 'claude-code', '--yes'];
   const { status, stderr } = spawnSync(process.execPath, [BIN, ...args], {
     cwd: project,
     // `init` asks this program for its version.
@@ -98,7 +98,7 @@ try {
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const [way, place] of places) {
         const ms = await play(place, delayMs);
-        // The first round fills caches and starts the server.
+        // The first round fills caches.
         if (round > 0) times.get(way)?.push(ms);
       }
     }
@@ -112,7 +112,5 @@ try {
     }
   }
 } finally {
-  const http = places.get('http');
-  if (http !== undefined) spawnSync(process.execPath, [BIN, 'serve', 'stop'], { cwd: http.project, env: http.env });
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,10 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildHook } from '../scripts/build-hook.ts';
 import { buildPlugin } from '../scripts/build-plugin.ts';
 import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
-import { hookCommand, hookGroups, httpHookGroups } from '../src/hosts/claude-code/init-hooks.ts';
-import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
-import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
-import { stopServer } from '../src/hosts/claude-code/server-process.ts';
+import { hookCommand, hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
@@ -21,20 +17,17 @@ import { storeFileOf } from '../test/user-state.ts';
 const CLAUDE = join(import.meta.dirname, 'node_modules', '.bin', 'claude');
 const built = mkdtempSync(join(tmpdir(), 'coxswain-built-'));
 const homes: string[] = [built];
-const served: string[] = [];
-const TOKEN = 'a token of the integration tests, long enough';
 
 beforeAll(async () => {
   await buildHook(built);
   await buildPlugin(built);
 });
 
-afterAll(async () => {
-  for (const project of served) await stopServer(project);
+afterAll(() => {
   homes.forEach((home) => rmSync(home, { recursive: true, force: true }));
 });
 
-type Way = 'settings' | 'plugin' | 'http';
+type Way = 'settings' | 'plugin';
 
 /** A user's home with a project in it, whose hooks come by the settings that `init` writes, or by the plugin. */
 interface Place {
@@ -59,35 +52,15 @@ async function makePlace(how: Way): Promise<Place> {
   const env = {
     HOME: home,
     PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
-    // As in this process, which sets servers up.
-    XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '',
+    XDG_STATE_HOME: join(home, 'state'),
   };
   writeFileSync(join(project, 'coxswain.config.json'), '{ "deadline": "100s" }');
   trustAs({ project, env });
-  if (how === 'http') {
-    const port = await freePort();
-    // The command line as a user has it, from source.
-    const program = [process.execPath, join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts')];
-    writeServeSettings(project, { port, token: TOKEN, program });
-    served.push(project);
-    mkdirSync(join(project, '.claude'));
-    const http = addHooks('', httpHookGroups(command, { port, token: TOKEN }));
-    writeFileSync(join(project, '.claude', 'settings.local.json'), http, { mode: 0o600 });
-  }
   return {
     project,
     env,
     args: how === 'plugin' ? ['--plugin-dir', join(built, 'plugin')] : [],
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // It listens on a port.
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const bash = (command: string): { name: string; args: { command: string; description: string } } => ({
@@ -130,7 +103,7 @@ test('the plugin and its marketplace pass the validation of Claude Code, which i
   expect([installed.status, installed.stderr]).toEqual([0, '']);
 });
 
-test.each(['settings', 'plugin', 'http'] as const)(
+test.each(['settings', 'plugin'] as const)(
   'by %s: a session with a loop, a failing tool, a denied call, a subagent and a deadline is recorded and advised',
   async (how) => {
     const place = await makePlace(how);
@@ -188,7 +161,6 @@ test.each(['settings', 'plugin', 'http'] as const)(
         ['Agent', false],
       ]);
       expect(JSON.stringify(records)).not.toContain('MESSAGING');
-      expect(JSON.stringify(records)).not.toContain(TOKEN);
       expect(loggedFaults(place)).toBe('');
     } finally {
       await store.close();
@@ -196,52 +168,8 @@ test.each(['settings', 'plugin', 'http'] as const)(
   },
 );
 
-test('over http all but what starts the server comes to it, and a session after its death is recorded and advised too', async () => {
-  const place = await makePlace('http');
-  const settings = readServeSettings(place.project);
-  if (settings === undefined) throw new Error('the settings of the server are not there');
-  /** True if the last request contained the advice about a loop. */
-  const play = async (name: string): Promise<boolean> => {
-    let turn = 0;
-    const server = await startFakeAnthropicServer({
-      script: () => {
-        turn += 1;
-        return turn <= 3 ? { calls: [{ ...bash('ls'), id: `toolu_${name}_${turn}` }] } : { text: 'Done.' };
-      },
-    });
-    try {
-      expect(await claude(place, server.url, name)).toBe(0);
-      return server.mainRequests().at(-1)?.raw.includes('You made the same call of Bash') === true;
-    } finally {
-      await server.close();
-    }
-  };
-  expect(await play('FIRST')).toBe(true);
-  const first = await serverHealth(settings);
-  // Three turns, the stop and the end.
-  expect(first).toMatchObject({ kind: 'ours', facts: { events: 5, faults: 0 } });
-  if (first.kind === 'ours') process.kill(first.facts.pid, 'SIGKILL');
-  expect(await play('SECOND')).toBe(true);
-  const second = await serverHealth(settings);
-  expect(second).toMatchObject({ kind: 'ours', facts: { events: 5, faults: 0 } });
-  expect(second.kind === 'ours' && first.kind === 'ours' && second.facts.pid !== first.facts.pid).toBe(true);
-
-  // It dies while a session is at work, and nothing starts it: the agent feels nothing, and the log tells.
-  rmSync(serveFileOf(place.project));
-  await stopServer(place.project);
-  expect(await play('THIRD')).toBe(false);
-  const store = sqliteStore(storeFileOf(place));
-  const { runs } = await store.listRuns();
-  await store.close();
-  expect(runs.map(({ task, calls }) => [task, calls])).toEqual([
-    ['THIRD', 0],
-    ['SECOND', 3],
-    ['FIRST', 3],
-  ]);
-});
-
-test.each(['settings', 'http'] as const)('by %s: what must hold at the end sends the agent back', async (how) => {
-  const place = await makePlace(how);
+test('what must hold at the end sends the agent back', async () => {
+  const place = await makePlace('settings');
   const config = join(place.env['HOME'] ?? '', '.config', 'coxswain');
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, 'config.json'), '{ "completion": { "files": ["result.txt"] } }');

@@ -235,23 +235,18 @@ test('a hook that may come from the repository is shown and neither run nor cont
   expect(requests).toEqual([]);
   expect(await readdir(root)).not.toContain('ran');
   const notTried = lines.filter(({ check, found }) => check === 'hook alive' && found.startsWith('not tried'));
-  expect(notTried.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'unknown'));
+  expect(notTried.map(({ status }) => status)).toEqual(Array.from({ length: 2 }, () => 'unknown'));
 });
 
-test('the server of http hooks is contacted', async () => {
-  const server = createServer((request, response) => response.writeHead(request.url === '/health' ? 200 : 404).end());
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
-  const url = `http://127.0.0.1:${port}/coxswain-hook`;
-  await settings(JSON.stringify({ hooks: { PostToolUse: [{ hooks: [{ type: 'http', url }] }] } }));
-  expect((await doctor()).of('server')).toMatchObject({ status: 'pass' });
-  await new Promise((resolve) => server.close(resolve));
+test('hooks over http, whose server no longer exists, fail with the command that replaces them', async () => {
+  const hooks = [{ type: 'http', url: 'http://127.0.0.1:1/coxswain-hook' }];
+  await settings(JSON.stringify({ hooks: { PostToolUse: [{ hooks }] } }));
   const { code, of } = await doctor();
-  expect(of('server')).toMatchObject({ status: 'fail', fix: expect.stringContaining('coxswain serve') });
+  expect(of('settings (user)')).toMatchObject({
+    status: 'fail',
+    found: expect.stringContaining('1 event'),
+    fix: expect.stringContaining('coxswain init claude-code'),
+  });
   expect(code).toBe(1);
 });
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { get } from 'node:http';
+import { get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { UNPROVEN_LIMITS } from '../src/core/node/bound-connections.ts';
-import { startHookServer } from '../src/hosts/claude-code/hook-server.ts';
+import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
@@ -33,29 +33,27 @@ async function flood(port: number): Promise<readonly Socket[]> {
   return ended;
 }
 
-function status(port: number, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+interface Sent {
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function status(port: number, { path = '/health', headers = {} }: Sent): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    get({ port, host: '127.0.0.1', path: '/health', headers, agent: false }, (response) => {
+    get({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode);
     }).on('error', reject);
   });
 }
 
-test('half-open connections of other users do not silence the server of the hooks', async () => {
-  const faults: unknown[] = [];
-  const server = await startHookServer({
-    port: 0,
-    token: TOKEN,
-    answer: () => Promise.resolve({}),
-    otlp: { answer: () => Promise.resolve(), token: TOKEN },
-    health: () => ({}),
-    onFault: (fault) => faults.push(fault),
-  });
+test('half-open connections of other users do not silence the receiver of OpenTelemetry', async () => {
+  const endpoint = { answer: async (_request: IncomingMessage, response: ServerResponse) => void response.end() };
+  const server = await startOtlpServer({ host: '127.0.0.1', port: 0, token: TOKEN, endpoint });
   onTestFinished(() => server.close());
   expect(await flood(server.port)).toHaveLength(50);
-  expect(await status(server.port, { authorization: `Bearer ${TOKEN}` })).toBe(200);
-  expect(faults).toEqual([]);
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  expect(await status(server.port, { path: '/v1/traces', headers })).toBe(200);
 });
 
 test('half-open connections do not end a stream of the viewer that has a session, nor keep a page from opening', async () => {

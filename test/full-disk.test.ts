@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
-import { runServer } from '../src/hosts/claude-code/run-server.ts';
-import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import { smallDisk } from './support/small-disk.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storedRecords } from './support/stored-records.ts';
@@ -108,39 +106,5 @@ describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linu
     } finally {
       makeRoom();
     }
-  });
-
-  test('the server too answers nothing while its disk is full, and goes on afterwards', async () => {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const token = 'a token of the tests that is long enough';
-    writeServeSettings(project, { port, token, program: [process.execPath, 'unused'] });
-    const settings = readServeSettings(project);
-    if (settings === undefined) throw new Error('the settings of the server are not there');
-    // The settings were written by this process.
-    const env = { ...environment(home), XDG_STATE_HOME: process.env['XDG_STATE_HOME'] };
-    const server = await runServer({ projectFolder: project, settings, env });
-    const post = async (body: string): Promise<readonly [number, string]> => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const answer = await fetch(`http://127.0.0.1:${port}/coxswain-hook`, { method: 'POST', headers, body });
-      return [answer.status, await answer.text()];
-    };
-    try {
-      expect(await post(event('UserPromptSubmit', { prompt: 'One' }))).toEqual([200, '']);
-      fill();
-      for (const id of ['c1', 'c2', 'c3']) {
-        const big = { ...called(id), tool_input: { command: 'x'.repeat(50_000) } };
-        expect(await post(event('PreToolUse', big))).toEqual([200, '']);
-      }
-      makeRoom();
-      expect(await post(event('PreToolUse', called('c9')))).toEqual([200, '']);
-      expect(server.facts().faults).toBeGreaterThan(0);
-    } finally {
-      makeRoom();
-      await server.stop();
-    }
-    const all = await storedRecords({ project, env: environment(home) });
-    expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
-    const started = all.flatMap(({ payload }) => (payload.kind === 'tool_started' ? [payload.tool_call_id] : []));
-    expect(started.at(-1)).toBe('c9');
   });
 });

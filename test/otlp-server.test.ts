@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
@@ -18,8 +18,6 @@ import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts
 import { mutatedJson } from './support/json-mutation.ts';
 import { OtlpIntake } from '../src/hosts/otlp/otlp-intake.ts';
 import { otlpToken } from '../src/hosts/otlp/otlp-token.ts';
-import { runServer } from '../src/hosts/claude-code/run-server.ts';
-import { writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
@@ -93,14 +91,15 @@ async function send(port: number, body: string | Uint8Array, sent: Sent = {}): P
 
 interface Setup {
   readonly limits?: InboxLimits;
+  /** Default: a store in memory. */
+  readonly store?: TrajectoryStore;
   readonly host?: string;
   readonly token?: string;
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
-async function setUp({ limits, token, ...where }: Setup = {}) {
+async function setUp({ limits, store = memoryStore(), token, ...where }: Setup = {}) {
   const clock = createFakeClock(1_764_100_000_000);
-  const store = memoryStore();
   const faults: string[] = [];
   const intake = new OtlpIntake({
     owner: { env, projectFolder: folder },
@@ -405,49 +404,13 @@ test('whatever stands in the place of a part of a request, the server answers, a
   expect(intake.facts.waitingTraces).toBeLessThan(200);
 });
 
-/** A server of the hooks with its project, as `init opencode`, `init pi` and `init claude-code --http` set it up. */
-async function setUpResident() {
-  const settings = { port: 0, token: HOOK_TOKEN, program: [process.execPath, 'unused'] };
-  writeServeSettings(folder, settings);
-  // Where this process has written them.
-  const serverEnv = { ...env, XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '' };
-  const server = await runServer({ projectFolder: folder, settings, env: serverEnv });
-  onTestFinished(() => server.stop());
-  const { token, file } = otlpToken({ env: serverEnv, projectFolder: folder });
-  return { server, file, exporter: { authorization: `Bearer ${token}` } };
-}
-
-const HOOK_TOKEN = 'a token of the tests that is long enough';
-const HOOKS = { path: '/coxswain-hook', headers: { authorization: `Bearer ${HOOK_TOKEN}` } };
-
-test('the resident server of the hooks takes spans with the token of exporters only, and records them when it stops', async () => {
-  const { server, exporter, file } = await setUpResident();
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  for (const text of EXPORTS) {
-    for (const headers of [{}, { authorization: 'Bearer guess' }, HOOKS.headers])
-      expect(await send(server.port, text, { headers })).toMatchObject({ status: 401 });
-    const { port } = server;
-    expect(await send(port, text, { path: '/v1/logs' })).toMatchObject({
-      status: 401,
-      body: expect.stringContaining('serve otlp'),
-    });
-    expect((await send(port, text, { headers: exporter })).status).toBe(200);
-  }
-  const foreign = await send(server.port, EXPORTS[0] ?? '', { headers: { ...exporter, host: 'evil.example' } });
-  const event = await send(server.port, '{}', { path: '/coxswain-hook', headers: exporter });
-  expect([foreign.status, event.status]).toEqual([403, 401]);
-  expect(server.facts().otlp).toMatchObject({ spans: 7, waitingTraces: 1, runs: 0 });
-  await server.stop();
+test('spans that name the session of a hook change nothing in its run: no record, no advice, no stop', async () => {
   const store = sqliteStore(storeFileOf({ project: folder, env }));
   onTestFinished(() => store.close());
-  expect((await listAll(store)).map(({ runId }) => runId)).toEqual([RUN]);
-});
-
-test('spans that name the session of a hook change nothing in its run: no record, no advice, no stop', async () => {
-  const { server, exporter } = await setUpResident();
+  const { clock, intake, port } = await setUp({ store });
   const hook = async (event: Readonly<Record<string, unknown>>): Promise<string> => {
-    const body = JSON.stringify({ session_id: SESSION, cwd: folder, transcript_path: join(folder, 'none'), ...event });
-    return (await send(server.port, body, HOOKS)).body;
+    const stdin = JSON.stringify({ session_id: SESSION, cwd: folder, transcript_path: join(folder, 'none'), ...event });
+    return (await runCli(['hook'], { cwd: folder, env, stdin })).stdout;
   };
   const call = async (index: number): Promise<string> => {
     const tool = { tool_name: 'Bash', tool_input: { command: `npm run step-${index}` }, tool_use_id: `call-${index}` };
@@ -473,22 +436,15 @@ test('spans that name the session of a hook change nothing in its run: no record
   });
   const root = { spanId: 'root', attributes: attributesOf({ 'gen_ai.operation.name': 'invoke_agent' }) };
   for (const traceId of [SESSION, `${SESSION}/agent`, 'ab'.repeat(16)]) {
-    for (let index = 0; index < 40; index += 1)
-      await send(server.port, spanRequest({ traceId, ...failure(index) }), { headers: exporter });
-    await send(server.port, spanRequest({ traceId, ...root }), { headers: exporter });
+    for (let index = 0; index < 40; index += 1) await send(port, spanRequest({ traceId, ...failure(index) }));
+    await send(port, spanRequest({ traceId, ...root }));
   }
-  for (const text of [...LOGS, ...CLAUDE_LOGS]) await send(server.port, text, { path: '/v1/logs', headers: exporter });
-  expect(server.facts().otlp?.spans).toBeGreaterThan(120);
+  for (const text of [...LOGS, ...CLAUDE_LOGS]) await send(port, text, { path: '/v1/logs' });
+  expect(intake.facts.spans).toBeGreaterThan(120);
+  clock.advance(60);
+  await intake.record();
   expect(await call(2)).toBe('');
-  await server.stop();
-
-  const { server: next } = await setUpResident();
-  const tool = { tool_name: 'Bash', tool_input: { command: 'npm run step-3' }, tool_use_id: 'call-3' };
-  const body = JSON.stringify({ session_id: SESSION, cwd: folder, hook_event_name: 'PreToolUse', ...tool });
-  expect((await send(next.port, body, HOOKS)).body).toBe('');
-  await next.stop();
-  const store = sqliteStore(storeFileOf({ project: folder, env }));
-  onTestFinished(() => store.close());
+  expect(await call(3)).toBe('');
   const runs = await listAll(store);
   const own = runs.find(({ runId }) => runId === SESSION);
   expect(own).toMatchObject({ calls: 3, errors: 0 });

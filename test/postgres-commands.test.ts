@@ -8,12 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
 import { parseRecord } from '../src/core/records/decode-record.ts';
-import { stopServer } from '../src/hosts/claude-code/server-process.ts';
-import { readServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import { openStore } from '../src/stores/registry/open-store.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { recordLine } from './damage-record.ts';
-import { jsonLines, runCli, sampleRun, type CliResult } from './run-cli.ts';
+import { jsonLines, runCli, sampleRun, type CliControl, type CliResult } from './run-cli.ts';
 import { noPostgres, runSql, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import { openPage } from './viewer-client.ts';
@@ -62,7 +60,6 @@ describe.skipIf(noPostgres !== undefined)(
     });
 
     afterAll(async () => {
-      await stopServer(cwd);
       await server.dispose();
       await folder.dispose();
     });
@@ -127,7 +124,7 @@ describe.skipIf(noPostgres !== undefined)(
       await done('effect', store);
     });
 
-    test('a hook, its server, doctor, status and the report of a project use the store of the configuration', async () => {
+    test('a hook, doctor, status and the report of a project use the store of the configuration', async () => {
       await done('config', 'check');
       expect(await done('config', 'show')).toContain('postgres:***@');
       expect((await cox(['trust'])).stderr).not.toContain('coxswain: internal');
@@ -152,19 +149,17 @@ describe.skipIf(noPostgres !== undefined)(
       // On a busy machine the verification may exceed its limit.
       expect(['pass', 'unknown']).toContain(statusOf('store contents'));
 
-      await done('init', 'claude-code', '--http', '--yes');
-      await done('serve', 'start');
-      const settings = readServeSettings(cwd);
-      const answer = await fetch(`http://127.0.0.1:${settings?.port}/coxswain-hook`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${settings?.token}`, 'content-type': 'application/json' },
-        body: event('PostToolUse', { ...call, tool_response: { stdout: 'ok' } }),
+      const listening = ['serve', 'otlp', '--listen', '127.0.0.1:0'];
+      let isStopped = false;
+      const served = await cox(listening, {
+        onStdout: ({ interrupt }: CliControl) => {
+          if (!isStopped) interrupt();
+          isStopped = true;
+        },
       });
-      expect(answer.status).toBe(200);
-      const command = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout;
-      expect(command).toContain('serve run');
-      expect(command).not.toContain(PASSWORD);
-      await done('serve', 'stop');
+      expect(served.code).toBe(0);
+      const ended = event('PostToolUse', { ...call, tool_response: { stdout: 'ok' } });
+      expect((await cox(['hook'], { stdin: ended })).code).toBe(0);
       expect(await done('recover', address('hooks'))).toContain('0 left');
       const stored = jsonLines(await done('export', 's1', '--store', address('hooks')));
       const kinds = stored.map((record) => (record['payload'] as { readonly kind: string }).kind);

@@ -12,6 +12,11 @@ test.each([
   [['backtest', 'run.jsonl', '--html=page.html'], 'backtest --html was removed; use the table or --json'],
   [['view', 'runs.db', '--report', 'r.json'], 'view --report was removed; coxswain backtest prints the report'],
   [['export', '--format', 'inspect-json'], '--format inspect-json was removed; use --format atif or otlp'],
+  [['init', 'claude-code', '--http', '--yes'], 'init --http was removed; coxswain init claude-code starts one hook'],
+  [['serve'], 'serve start was removed; hooks need no server: run coxswain init'],
+  [['serve', 'start', '--idle', '6h'], 'serve start was removed; hooks need no server'],
+  [['serve', 'otlp', '--idle', '6h'], 'serve --idle was removed; coxswain serve otlp runs until'],
+  [['serve', 'stop'], 'serve stop was removed; hooks need no server'],
   [['report', '--to', 'mailto:me@example.org'], '--to mailto: was removed; give a webhook, or send the text'],
 ])('coxswain %j is refused with what to use instead', async (args, message) => {
   const { code, stderr, stdout } = await runCli(args, { cwd: testFolder() });

@@ -1,10 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 
 import { projectStoreFile } from '../../src/core/node/project-store.ts';
-import { readServeSettings } from '../../src/hosts/claude-code/serve-settings.ts';
 import { countSpills } from '../../src/hosts/claude-code/spilled-events.ts';
 import { openSqliteReader } from '../../src/stores/sqlite/sqlite-reader.ts';
 import { BIN } from '../run-cli.ts';
@@ -46,7 +44,7 @@ export async function attack(trick: Trick, place: Sandbox, defender: Defender): 
   const met: Met = { place, cwd, defender, found, isFolderGone: trick.isFolderGone === true };
   const output: string[] = [];
   for (const step of [...BASE, ...defender.also, ...(trick.also ?? [])]) {
-    if (typeof step === 'string') await takeSession(met, step === 'served session');
+    if (typeof step === 'string') await takeSession(met);
     else if (typeof step === 'function') step(place);
     else if ('event' in step) await hook(met, step.event);
     else output.push(await runCommand(met, step));
@@ -77,14 +75,13 @@ interface Met {
   readonly isFolderGone: boolean;
 }
 
-async function takeSession(met: Met, isServed: boolean): Promise<void> {
-  const call = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: isServed ? 'c2' : 'c1' };
+async function takeSession(met: Met): Promise<void> {
+  const call = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'c1' };
   const answer = { tool_response: { stdout: 'a.ts', stderr: '' } };
   await hook(met, { hook_event_name: 'SessionStart', source: 'startup' });
-  const send = isServed ? request : hook;
-  await send(met, { hook_event_name: 'PreToolUse', ...call });
-  await send(met, { hook_event_name: 'PostToolUse', ...call, ...answer });
-  await send(met, { hook_event_name: 'Stop' });
+  await hook(met, { hook_event_name: 'PreToolUse', ...call });
+  await hook(met, { hook_event_name: 'PostToolUse', ...call, ...answer });
+  await hook(met, { hook_event_name: 'Stop' });
 }
 
 async function hook(met: Met, event: Readonly<Record<string, unknown>>): Promise<void> {
@@ -94,25 +91,6 @@ async function hook(met: Met, event: Readonly<Record<string, unknown>>): Promise
   const name = `the hook at ${String(event['hook_event_name'])}`;
   if (code !== 0 || stderr !== '') met.found.push(`${name} ended with code ${code}: ${stderr}`);
   lookAt(met, name, stdout === '' ? '' : textOf(JSON.parse(stdout)));
-}
-
-async function request({ cwd, found, place }: Met, event: Readonly<Record<string, unknown>>): Promise<void> {
-  const settings = readServeSettings(cwd, place.env);
-  if (settings === undefined) throw new Error('no server was set up');
-  const send = async (): Promise<Response> =>
-    fetch(`http://127.0.0.1:${settings.port}/coxswain-hook`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${settings.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ session_id: SESSION, cwd, ...event }),
-    });
-  // The hook does not wait until the server listens.
-  let answer = await send().catch(() => undefined);
-  for (let tries = 0; answer === undefined && tries < 200; tries += 1) {
-    await setTimeout(100);
-    answer = await send().catch(() => undefined);
-  }
-  const { status } = answer ?? (await send());
-  if (status !== 200) found.push(`the server answered with status ${status}`);
 }
 
 /** @returns the problems found */

@@ -51,7 +51,7 @@ export const CONFIGURATIONS: readonly Trick[] = [
       }
       place.write('coxswain.config.json', JSON.stringify({ deadline: '45m' }));
     },
-    also: [['report'], ['view', '--no-open', '--port', '0'], ['serve', 'status']],
+    also: [['report'], ['view', '--no-open', '--port', '0']],
   },
   {
     name: 'settings of Node and of npm that would load code',

@@ -37,7 +37,6 @@ export const FOLDER_LINKS: readonly Trick[] = [
     loud: /it is a link/,
     also: [
       ['init', '--yes'],
-      ['init', '--http', '--yes'],
       ['init', '--undo'],
     ],
   },
@@ -57,10 +56,7 @@ export const FOLDER_LINKS: readonly Trick[] = [
     name: 'local settings that lead to a file that would be made',
     make: (place) => place.link('.claude/settings.local.json', join(place.root, 'outside/made.json')),
     loud: /it is a link/,
-    also: [
-      ['init', '--yes'],
-      ['init', '--http', '--yes'],
-    ],
+    also: [['init', '--yes']],
   },
   {
     name: 'settings that are a link to a private file',

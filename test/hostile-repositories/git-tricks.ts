@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import type { Step, Trick } from './trick.ts';
 
-/** Sets up the server: its token is to be kept out of git, so that git's own folder is written to. */
+/** Local settings are kept out of git, so that git's own folder is written to. */
 const SET_UP: readonly Step[] = [
-  ['init', '--http', '--yes'],
+  ['init', '--yes'],
   ['init', '--undo'],
 ];
 /** Attacks through git: by a clone, or by an archive that contains the git folder. */
@@ -164,16 +164,6 @@ export const GIT_TRICKS: readonly Trick[] = [
     cwd: (place) => place.at('inner'),
     also: SET_UP,
     writes: /^\/inner(?:\/\.claude|$)/,
-  },
-  {
-    name: 'local settings that git tracks, which would take a token along',
-    make(place) {
-      place.git('init', '-q');
-      place.write('.claude/settings.local.json', '{}\n');
-      place.git('add', '-f', '.');
-    },
-    loud: /git rm --cached/,
-    also: [['init', '--http', '--yes']],
   },
   {
     name: 'an index of git that is cut off, of a future version, and of noise',

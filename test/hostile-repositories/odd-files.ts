@@ -48,19 +48,19 @@ export const ODD_FILES: readonly Trick[] = [
   {
     name: 'a pipe as the index of git',
     make: (place) => place.pipe('.git/index'),
-    also: [['init', '--http', '--dry-run']],
+    also: [['init', '--dry-run']],
   },
   {
     name: 'an index of git of 400 GB',
     make: (place) => place.sparse('.git/index', 400 * GIGABYTE),
-    also: [['init', '--http', '--dry-run']],
+    also: [['init', '--dry-run']],
   },
-  { name: 'a pipe in the place of .git', make: (place) => place.pipe('.git'), also: [['init', '--http', '--dry-run']] },
+  { name: 'a pipe in the place of .git', make: (place) => place.pipe('.git'), also: [['init', '--dry-run']] },
   {
     name: 'a pipe as info/exclude',
     make: (place) => place.pipe('.git/info/exclude'),
     loud: /not a regular file/,
-    also: [['init', '--http', '--yes']],
+    also: [['init', '--yes']],
   },
   {
     name: 'pipes, sockets and links without end among its transcripts',

@@ -17,7 +17,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { findServer } from '../../src/hosts/claude-code/server-process.ts';
 import { projectStoreFile } from '../../src/core/node/project-store.ts';
 
 /** Stands in the user's private files: nothing that coxswain prints or writes may hold it. */
@@ -161,9 +160,6 @@ export class Sandbox {
   dispose(): void {
     try {
       for (const end of this.#open) end();
-      const server = findServer(this.project, this.env)?.holder.pid;
-      // Of a test that failed before it was stopped.
-      if (server !== undefined) process.kill(server, 'SIGKILL');
     } finally {
       rmSync(this.root, { recursive: true, force: true });
     }

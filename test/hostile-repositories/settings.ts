@@ -62,7 +62,7 @@ export const SETTINGS: readonly Trick[] = [
       const hooks = { PreToolUse: [{ hooks: urls.map(http) }], Stop: [{ hooks: urls.map(http) }] };
       place.write('.claude/settings.json', JSON.stringify({ hooks }));
     },
-    loud: NOT_TRIED,
+    loud: /server of an earlier version/,
     also: INIT,
     writes: MARKED,
   },
@@ -165,28 +165,6 @@ export const SETTINGS: readonly Trick[] = [
     name: 'a file in the place of the folder of settings',
     make: (place) => place.write('.claude', ''),
     also: INIT,
-  },
-  {
-    name: 'a session whose events go to the server, with all that is shipped against it',
-    make(place) {
-      place.program('tool', 'tool');
-      place.write('serve.json', JSON.stringify({ port: 1, token: 'x'.repeat(43), program: [place.at('tool')] }), 0o600);
-      place.write(
-        'coxswain.config.json',
-        JSON.stringify({ mode: 'shadow', completion: { command: ['sh', '-c', place.canary('x')] } }),
-      );
-      place.program('node_modules/.bin/node', 'node');
-      place.write('package.json', '{"type":"commonjs"}');
-    },
-    loud: /trust/,
-    also: [
-      ['init', '--http', '--yes'],
-      'served session',
-      ['serve', 'status'],
-      ['doctor', '--json'],
-      ['serve', 'stop'],
-      ['init', '--undo'],
-    ],
   },
 ];
 

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { STATE_FILES, folderOfProject } from '../../src/core/node/state-places.ts';
-import { thisProcess } from '../../src/core/node/process-identity.ts';
 import type { Trick } from './trick.ts';
 
 /** Control files that come with the repository. */
@@ -16,9 +14,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       place.write('.coxswain/serve.json', serveSettings([place.at('tool')]), 0o600);
     },
     also: [
-      ['serve', 'status'],
-      ['serve', 'start'],
-      ['serve', 'stop'],
+      ['init', '--yes'],
       ['init', '--undo'],
     ],
   },
@@ -33,30 +29,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
         place.write(join(root, key, 'serve.json'), settings, 0o600);
       }
     },
-    also: [
-      ['serve', 'status'],
-      ['serve', 'start'],
-    ],
-  },
-  {
-    name: 'a record of a server that names a process of the user',
-    make(place) {
-      const child = spawn('sleep', ['1000']);
-      place.endWith(() => {
-        const wasAlive = child.exitCode === null && child.signalCode === null;
-        child.kill('SIGKILL');
-        if (!wasAlive) throw new Error('a process of the user was ended');
-      });
-      place.write(
-        '.coxswain/serve.pid',
-        JSON.stringify({ build: '0.1.0', holder: { ...thisProcess(), pid: child.pid, processStart: '' } }),
-      );
-      place.write('.coxswain/serve.json', serveSettings(['sleep', '1000']), 0o600);
-    },
-    also: [
-      ['serve', 'stop'],
-      ['init', '--undo'],
-    ],
+    also: [['init', '--yes']],
   },
   {
     name: 'a backup by which init --undo would replace a file of the user',

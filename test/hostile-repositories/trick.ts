@@ -1,13 +1,12 @@
 import type { Sandbox } from './sandbox.ts';
 
 /**
- * A step in a repository: a command line; a session whose events go through the hook; a session whose events go to the hook
- * server; an event with these fields through the hook; or an action of the repository.
+ * A step in a repository: a command line; a session whose events go through the hook; an event with these fields through the
+ * hook; or an action of the repository.
  */
 export type Step =
   | readonly string[]
   | 'session'
-  | 'served session'
   | { readonly event: Readonly<Record<string, unknown>> }
   | ((place: Sandbox) => void);
 

@@ -43,7 +43,7 @@ export function mayBeAlive({ host, boot, pid, processStart }: ProcessIdentity): 
 }
 
 /** Returns true if a process of any user with this pid runs on this machine. */
-export function isRunning(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (thrown) {

@@ -22,11 +22,10 @@ export const STATE_FILES = {
     name: 'init-claude-code.json',
     holds: 'the settings of every host as they were before `coxswain init`',
   },
-  serveSettings: {
+  oldServer: {
     name: 'serve.json',
-    holds: 'port, token and program of the server that `coxswain init --http` set up',
+    holds: 'of earlier versions: port and token of a server for http hooks; `coxswain init` removes it',
   },
-  serverRecord: { name: 'serve.pid', holds: 'the process that serves the project' },
   otlpToken: { name: 'otlp.token', holds: 'the token that exporters of OpenTelemetry send' },
   otlpInbox: { name: 'otlp.db', holds: 'spans that were acknowledged and are not recorded yet' },
   lastReport: { name: 'last-report.json', holds: 'the runs that the last report numbered, for `coxswain NUMBER`' },

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addHooks, ourHooks, removeHooks } from './edit-settings.ts';
-import { hookCommand, hookGroups, httpHookGroups } from './init-hooks.ts';
+import { hookCommand, hookGroups } from './init-hooks.ts';
 
 const command = hookCommand('/opt/node/bin/node', '/opt/coxswain/dist/hook.cjs');
 const wanted = hookGroups(command);
@@ -57,31 +57,25 @@ test('a hook of another place or version is replaced, not doubled', () => {
   expect([...ourHooks(after).values()].flat().every((one) => one === command)).toBe(true);
 });
 
-test('requests to a server take the place of commands, and the other way round, but for the events that start it', () => {
-  const http = httpHookGroups(command, { port: 23456, token: 'the-token' });
-  const served = addHooks(addHooks('{"model": "x"}', wanted), http);
-  const { hooks = {} } = parsed(served);
-  expect(Object.keys(hooks)).toHaveLength(12);
-  expect(hooks['SessionStart']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }]);
-  expect(hooks['UserPromptSubmit']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }]);
-  expect(hooks['PostToolBatch']).toEqual([
-    {
-      hooks: [
-        {
-          type: 'http',
-          url: 'http://127.0.0.1:23456/coxswain-hook',
-          timeout: 10,
-          headers: { Authorization: 'Bearer the-token', 'x-coxswain-disable': '$COXSWAIN_DISABLE' },
-          allowedEnvVars: ['COXSWAIN_DISABLE'],
-        },
-      ],
-    },
-  ]);
-  expect(addHooks(served, http)).toBe(served);
-  const renewed = addHooks(served, httpHookGroups(command, { port: 23456, token: 'another' }));
-  expect(renewed).not.toContain('the-token');
-  expect(parsed(addHooks(served, wanted))).toEqual(parsed(addHooks('{"model": "x"}', wanted)));
-  expect(parsed(removeHooks(served))).toEqual({ model: 'x' });
+test('requests of an earlier version to its server are replaced by commands', () => {
+  const http = {
+    type: 'http',
+    url: 'http://127.0.0.1:23456/coxswain-hook',
+    timeout: 10,
+    headers: { Authorization: 'Bearer the-token', 'x-coxswain-disable': '$COXSWAIN_DISABLE' },
+    allowedEnvVars: ['COXSWAIN_DISABLE'],
+  };
+  const foreign = { type: 'http', url: 'http://127.0.0.1:1/other' };
+  const old = JSON.stringify({
+    model: 'x',
+    hooks: { PostToolBatch: [{ hooks: [http] }], PreToolUse: [{ matcher: '*', hooks: [http, foreign] }] },
+  });
+  const after = addHooks(old, wanted);
+  expect(after).not.toContain('the-token');
+  expect(parsed(after).hooks?.['PostToolBatch']).toEqual([wanted.get('PostToolBatch')]);
+  const left = { model: 'x', hooks: { PreToolUse: [{ matcher: '*', hooks: [foreign] }] } };
+  expect(parsed(removeHooks(after))).toEqual(left);
+  expect(parsed(removeHooks(old))).toEqual(left);
 });
 
 test('a command of ours in a group with another one goes alone', () => {

@@ -18,6 +18,7 @@ import { constants, Script } from 'node:vm';
 
 import { present } from '../../core/base/present.ts';
 import type * as HookMain from './hook-main.ts';
+import { LINES_ARGUMENT } from './hook-lines.ts';
 import { logFault } from '../../core/node/fault-log.ts';
 import { endProcess, readStdin } from './read-stdin.ts';
 
@@ -28,14 +29,15 @@ type MainModule = (exports: object, require: NodeJS.Require) => void;
 declare const COXSWAIN_HOOK_HASH: string;
 
 async function launch(): Promise<void> {
+  const takesLines = process.argv.includes(LINES_ARGUMENT);
   // A worker thread reads standard input while the hook is loaded.
-  const stdin = readStdin();
+  const stdin = takesLines ? undefined : readStdin();
   // If the hook cannot be loaded, nothing else handles a rejection.
-  stdin.catch(() => undefined);
+  stdin?.catch(() => undefined);
   const file = join(__dirname, 'hook-main.cjs');
   const cache = cacheFile();
   const cached = cache === undefined ? undefined : readCache(cache);
-  if (cached === undefined) setCompilers(false);
+  if (cached === undefined && !takesLines) setCompilers(false);
   const script = new Script(readFileSync(file, 'latin1'), {
     filename: file,
     ...present({ cachedData: cached }),
@@ -45,7 +47,8 @@ async function launch(): Promise<void> {
   // The build wraps the file in a function of this type.
   (script.runInThisContext() as MainModule)(exported, cachedRequire());
   // The bundle exports the members of this module.
-  const { runHook, warmUp } = exported as typeof HookMain;
+  const { runHook, runHookLines, warmUp } = exported as typeof HookMain;
+  if (stdin === undefined) return await runHookLines(endProcess);
   await runHook(stdin, endProcess);
   if (cache === undefined || (cached !== undefined && script.cachedDataRejected !== true)) return;
   await warmUp();

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 import { systemClock } from '../../core/base/clock.ts';
-import { messageOf } from '../../core/base/error.ts';
+import { hasCode, messageOf } from '../../core/base/error.ts';
 import { faultText } from '../../core/recorder/fault-text.ts';
 import { untrustedText } from '../config/loaded-config.ts';
 import { type OneShotStore, sqliteOneShot } from '../../stores/sqlite/sqlite-one-shot.ts';
@@ -16,8 +16,8 @@ import { projectFolderOf } from '../../core/node/project-folder.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 import { writeStdout } from './write-stdout.ts';
 import type { ResolvedStore } from '../config/resolved-config.ts';
-import type { HostEvent } from '../../adapters/host/host-event.ts';
-import { serveFileOf } from './serve-settings.ts';
+import { OLD_SERVER_TEXT, hasOldServer } from './old-server.ts';
+import { LINE_MARK, linesOf } from './hook-lines.ts';
 
 export { warmUp } from './warm-up.ts';
 
@@ -43,23 +43,70 @@ interface EventFacts {
  */
 export async function runHook(stdin: Promise<Buffer>, leave: () => never): Promise<void> {
   const facts: EventFacts = {};
-  const fail = (where: string, error: unknown): void => logEventFault({ where, message: messageOf(error) }, facts);
+  spillAtFault(() => facts, leave);
+  await handleSafely(async () => handleEvent(await stdin, facts, printAnswer), facts);
+}
+
+/**
+ * Handles events like `runHook`, one after another, for a plugin: a line of standard input is an event, and a line of standard
+ * output is its answer. Nothing of a session is kept in memory between events, so a process that is killed loses nothing that
+ * it answered, and other processes may handle events of the same session. Returns at the end of the input.
+ *
+ * @param leave  ends the process with exit code 0
+ */
+export async function runHookLines(leave: () => never): Promise<void> {
+  let facts: EventFacts = {};
+  let print: (answer: object) => void = () => undefined;
+  spillAtFault(
+    () => facts,
+    () => {
+      // The event is spilled, so it must not be sent again.
+      print({});
+      return leave();
+    },
+  );
+  for await (const line of linesOf(process.stdin)) {
+    const current: EventFacts = {};
+    let isAnswered = false;
+    facts = current;
+    print = (answer) => {
+      if (!isAnswered) printLine(answer);
+      isAnswered = true;
+    };
+    await handleSafely(async () => handleEvent(line, current, print), current);
+    print({});
+  }
+}
+
+function printLine(answer: object): void {
+  try {
+    writeStdout(`${JSON.stringify({ [LINE_MARK]: answer })}\n`);
+  } catch (error) {
+    // The agent has ended.
+    if (!hasCode(error, 'EPIPE')) throw error;
+  }
+}
+
+function spillAtFault(facts: () => EventFacts, leave: () => never): void {
   const failAndLeave = (where: string, error: unknown): never => {
-    fail(where, error);
-    facts.spill?.(messageOf(error));
+    logEventFault({ where, message: messageOf(error) }, facts());
+    facts().spill?.(messageOf(error));
     return leave();
   };
   process.on('uncaughtException', (error) => failAndLeave('uncaught exception', error));
   process.on('unhandledRejection', (error) => failAndLeave('unhandled rejection', error));
+}
+
+async function handleSafely(handle: () => Promise<void>, facts: EventFacts): Promise<void> {
   try {
-    const bytes = await stdin;
-    await handleEvent(bytes, facts);
+    await handle();
   } catch (error) {
-    fail('hook', error);
+    logEventFault({ where: 'hook', message: messageOf(error) }, facts);
   }
 }
 
-async function handleEvent(bytes: Buffer, facts: EventFacts): Promise<void> {
+/** @param print  called once with the answer, when it is on disk; not called for an event that cannot be read */
+async function handleEvent(bytes: Buffer, facts: EventFacts, print: (answer: object) => void): Promise<void> {
   const event = readHookEvent(bytes);
   if (event === undefined) {
     return logEventFault(
@@ -100,15 +147,17 @@ async function handleEvent(bytes: Buffer, facts: EventFacts): Promise<void> {
   for (const message of faults) logEventFault({ where: 'run', message }, facts);
   // At this point the advice is on disk.
   const isBeginning = input.kind === 'session_started' && !input.isAfterCompaction;
-  printAnswer(isBeginning && ignored !== undefined ? { ...answer, systemMessage: `coxswain: ${ignored}` } : answer);
+  const notes = [
+    ...(ignored === undefined ? [] : [ignored]),
+    ...(hasOldServer(projectFolder, env) ? [OLD_SERVER_TEXT] : []),
+  ];
+  print(isBeginning && notes.length > 0 ? { ...answer, systemMessage: `coxswain: ${notes.join('; ')}` } : answer);
   if (openedStore !== undefined) {
     // Also record waiting events of other sessions, because those sessions may send no further event.
     const limitMs = input.kind === 'session_ended' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
     await intake.foldWaiting(openedStore.sessions, { limitMs });
     await openedStore.store.close();
   }
-  const problem = await wakeServer(input.kind, { projectFolder, env });
-  if (problem !== undefined) logEventFault({ where: 'server', message: problem }, facts);
   if (input.kind === 'session_ended') {
     const { trimStore } = await import('./trim-store.ts');
     trimStore(place, { program: findProgram(process.argv[1]), env });
@@ -145,20 +194,4 @@ async function openHookStore(
   if (kind === 'sqlite') return sqliteOneShot(address, { timeoutMs });
   const { openStore } = await import('../../stores/registry/open-store.ts');
   return openStore(address, { waitMs: timeoutMs });
-}
-
-/**
- * Starts the server of a project when a session starts or a prompt is submitted. Loads no further module if the project has no
- * server.
- *
- * @returns the problem, if any; never rejects
- */
-async function wakeServer(
-  event: HostEvent['kind'],
-  { projectFolder, env }: { readonly projectFolder: string; readonly env: NodeJS.ProcessEnv },
-): Promise<string | undefined> {
-  if ((event !== 'session_started' && event !== 'prompted') || !existsSync(serveFileOf(projectFolder, env)))
-    return undefined;
-  const { ensureServer } = await import('./server-process.ts');
-  return ensureServer(projectFolder, { env, renew: event === 'session_started' });
 }

@@ -8,15 +8,7 @@ import { geminiDialect } from '../dialects/gemini-dialect.ts';
 import { HOSTS, type HostName } from '../dialects/hook-dialect.ts';
 import { invalidArgument } from '../../core/base/error.ts';
 import { addHooks, ignoredSettings } from './edit-settings.ts';
-import {
-  hookCommand,
-  HOOK_MARK,
-  hookGroups,
-  httpHookGroups,
-  timeoutOf,
-  type HookNeeds,
-  type HookServerAddress,
-} from './init-hooks.ts';
+import { hookCommand, HOOK_MARK, hookGroups, timeoutOf, type HookNeeds } from './init-hooks.ts';
 
 /** The owner of a settings file: a project or the user. */
 export interface HostScope {
@@ -40,9 +32,7 @@ export interface HostPlace {
    *
    * @throws CoxswainError `invalid-argument` for text that cannot be edited
    */
-  edit(before: string, program: HookProgram, server?: HookServerAddress, needs?: HookNeeds): string;
-  /** True for a plugin. It sends events to the resident server. It starts a hook process only if the server does not answer. */
-  readonly isPlugin?: true;
+  edit(before: string, program: HookProgram, needs?: HookNeeds): string;
 }
 
 /** Codex limits hooks at the end of a session to this time. It prints a warning at each start if a hook has a longer timeout. */
@@ -58,14 +48,11 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
         scope.projectFolder === undefined ? own('claude-code', scope) : join(scope.projectFolder, '.claude'),
         'settings.json',
       ),
-    edit(before, { node, hookFile }, server, needs) {
+    edit(before, { node, hookFile }, needs) {
       const command = hookCommand(node, hookFile);
       const problem = ignoredSettings(before);
       if (problem !== undefined) throw invalidArgument(problem);
-      return addHooks(
-        before,
-        server === undefined ? hookGroups(command, needs) : httpHookGroups(command, server, needs),
-      );
+      return addHooks(before, hookGroups(command, needs));
     },
   },
   codex: {
@@ -120,7 +107,6 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
         'coxswain.js',
       ),
     edit: (_before, program) => pluginText('export const Coxswain = async (host) =>', 'opencodePlugin', program),
-    isPlugin: true,
   },
   pi: {
     settingsFile: (scope) =>
@@ -130,7 +116,6 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
         'coxswain.ts',
       ),
     edit: (_before, program) => pluginText('export default async (host: unknown) =>', 'piExtension', program),
-    isPlugin: true,
   },
 };
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rmdirSync, rmSync, statSync } from 'node:fs';
+import { rmdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -25,8 +25,6 @@ export interface InitRequest {
    * the owner's state folder.
    */
   readonly owner: StateOwner;
-  /** True if the settings contain a token. The file is then readable only by its owner. */
-  readonly isSecret?: boolean;
   /** An ignore file that keeps the settings out of git. */
   readonly ignore?: IgnoreFile;
   /** A configuration file to create if it does not exist. */
@@ -40,8 +38,6 @@ export interface InitChange {
   /** Content before the change. Undefined if the file does not exist yet. */
   readonly before: string | undefined;
   readonly after: string;
-  /** New file mode. Absent if the mode does not change. */
-  readonly mode?: number;
   /** See `ReplaceFileOptions`. */
   readonly within?: string;
 }
@@ -73,8 +69,6 @@ interface Backup {
   readonly within?: string;
 }
 
-const OWNER_ONLY = 0o600;
-
 /** Absolute path of the bundled hook of this installation. The file may not exist. */
 export function ownHookFile(): string {
   return fileURLToPath(new URL('../../../dist/hook.cjs', import.meta.url));
@@ -86,17 +80,16 @@ export function ownHookFile(): string {
  * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` if the settings cannot be read
  */
 export function planInit(request: InitRequest): readonly InitChange[] {
-  const { host, settingsFile, config, edit, ignore, owner, isSecret } = request;
+  const { host, settingsFile, config, edit, ignore, owner } = request;
   const fileOptions = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };
   // Check before reading, because the content behind a link must not be shown either.
   if (owner.projectFolder !== undefined) requireInside(owner.projectFolder, settingsFile);
   const settingsBefore = textOf(settingsFile);
   const settingsAfter = withFileName(settingsFile, () => edit(settingsBefore ?? ''));
-  const secret = isSecret === true ? { mode: OWNER_ONLY } : {};
   const changes: InitChange[] =
     settingsBefore === settingsAfter
       ? []
-      : [{ host, file: settingsFile, before: settingsBefore, after: settingsAfter, ...secret, ...fileOptions }];
+      : [{ host, file: settingsFile, before: settingsBefore, after: settingsAfter, ...fileOptions }];
   if (ignore !== undefined) {
     requireInside(ignore.within, ignore.file);
     const ignoreText = textOf(ignore.file);
@@ -117,7 +110,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
  * @throws CoxswainError `input-io` if a file cannot be written; earlier changes can be undone
  */
 export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
-  for (const { file, after, host, mode, within } of changes) {
+  for (const { file, after, host, within } of changes) {
     const backups = readBackups(owner);
     const knownBackup = backups.find((backup) => backup.file === file);
     const foundFile = findFile(file);
@@ -129,18 +122,19 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
       : foundFile === undefined
         ? null
         : foreignBytes(file, foundFile.bytes).toString('base64');
-    const modeBefore = mode === undefined ? undefined : isOurs ? knownBackup.mode : modeOf(file);
+    // An earlier version made a file with a token readable only by its owner.
+    const mode = isOurs ? knownBackup.mode : undefined;
     const backup: Backup = {
       host,
       file,
       before: originalBytes,
       after_sha256: sha256(bytes),
       folder_made: isOurs ? knownBackup.folder_made : null,
-      ...present({ mode: modeBefore, within }),
+      ...present({ mode, within }),
     };
     const otherBackups = backups.filter((other) => other.file !== file);
     writeBackups(owner, [...otherBackups, backup]);
-    const folder_made = replaceFile(file, bytes, { mode, within });
+    const folder_made = replaceFile(file, bytes, { within });
     if (folder_made !== undefined) writeBackups(owner, [...otherBackups, { ...backup, folder_made }]);
   }
 }
@@ -265,11 +259,6 @@ function withFileName<Result>(file: string, edit: () => Result): Result {
   } catch (error) {
     throw new CoxswainError('invalid-argument', `${file}: ${messageOf(error)}`, { cause: error, details: { file } });
   }
-}
-
-function modeOf(file: string): number | undefined {
-  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
-  return mode === undefined ? undefined : mode & 0o777;
 }
 
 function sha256(bytes: Uint8Array): string {

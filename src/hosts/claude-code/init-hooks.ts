@@ -3,17 +3,8 @@ import { isJsonObject } from '../../core/base/json.ts';
 import type { SteeringOptions } from '../../core/steering/steering-options.ts';
 import { hasBatches } from './claude-version.ts';
 
-/**
- * Events that still run a command if a server is configured. The command starts the server. Claude Code sends no
- * `SessionStart` over http, and the server may have stopped before a prompt.
- */
-const WAKING_EVENTS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
-
 /** The last word of every coxswain command in settings. It identifies the hooks of coxswain. The hook itself reads no arguments. */
 export const HOOK_MARK = 'coxswain-hook';
-
-/** Request header of an http hook. It carries the value of `COXSWAIN_DISABLE` from the session's environment. */
-export const DISABLE_HEADER = 'x-coxswain-disable';
 
 const TIMEOUT_SECONDS = 10;
 /** Timeout of the stop hook. It includes the completion check, which runs a command for at most 60 seconds by default. */
@@ -31,21 +22,12 @@ export interface HookGroup {
   readonly hooks: readonly HookEntry[];
 }
 
-/** One hook: a command, or an http request to a server. */
-export type HookEntry =
-  | { readonly type: 'command'; readonly command: string; readonly timeout: number; readonly async?: true }
-  | {
-      readonly type: 'http';
-      readonly url: string;
-      readonly timeout: number;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly allowedEnvVars: readonly string[];
-    };
-
-/** Port and token of a server for http hooks. */
-export interface HookServerAddress {
-  readonly port: number;
-  readonly token: string;
+/** One hook. */
+export interface HookEntry {
+  readonly type: 'command';
+  readonly command: string;
+  readonly timeout: number;
+  readonly async?: true;
 }
 
 /** The command line in the settings. It uses the absolute paths of Node and the bundled hook, so it does not depend on the PATH. */
@@ -84,39 +66,10 @@ export function isCallEvent(event: string): boolean {
   return Object.entries(HOOK_EVENTS).some(([name, row]) => name === event && 'perCall' in row);
 }
 
-/** The hook groups by event. All of them run the command. */
-export function hookGroups(command: string, needs: HookNeeds = DEFAULT_NEEDS): ReadonlyMap<string, HookGroup> {
-  return groupsOf(needs, (event, timeout) => {
-    // The keys of the table are the names.
-    const isAsync = 'async' in HOOK_EVENTS[event as keyof typeof HOOK_EVENTS];
-    return { type: 'command', command, timeout, ...(isAsync ? { async: true } : {}) };
-  });
-}
-
-/**
- * The hook groups by event. The two events that start the server run the command. All other events send a request to the
- * server. The token is part of the settings, because every program that the agent runs would see an environment variable.
- */
-export function httpHookGroups(
+/** The hook groups by event. */
+export function hookGroups(
   command: string,
-  { port, token }: HookServerAddress,
-  needs: HookNeeds = DEFAULT_NEEDS,
-): ReadonlyMap<string, HookGroup> {
-  return groupsOf(needs, (event, timeout) => {
-    if (WAKING_EVENTS.has(event)) return { type: 'command', command, timeout };
-    return {
-      type: 'http',
-      url: `http://127.0.0.1:${port}/${HOOK_MARK}`,
-      timeout,
-      headers: { Authorization: `Bearer ${token}`, [DISABLE_HEADER]: '$COXSWAIN_DISABLE' },
-      allowedEnvVars: ['COXSWAIN_DISABLE'],
-    };
-  });
-}
-
-function groupsOf(
-  { guidesBeforeCalls, hasBatches: hasBatchEvent }: HookNeeds,
-  entryOf: (event: string, timeout: number) => HookEntry,
+  { guidesBeforeCalls, hasBatches: hasBatchEvent }: HookNeeds = DEFAULT_NEEDS,
 ): ReadonlyMap<string, HookGroup> {
   const isNeeded = (event: string): boolean =>
     !hasBatchEvent || !isCallEvent(event) || (event === 'PreToolUse' && guidesBeforeCalls);
@@ -124,7 +77,8 @@ function groupsOf(
     Object.entries(HOOK_EVENTS)
       .filter(([event]) => isNeeded(event))
       .map(([event, row]) => {
-        const hooks = [entryOf(event, timeoutOf(event))];
+        const hook = { type: 'command', command, timeout: timeoutOf(event) } as const;
+        const hooks: readonly HookEntry[] = ['async' in row ? { ...hook, async: true } : hook];
         return [event, 'tools' in row ? { matcher: '*', hooks } : { hooks }];
       }),
   );
@@ -132,7 +86,7 @@ function groupsOf(
 
 /**
  * Returns the mark of a coxswain hook in settings, for any version and installation folder. The mark is the hook's command, or
- * the address and headers of its request. Undefined for a hook that is not from coxswain.
+ * the address and headers of the request of an earlier version. Undefined for a hook that is not from coxswain.
  */
 export function markOf(hook: unknown): string | undefined {
   if (!isJsonObject(hook)) return undefined;

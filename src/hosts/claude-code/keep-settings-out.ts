@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 
-import { CoxswainError, hasCode } from '../../core/base/error.ts';
+import { hasCode } from '../../core/base/error.ts';
 import { commonFolder, findGit, mayBeTracked } from '../../core/node/git-folder.ts';
 import { requireInside } from '../../core/node/guarded-file.ts';
 import { realProject } from '../../core/node/state-places.ts';
@@ -19,22 +19,14 @@ export interface IgnoreFile {
  * because a repository's configuration can name programs that git runs.
  *
  * @returns undefined if the line exists, if there is no repository, or if git tracks the file
- * @throws CoxswainError `invalid-argument` if git tracks a file that contains a secret; `unsafe-path` if `info/exclude` is a
- * link
+ * @throws CoxswainError `unsafe-path` if `info/exclude` is a link
  */
-export function ignoreFileFor(file: string, projectFolder: string, holdsSecret: boolean): IgnoreFile | undefined {
+export function ignoreFileFor(file: string, projectFolder: string): IgnoreFile | undefined {
   const project = realProject(projectFolder);
   const place = findGit(project);
   if (place === undefined) return undefined;
   const realPath = join(project, relative(projectFolder, file));
-  if (mayBeTracked(place, realPath)) {
-    if (!holdsSecret) return undefined;
-    throw new CoxswainError(
-      'invalid-argument',
-      `git tracks ${file}, and the hooks hold a token; first run git rm --cached ${basename(file)} in ${dirname(file)}`,
-      { details: { file } },
-    );
-  }
+  if (mayBeTracked(place, realPath)) return undefined;
   const gitFolder = commonFolder(place);
   const exclude = requireInside(gitFolder, join(gitFolder, 'info', 'exclude'));
   const textBefore = textOf(exclude);

@@ -24,7 +24,7 @@ export interface OtlpServerOptions {
 }
 
 /** The body of a response to a request that is not read. Exporters show it to their user. */
-export const REFUSALS = {
+const REFUSALS = {
   401: 'the token is missing or wrong: coxswain serve otlp prints the setting of the exporter that sends it',
   403: 'requests from web pages, or to another host name, are refused',
   404: 'the path is not supported: send traces to /v1/traces and logs to /v1/logs; metrics are not stored',
@@ -106,7 +106,7 @@ function comesFromProgram(request: IncomingMessage, port: number | undefined): b
  * @returns the port
  * @throws CoxswainError `input-io` if the address is not available; `details.code` is the system's error code
  */
-export async function listenOn(
+async function listenOn(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
   option: string,
@@ -126,7 +126,7 @@ export async function listenOn(
 }
 
 /** Stops accepting requests. Waits up to five seconds for requests in progress. */
-export async function closeServer(server: Server): Promise<void> {
+async function closeServer(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());

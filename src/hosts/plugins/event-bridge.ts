@@ -1,26 +1,26 @@
-import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 
+import { systemClock } from '../../core/base/clock.ts';
 import { isJsonObject } from '../../core/base/json.ts';
-import { DISABLE_HEADER, HOOK_MARK } from '../claude-code/init-hooks.ts';
+import { logFault } from '../../core/node/fault-log.ts';
 import { projectFolderOf } from '../../core/node/project-folder.ts';
-import { readServeSettings } from '../claude-code/serve-settings.ts';
+import { timeoutOf } from '../claude-code/init-hooks.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';
+import { EventProcess, type PluginProgram } from './event-process.ts';
 
-/** Absolute paths of Node and the bundled hook. They come from the plugin file that `init` wrote. */
-export interface PluginProgram {
-  readonly node: string;
-  readonly hook: string;
-}
+export type { PluginProgram } from './event-process.ts';
 
 /** Reports events of a host from its plugin. */
 export interface EventBridge {
   /**
-   * Reports an event after the previous ones. Never rejects.
+   * Reports an event after the previous ones. Never rejects. Takes at most ten seconds.
    *
    * @param event  in the format of `readPayload`
    * @returns text for the model
    */
   send(event: EventBody): Promise<string | undefined>;
+  /** Ends the process that takes the events, after those before. The next event starts another one. */
+  close(): Promise<void>;
 }
 
 /** Fields of every event. */
@@ -31,61 +31,52 @@ export interface EventBody {
 }
 
 /** How long the host waits for an answer. */
-const LIMIT_MS = 10_000;
-/** Events that start the server. They are sent to a hook process. */
-const WAKING: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
+const WAIT_MS = 10_000;
+/** Events after which a process is tried again. */
+const BEGINNINGS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
 
 /**
- * Reports events to the resident server of the project. If the server does not run or does not acknowledge the event, a hook
- * process takes it. The hook process writes an event to a spill file if the store does not accept it, so no event is lost.
+ * Reports events to one hook process of this agent process. The hook writes an event to a spill file if the store does not
+ * accept it, and an event that it did not answer is sent again to the next process, so none is lost.
  */
-export function createBridge(host: HostName, cwd: string, { node, hook }: PluginProgram): EventBridge {
+export function createBridge(host: HostName, cwd: string, program: PluginProgram): EventBridge {
   const { env } = process;
-  if (env['COXSWAIN_DISABLE'] === '1') return { send: async () => undefined };
-  const projectFolder = projectFolderOf({ projectDir: undefined, cwd });
+  if (env['COXSWAIN_DISABLE'] === '1') return { send: async () => undefined, close: async () => undefined };
+  const hook = new EventProcess(program, cwd);
   const report = async (event: EventBody): Promise<string | undefined> => {
-    const body = JSON.stringify({ host, cwd, ...event });
-    const answer = WAKING.has(event.hook_event_name) ? undefined : await post(body);
-    return textIn(answer ?? (await runHook(body)));
-  };
-  const post = async (body: string): Promise<string | undefined> => {
-    try {
-      const settings = readServeSettings(projectFolder, env);
-      if (settings === undefined) return undefined;
-      const response = await fetch(`http://127.0.0.1:${settings.port}/${HOOK_MARK}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${settings.token}`, [DISABLE_HEADER]: '0' },
-        body,
-        signal: AbortSignal.timeout(LIMIT_MS),
-      });
-      return response.status === 200 ? await response.text() : undefined;
-    } catch {
-      // There is no server, or another program answered. A hook process takes the event.
-      return undefined;
+    const { hook_event_name: name } = event;
+    if (BEGINNINGS.has(name)) hook.tryAgain();
+    if (hook.hasGivenUp) return undefined;
+    const answer = await hook.take(JSON.stringify({ host, cwd, ...event }), timeoutOf(name) * 1_000);
+    if (hook.hasGivenUp) {
+      const place = { projectFolder: projectFolderOf({ projectDir: undefined, cwd }), env, nowMs: systemClock.nowMs() };
+      logFault(
+        {
+          where: 'plugin',
+          message: `nothing is recorded until the next prompt: ${program.node} answers nothing`,
+          event: name,
+        },
+        place,
+        true,
+      );
     }
+    const text = isJsonObject(answer) ? answer['text'] : undefined;
+    return typeof text === 'string' ? text : undefined;
   };
-  const runHook = async (body: string): Promise<string> =>
-    new Promise((resolve) => {
-      const child = spawn(node, [hook, HOOK_MARK], { cwd, env, stdio: ['pipe', 'pipe', 'ignore'], timeout: LIMIT_MS });
-      let answer = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (answer += text));
-      child.on('error', () => resolve(''));
-      child.on('close', () => resolve(answer));
-      child.stdin.on('error', () => undefined);
-      child.stdin.end(body);
-    });
   let last: Promise<unknown> = Promise.resolve();
   return {
     async send(event) {
       const answer = last.then(async () => report(event)).catch(() => undefined);
       last = answer;
-      return answer;
+      const waiting = new AbortController();
+      const timeIsUp = sleep(WAIT_MS, undefined, { signal: waiting.signal }).catch(() => undefined);
+      const text = await Promise.race([answer, timeIsUp]);
+      waiting.abort();
+      return text;
+    },
+    async close() {
+      last = last.then(() => hook.close());
+      await last;
     },
   };
-}
-
-function textIn(answer: string): string | undefined {
-  const json: unknown = answer === '' ? {} : JSON.parse(answer);
-  const text = isJsonObject(json) ? json['text'] : undefined;
-  return typeof text === 'string' ? text : undefined;
 }

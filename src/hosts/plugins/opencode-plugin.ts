@@ -148,6 +148,7 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
     async dispose() {
       for (const session_id of sessions)
         await bridge.send({ hook_event_name: 'SessionEnd', session_id, reason: 'exit', ...usages.of(session_id) });
+      await bridge.close();
     },
   };
 }

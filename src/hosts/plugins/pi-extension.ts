@@ -113,6 +113,7 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
   pi.on('session_shutdown', async ({ reason }, context) => {
     const session_id = idOf(context);
     await bridge.send({ hook_event_name: 'SessionEnd', session_id, reason, ...usages.of(session_id) });
+    await bridge.close();
     return undefined;
   });
 }

@@ -1,12 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { testFolder } from '../../../test/support/test-folder.ts';
-import { writeServeSettings } from '../claude-code/serve-settings.ts';
+import { loggedFaults } from '../../../test/user-state.ts';
+import { makeStateFolder, stateFile } from '../../core/node/state-places.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
+import { EventProcess } from './event-process.ts';
 import { opencodePlugin } from './opencode-plugin.ts';
 import { piExtension } from './pi-extension.ts';
 
@@ -14,7 +16,7 @@ let project: string;
 let program: PluginProgram;
 let log: string;
 
-/** A hook that logs its input and answers with the name of the event. */
+/** A hook that logs each event and answers with its name. It ends at an event `end`, and does not answer one named `hang`. */
 beforeEach(() => {
   const folder = testFolder();
   project = join(folder, 'project');
@@ -23,14 +25,27 @@ beforeEach(() => {
   const hook = join(folder, 'hook.cjs');
   writeFileSync(
     hook,
-    `let text = '';
-process.stdin.on('data', (more) => (text += more)).on('end', () => {
+    `console.log('started ' + process.argv.slice(2).join(' '));
+require('node:fs').appendFileSync(${JSON.stringify(`${log}-starts`)}, process.pid + '\\n');
+require('node:readline').createInterface({ input: process.stdin }).on('line', (text) => {
+  const { hook_event_name: name } = JSON.parse(text);
   require('node:fs').appendFileSync(${JSON.stringify(log)}, text + '\\n');
-  process.stdout.write(JSON.stringify({ text: 'on ' + JSON.parse(text).hook_event_name }));
+  if (name === 'end') process.exit(1);
+  if (name !== 'hang') console.log(JSON.stringify({ coxswain_answer: { text: 'on ' + name } }));
 });`,
   );
   program = { node: process.execPath, hook };
 });
+
+const starts = (): readonly number[] => readFileSync(`${log}-starts`, 'utf8').trim().split('\n').map(Number);
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 const logged = (): readonly Readonly<Record<string, unknown>>[] =>
   readFileSync(log, 'utf8')
@@ -40,43 +55,81 @@ const logged = (): readonly Readonly<Record<string, unknown>>[] =>
 
 const names = (): readonly unknown[] => logged().map((event) => event['hook_event_name']);
 
-/** A server of the project that answers each event with the status. @returns the tokens received */
-async function serve(status: number): Promise<readonly string[]> {
-  const tokens: string[] = [];
-  const server = createServer((request, response) => {
-    tokens.push(String(request.headers.authorization));
-    request.resume().on('end', () => response.writeHead(status).end(status === 200 ? '{"text":"served"}' : ''));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  writeServeSettings(project, { port, token: 'a token that is long enough for a test', program: ['node'] });
-  return tokens;
-}
-
-test('events go to the server of the project, except those that start it, which a process takes', async () => {
-  const tokens = await serve(200);
+test('one process takes all events, and ends when the bridge is closed', async () => {
   const bridge = createBridge('pi', project, program);
   expect(await bridge.send({ hook_event_name: 'UserPromptSubmit', session_id: 's' })).toBe('on UserPromptSubmit');
-  expect(await bridge.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBe('served');
-  expect(tokens).toEqual(['Bearer a token that is long enough for a test']);
-  expect(names()).toEqual(['UserPromptSubmit']);
-});
-
-test.each([401, 500])('an event that the server does not acknowledge (%i) is taken by a process', async (status) => {
-  await serve(status);
-  const bridge = createBridge('pi', project, program);
   expect(await bridge.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBe('on PreToolUse');
-  expect(logged()).toEqual([{ host: 'pi', cwd: project, hook_event_name: 'PreToolUse', session_id: 's' }]);
+  expect(logged()[1]).toEqual({ host: 'pi', cwd: project, hook_event_name: 'PreToolUse', session_id: 's' });
+  await bridge.close();
+  const [pid = 0, ...more] = starts();
+  expect(more).toEqual([]);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+  expect(await bridge.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBe('on PreToolUse');
+  expect(starts()).toHaveLength(2);
+  await bridge.close();
 });
 
-test('a hook that is missing or prints no JSON gives no text and causes no error', async () => {
+test('events that arrive at once are taken in their order', async () => {
+  const bridge = createBridge('pi', project, program);
+  const sent = ['A', 'B', 'C'].map(async (hook_event_name) => bridge.send({ hook_event_name, session_id: 's' }));
+  expect(await Promise.all(sent)).toEqual(['on A', 'on B', 'on C']);
+  expect(names()).toEqual(['A', 'B', 'C']);
+  await bridge.close();
+});
+
+test('a process that ended is replaced by another one, which takes the event', async () => {
+  const bridge = createBridge('pi', project, program);
+  await bridge.send({ hook_event_name: 'PreToolUse', session_id: 's' });
+  process.kill(starts()[0] ?? 0, 'SIGKILL');
+  expect(await bridge.send({ hook_event_name: 'PostToolUse', session_id: 's' })).toBe('on PostToolUse');
+  expect(names()).toEqual(['PreToolUse', 'PostToolUse']);
+  await bridge.close();
+});
+
+test('an event at which the process ends is sent twice, and after three such ends no process starts until the next prompt', async () => {
+  const bridge = createBridge('pi', project, program);
+  expect(await bridge.send({ hook_event_name: 'end', session_id: 's' })).toBeUndefined();
+  expect(names()).toEqual(['end', 'end']);
+  expect(await bridge.send({ hook_event_name: 'end', session_id: 's' })).toBeUndefined();
+  expect(await bridge.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBeUndefined();
+  expect(starts()).toHaveLength(3);
+  expect(loggedFaults({ project, env: process.env })).toContain('nothing is recorded until the next prompt');
+  expect(await bridge.send({ hook_event_name: 'UserPromptSubmit', session_id: 's' })).toBe('on UserPromptSubmit');
+  expect(await bridge.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBe('on PreToolUse');
+  await bridge.close();
+});
+
+test('a process that does not answer in time is killed, and the next one gets its event', async () => {
+  const hook = new EventProcess(program, project);
+  expect(await hook.take('{"hook_event_name":"hang"}', 500)).toBeUndefined();
+  expect(names()).toEqual(['hang', 'hang']);
+  for (const pid of starts()) await expect.poll(() => isAlive(pid)).toBe(false);
+});
+
+test('a program that is missing or prints no answer gives no text and causes no error', async () => {
   const missing = createBridge('pi', project, { ...program, node: join(project, 'gone') });
   expect(await missing.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBeUndefined();
   writeFileSync(program.hook, 'console.log("Warning: no JSON");');
   const noisy = createBridge('pi', project, program);
   expect(await noisy.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBeUndefined();
+});
+
+test('a program on the port of the server of an earlier version gets no byte', async () => {
+  let connections = 0;
+  const server = createServer(() => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const owner = { env: process.env, projectFolder: project };
+  makeStateFolder(owner);
+  const settings = { port, token: 'a token that is long enough for a test', program: [process.execPath] };
+  writeFileSync(stateFile('oldServer', owner), JSON.stringify(settings), { mode: 0o600 });
+  const bridge = createBridge('opencode', project, program);
+  for (const hook_event_name of ['SessionStart', 'PreToolUse', 'PostToolUse', 'Stop'])
+    expect(await bridge.send({ hook_event_name, session_id: 's' })).toBe(`on ${hook_event_name}`);
+  await bridge.close();
+  expect(connections).toBe(0);
 });
 
 test('opencode: advice goes into the result of a call or a message of the next request, and failed calls are read from that request', async () => {

@@ -44,7 +44,7 @@ export function checkSettings(
   { isHookElsewhere, needs }: { readonly isHookElsewhere: boolean; readonly needs: HookNeeds },
 ): readonly DoctorLine[] {
   const lines = settings.flatMap(fileLine);
-  const hookedEvents = new Set(settings.flatMap(({ commands, httpEvents }) => [...commands.keys(), ...httpEvents]));
+  const hookedEvents = new Set(settings.flatMap(({ commands }) => [...commands.keys()]));
   if (isHookElsewhere && hookedEvents.size === 0) return lines;
   return [
     ...lines,
@@ -64,10 +64,12 @@ function fileLine(settings: FoundSettings): readonly DoctorLine[] {
     const found = `${file}: disableAllHooks is set, so nothing is recorded`;
     return [failed(check, found, `Delete the line with disableAllHooks in ${file}.`)];
   }
-  const { size } = new Set([...commands.keys(), ...httpEvents]);
-  const overHttp = httpEvents.length === 0 ? '' : `, ${httpEvents.length} of them over http`;
-  const hooks = size === 0 ? 'no coxswain hooks' : `coxswain hooks for ${countOf(size, 'event')}`;
-  return [passed(check, `${file}: ${hooks}${overHttp}`)];
+  if (httpEvents.length > 0) {
+    const found = `${file}: ${countOf(httpEvents.length, 'event')} go to the server of an earlier version, which no longer exists`;
+    return [failed(check, found, `Run ${initFor(layer)}, which replaces these hooks.`)];
+  }
+  const hooks = commands.size === 0 ? 'no coxswain hooks' : `coxswain hooks for ${countOf(commands.size, 'event')}`;
+  return [passed(check, `${file}: ${hooks}`)];
 }
 
 function hookLines(
@@ -83,9 +85,7 @@ function hookLines(
   }
   const neededEvents = hookGroups('', needs);
   const missingEvents = [...neededEvents.keys()].filter((event) => !hookedEvents.has(event));
-  const layers = settings
-    .filter(({ commands, httpEvents }) => commands.size > 0 || httpEvents.length > 0)
-    .map(({ layer }) => layer);
+  const layers = settings.filter(({ commands }) => commands.size > 0).map(({ layer }) => layer);
   const duplicateNote = layers.length > 1 ? `, in several settings (${layers.join(', ')}); one is enough` : '';
   if (missingEvents.length === 0) {
     const spareEvents = [...hookedEvents].filter((event) => isCallEvent(event) && !neededEvents.has(event));

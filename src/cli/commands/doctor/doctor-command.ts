@@ -10,7 +10,6 @@ import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
 import { findBackgroundWatch } from '../watch/background-watch.ts';
-import { checkServers } from './check-servers.ts';
 import { checkSettings, commandsToTry } from './check-settings.ts';
 import { checkSpills, checkStore } from './check-store.ts';
 import {
@@ -257,11 +256,9 @@ async function examineProject(): Promise<DoctorReport> {
   const hosts = await checkHosts(places);
   // Users of other agent programs do not need Claude Code.
   const usesClaude =
-    hosts.length === 0 || settings.some(({ commands, requests }) => commands.size + requests.length > 0);
+    hosts.length === 0 || settings.some(({ commands, httpEvents }) => commands.size + httpEvents.length > 0);
   const claude = usesClaude ? await findClaude(projectFolder, env) : undefined;
   const setup = { projectFolder, env, openStore: () => openStoreNamed(store.address) };
-  // Runs before the hook tests, because a prompt starts a stopped server.
-  const servers = await checkServers(settings, setup);
   const canaries: DoctorLine[] = [];
   for (const { command, mayRun } of commandsToTry(settings).slice(0, MAX_CANARIES)) {
     canaries.push(mayRun ? await sendCanary(command, setup) : notTried(command));
@@ -283,7 +280,6 @@ async function examineProject(): Promise<DoctorReport> {
     ...checkSettings(settings, { isHookElsewhere: hosts.length > 0, needs: needsOf(claude?.version, loaded) }),
     ...hosts,
     ...canaries,
-    ...servers,
     heartbeatsLine(heartbeats, nowMs, silent),
     ...oldRecordsLine(projectFolder),
     ...storeLines,

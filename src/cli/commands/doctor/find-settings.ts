@@ -1,10 +1,9 @@
-import { listOf, membersOf } from '../../../core/base/json-member.ts';
 import { join } from 'node:path';
 
 import { messageOf } from '../../../core/base/error.ts';
 import { isJsonObject } from '../../../core/base/json.ts';
 import { ignoredSettings, ourHooks } from '../../../hosts/claude-code/edit-settings.ts';
-import { isOurCommand, markOf } from '../../../hosts/claude-code/init-hooks.ts';
+import { isOurCommand } from '../../../hosts/claude-code/init-hooks.ts';
 import { findFile } from '../../../core/node/written-file.ts';
 
 /** A settings file of Claude Code. */
@@ -16,20 +15,12 @@ export interface FoundSettings {
   readonly problem?: string;
   /** Coxswain commands by event name. */
   readonly commands: ReadonlyMap<string, readonly string[]>;
-  /** The different requests of coxswain HTTP hooks. */
-  readonly requests: readonly HookRequest[];
-  /** Names of events with a coxswain HTTP hook. */
+  /** Names of events with an HTTP hook of an earlier version of coxswain. Its server no longer exists. */
   readonly httpEvents: readonly string[];
   /** True if `disableAllHooks` is set. */
   readonly hooksOff: boolean;
   /** Names of enabled coxswain plugins. */
   readonly plugins: readonly string[];
-}
-
-/** The address and headers of an HTTP hook. */
-export interface HookRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The folders that contain settings. */
@@ -52,7 +43,6 @@ export function findSettings({ projectFolder, homeFolder, env }: SettingsPlaces)
 
 const NOTHING = {
   commands: new Map<string, readonly string[]>(),
-  requests: [],
   httpEvents: [],
   hooksOff: false,
   plugins: [],
@@ -65,46 +55,22 @@ function readSettings(layer: FoundSettings['layer'], file: string): FoundSetting
     const text = settingsFile.bytes.toString('utf8');
     const problem = ignoredSettings(text);
     if (problem !== undefined) return { layer, file, state: 'unreadable', problem, ...NOTHING };
-    const hooks = [...ourHooks(text)].map(([event, marks]) => [event, marks.filter(isOurCommand)] as const);
-    const commands = new Map(hooks.filter(([, marks]) => marks.length > 0));
+    const hooks = [...ourHooks(text)];
+    const marked = hooks.map(([event, marks]) => [event, marks.filter(isOurCommand)] as const);
+    const commands = new Map(marked.filter(([, marks]) => marks.length > 0));
+    const httpEvents = hooks.filter(([, marks]) => !marks.every(isOurCommand)).map(([event]) => event);
     const settings: unknown = JSON.parse(text.replace(/^\uFEFF/, '') || '{}');
-    return { layer, file, state: 'read', commands, ...factsOf(settings) };
+    return { layer, file, state: 'read', commands, httpEvents, ...factsOf(settings) };
   } catch (error) {
     return { layer, file, state: 'unreadable', problem: messageOf(error), ...NOTHING };
   }
 }
 
-function factsOf(settings: unknown): Omit<FoundSettings, 'layer' | 'file' | 'state' | 'problem' | 'commands'> {
+function factsOf(settings: unknown): Pick<FoundSettings, 'hooksOff' | 'plugins'> {
   if (!isJsonObject(settings)) return NOTHING;
   const enabled = settings['enabledPlugins'];
   const plugins = isJsonObject(enabled)
     ? Object.keys(enabled).filter((name) => /^coxswain(?:@|$)/.test(name) && enabled[name] !== false)
     : [];
-  const requests = requestsIn(settings['hooks']);
-  const distinctRequests = new Map(requests.map(([, request]) => [JSON.stringify(request), request]));
-  return {
-    requests: [...distinctRequests.values()],
-    httpEvents: [...new Set(requests.map(([event]) => event))],
-    hooksOff: settings['disableAllHooks'] === true,
-    plugins,
-  };
-}
-
-/** Returns the event and request of each coxswain HTTP hook. */
-function requestsIn(hooks: unknown): readonly (readonly [event: string, HookRequest])[] {
-  if (!isJsonObject(hooks)) return [];
-  return Object.entries(hooks).flatMap(([event, groups]) =>
-    listOf(groups)
-      .flatMap((group) => listOf(membersOf(group)['hooks']))
-      .flatMap((hook) => requestOf(hook).map((request) => [event, request] as const)),
-  );
-}
-
-function requestOf(hook: unknown): readonly HookRequest[] {
-  if (!isJsonObject(hook) || hook['type'] !== 'http' || markOf(hook) === undefined) return [];
-  const { url, headers } = hook;
-  const texts = Object.entries(membersOf(headers)).flatMap(([name, value]) =>
-    typeof value === 'string' ? [[name, value] as const] : [],
-  );
-  return [{ url: String(url), headers: Object.fromEntries(texts) }];
+  return { hooksOff: settings['disableAllHooks'] === true, plugins };
 }

@@ -76,7 +76,7 @@ export interface CanaryEvent {
 }
 
 /** Creates a test event with a new session id. */
-export function canaryEvent(projectFolder: string): CanaryEvent {
+function canaryEvent(projectFolder: string): CanaryEvent {
   return {
     session_id: CANARY_PREFIX + randomBytes(6).toString('hex'),
     cwd: projectFolder,
@@ -86,7 +86,7 @@ export function canaryEvent(projectFolder: string): CanaryEvent {
 }
 
 /** Searches the store for the run of a test event and deletes the run. */
-export async function lookForCanary(
+async function lookForCanary(
   runId: string,
   { openStore }: Pick<CanarySetup, 'openStore'>,
 ): Promise<{ readonly found: boolean; readonly problem?: string }> {

@@ -13,8 +13,6 @@ export const init: CommandDefinition = {
     '--user': 'change your own settings, for all projects, instead of this project’s',
     '--shared':
       'Claude Code: the project’s .claude/settings.json, which is committed, instead of .claude/settings.local.json',
-    '--http': 'Claude Code: send events to one resident process per project instead of starting a process per event',
-    '--port <number>': 'port of that process, 1024 to 65535 (default: any free port)',
     '--project <folder>': 'the project (default: this folder)',
     '--deadline <span>': 'also write a configuration with this deadline for each session, such as 45m',
     '--yes': 'do not ask',
@@ -25,7 +23,6 @@ export const init: CommandDefinition = {
     'coxswain init',
     'coxswain init codex --user',
     'coxswain init claude-code --user --deadline 45m --yes',
-    'coxswain init claude-code --http',
     'coxswain init --undo',
   ],
   load: async () => (await import('./init-command.ts')).initCommand,

@@ -18,7 +18,7 @@ import {
 } from '../../../hosts/claude-code/init-claude-code.ts';
 import { HOOK_MARK, hookCommand, needsOf, type HookNeeds } from '../../../hosts/claude-code/init-hooks.ts';
 import { ignoreFileFor } from '../../../hosts/claude-code/keep-settings-out.ts';
-import type { ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
+import { removeOldServer } from '../../../hosts/claude-code/old-server.ts';
 import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
 import { findFile } from '../../../core/node/written-file.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
@@ -27,7 +27,6 @@ import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
 import { loadConfigSync } from '../../../hosts/config/load-config.ts';
 import { trustProject } from '../../../hosts/config/trust-project.ts';
 import { askYesNo } from '../../terminal/ask.ts';
-import { putServer, serverFor, takeServerAway } from './init-server.ts';
 import { lineDiff } from '../../../core/base/line-diff.ts';
 import { printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -35,8 +34,6 @@ import type { Terminal } from '../../terminal/terminal.ts';
 export interface InitOptions {
   readonly user?: boolean;
   readonly shared?: boolean;
-  readonly http?: boolean;
-  readonly port?: string;
   readonly project?: string;
   readonly deadline?: string;
   readonly undo?: boolean;
@@ -56,7 +53,7 @@ export async function initCommand(
   options: InitOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { user = false, http = false, undo = false, shared = false } = options;
+  const { user = false, undo = false, shared = false } = options;
   const namedHost = HOSTS.find((host) => host === target);
   const { home, config } = userFolders({});
   const places = { homeFolder: home, env: process.env };
@@ -64,7 +61,7 @@ export async function initCommand(
     throw invalidArgument(`unknown target ${printable(target)}; choose one of ${HOSTS.join(', ')}`);
   }
   checkOptions(options, namedHost);
-  const chosenHosts = namedHost !== undefined ? [namedHost] : shared || http ? [] : installedHosts(places);
+  const chosenHosts = namedHost !== undefined ? [namedHost] : shared ? [] : installedHosts(places);
   const hosts: readonly HostName[] = chosenHosts.length === 0 ? ['claude-code'] : chosenHosts;
   const project = resolve(options.project ?? '.');
   const projectFolder = user ? undefined : project;
@@ -74,7 +71,7 @@ export async function initCommand(
     if (host !== 'claude-code' || user) return [file];
     const localSettings = join(dirname(file), 'settings.local.json');
     // A committed file should not contain absolute paths, unless it already contains the hook.
-    return shared || (!http && hasHook(file)) ? [file, localSettings] : [localSettings, file];
+    return shared || hasHook(file) ? [file, localSettings] : [localSettings, file];
   };
   const fileOf = (host: HostName): string => filesOf(host)[0];
   if (undo) {
@@ -83,58 +80,47 @@ export async function initCommand(
       settingsFiles: (namedHost === undefined ? HOSTS : hosts).flatMap(filesOf),
       host: namedHost,
     });
-    const isServed = namedHost === undefined || namedHost === 'claude-code' || HOST_PLACES[namedHost].isPlugin === true;
-    const server = user || !isServed ? undefined : await takeServerAway(project);
+    if (!user) removeOldServer(project, process.env);
     const userFile = (namedHost === undefined ? HOSTS : hosts)
       .map((host) => HOST_PLACES[host].settingsFile(places))
       .find((file) => !user && hasHook(file));
     const settingsFile = fileOf(hosts[0] ?? 'claude-code');
-    return await reportUndone(files, { settingsFile, server, ...present({ userFile }) }, terminal);
+    return await reportUndone(files, { settingsFile, ...present({ userFile }) }, terminal);
   }
 
   const hookFile = ownHookFile();
   if (!existsSync(hookFile)) {
     throw new CoxswainError('input-io', `${hookFile} does not exist; npm run build creates it`);
   }
-  const callsServer = hosts.some((host) => (host === 'claude-code' ? http : !user && HOST_PLACES[host].isPlugin));
-  const server = callsServer ? await serverFor(project, options.port) : undefined;
   const claude = hosts.includes('claude-code') ? await findClaude(home, process.env) : undefined;
   const loaded = loadConfigSync({ projectFolder: user ? config : project, env: process.env });
   const needs = needsOf(claude?.version, loaded);
   const changes = hosts.flatMap((host, at) => {
     const settingsFile = fileOf(host);
-    const isSecret = http && host === 'claude-code';
     return planInit({
       host,
       settingsFile,
       owner,
-      isSecret,
-      edit: (text) =>
-        HOST_PLACES[host].edit(text, { node: process.execPath, hookFile }, isSecret ? server : undefined, needs),
-      ...present({ ignore: isLocal(settingsFile) ? ignoreFileFor(settingsFile, project, isSecret) : undefined }),
+      edit: (text) => HOST_PLACES[host].edit(text, { node: process.execPath, hookFile }, needs),
+      ...present({ ignore: isLocal(settingsFile) ? ignoreFileFor(settingsFile, project) : undefined }),
       ...(at === 0
         ? configOf(options.deadline, user ? join(config, 'config.json') : configFileOf(project), project)
         : {}),
     });
   });
   const setNote = hosts.includes('claude-code') ? setNoteOf(claude?.version ?? '', needs) : '';
-  return await writeChanges(changes, { options, owner, hosts, fileOf, hookFile, project, server, setNote }, terminal);
+  return await writeChanges(changes, { options, owner, hosts, fileOf, hookFile, project, setNote }, terminal);
 }
 
 /** @throws CoxswainError `invalid-argument` for options that cannot be combined */
-function checkOptions({ http, port, project, shared, user }: InitOptions, namedHost: HostName | undefined): void {
+function checkOptions({ project, shared, user }: InitOptions, namedHost: HostName | undefined): void {
   const refuse = (message: string): never => {
     throw invalidArgument(message);
   };
-  if ((http || shared) && namedHost !== undefined && namedHost !== 'claude-code') {
-    refuse('--shared and --http apply to Claude Code only');
-  }
-  if (http && user) refuse('--http sets up the server of one project; omit --user');
-  if (http && shared) refuse('--http writes a token, which must not be committed; omit --shared');
+  if (shared && namedHost !== undefined && namedHost !== 'claude-code') refuse('--shared applies to Claude Code only');
   if (user && (shared || project !== undefined)) {
     refuse('--user changes your own settings; omit --shared and --project');
   }
-  if (port !== undefined && !http) refuse('--port needs --http');
 }
 
 /** States which hooks of Claude Code were chosen, and why. */
@@ -159,26 +145,21 @@ interface Situation {
   readonly fileOf: (host: HostName) => string;
   readonly hookFile: string;
   readonly project: string;
-  readonly server: ServeSettings | undefined;
 }
 
 async function writeChanges(changes: readonly InitChange[], situation: Situation, terminal: Terminal): Promise<number> {
-  const { options, owner, hosts, fileOf, hookFile, project, server, setNote } = situation;
-  // Terminal output must not contain the token.
-  const shownText = (text: string): string =>
-    printable(server === undefined ? text : text.replaceAll(server.token, '…the token…'));
+  const { options, owner, hosts, fileOf, hookFile, project, setNote } = situation;
   for (const { file, before, after } of options.dryRun === true ? changes : []) {
     await terminal.write(`${before === undefined ? 'new file' : 'change'} ${printable(file)}\n`);
     for (const { sign, text } of lineDiff(before ?? '', after)) {
-      const line = `${sign} ${shownText(text)}`;
+      const line = `${sign} ${shownLine(text)}`;
       await terminal.write(
         `${sign === '+' ? terminal.paint('green', line) : sign === '-' ? terminal.paint('red', line) : line}\n`,
       );
     }
   }
   if (changes.length === 0) {
-    // The path of the program that the hooks start may have changed.
-    if (server !== undefined && options.dryRun !== true) await putServer(project, server);
+    if (options.dryRun !== true && options.user !== true) removeOldServer(project, process.env);
     for (const host of hosts)
       await terminal.write(`${printable(fileOf(host))} already has the hook; nothing to change\n`);
     if (hosts.includes('codex') && options.dryRun !== true) await trustInCodex(project, { owner, hookFile }, terminal);
@@ -203,19 +184,13 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
     }
     if (answer !== true) return 1;
   }
-  if (server !== undefined) await putServer(project, server);
   applyInit(changes, { owner });
   // The user requested this configuration, so the project is trusted.
   if (options.user !== true && changes.some(({ file }) => file === configFileOf(project))) trustProject(project);
-  if (server === undefined && options.user !== true) await takeServerAway(project);
+  if (options.user !== true) removeOldServer(project, process.env);
   await terminal.write(`Written. New sessions of ${titles} are recorded and steered; coxswain doctor checks it.\n`);
   if (setNote !== '') await terminal.write(setNote);
   if (hosts.includes('codex')) await trustInCodex(project, { owner, hookFile }, terminal);
-  if (server !== undefined) {
-    await terminal.write(
-      `Their first event starts a server at http://127.0.0.1:${server.port}; coxswain serve status shows its state\n`,
-    );
-  }
   const committedFiles = options.user === true ? [] : hosts.map(fileOf).filter((file) => !isLocal(file));
   if (committedFiles.length > 0) {
     const files = committedFiles.map((file) => printable(shownFile(file, project))).join(', ');
@@ -261,17 +236,14 @@ async function reportUndone(
   files: readonly UndoneFile[],
   {
     settingsFile,
-    server,
     userFile,
   }: {
     readonly settingsFile: string;
-    readonly server: string | undefined;
     /** Settings for all projects that still have hooks. */
     readonly userFile?: string;
   },
   terminal: Terminal,
 ): Promise<number> {
-  if (server !== undefined) await terminal.write(`${server}\n`);
   for (const { file, outcome } of files) await terminal.write(`${printable(file)} ${OUTCOMES[outcome]}\n`);
   if (files.length === 0)
     await terminal.write(`${printable(settingsFile)} has no hooks of coxswain; nothing to undo\n`);
@@ -280,6 +252,11 @@ async function reportUndone(
       `${printable(userFile)} has hooks for all projects; coxswain init --undo --user removes them\n`,
     );
   return 0;
+}
+
+/** The settings of an earlier version may contain the token of its server. */
+function shownLine(text: string): string {
+  return printable(text.replace(/("Authorization"\s*:\s*"Bearer )[^"]*/g, '$1…the token…'));
 }
 
 function isLocal(file: string): boolean {
