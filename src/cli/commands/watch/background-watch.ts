@@ -14,6 +14,8 @@ import type { SentKey } from '../../../hosts/notify/notifier.ts';
 
 /** The variable that tells a started process that it is the one in the background. */
 const IN_BACKGROUND = 'COXSWAIN_IN_BACKGROUND';
+/** Options of Node for a process that is small rather than fast: 69 instead of 101 MB with 20 active sessions. */
+const SMALL = ['--lite-mode', '--max-semi-space-size=1', '--max-old-space-size=64'];
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 10_000;
 const POLL_MS = 50;
@@ -55,16 +57,12 @@ export async function startBackgroundWatch(): Promise<number> {
   const running = findBackgroundWatch();
   if (running.state === 'running') return running.pid;
   const bin = fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url));
-  const child = spawn(
-    process.execPath,
-    ['--max-old-space-size=64', '--max-semi-space-size=1', bin, 'watch', '--background'],
-    {
-      cwd: existsSync(homedir()) ? homedir() : parse(process.cwd()).root,
-      detached: true,
-      stdio: 'ignore',
-      env: { ...process.env, [IN_BACKGROUND]: '1' },
-    },
-  );
+  const child = spawn(process.execPath, [...SMALL, bin, 'watch', '--background'], {
+    cwd: existsSync(homedir()) ? homedir() : parse(process.cwd()).root,
+    detached: true,
+    stdio: 'ignore',
+    env: { ...process.env, [IN_BACKGROUND]: '1' },
+  });
   const faults: string[] = [];
   child.on('error', (error) => faults.push(error.message));
   child.unref();

@@ -56,7 +56,8 @@ const PLACES: SessionPlaces = { home: homedir(), env: process.env };
 
 /** In the background, a scan takes at most this share of the time: it shall cost nothing when nothing happens. */
 const BACKGROUND_REST = 200;
-const BACKGROUND_INTERVAL_MS = 2_000;
+const BACKGROUND_SCAN_MS = 5_000;
+const BACKGROUND_INTERVAL_MS = 3_000;
 /** Sessions that changed up to this long before the start are followed, if no watch was alive since. In milliseconds. */
 const MAX_MISSED_MS = 12 * 3_600_000;
 
@@ -164,8 +165,8 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
       await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), open, localIds });
       await feed.scanned(open);
       if (record?.keep(systemClock.nowMs()) === false) break;
-      const rest = record === undefined ? REST : BACKGROUND_REST;
-      await pause(Math.max(SCAN_MS, rest * (steadyMs() - scanStartMs)), signal);
+      const [scanMs, rest] = record === undefined ? [SCAN_MS, REST] : [BACKGROUND_SCAN_MS, BACKGROUND_REST];
+      await pause(Math.max(scanMs, rest * (steadyMs() - scanStartMs)), signal);
     }
   } finally {
     await Promise.all(running);
