@@ -215,6 +215,7 @@ export type { SpeakerSource } from './core/steering/feedback/advice-slices.ts';
 export type { FeedbackFault, FeedbackFaultHandler } from './core/steering/feedback/advice-fault.ts';
 export type { FiredTrigger } from './core/steering/feedback/fired-triggers.ts';
 export { observerAsProvider } from './core/steering/feedback/speaker.ts';
+export { contextFeedback, type ContextFeedbackOptions } from './core/steering/feedback/context-feedback.ts';
 export { paceFeedback, type PaceFeedbackOptions } from './core/steering/feedback/pace-feedback.ts';
 export { patternFeedback, type PatternFeedbackOptions } from './core/steering/feedback/pattern-feedback.ts';
 export { PendingObserverTrigger, pendingTriggers } from './core/steering/feedback/advice-slices.ts';

@@ -22,6 +22,7 @@ import {
   errorCascadeFeedback,
   stallFeedback,
 } from '../src/core/steering/feedback/pattern-kind-feedback.ts';
+import { contextFeedback } from '../src/core/steering/feedback/context-feedback.ts';
 import { paceFeedback } from '../src/core/steering/feedback/pace-feedback.ts';
 import {
   patternFeedback,
@@ -134,6 +135,7 @@ test('the feedback page has the names and default triggers of the built-in provi
   const builtIn: Readonly<Record<string, FeedbackProvider>> = {
     deadlineFeedback: deadlineFeedback(),
     paceFeedback: paceFeedback(),
+    contextFeedback: contextFeedback(),
     patternFeedback: patternFeedback(),
     stallFeedback: stallFeedback(),
     errorCascadeFeedback: errorCascadeFeedback(),

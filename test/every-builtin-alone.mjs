@@ -22,6 +22,7 @@ const one = [read('a', 'a text')];
 const large = [read('a', 'a'), read('b', 'x'.repeat(50_000))];
 const secret = [{ toolCallId: 'c', toolName: 'bash', args: { password: 'hunter2-hunter2' } }];
 const deadline = { deadline: { atMs: NOW_MS + 60_000 } };
+const full = { context: { tokens: 180_000, window: 200_000, share: 0.9 } };
 const budget = { budget: { calls: 31 }, usage: { calls: 30 } };
 
 /** By name: its arguments, calls at which it speaks, what else is known, and whether one call is enough. */
@@ -29,6 +30,7 @@ const CASES = {
   allOf: { args: [cox.errorStreak()], calls: failing },
   anyOf: { args: [cox.errorStreak()], calls: failing },
   consultationPrompt: { args: [{ consultationTool: 'request_review' }], calls: failing },
+  contextFeedback: { calls: one, known: full, isAlways: true },
   deadlineFeedback: { calls: one, known: deadline, isAlways: true },
   deadlineObserver: { calls: one, known: deadline, isAlways: true },
   diagnosticSignal: { args: [{ logToolName: 'view_logs' }], calls: failing },

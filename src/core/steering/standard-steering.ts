@@ -24,7 +24,7 @@ export const STANDARD_NOISE: Required<Pick<NoiseOptions, 'callsPerAdvice' | 'max
 
 /**
  * Returns the default steering. It reports the deadline each time the remaining time has halved. It reports the pace if
- * there is a deadline or budget. It reports stuck patterns with quotations from the run. Its texts name only tools that the
+ * there is a deadline or budget. It reports stuck patterns. Its texts name only tools that the
  * agent has called. It contains no guidance, because guidance texts name tools. Users who know the agent can add guidance.
  *
  * Every provider whose trigger fires gives feedback, at its own cadence (`all`, `per-provider`). With a shared cadence, a

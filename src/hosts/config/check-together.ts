@@ -20,6 +20,7 @@ const FEEDBACK_NAMES: readonly string[] = [
   'Deadline',
   'Pattern',
   'Pace',
+  'Context',
   'ToolUsageMonitor',
   'Stall',
   'ErrorCascade',

@@ -1,4 +1,5 @@
 import { deadlineFeedback, toolUsageMonitor } from '../../core/steering/feedback/built-in-feedback.ts';
+import { contextFeedback } from '../../core/steering/feedback/context-feedback.ts';
 import {
   driftFeedback,
   errorCascadeFeedback,
@@ -25,6 +26,7 @@ export const FEEDBACK: {
   readonly deadline: ConfiguredFeedback<typeof deadlineFeedback>;
   readonly pattern: ConfiguredFeedback<typeof patternFeedback>;
   readonly pace: ConfiguredFeedback<typeof paceFeedback>;
+  readonly context: ConfiguredFeedback<typeof contextFeedback>;
   readonly toolUsageMonitor: ConfiguredFeedback<typeof toolUsageMonitor>;
   readonly stall: ConfiguredFeedback<typeof stallFeedback>;
   readonly errorCascade: ConfiguredFeedback<typeof errorCascadeFeedback>;
@@ -33,6 +35,7 @@ export const FEEDBACK: {
   deadline: { make: deadlineFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.deadline },
   pattern: { make: patternFeedback, isUsual: true },
   pace: { make: paceFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.pace },
+  context: { make: contextFeedback, isUsual: false },
   // From the specification's example of this provider.
   toolUsageMonitor: { make: toolUsageMonitor, isUsual: false, trigger: { everyNCalls: 10 } },
   stall: { make: stallFeedback, isUsual: false },

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { contextFeedback } from '../src/core/steering/feedback/context-feedback.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
+
+/** What is said after the call of each answer, whose context has this many thousand tokens; 0 stands for a compaction. */
+async function saidAt(thousands: readonly number[], modelId = 'claude-sonnet-4-5'): Promise<readonly string[]> {
+  const cox = createCoxswain({ store: memoryStore(), feedback: [{ provider: contextFeedback() }], guidance: [] });
+  const run = cox.startRun({ task: 'Fix it' });
+  const said = thousands.map((tokens, at) => {
+    const toolCallId = `c${at}`;
+    if (tokens === 0) {
+      run.emit({ type: 'compaction', trigger: 'auto' });
+      return 'compacted';
+    }
+    run.emit({ type: 'turn_start' });
+    const usage = { inputTokens: tokens * 1_000, outputTokens: 1 };
+    run.emit({ type: 'message_end', message: { role: 'assistant', content: 'So.', modelId, usage } });
+    run.emit({ type: 'tool_execution_start', toolCallId, toolName: 'Read', args: { path: `${at}` } });
+    run.emit({ type: 'tool_execution_end', toolCallId, toolName: 'Read', result: 'ok', isError: false });
+    return run.feedback() ?? '';
+  });
+  await run.end();
+  return said;
+}
+
+test('the context is spoken of once at each of two shares, and again after a compaction', async () => {
+  const said = await saidAt([100, 149, 156, 170, 182, 190, 0, 60, 160]);
+  expect(said.map((text) => /context is (\d+ % full)/.exec(text)?.[1] ?? text)).toEqual([
+    '',
+    '',
+    '78 % full',
+    '',
+    '91 % full',
+    '',
+    'compacted',
+    '',
+    '80 % full',
+  ]);
+});
+
+test('the context of a model whose window is unknown is not spoken of', async () => {
+  expect(await saidAt([100, 190, 900], 'a-model-of-ours')).toEqual(['', '', '']);
+});
