@@ -280,7 +280,7 @@ test('a fault of this project is a problem with its log; one of another project 
 });
 
 test('users of another program do not need Claude Code, and the summary says if sessions are recorded', async () => {
-  const hook = await runCli(['init', 'gemini', '--yes'], { cwd: project, env });
+  const hook = await runCli(['init', 'gemini', '--user', '--yes'], { cwd: project, env });
   expect(hook.code).toBe(0);
   expect((await doctor()).of('claude')).toBeUndefined();
   const { stdout } = await runCli(['doctor'], { cwd: project, env });

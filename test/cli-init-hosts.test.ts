@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
@@ -125,6 +126,67 @@ test('where Codex cannot be asked, init says how to trust the hook', async () =>
   expect(stderr).toContain('/hooks');
 });
 
+interface DoctorLine {
+  readonly check: string;
+  readonly status: string;
+  readonly found: string;
+  readonly fix?: string;
+}
+
+async function doctorLines(): Promise<readonly DoctorLine[]> {
+  const { lines }: { readonly lines: readonly DoctorLine[] } = JSON.parse((await cox('doctor', '--json')).stdout);
+  return lines;
+}
+
+test('doctor says whether Gemini CLI and pi load the hooks of this folder, and what to do', async () => {
+  await cox('init', 'gemini', '--yes');
+  await cox('init', 'pi', '--yes');
+  const trustLines = async (): Promise<readonly (readonly [string, string])[]> =>
+    (await doctorLines()).flatMap(({ check, status }) => (check.endsWith(' trust') ? [[check, status] as const] : []));
+  expect(await trustLines()).toEqual([
+    ['gemini trust', 'fail'],
+    ['pi trust', 'unknown'],
+  ]);
+  expect((await doctorLines()).find(({ check }) => check === 'gemini trust')?.fix).toContain('--skip-trust');
+  await mkdir(join(home, '.gemini'), { recursive: true });
+  await mkdir(join(home, '.pi', 'agent'), { recursive: true });
+  await writeFile(join(home, '.gemini', 'trustedFolders.json'), JSON.stringify({ [project]: 'TRUST_FOLDER' }));
+  await writeFile(join(home, '.pi', 'agent', 'trust.json'), JSON.stringify({ [project]: false, '/': true }));
+  expect(await trustLines()).toEqual([
+    ['gemini trust', 'pass'],
+    ['pi trust', 'fail'],
+  ]);
+  // The hook of the user needs no trust.
+  await cox('init', 'gemini', '--yes', '--user');
+  expect((await trustLines()).map(([check]) => check)).toEqual(['pi trust']);
+});
+
+test('doctor finds a session of Gemini CLI without a record, and names the step for that host', async () => {
+  await cox('init', 'gemini', '--yes', '--user');
+  const chats = join(home, '.gemini', 'tmp', 'project', 'chats');
+  await mkdir(chats, { recursive: true });
+  const chat = async (of: string, laterMs: number): Promise<void> => {
+    const timestamp = new Date(Date.now() + laterMs).toISOString();
+    const projectHash = createHash('sha256').update(of).digest('hex');
+    const lines = [
+      { sessionId: 's', projectHash },
+      { id: 'u', type: 'user', timestamp, content: [] },
+    ];
+    const file = join(chats, 'session-1-s.jsonl');
+    await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await utimes(file, new Date(Date.now() + laterMs), new Date(Date.now() + laterMs));
+  };
+  const heartbeat = async (): Promise<DoctorLine | undefined> =>
+    (await doctorLines()).find(({ check }) => check === 'heartbeat');
+  await chat('/elsewhere', 600_000);
+  expect((await heartbeat())?.status).toBe('unknown');
+  // A session that began before its hook has none.
+  await chat(project, -600_000);
+  expect((await heartbeat())?.status).toBe('unknown');
+  await chat(project, 600_000);
+  expect(await heartbeat()).toMatchObject({ status: 'fail', fix: expect.stringContaining('--skip-trust') });
+});
+
 test('doctor says which hosts have the hook, whether Codex trusts it, and which hook is of another coxswain', async () => {
   await fakeCodex();
   await mkdir(join(home, '.codex'));
@@ -140,6 +202,7 @@ test('doctor says which hosts have the hook, whether Codex trusts it, and which 
   expect(ofHosts.map(({ check, status }) => [check, status])).toEqual([
     ['codex (user)', 'pass'],
     ['gemini (project)', 'fail'],
+    ['gemini trust', 'fail'],
     ['codex trust', 'fail'],
   ]);
   expect(ofHosts.at(-1)?.fix).toContain('coxswain init codex --user');

@@ -56,9 +56,17 @@ export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) 
 
 /** Returns the entries in the last bytes of a file. Empty if the file is not a regular file of JSON lines. */
 export function lastEntries(path: string, bytes: number = READ_BYTES[0] ?? 0): readonly JsonMembers[] {
-  return tailOf(path, bytes)
-    .lines.map((line) => jsonOf(line))
-    .filter((entry) => isJsonObject(entry));
+  return entriesIn(tailOf(path, bytes).lines);
+}
+
+function entriesIn(lines: readonly string[]): readonly JsonMembers[] {
+  return lines.map((line) => jsonOf(line)).filter((entry) => isJsonObject(entry));
+}
+
+/** Returns the entries in the first bytes of a file. */
+export function headEntries(path: string): readonly JsonMembers[] {
+  const text = readOwnFile(path, (file) => textAt(file, 0, HEAD_BYTES)) ?? '';
+  return entriesIn(text.split('\n'));
 }
 
 function waitFor({ path, writtenUntilMs }: SessionFile): void {
@@ -183,22 +191,28 @@ interface Tail {
   readonly isWhole: boolean;
 }
 
-/** Reads a regular file of this user. Never waits for a pipe. */
 function tailOf(path: string, bytes: number): Tail {
+  const tail = readOwnFile(path, (file, size): Tail => {
+    const start = Math.max(0, size - bytes);
+    const lines = textAt(file, start, size - start).split('\n');
+    if (start === 0) return { lines, isWhole: true };
+    const [head = ''] = textAt(file, 0, HEAD_BYTES).split('\n', 1);
+    return { lines: [head, ...lines.slice(1)], isWhole: false };
+  });
+  return tail ?? { lines: [], isWhole: true };
+}
+
+/** Reads a regular file of this user. Never waits for a pipe. Returns undefined if the file is missing or unusable. */
+function readOwnFile<Result>(path: string, read: (file: number, size: number) => Result): Result | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
     const facts = fstatSync(file);
     const isOwn = process.getuid === undefined || facts.uid === process.getuid();
-    if (!facts.isFile() || !isOwn) return { lines: [], isWhole: true };
-    const start = Math.max(0, facts.size - bytes);
-    const lines = textAt(file, start, facts.size - start).split('\n');
-    if (start === 0) return { lines, isWhole: true };
-    const [head = ''] = textAt(file, 0, HEAD_BYTES).split('\n', 1);
-    return { lines: [head, ...lines.slice(1)], isWhole: false };
+    return facts.isFile() && isOwn ? read(file, facts.size) : undefined;
   } catch {
     // The event is then recorded without data of the session file.
-    return { lines: [], isWhole: true };
+    return undefined;
   } finally {
     if (file !== undefined) closeSync(file);
   }

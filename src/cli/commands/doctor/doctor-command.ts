@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { messageOf } from '../../../core/base/error.ts';
 import { countOf, durationText } from '../../../core/base/number-text.ts';
-import { type FoundSession, hostTitle } from '../../../formats/find-sessions.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
 import { findBackgroundWatch } from '../watch/background-watch.ts';
+import { checkHosts } from './check-hosts.ts';
 import { checkSettings, commandsToTry } from './check-settings.ts';
 import { checkSpills, checkStore } from './check-store.ts';
 import {
@@ -21,8 +21,15 @@ import {
   passed,
   CANARY_PREFIX,
 } from './doctor-line.ts';
-import { findSettings, type SettingsPlaces } from './find-settings.ts';
-import { findSilentSession, HEARTBEAT_FIX, heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
+import { findSettings } from './find-settings.ts';
+import {
+  findSilentSession,
+  HEARTBEAT_FIX,
+  heartbeatLine,
+  readHeartbeats,
+  type Heartbeats,
+  type SilentSession,
+} from './heartbeats.ts';
 import { notTried, sendCanary } from './send-canary.ts';
 import { resolveWithin } from './resolve-within.ts';
 import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-store.ts';
@@ -43,12 +50,7 @@ import { untrustedText, type LoadedConfig } from '../../../hosts/config/loaded-c
 import type { StateOwner } from '../../../core/node/state-places.ts';
 import { faultOwners, readFaults, type FaultLine, type LoggedFault } from '../../../core/node/fault-log.ts';
 import { findClaude, type FoundClaude } from '../../../hosts/claude-code/claude-version.ts';
-import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
-import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
-import { hookCommand, HOOK_MARK, needsOf } from '../../../hosts/claude-code/init-hooks.ts';
-import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
-import { findFile } from '../../../core/node/written-file.ts';
-import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
+import { needsOf } from '../../../hosts/claude-code/init-hooks.ts';
 import { requireSqlite } from '../../../stores/sqlite/sqlite-database.ts';
 
 /** Returns the versions of Node, coxswain and SQLite. */
@@ -253,7 +255,7 @@ async function examineProject(): Promise<DoctorReport> {
   const { store } = loaded.resolved;
   const places = { projectFolder, homeFolder: homedir(), env };
   const settings = findSettings(places);
-  const hosts = await checkHosts(places);
+  const { hooks: hookedHosts, lines: hosts } = await checkHosts(places);
   // Users of other agent programs do not need Claude Code.
   const usesClaude =
     hosts.length === 0 || settings.some(({ commands, httpEvents }) => commands.size + httpEvents.length > 0);
@@ -268,10 +270,11 @@ async function examineProject(): Promise<DoctorReport> {
   const hasStore = path === undefined || existsSync(path);
   const heartbeats = hasStore ? await heartbeatsOf(store.address) : undefined;
   const lastRecordMs = heartbeats?.read?.lastRecordMs ?? 0;
-  // Without a hook of Claude Code, no session of it is recorded.
-  const silent = usesClaude
-    ? await findSilentSession(projectFolder, { home: places.homeFolder, env }, lastRecordMs)
-    : undefined;
+  const claudeFiles = settings.filter(({ commands }) => commands.size > 0);
+  const silent = await findSilentSession(
+    [...claudeFiles.map(({ file }) => ({ host: 'claude-code' as const, file })), ...hookedHosts],
+    { projectFolder, home: places.homeFolder, env, lastByHost: heartbeats?.read?.lastByHost ?? {} },
+  );
   const clocks = await readClocks();
   const { nowMs } = clocks;
   const lines = [
@@ -323,14 +326,17 @@ async function heartbeatsOf(address: string): Promise<ReadHeartbeats> {
   }));
 }
 
-function heartbeatsLine(heartbeats: ReadHeartbeats | undefined, nowMs: number, silent?: FoundSession): DoctorLine {
+function heartbeatsLine(heartbeats: ReadHeartbeats | undefined, nowMs: number, silent?: SilentSession): DoctorLine {
   if (heartbeats?.problem !== undefined) {
     return failed('heartbeat', heartbeats.problem, 'Run coxswain verify to find out what is wrong with the store.');
   }
-  return heartbeats?.read === undefined
+  const { read = NO_HEARTBEATS } = heartbeats ?? {};
+  return read === NO_HEARTBEATS && silent === undefined
     ? unknown('heartbeat', 'there is no store yet', HEARTBEAT_FIX)
-    : heartbeatLine(heartbeats.read, nowMs, silent);
+    : heartbeatLine(read, nowMs, silent);
 }
+
+const NO_HEARTBEATS: Heartbeats = { lastByEvent: {}, lastByHost: {}, lastRecordMs: 0 };
 
 /** The capabilities of each adapter. Claude Code and its SDK have the same hooks. */
 const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
@@ -373,61 +379,4 @@ function checkConfig({ problems, sources, untrusted }: LoadedConfig): readonly D
       ? []
       : [unknown('trust', ignored, 'Read the file, then run coxswain trust if it should apply.')]),
   ];
-}
-
-/**
- * Checks the settings of hosts other than Claude Code. Returns a line per file with a coxswain hook, and a line on whether Codex
- * trusts the hook. Starts `codex` only if its settings contain the hook.
- */
-async function checkHosts({ env, homeFolder, projectFolder }: SettingsPlaces): Promise<readonly DoctorLine[]> {
-  const program = { node: process.execPath, hookFile: ownHookFile() };
-  const lines: DoctorLine[] = [];
-  const hookScopes = new Map<HostName, 'project' | 'user'>();
-  for (const host of HOSTS) {
-    if (host === 'claude-code') continue;
-    for (const scope of ['project', 'user'] as const) {
-      const place = { env, homeFolder, ...(scope === 'project' ? { projectFolder } : {}) };
-      const file = HOST_PLACES[host].settingsFile(place);
-      const check = `${host} (${scope})`;
-      const fix = `Run coxswain init ${host}${scope === 'user' ? ' --user' : ''} again.`;
-      try {
-        const text = findFile(file)?.bytes.toString('utf8') ?? '';
-        if (!text.includes(HOOK_MARK)) continue;
-        if (!hookScopes.has(host)) hookScopes.set(host, scope);
-        const isCurrent = HOST_PLACES[host].edit(text, program) === text;
-        lines.push(
-          isCurrent
-            ? passed(check, `${file}: the coxswain hook`)
-            : failed(check, `${file}: the hook starts another copy of coxswain, or some events have no hook`, fix),
-        );
-      } catch (error) {
-        lines.push(failed(check, `${file}: ${messageOf(error)}`, `Fix ${file} in an editor.`));
-      }
-    }
-  }
-  const codexScope = hookScopes.get('codex');
-  if (codexScope === undefined) return lines;
-  const initCommand = `coxswain init codex${codexScope === 'user' ? ' --user' : ''}`;
-  return [...lines, await trustLine(projectFolder, { env, ...program, initCommand })];
-}
-
-interface TrustPlace {
-  readonly env: NodeJS.ProcessEnv;
-  readonly node: string;
-  readonly hookFile: string;
-  /** Adds the hook again and makes Codex trust it. */
-  readonly initCommand: string;
-}
-
-async function trustLine(projectFolder: string, { env, hookFile, initCommand, node }: TrustPlace): Promise<DoctorLine> {
-  const check = 'codex trust';
-  const hooks = await codexHooks(projectFolder, { env, command: hookCommand(node, hookFile) });
-  if (typeof hooks === 'string') return unknown(check, hooks, 'See /hooks in Codex.');
-  const untrusted = hooks.filter(({ isTrusted }) => !isTrusted).length;
-  if (hooks.length > 0 && untrusted === 0) return passed(check, `${hostTitle('codex')} trusts the hook`);
-  const found =
-    hooks.length === 0
-      ? 'Codex does not read the hook in this project'
-      : `Codex does not run ${untrusted} untrusted hooks`;
-  return failed(check, found, `Run ${initCommand} again, or trust the project and the hook in Codex (/hooks).`);
 }

@@ -1,6 +1,12 @@
-import { findSessions, type FoundSession, type SessionPlaces } from '../../../formats/find-sessions.ts';
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+
+import { findSessions, hostTitle, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
-import { lastEntries } from '../../../hosts/dialects/session-file.ts';
+import type { HostName } from '../../../hosts/dialects/hook-dialect.ts';
+import type { HookedHost } from './check-hosts.ts';
+import type { JsonMembers } from '../../../core/base/json-member.ts';
+import { headEntries, lastEntries } from '../../../hosts/dialects/session-file.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
@@ -23,6 +29,8 @@ export interface Heartbeats {
   readonly lastByEvent: Readonly<Record<string, number>>;
   /** Unix milliseconds of the last record of any run; 0 without records. */
   readonly lastRecordMs: number;
+  /** The same by agent program. */
+  readonly lastByHost: Readonly<Record<string, number>>;
 }
 
 /**
@@ -36,8 +44,18 @@ export async function readHeartbeats(store: Pick<TrajectoryStore, 'listRuns' | '
   const liveRuns = runs.filter(({ format, runId }) => format === undefined && !runId.startsWith(CANARY_PREFIX));
   const latestRuns = liveRuns.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
   const lastByEvent = new Map<string, number>();
-  for (const run of latestRuns.slice(0, MAX_RUNS)) await readRun(store, run, lastByEvent);
-  return { lastByEvent: Object.fromEntries(lastByEvent), lastRecordMs: latestRuns[0]?.lastAtMs ?? 0 };
+  const lastByHost = new Map<string, number>();
+  for (const run of latestRuns.slice(0, MAX_RUNS)) {
+    const host = await hostOf(store, run);
+    if (host === undefined) continue;
+    lastByHost.set(host, Math.max(lastByHost.get(host) ?? 0, run.lastAtMs));
+    await readRun(store, run, lastByEvent);
+  }
+  return {
+    lastByEvent: Object.fromEntries(lastByEvent),
+    lastRecordMs: latestRuns[0]?.lastAtMs ?? 0,
+    lastByHost: Object.fromEntries(lastByHost),
+  };
 }
 
 async function readRun(
@@ -45,7 +63,6 @@ async function readRun(
   run: RunSummary,
   last: Map<string, number>,
 ): Promise<void> {
-  if (run.problem !== undefined || !(await isOfHook(store, run))) return;
   let pointBefore: string | undefined;
   for await (const record of store.readRun(run.runId, { fromSeq: Math.max(0, run.lastSeq - TAIL_RECORDS + 1) })) {
     const event = eventOf(record, pointBefore);
@@ -55,14 +72,22 @@ async function readRun(
   }
 }
 
-/** Returns true if a hook recorded the run. The run id of a session is the session id. The run id of a subagent starts with it. */
-async function isOfHook(store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>, { runId }: RunSummary): Promise<boolean> {
+/**
+ * Returns the agent program whose hook recorded the run; undefined if no hook did, or the run is damaged. The run id of a session is the
+ * session id. The run id of a subagent starts with it.
+ */
+async function hostOf(
+  store: Pick<TrajectoryStore, 'readRun'>,
+  { problem, runId }: RunSummary,
+): Promise<string | undefined> {
+  if (problem !== undefined) return undefined;
   for await (const { payload } of store.readRun(runId, { limit: 1 })) {
-    if (payload.kind !== 'run_started') return false;
+    if (payload.kind !== 'run_started') return undefined;
     const { conversation_id: conversation } = payload.identity;
-    return conversation !== undefined && (runId === conversation || runId.startsWith(`${conversation}/`));
+    const isOfHook = conversation !== undefined && (runId === conversation || runId.startsWith(`${conversation}/`));
+    return isOfHook ? (payload.host ?? 'claude-code') : undefined;
   }
-  return false;
+  return undefined;
 }
 
 function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | undefined): string | undefined {
@@ -91,61 +116,108 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
   }
 }
 
-export const HEARTBEAT_FIX = 'Let Claude Code take one step in this project, then run coxswain doctor again.';
+export const HEARTBEAT_FIX = 'Let the agent take one step in this project, then run coxswain doctor again.';
 
 /** The last message of a session may come this long after the last event of its hook. */
 const LATE_WRITE_MS = 30 * 60_000;
 
+/** A session of a project whose hook was silent. */
+export interface SilentSession {
+  readonly host: HostName;
+  readonly path: string;
+  readonly modifiedAtMs: number;
+  /** Unix milliseconds; 0 if the host has no record. */
+  readonly lastRecordMs: number;
+}
+
+interface SilentPlaces extends SessionPlaces {
+  readonly projectFolder: string;
+  readonly lastByHost: Heartbeats['lastByHost'];
+}
+
 /**
- * Finds a Claude Code session of a project that went on after the last record, so its hook was silent.
+ * Finds a session of a project that went on after the last record of its agent program, or, if that has none, that began after its hook
+ * was installed.
  *
- * @param lastRecordMs  0 without records: the hook may be younger than every session, so none is found
+ * @param hooked  agent programs with the hook, and the file that contains it
  */
 export async function findSilentSession(
-  projectFolder: string,
-  places: SessionPlaces,
-  lastRecordMs: number,
-): Promise<FoundSession | undefined> {
-  if (lastRecordMs === 0) return undefined;
-  const hosts = await findSessions(places);
-  const sessions = hosts.find(({ format }) => format === 'claude-code')?.sessions ?? [];
-  for (const session of sessions) {
-    if (session.modifiedAtMs <= lastRecordMs + LATE_WRITE_MS) return undefined;
-    // A copied or restored file is newer than its session.
-    const modifiedAtMs = lastEntryMs(session.path);
-    if (modifiedAtMs <= lastRecordMs + LATE_WRITE_MS) continue;
-    if (projectAt(await sessionFolder(session.path)) === projectFolder) return { ...session, modifiedAtMs };
+  hooked: readonly HookedHost[],
+  { lastByHost, projectFolder, ...places }: SilentPlaces,
+): Promise<SilentSession | undefined> {
+  const found = await findSessions(places);
+  for (const { file, host } of hooked) {
+    const lastRecordMs = lastByHost[host] ?? 0;
+    const installedAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    const afterMs = lastRecordMs === 0 ? installedAtMs : lastRecordMs + LATE_WRITE_MS;
+    const sessions = found.find(({ format }) => format === host)?.sessions ?? [];
+    for (const { modifiedAtMs: changedAtMs, path } of sessions) {
+      if (changedAtMs <= afterMs) break;
+      // A copied or restored file is newer than its session, and a session that began before its hook has none.
+      const [firstMs, modifiedAtMs] = entryTimes(path);
+      if (modifiedAtMs <= afterMs || (lastRecordMs === 0 && firstMs <= afterMs)) continue;
+      if (await isOfProject(path, projectFolder)) return { host, path, modifiedAtMs, lastRecordMs };
+    }
   }
   return undefined;
 }
 
-/** Returns the time of the last message in a session file; 0 if none is found. */
-function lastEntryMs(path: string): number {
-  let lastMs = 0;
-  for (const { timestamp, type } of lastEntries(path)) {
-    if (type === 'user' || type === 'assistant') lastMs = Math.max(lastMs, Date.parse(String(timestamp)) || 0);
-  }
-  return lastMs;
+/** A chat of Gemini CLI has a hash of the folder. */
+async function isOfProject(path: string, projectFolder: string): Promise<boolean> {
+  const [head] = headEntries(path);
+  if (typeof head?.['projectHash'] === 'string')
+    return head['projectHash'] === createHash('sha256').update(projectFolder).digest('hex');
+  return projectAt(await sessionFolder(path)) === projectFolder;
 }
+
+/** Returns the times of the first and of the last entry of a session file; 0 if none is found. */
+function entryTimes(path: string): readonly [number, number] {
+  const timeOf = ({ timestamp, type }: JsonMembers): number =>
+    MESSAGES.has(type) ? Date.parse(String(timestamp)) || 0 : 0;
+  const firstMs =
+    headEntries(path)
+      .map(timeOf)
+      .find((atMs) => atMs > 0) ?? 0;
+  return [firstMs, Math.max(0, ...lastEntries(path).map(timeOf))];
+}
+
+/** Types of entries of messages. Programs write others when a session is only looked at. */
+const MESSAGES: ReadonlySet<unknown> = new Set([
+  'user',
+  'assistant',
+  'gemini',
+  'message',
+  'response_item',
+  'user.message',
+  'assistant.message',
+]);
+
+/** What makes a silent hook run. */
+const SILENT_STEPS: Readonly<Record<HostName, string>> = {
+  'claude-code': 'Restart Claude Code: it reads its hooks only at the start.',
+  codex: 'Run coxswain init codex again, or trust the hook in Codex (/hooks): it runs no other.',
+  copilot: 'Restart Copilot CLI in this folder, and trust the folder: it reads the hooks at the start.',
+  gemini: 'Trust this folder in Gemini CLI, not with --skip-trust, or run coxswain init gemini --user.',
+  opencode: 'Restart opencode: it loads its plugins at the start.',
+  pi: 'Start pi with -a, or trust this folder in pi, or run coxswain init pi --user.',
+};
 
 /**
  * Reports the times of the last hook events. An absent event is not a failure.
  *
  * @param silent  a session of the project that went on after the last record
  */
-export function heartbeatLine(
-  { lastByEvent, lastRecordMs }: Heartbeats,
-  nowMs: number,
-  silent?: FoundSession,
-): DoctorLine {
+export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number, silent?: SilentSession): DoctorLine {
   if (silent !== undefined) {
-    const [sessionAge, recordAge] = [silent.modifiedAtMs, lastRecordMs].map((atMs) =>
+    const { host, modifiedAtMs, path } = silent;
+    const [sessionAge, recordAge] = [modifiedAtMs, silent.lastRecordMs].map((atMs) =>
       durationText(Math.max(0, nowMs - atMs)),
     );
+    const record = silent.lastRecordMs === 0 ? 'nothing of it is recorded' : `the last record is from ${recordAge} ago`;
     return failed(
       'heartbeat',
-      `a session of this project went on until ${sessionAge} ago, but the last record is from ${recordAge} ago: ${silent.path}`,
-      'Restart Claude Code: it reads its hooks only at the start. If the session ran with COXSWAIN_DISABLE=1, all is well.',
+      `a session of ${hostTitle(host)} in this project went on until ${sessionAge} ago, but ${record}: ${path}`,
+      `${SILENT_STEPS[host]} If the session ran with COXSWAIN_DISABLE=1, all is well.`,
     );
   }
   const events = Object.entries(lastByEvent).toSorted(([, a], [, b]) => b - a);

@@ -1,0 +1,106 @@
+import { messageOf } from '../../../core/base/error.ts';
+import { findFile } from '../../../core/node/written-file.ts';
+import { hostTitle } from '../../../formats/find-sessions.ts';
+import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
+import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
+import { hookCommand, HOOK_MARK } from '../../../hosts/claude-code/init-hooks.ts';
+import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
+import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
+import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+import type { SettingsPlaces } from './find-settings.ts';
+import { trustsFolder } from './folder-trust.ts';
+
+/** A host with the coxswain hook, and the file that contains it. */
+export interface HookedHost {
+  readonly host: HostName;
+  readonly file: string;
+}
+
+interface CheckedHosts {
+  readonly hooks: readonly HookedHost[];
+  readonly lines: readonly DoctorLine[];
+}
+
+/**
+ * Checks the settings of hosts other than Claude Code. Returns a line per file with a coxswain hook, and a line on whether Codex
+ * trusts the hook. Starts `codex` only if its settings contain the hook.
+ */
+export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPlaces): Promise<CheckedHosts> {
+  const program = { node: process.execPath, hookFile: ownHookFile() };
+  const lines: DoctorLine[] = [];
+  const hooks: HookedHost[] = [];
+  const hookScopes = new Map<HostName, 'project' | 'user'>();
+  for (const host of HOSTS) {
+    if (host === 'claude-code') continue;
+    for (const scope of ['project', 'user'] as const) {
+      const place = { env, homeFolder, ...(scope === 'project' ? { projectFolder } : {}) };
+      const file = HOST_PLACES[host].settingsFile(place);
+      const check = `${host} (${scope})`;
+      const fix = `Run coxswain init ${host}${scope === 'user' ? ' --user' : ''} again.`;
+      try {
+        const text = findFile(file)?.bytes.toString('utf8') ?? '';
+        if (!text.includes(HOOK_MARK)) continue;
+        if (!hookScopes.has(host)) hookScopes.set(host, scope);
+        hooks.push({ host, file });
+        const isCurrent = HOST_PLACES[host].edit(text, program) === text;
+        lines.push(
+          isCurrent
+            ? passed(check, `${file}: the coxswain hook`)
+            : failed(check, `${file}: the hook starts another copy of coxswain, or some events have no hook`, fix),
+        );
+      } catch (error) {
+        lines.push(failed(check, `${file}: ${messageOf(error)}`, `Fix ${file} in an editor.`));
+      }
+    }
+  }
+  for (const [host, scope] of hookScopes)
+    if (
+      scope === 'project' &&
+      !hooks.some((one) => one.host === host && one.file === HOST_PLACES[host].settingsFile({ env, homeFolder }))
+    )
+      lines.push(...folderLines(host, { env, homeFolder, projectFolder }));
+  const codexScope = hookScopes.get('codex');
+  if (codexScope === undefined) return { hooks, lines };
+  const initCommand = `coxswain init codex${codexScope === 'user' ? ' --user' : ''}`;
+  return { hooks, lines: [...lines, await trustLine(projectFolder, { env, ...program, initCommand })] };
+}
+
+interface TrustPlace {
+  readonly env: NodeJS.ProcessEnv;
+  readonly node: string;
+  readonly hookFile: string;
+  /** Adds the hook again and makes Codex trust it. */
+  readonly initCommand: string;
+}
+
+async function trustLine(projectFolder: string, { env, hookFile, initCommand, node }: TrustPlace): Promise<DoctorLine> {
+  const check = 'codex trust';
+  const hooks = await codexHooks(projectFolder, { env, command: hookCommand(node, hookFile) });
+  if (typeof hooks === 'string') return unknown(check, hooks, 'See /hooks in Codex.');
+  const untrusted = hooks.filter(({ isTrusted }) => !isTrusted).length;
+  if (hooks.length > 0 && untrusted === 0) return passed(check, `${hostTitle('codex')} trusts the hook`);
+  const found =
+    hooks.length === 0
+      ? 'Codex does not read the hook in this project'
+      : `Codex does not run ${untrusted} untrusted hooks`;
+  return failed(check, found, `Run ${initCommand} again, or trust the project and the hook in Codex (/hooks).`);
+}
+
+/** How to make a host load the hooks of a project. */
+const TRUST_STEPS: Readonly<Partial<Record<HostName, string>>> = {
+  gemini:
+    'Start gemini in this folder once and trust it, or run coxswain init gemini --user. With --skip-trust it loads no hook of a project.',
+  pi: 'Start pi in this folder once and trust it, start it with -a, or run coxswain init pi --user.',
+};
+
+/** Says whether a host loads the hooks of a project from this folder. Nothing for a host that loads those of any folder. */
+function folderLines(host: HostName, places: SettingsPlaces): readonly DoctorLine[] {
+  const fix = TRUST_STEPS[host];
+  if (fix === undefined) return [];
+  const check = `${host} trust`;
+  const title = hostTitle(host);
+  const trust = trustsFolder(host, places);
+  if (trust === true) return [passed(check, `${title} trusts this folder`)];
+  const found = `${title} ${trust === undefined ? 'was not told to trust' : 'does not trust'} this folder: it loads no hook of the project, and says nothing`;
+  return [trust === undefined && host === 'pi' ? unknown(check, found, fix) : failed(check, found, fix)];
+}
