@@ -9,6 +9,7 @@ import { hostTitle } from '../src/formats/find-sessions.ts';
 import { HOSTS } from '../src/hosts/dialects/hook-dialect.ts';
 import { INPUT_FAULTS } from '../src/core/base/input-fault.ts';
 import { VALUE_LIMITS } from '../src/core/base/value-budget.ts';
+import { MAX_NAME_CHARS } from '../src/core/records/short-names.ts';
 import { detectionPage, patternPages } from '../scripts/pattern-pages.ts';
 import { wordTables } from '../scripts/words-page.ts';
 import { aboutKind } from '../scripts/record-schema.ts';
@@ -226,7 +227,7 @@ test('the faults of input and the limits of an event stand in the documents as t
   expect(tableOf('recording.md', 'fault').map(([fault]) => fault)).toEqual([...INPUT_FAULTS]);
   const written = tableOf('recording.md', 'limit of one event').map(([, value]) => Number(value?.replaceAll(',', '')));
   const { nodes, depth, textChars, chars } = VALUE_LIMITS;
-  expect(written).toEqual([nodes, depth, textChars, chars]);
+  expect(written).toEqual([nodes, depth, textChars, chars, MAX_NAME_CHARS]);
   const [, when] = tableOf('recording.md', 'fault').find(([fault]) => fault === 'crowded') ?? [];
   expect(when).toContain(MAX_LATER_EVENTS.toLocaleString('en'));
 });

@@ -6,6 +6,7 @@ import {
   type TrajectoryRecord,
 } from '../core/records/trajectory-record.ts';
 import { withoutBytes } from '../core/records/without-bytes.ts';
+import { withShortNames } from '../core/records/short-names.ts';
 import type { ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 import { RunIds } from './run-ids.ts';
 
@@ -135,7 +136,9 @@ class Stamps {
     if (open === undefined) return lossDiagnostic(`a ${payload.kind} record outside its run ${key}`);
     const { run, nextSeq: seq } = open;
     const stamped =
-      payload.kind === 'gap' && payload.through_seq < seq ? { ...payload, through_seq: seq } : withoutBytes(payload);
+      payload.kind === 'gap' && payload.through_seq < seq
+        ? { ...payload, through_seq: seq }
+        : withShortNames(withoutBytes(payload));
     open.nextSeq = (stamped.kind === 'gap' ? stamped.through_seq : seq) + 1;
     const recorded_at_unix_ms = atMs !== undefined && Number.isFinite(atMs) && atMs > 0 ? atMs : 0;
     return { type: 'record', run, record: { ...open.blank, seq, recorded_at_unix_ms, payload: stamped } };

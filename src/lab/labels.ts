@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { CoxswainError, messageOf, invalidArgument } from '../core/base/error.ts';
-import { csvField } from '../core/base/csv-field.ts';
+import { csvField, fieldText } from '../core/base/csv-field.ts';
 
 /** A person's judgement of a run, or of one call in a run. */
 export type LabelTarget =
@@ -156,7 +156,7 @@ function parseCsv(text: string): ParsedCsv {
     }
     const [, plain = '', plainEnd, quoted, quotedEnd] = found;
     const end = plainEnd ?? quotedEnd ?? '';
-    fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    fields.push(fieldText(quoted === undefined ? plain : quoted.replaceAll('""', '"')));
     line += (quoted?.match(/\r\n|\r|\n/g)?.length ?? 0) + (end === ',' || end === '' ? 0 : 1);
     if (end === ',') continue;
     const isBlank = fields.length === 1 && quoted === undefined && plain.trim() === '';

@@ -45,7 +45,8 @@ export class ShardJournal {
     this.#path = path;
     try {
       checkOutput(path);
-      if (!existsSync(path)) writeFileSync(path, `${JSON.stringify({ coxswain_backtest: VERSION, key })}\n`);
+      if (!existsSync(path))
+        writeFileSync(path, `${JSON.stringify({ coxswain_backtest: VERSION, key })}\n`, { mode: 0o600 });
       this.done = readDone(path, key);
     } catch (error) {
       if (error instanceof CoxswainError) throw error;

@@ -28,6 +28,7 @@ import type { KnownKind, PayloadOf, Base, Fields, Word } from './field-types.ts'
 import { fieldsOf, isKnownKind } from './kind-definition.ts';
 import type { TrajectoryPayload, UnrecognisedPayload } from './trajectory-record.ts';
 import { toJson } from '../base/to-json.ts';
+import { MAX_NAME_CHARS, shortName } from './short-names.ts';
 import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from './shapes.ts';
 import { withoutPicture } from './without-bytes.ts';
 
@@ -84,12 +85,24 @@ const message: FieldDecode = fieldDecode(
   },
 );
 
+/** A name or an id from the host. */
+const nameDecode: FieldDecode = fieldDecode((value, path, key) => textDecode(value, path, key), {
+  ...textDecode,
+  repair: (value, budget, key) => {
+    const name = textDecode.repair(value, budget, key);
+    if (typeof name !== 'string' || name.length <= MAX_NAME_CHARS) return name;
+    budget.note('cutValues', `a name of ${name.length} characters`);
+    // The cut of a text may leave out what tells two names apart.
+    return shortName(typeof value === 'string' ? value : name);
+  },
+});
+
 /** Decoders are added on demand, because a short-lived process reads few of these types. */
 const DECODES_BY_WORD = new Map<string, FieldDecode>(
   Object.entries({
     content: textDecode,
-    name: textDecode,
-    id: textDecode,
+    name: nameDecode,
+    id: nameDecode,
     configured: textDecode,
     own: textDecode,
     picture: textDecode,

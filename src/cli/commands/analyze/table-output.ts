@@ -212,12 +212,6 @@ function csvText(rows: readonly AnalysedRow[]): string {
   if (first === undefined) return '';
   // A row has exactly the fields of its type.
   const names = Object.keys(first) as (keyof AnalysedRow)[];
-  const lines = rows.map((row) => names.map((name) => cellOf(row[name])).join(','));
+  const lines = rows.map((row) => names.map((name) => csvField(row[name] ?? '')).join(','));
   return `${[names.join(','), ...lines].join('\n')}\n`;
-}
-
-function cellOf(value: AnalysedRow[keyof AnalysedRow]): string {
-  const text = value === null ? '' : String(value);
-  // Adds a quote, because a spreadsheet would interpret such a text as a formula.
-  return csvField(typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 }
