@@ -196,7 +196,7 @@ async function readData(): Promise<DetectionData> {
   const moments = readMoments(`${root}test/truth/moments.jsonl`, 'build');
   const labelled = new Set(moments.map(({ run }) => run));
   for (const corpus of CORPORA) {
-    for await (const run of recordedRuns(corpus, folder)) {
+    for await (const run of recordedRuns(corpus, folder, 'build')) {
       const isCounted = COUNTED[corpus.name]?.test(hashText(run.run)) !== false;
       if (isCounted || labelled.has(run.run)) runs.push({ modern: corpus.modern, run });
     }
@@ -216,7 +216,7 @@ function loadVariants(): void {
     resolve(specifier, context, next) {
       const resolved = next(specifier, context);
       const variant = /\?without=.*$/.exec(context.parentURL ?? '')?.[0] ?? '';
-      const isOwn = /\/src\/(?:calls|patterns)\/|\/test\/support\/score-/.test(resolved.url);
+      const isOwn = /\/src\/core\/detect\/|\/test\/support\/score-/.test(resolved.url);
       return isOwn ? { ...resolved, url: resolved.url + variant } : resolved;
     },
     load(url, context, next) {

@@ -120,14 +120,19 @@ async function scoreRecorded(
   const moments = readMoments(fileURLToPath(new URL('../test/truth/moments.jsonl', import.meta.url)), part);
   const folded: { readonly corpus: Corpus; readonly runs: readonly FoldedRun[] }[] = [];
   for (const corpus of CORPORA) {
-    const runs = await Array.fromAsync(foldCorpus(corpus, folder));
+    const runs = await Array.fromAsync(foldCorpus(corpus, folder, { part }));
     folded.push({ corpus, runs });
   }
   const rows = folded.map(({ corpus, runs }) => rowOf(`${corpus.harness} ${corpus.years}`, runs, moments));
-  const sums = [false, true].map((modern) => {
-    const runs = folded.flatMap((each) => (each.corpus.modern === modern ? each.runs : []));
-    return rowOf(modern ? 'today' : 'older models', runs, moments);
-  });
+  const sumOf = (name: string, belongs: (corpus: Corpus) => boolean): readonly string[] => {
+    const runs = folded.flatMap((each) => (belongs(each.corpus) ? each.runs : []));
+    return rowOf(name, runs, moments);
+  };
+  const sums = [
+    sumOf('older models', ({ modern }) => !modern),
+    sumOf('today', ({ modern, isSplit }) => modern && isSplit !== true),
+    sumOf('today, General-AgentBench', ({ isSplit }) => isSplit === true),
+  ];
   console.log(`moments of the ${part} part`);
   for (const row of [['harness', ...TRUTH_COLUMNS], ...rows, ...sums]) console.log(`| ${row.join(' | ')} |`);
   if (listsKinds)

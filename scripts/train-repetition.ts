@@ -69,7 +69,7 @@ async function readAll(from: string): Promise<readonly Run[]> {
   const read: Run[] = [];
   for (const corpus of CORPORA) {
     let samples: Sample[] = [];
-    for await (const folded of foldCorpus(corpus, from, () => [collector((samples = []))])) {
+    for await (const folded of foldCorpus(corpus, from, { detectors: () => [collector((samples = []))] })) {
       const task = taskOf(folded);
       const moments = all.filter((moment) => moment.corpus === folded.corpus && moment.run === folded.run);
       if (judged.has(task) || (moments.length === 0 && folded.success !== true)) continue;

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { shareOf } from '../../src/lab/statistics.ts';
+import { hashText } from '../../src/core/base/hash.ts';
 import { CoxswainError } from '../../src/core/base/error.ts';
 import { present } from '../../src/core/base/present.ts';
 import { importSource } from '../../src/formats/import-source.ts';
@@ -21,7 +22,21 @@ export interface Corpus {
   readonly modern: boolean;
   /** Below the folder of the trajectories; a glob. */
   readonly files: string;
+  /** Ids of its runs in files that it shares with others; default all. */
+  readonly runs?: RegExp;
+  /** True if its runs belong to the build or the judge part by a hash of their id. Default: all belong to both. */
+  readonly isSplit?: boolean;
 }
+
+/** The groups of models in General-AgentBench: their names in the ids of runs. */
+const GROUPS: readonly (readonly [name: string, runs: RegExp])[] = [
+  ['Claude 4.5', /claude/i],
+  ['GPT-5', /gpt-5/i],
+  ['Gemini 2.5', /gemini/i],
+  ['DeepSeek', /deepseek/i],
+  ['Qwen3', /qwen3/i],
+  ['gpt-oss', /oss-120b/i],
+];
 
 export const CORPORA: readonly Corpus[] = [
   { name: 'sql', harness: 'InterCode SQL', years: '2023', modern: false, files: 'intercode_sql.jsonl.gz' },
@@ -45,7 +60,21 @@ export const CORPORA: readonly Corpus[] = [
     files: 'claude-code-sessions/*.jsonl.gz',
   },
   { name: 'codex', harness: 'Codex', years: '2025-26', modern: true, files: 'raw/codex/*.jsonl' },
+  ...GROUPS.map(([group, runs]) => ({
+    name: `general-agentbench ${group}`,
+    harness: `General-AgentBench, ${group}`,
+    years: '2025-26',
+    modern: true,
+    files: 'general_agentbench.jsonl.gz',
+    runs,
+    isSplit: true,
+  })),
 ];
+
+/** The part of a run in a split corpus. */
+function partOf(run: string): Moment['part'] {
+  return /[0-7]$/.test(hashText(`half:${run}`)) ? 'build' : 'judge';
+}
 
 /** A labelled moment of a run, as `test/truth/README.md` describes it. */
 export interface Moment {
@@ -83,13 +112,24 @@ export interface RecordedRun extends Pick<FoldedRun, 'corpus' | 'run' | 'success
   readonly records: readonly TrajectoryRecord[];
 }
 
-/** Reads the runs of a corpus, main thread only; a corpus that is not there, or that no importer reads, has none. */
-export async function* recordedRuns(corpus: Corpus, folder: string): AsyncGenerator<RecordedRun> {
+/**
+ * Reads the runs of a corpus, main thread only; a corpus that is not there, or that no importer reads, has none.
+ *
+ * @param part  of a split corpus; default both
+ */
+export async function* recordedRuns(
+  corpus: Corpus,
+  folder: string,
+  part?: Moment['part'],
+): AsyncGenerator<RecordedRun> {
   for (const path of globSync(join(folder, corpus.files)).sort()) {
     if (!(await isReadable(path))) continue;
     const open = new Map<string, TrajectoryRecord[]>();
     for await (const item of readRuns(importSource(path), { source: path })) {
       if (item.type === 'diagnostic' || item.run.depth > 0) continue;
+      const { id } = item.run;
+      if (corpus.runs?.test(id) === false) continue;
+      if (corpus.isSplit === true && part !== undefined && partOf(id) !== part) continue;
       const records = open.get(item.run.key) ?? [];
       open.set(item.run.key, records);
       if (item.type === 'record') {
@@ -112,14 +152,15 @@ export async function* recordedRuns(corpus: Corpus, folder: string): AsyncGenera
 /**
  * Folds the runs of a corpus.
  *
+ * @param part  of a split corpus; default both
  * @param detectors  makes the detectors of one run; default all built-in ones
  */
 export async function* foldCorpus(
   corpus: Corpus,
   folder: string,
-  detectors?: () => readonly PatternDetector[],
+  { part, detectors }: { readonly part?: Moment['part']; readonly detectors?: () => readonly PatternDetector[] } = {},
 ): AsyncGenerator<FoldedRun> {
-  for await (const run of recordedRuns(corpus, folder)) yield foldRecorded(run, detectors).run;
+  for await (const run of recordedRuns(corpus, folder, part)) yield foldRecorded(run, detectors).run;
 }
 
 /** Folds a run; `patterns` are those that are not `stuck` too. */

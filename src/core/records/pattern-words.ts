@@ -101,6 +101,13 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
       'Read what was found, or search in another place: more words for the same search will not find more.',
     ],
   },
+  repeated_text: {
+    name: 'the same paragraph again',
+    sentences: ({ count, calls }) => [
+      `You have written nearly the same paragraph ${count} times (${calls}).`,
+      'Take the step that the text announces; if something keeps you from it, say what.',
+    ],
+  },
   thrash: {
     name: 'changes that undo each other',
     sentences: ({ call, count, calls }) => [

@@ -6,6 +6,7 @@ import { identicalCallDetector } from './identical-call.ts';
 import { noEffectDetector } from './no-effect.ts';
 import { pollingDetector } from './polling.ts';
 import { repeatedErrorDetector } from './repeated-error.ts';
+import { repeatedTextDetector } from './repeated-text.ts';
 import { repetitionDetector } from './repetition.ts';
 import { sameFailureDetector } from './same-failure.ts';
 import { sameHitsDetector } from './same-hits.ts';
@@ -22,6 +23,7 @@ export * from './identical-call.ts';
 export * from './no-effect.ts';
 export * from './polling.ts';
 export * from './repeated-error.ts';
+export * from './repeated-text.ts';
 export * from './repetition.ts';
 export * from './same-failure.ts';
 export * from './same-hits.ts';
@@ -43,6 +45,7 @@ export const DETECTORS: {
   readonly same_hits: typeof sameHitsDetector;
   readonly stagnation: typeof stagnationDetector;
   readonly repetition: typeof repetitionDetector;
+  readonly repeated_text: typeof repeatedTextDetector;
   readonly thrash: typeof thrashDetector;
   readonly same_failure_after_edits: typeof sameFailureDetector;
   readonly stall: typeof stallDetector;
@@ -59,6 +62,7 @@ export const DETECTORS: {
   same_hits: sameHitsDetector,
   stagnation: stagnationDetector,
   repetition: repetitionDetector,
+  repeated_text: repeatedTextDetector,
   thrash: thrashDetector,
   same_failure_after_edits: sameFailureDetector,
   stall: stallDetector,

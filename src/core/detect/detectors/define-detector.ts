@@ -17,7 +17,7 @@ type Resolved<Options> = {
 } & Options;
 
 /** A `PatternFold` with a typed state. */
-interface StatefulFold<State> extends Pick<PatternFold, 'observe'> {
+interface StatefulFold<State> extends Pick<PatternFold, 'observe' | 'read'> {
   /** JSON. */
   snapshot(): State;
 }

@@ -26,6 +26,8 @@ export interface PatternBookSnapshot {
   readonly refused?: readonly number[];
 }
 
+type Place = Pick<Step, 'index'>;
+
 const NO_CHANGES: readonly PatternChange[] = [];
 const MAX_EVIDENCE = 32;
 /** Maximum number of open patterns. Beyond it the oldest open pattern is closed. */
@@ -85,6 +87,15 @@ export class PatternBook {
     return changes;
   }
 
+  /** Processes the patterns seen in a text of the agent. A text is no step, so no pattern gets older. */
+  read(sightings: readonly Sighting[], callIndex: number): readonly PatternChange[] {
+    this.#openList = undefined;
+    return sightings.flatMap((sighting) => {
+      const { tool: _none, ...toolless } = sighting;
+      return this.#addSighting(`${sighting.kind}:${sighting.key}`, toolless, { index: callIndex }) ?? [];
+    });
+  }
+
   /** Returns true if a more specific stuck pattern is seen in this step or was seen in the last two steps. */
   #hasSpecific({ kind }: Sighting, sightings: readonly Sighting[]): boolean {
     const isSpecific = (other: Pick<Sighting, 'kind' | 'stuck' | 'level'>): boolean =>
@@ -117,7 +128,7 @@ export class PatternBook {
     return { open: [...this.#open.values()], ...closed, ...present({ refused }) };
   }
 
-  #addSighting(identity: string, sighting: Sighting, step: Step): PatternChange | undefined {
+  #addSighting(identity: string, sighting: Sighting, step: Step | Place): PatternChange | undefined {
     const previous = this.#open.get(identity)?.pattern;
     const level =
       previous !== undefined && LEVEL_RANK[previous.level] > LEVEL_RANK[sighting.level]
@@ -132,7 +143,7 @@ export class PatternBook {
       stuck: sighting.stuck,
       level,
       confidence: Math.max(previous?.confidence ?? 0, sighting.confidence),
-      ...(sighting.tool === undefined ? {} : describeSubject(sighting.tool, step)),
+      ...(sighting.tool === undefined || !('tool' in step) ? {} : describeSubject(sighting.tool, step)),
       evidence,
       firstSeen: previous?.firstSeen ?? sighting.evidence[0] ?? step.index,
       flaggedAt: previous?.flaggedAt ?? (level === 'hint' ? null : step.index),
@@ -160,7 +171,7 @@ export class PatternBook {
     return changes;
   }
 
-  #close(identity: string, open: OpenPattern, step: Step): PatternChange {
+  #close(identity: string, open: OpenPattern, step: Place): PatternChange {
     const pattern = { ...open.pattern, clearedAt: step.index };
     this.#open.delete(identity);
     this.#closed.push(pattern);
@@ -169,7 +180,7 @@ export class PatternBook {
     return { type: 'cleared', pattern };
   }
 
-  #closeOldestBeyondLimit(step: Step): void {
+  #closeOldestBeyondLimit(step: Place): void {
     if (this.#open.size <= MAX_OPEN) return;
     const oldestEntry = this.#open.entries().next();
     if (oldestEntry.done !== true) this.#close(oldestEntry.value[0], oldestEntry.value[1], step);

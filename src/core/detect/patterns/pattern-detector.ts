@@ -39,6 +39,14 @@ export interface Sighting {
   readonly vague?: true;
 }
 
+/** Where a text of the agent stands. */
+export interface TextPlace {
+  /** Index of the last call that was issued before the text; 0 before the first call. */
+  readonly callIndex: number;
+  /** Number of user messages in the run. */
+  readonly userMessages: number;
+}
+
 /** The state of a detector for one run. */
 export interface PatternFold {
   /**
@@ -46,6 +54,11 @@ export interface PatternFold {
    * @returns the patterns seen in this step; usually undefined or empty
    */
   observe(step: Step, context: StepContext): readonly Sighting[] | undefined;
+  /**
+   * Processes a text of the agent: an answer or its visible thinking. Optional. The text must not be kept, only small values.
+   * @returns the patterns seen in this text
+   */
+  read?(text: string, place: TextPlace): readonly Sighting[] | undefined;
   /** Returns the state as JSON. `start(snapshot())` continues from the same state. */
   snapshot(): Json;
 }

@@ -2,6 +2,7 @@ import { CoxswainError, messageOf } from '../../base/error.ts';
 import type { Json } from '../../base/json.ts';
 import { OpenCalls } from '../../base/open-calls.ts';
 import { RingBuffer } from '../../base/ring-buffer.ts';
+import type { StoredContent } from '../../records/stored-message.ts';
 import { outcomeOf, type CallOutcome } from '../../records/call-outcome.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../records/trajectory-record.ts';
@@ -128,7 +129,7 @@ export class TrajectoryAnalysis {
         return NO_CHANGES;
       case 'message_appended':
         if (payload.message.role === 'user') this.#noteUserMessage();
-        return NO_CHANGES;
+        return payload.message.role === 'assistant' ? this.#read(payload.message.content) : NO_CHANGES;
       case 'compaction':
         counters.compactions += 1;
         return NO_CHANGES;
@@ -275,6 +276,28 @@ export class TrajectoryAnalysis {
     return this.#observe(step, outcomeOf(toolEnded), call.rested === true);
   }
 
+  #read(content: StoredContent): readonly PatternChange[] {
+    const text = agentText(content);
+    const place = { callIndex: Math.max(0, this.#counters.calls - 1), userMessages: this.#counters.userMessages };
+    const sightings = this.#ask(place.callIndex, (fold) => fold.read?.(text, place));
+    return sightings.length === 0 ? NO_CHANGES : this.#book.read(sightings, place.callIndex);
+  }
+
+  /** Asks each detector for its sightings. A detector that throws is disabled. */
+  #ask(callIndex: number, ask: (fold: PatternFold) => readonly Sighting[] | undefined): readonly Sighting[] {
+    const sightings: Sighting[] = [];
+    for (const [name, fold] of this.#folds) {
+      try {
+        const newSightings = ask(fold);
+        if (newSightings !== undefined) sightings.push(...newSightings);
+      } catch (error) {
+        this.#folds.delete(name);
+        this.#faults.push({ detector: name, callIndex, message: this.#redact(messageOf(error)) });
+      }
+    }
+    return sightings;
+  }
+
   #observe(original: Step, outcome: CallOutcome, rested: boolean): readonly PatternChange[] {
     const view = this.#world.observe(original);
     const counters = this.#counters;
@@ -301,16 +324,7 @@ export class TrajectoryAnalysis {
       task: this.task,
       userMessages: counters.userMessages,
     };
-    const sightings: Sighting[] = [];
-    for (const [name, fold] of this.#folds) {
-      try {
-        const newSightings = fold.observe(step, context);
-        if (newSightings !== undefined) sightings.push(...newSightings);
-      } catch (error) {
-        this.#folds.delete(name);
-        this.#faults.push({ detector: name, callIndex: step.index, message: this.#redact(messageOf(error)) });
-      }
-    }
+    const sightings = this.#ask(step.index, (fold) => fold.observe(step, context));
     return this.#book.observe(step, context, sightings);
   }
 
@@ -323,6 +337,13 @@ export class TrajectoryAnalysis {
     if (!flagged) return;
     this.#recentErrors.push(withoutComparison(call));
   }
+}
+
+/** The answer and the visible thinking of a message. */
+function agentText(content: StoredContent): string {
+  if (typeof content === 'string') return content;
+  const texts = content.flatMap((block) => (block.type === 'text' || block.type === 'reasoning' ? block.text : []));
+  return texts.join('\n\n');
 }
 
 function startFolds(
