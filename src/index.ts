@@ -95,7 +95,13 @@ export type { ErrorCategory, ErrorClass } from './core/detect/calls/error-class.
 export type { StepFailure } from './core/detect/calls/step-failure.ts';
 export type { AnalysisRetention } from './core/detect/patterns/analysis-retention.ts';
 export type { PatternChange } from './core/detect/patterns/pattern-book.ts';
-export type { PatternDetector, PatternFold, Sighting, StepContext } from './core/detect/patterns/pattern-detector.ts';
+export type {
+  PatternDetector,
+  PatternFold,
+  Sighting,
+  StepContext,
+  TextPlace,
+} from './core/detect/patterns/pattern-detector.ts';
 export type { CallComparison, RecentCall } from './core/detect/patterns/recent-call.ts';
 export { similarity } from './core/detect/calls/similarity.ts';
 export type { Step } from './core/detect/patterns/step.ts';

@@ -72,7 +72,7 @@ test.skipIf(trajectories === undefined)(
     const seen: string[] = [];
     for (const corpus of CORPORA.filter(({ isSplit }) => isSplit === true)) {
       for (const part of ['build', 'judge'] as const) {
-        for await (const { run } of recordedRuns(corpus, trajectories ?? '', part)) seen.push(run);
+        for await (const recorded of recordedRuns(corpus, trajectories ?? '', part)) seen.push(recorded.run);
       }
     }
     expect(seen).toHaveLength(727);

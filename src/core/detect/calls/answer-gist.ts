@@ -1,3 +1,4 @@
+import { isDigit, isWordUnit } from '../../base/unit-kinds.ts';
 import { wordToken } from './tokens.ts';
 
 const MIN_CHARS = 18;
@@ -8,28 +9,60 @@ const MIN_WORDS = 3;
  * Returns a key of what a short result says, without the names in it: the words of the arguments, quotations, and words with digits. Equal
  * for one refusal of several tools. Undefined for a result of fewer than 3 such words, with few letters, or outside 18 to 600 characters.
  *
- * @param argsTokens  word hashes of the arguments and of the tool, in any order
+ * @param argsTokens  word hashes of the arguments, in ascending order
+ * Cost: one pass.
  */
-export function gistOf(text: string, argsTokens: readonly number[]): number | undefined {
+export function gistOf(text: string, tool: string, argsTokens: readonly number[]): number | undefined {
   if (text.length < MIN_CHARS || text.length > MAX_CHARS) return undefined;
-  const words = new Set<number>();
-  let wordChars = 0;
-  for (const [word] of text.replaceAll(QUOTATION, ' ').matchAll(WORD)) {
-    if (DIGIT.test(word)) continue;
-    wordChars += word.length;
-    const token = wordToken(word);
-    if (!argsTokens.includes(token)) words.add(token);
+  const toolToken = wordToken(tool);
+  const words: number[] = [];
+  let [sum, letters, start, quote, hasDigit] = [0, 0, -1, 0, false];
+  for (let at = 0; at <= text.length; at += 1) {
+    const unit = at < text.length ? text.charCodeAt(at) : SPACE;
+    const isWord = unit > 127 || isWordUnit(unit);
+    if (quote !== 0) {
+      if (unit === quote || unit === LINE_BREAK) quote = 0;
+      continue;
+    }
+    if (isWord) {
+      if (start < 0) [start, hasDigit] = [at, false];
+      hasDigit ||= isDigit(unit);
+      continue;
+    }
+    // An apostrophe within a word is no quotation.
+    if (unit === DOUBLE_QUOTE || unit === BACKTICK || (unit === SINGLE_QUOTE && start < 0)) quote = unit;
+    if (start >= 0 && !hasDigit) {
+      letters += at - start;
+      const token = wordToken(text.slice(start, at));
+      if (token !== toolToken && !words.includes(token) && !hasToken(argsTokens, token)) {
+        words.push(token);
+        sum = (sum + token) >>> 0;
+      }
+    }
+    start = -1;
   }
   // A drawing or a table of numbers says nothing in words.
-  if (words.size < MIN_WORDS || wordChars < text.length / 3) return undefined;
-  let sum = 0;
-  for (const token of words) sum = (sum + token) >>> 0;
-  return sum;
+  return words.length < MIN_WORDS || letters < text.length / 3 ? undefined : sum;
 }
 
-const QUOTATION = /"[^"\n]{0,200}"|`[^`\n]{0,200}`|(?<![A-Za-z])'[^'\n]{0,200}'(?![A-Za-z])/g;
-const WORD = /[\p{L}\d_]+/gu;
-const DIGIT = /\d/;
+function hasToken(tokens: readonly number[], token: number): boolean {
+  let [low, high] = [0, tokens.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    // The index is below the length.
+    const found = tokens[middle] as number;
+    if (found === token) return true;
+    if (found < token) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}
+
+const SPACE = 0x20;
+const LINE_BREAK = 0x0a;
+const DOUBLE_QUOTE = 0x22;
+const SINGLE_QUOTE = 0x27;
+const BACKTICK = 0x60;
 
 const SEARCHED_CHARS = 20_000;
 const MIN_HITS = 2;

@@ -15,7 +15,7 @@ export interface ArgumentReading {
   readonly tokens: readonly number[];
   /** Equal for calls that differ only in numbers. */
   readonly frameKey: number;
-  /** The integers among the arguments, in the order of their names. */
+  /** The integers among the arguments, in the order of the call. */
   readonly integers: readonly number[];
   /** True if an argument is a search query. */
   readonly asks: boolean;
@@ -45,16 +45,24 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
     semantics,
     argsKey: hashText(normalizeCall(tool, `${tool}\n${text}`, semantics)),
     ...tokensOf(text),
-    integers: Object.keys(object)
-      .sort()
-      .flatMap((name) => (Number.isInteger(object[name]) ? [Number(object[name])] : [])),
-    asks: Object.keys(object).some((name) => QUERY.test(name)),
+    ...numbersOf(object),
     ...present({
       actionKey: kind === 'ui' ? hashText(`${tool}\n${canonicalJson(withoutReferences(object))}`) : undefined,
       leavesKey: newContent === undefined ? undefined : hashText(newContent),
       fromKey: replaces && hashText(replaces.before),
     }),
   };
+}
+
+function numbersOf(args: Readonly<Record<string, Json>>): Pick<ArgumentReading, 'integers' | 'asks'> {
+  const integers: number[] = [];
+  let asks = false;
+  for (const name in args) {
+    const value = args[name];
+    if (typeof value === 'number' && Number.isInteger(value)) integers.push(value);
+    else if (typeof value === 'string') asks ||= QUERY.test(name);
+  }
+  return { integers, asks };
 }
 
 const QUERY = /^q$|quer(?:y|ies)$|search|keyword|question/i;

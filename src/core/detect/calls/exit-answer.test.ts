@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeStep } from '../patterns/step.ts';
-import { readShellCommand } from './shell-command.ts';
+import { answerCodesOf } from './shell-command.ts';
 
 test.each([
   ['grep -rn x src', [1]],
@@ -25,7 +25,7 @@ test.each([
   ['if true; then grep x a; fi', [1]],
   ['(cd src; grep x a)', [1]],
 ])('%j answers with %j', (line, codes) => {
-  expect(readShellCommand(line).answerCodes).toEqual(codes);
+  expect(answerCodesOf(line)).toEqual(codes);
 });
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
   'grep x a || python run.py',
   'ls missing',
 ])('no exit code of %j is an answer', (line) => {
-  expect(readShellCommand(line).answerCodes).toBeUndefined();
+  expect(answerCodesOf(line)).toEqual([]);
 });
 
 /** What a harness makes of a program that printed nothing and ended with 1. */

@@ -72,6 +72,8 @@ function readTextFormat(text: string): ShellAnswer | undefined {
   const firstLine = FIRST_LINE.exec(text)?.groups;
   if (firstLine !== undefined) return joinOutput([firstLine['text']], Number(firstLine['code']));
   const tail = text.slice(-SEARCHED_CHARS);
+  // Each form below has this word.
+  if (!tail.includes('xit')) return undefined;
   const lastLines = LAST_LINES.exec(tail);
   if (lastLines === null) return undefined;
   // Uses the last code: the output of a killed command may come before it.

@@ -21,8 +21,6 @@ export interface ShellCommand {
   readonly editsAndRuns?: true;
   /** True if the exit code is only that of the last program of a pipeline. */
   readonly piped?: true;
-  /** Exit codes other than 0 by which the line answers a question, such as 1 of `grep`. */
-  readonly answerCodes?: readonly number[];
   /** The new content of the file that the line writes. Present only if the line writes one file and contains its content. */
   readonly state?: ShellState;
 }
@@ -92,11 +90,8 @@ function parseCommand(line: string): ShellCommand {
     isEmpty: true,
     movesOnly: false,
   };
-  let codes: readonly number[];
   try {
-    const script = parse(line);
-    visit(script, reading);
-    codes = line.includes('pipefail') ? [] : codesOf(exitingCommands(script));
+    visit(parse(line), reading);
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
     return fallback;
@@ -111,8 +106,21 @@ function parseCommand(line: string): ShellCommand {
     ...present({ reads: reading.reads, state: reading.states.length === 1 ? reading.states[0] : undefined }),
     ...(reading.editsAndRuns ? { editsAndRuns: true } : {}),
     ...(reading.piped ? { piped: true } : {}),
-    ...(codes.length > 0 ? { answerCodes: codes } : {}),
   };
+}
+
+/**
+ * Returns the exit codes other than 0 by which a command line answers a question, such as 1 of `grep`. None if another command may have
+ * failed with such a code.
+ */
+export function answerCodesOf(line: string): readonly number[] {
+  if (line.length > MAX_COMMAND_CHARS || line.includes('pipefail')) return [];
+  try {
+    return codesOf(exitingCommands(parse(line)));
+  } catch {
+    // As in `parseCommand`.
+    return [];
+  }
 }
 
 /** Returns the codes by which a command of the line answers; none if another command may have failed with such a code. */
@@ -134,7 +142,7 @@ function kindOfWords([name = '', ...args]: readonly string[]): ToolKind {
 function commandCodes(command: Command): readonly number[] {
   const words = removeWrappers(wordsOf(command));
   const innerLine = shellLineOf(words);
-  return innerLine === undefined ? answerCodes(words) : (readShellCommand(innerLine).answerCodes ?? []);
+  return innerLine === undefined ? answerCodes(words) : answerCodesOf(innerLine);
 }
 
 /** Returns the line that `bash -c LINE` runs. */

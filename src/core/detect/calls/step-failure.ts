@@ -3,20 +3,15 @@ import type { AnswerReading } from './answer-reading.ts';
 import { classifyError, groupKeyOf, type ErrorClass } from './error-class.ts';
 import type { RawCall } from './raw-call.ts';
 import type { ShellAnswer } from './shell-answer.ts';
-import type { CallSemantics } from './tool-semantics.ts';
+import { isAnswerCode, type CallSemantics } from './tool-semantics.ts';
 
 /** A classified failure. `soft` is true if only the words of the result report the failure. */
 export type StepFailure = ErrorClass & { readonly soft: boolean };
 
 /** Returns the call with an error flag derived from its exit code, unless the program answers with that code. */
-export function withExitFlag(
-  call: RawCall,
-  printed: ShellAnswer | undefined,
-  answer: AnswerReading,
-  { answerCodes }: CallSemantics,
-): RawCall {
+export function withExitFlag(call: RawCall, printed: ShellAnswer | undefined, answer: AnswerReading): RawCall {
   if (printed === undefined || printed.exitCode === 0) return call;
-  const isAnswer = answerCodes?.includes(printed.exitCode) === true && !answer.refuses;
+  const isAnswer = isAnswerCode(call.tool, call.args, printed.exitCode) && !answer.refuses;
   return call.isError === isAnswer ? { ...call, isError: !isAnswer } : call;
 }
 

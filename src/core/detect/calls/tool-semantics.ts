@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { present } from '../../base/present.ts';
 import { patchedFile } from './patch-text.ts';
-import { readShellCommand } from './shell-command.ts';
+import { answerCodesOf, readShellCommand } from './shell-command.ts';
 import { isProgram } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 import { wordSet } from './word-set.ts';
@@ -44,8 +44,6 @@ export interface CallSemantics {
   readonly editsAndRuns?: true;
   /** True for a shell call whose exit code is only that of the last program of a pipeline. */
   readonly piped?: true;
-  /** For a shell call: exit codes other than 0 that are answers, such as 1 of `grep`. */
-  readonly answerCodes?: readonly number[];
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -130,6 +128,12 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   };
 }
 
+/** Returns true if the program of a shell call answers a question by this exit code, which is then no failure. */
+export function isAnswerCode(tool: string, args: Json, exitCode: number): boolean {
+  const command = commandOf(tool, args, isJsonObject(args) ? args : {});
+  return command !== undefined && answerCodesOf(command).includes(exitCode);
+}
+
 /** Corrects the inferred kind by the annotations, which only distinguish reads from changes. */
 function correctByAnnotations(inferredKind: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
   if (annotations?.readOnlyHint === true) {
@@ -140,7 +144,7 @@ function correctByAnnotations(inferredKind: ToolKind, annotations: ToolAnnotatio
 }
 
 function shellSemantics(tool: string, command: string, declaredKind: ToolKind | undefined): CallSemantics {
-  const { kind, program, state, writes, reads, editsAndRuns, piped, answerCodes } = readShellCommand(command);
+  const { kind, program, state, writes, reads, editsAndRuns, piped } = readShellCommand(command);
   return {
     // An empty line sent to a terminal polls for new output.
     kind: declaredKind ?? (command.trim() === '' ? 'poll' : kind),
@@ -152,7 +156,6 @@ function shellSemantics(tool: string, command: string, declaredKind: ToolKind | 
       replaces: state?.replaces,
       editsAndRuns,
       piped,
-      answerCodes,
     }),
   };
 }

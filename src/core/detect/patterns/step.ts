@@ -15,7 +15,6 @@ import { resultText } from '../calls/result-text.ts';
 import { printedText, shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
 import { failureOf, withExitFlag, type StepFailure } from '../calls/step-failure.ts';
 import type { CallOutcome } from '../../records/call-outcome.ts';
-import { wordToken } from '../calls/tokens.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from '../calls/tool-semantics.ts';
 
@@ -67,7 +66,7 @@ export interface Step {
   readonly gistKey?: number;
   /** For a search: hashes of the addresses and ids in the result, in ascending order. */
   readonly hits?: readonly number[];
-  /** The integers among the arguments, in the order of their names. */
+  /** The integers among the arguments, in the order of the call. */
   readonly integers: readonly number[];
   /** For an action on a screen: a key of the call without references to elements. */
   readonly actionKey?: string;
@@ -118,7 +117,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     rawCall.args,
     tools,
   );
-  const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, answer, semantics);
+  const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, answer);
   const wasCancelled = rawCall.outcome === 'cancelled';
   const resultMissing = call.resultMissing || answer.wasNotRun || wasCancelled;
   // `gh pr checks` exits with an error code while checks are pending.
@@ -134,6 +133,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
       ? answer.keyOf(call.isError)
       : hashText(canonicalJson(progress), call.isError ? FLAGGED_SEED : 0);
   const { shapeKey, lines } = answerLines(answer.masked);
+  const mayRefuse = !acknowledged && kind !== 'write' && kind !== 'ui' && lines.length <= REFUSAL_LINES;
   return {
     index: call.index,
     turn: call.turn,
@@ -160,10 +160,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     outcome: rawCall.outcome ?? (failure === undefined ? 'ok' : 'failed'),
     ...present({
       failure,
-      gistKey:
-        acknowledged || kind === 'write' || kind === 'ui'
-          ? undefined
-          : gistOf(answer.text, [...tokens, wordToken(tool)]),
+      gistKey: mayRefuse ? gistOf(answer.text, tool, tokens) : undefined,
       hits: asks && failure === undefined ? hitsOf(answer.text) : undefined,
       actionKey,
       target: semantics.target,
@@ -172,6 +169,9 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     }),
   };
 }
+
+/** A refusal has few lines. */
+const REFUSAL_LINES = 4;
 
 /** Returns the same step with a failure that has no cause. */
 export function withoutCause(step: Step): Step {
