@@ -68,10 +68,11 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const shownProjects = worked.slice(0, lines.at(-1));
   if (worked.length > 0) {
     const sessions = worked.reduce((sum, project) => sum + project.worked, 0);
-    const more = shownProjects.length < worked.length ? `, ${countText(shownProjects.length)} of them` : '';
-    texts.push(
-      styled('strong', `Worked: ${countOf(sessions, 'session')} in ${countOf(worked.length, 'project')}${more}`),
-    );
+    const places =
+      shownProjects.length < worked.length
+        ? `, ${countText(shownProjects.length)} of ${countOf(worked.length, 'project')} shown`
+        : ` in ${countOf(worked.length, 'project')}`;
+    texts.push(styled('strong', `Worked: ${countOf(sessions, 'session')}${places}`));
     texts.push(...shownProjects.map((project) => styled('good', projectLine(project, width))));
   }
   if (others !== undefined) texts.push(printableCut(others, width));
