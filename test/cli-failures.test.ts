@@ -43,6 +43,22 @@ test('the failures that come back are grouped by cause, with what worked after t
   expect(first).toMatchObject({ tool: 'Bash', times: 3, sessions: 3, worked: 'bun run test', stillHappens: true });
 });
 
+test('a command that worked in the last session that ran it no longer fails, and the sessions that ran it are counted', async () => {
+  const run = (id: string, isError: boolean): string =>
+    JSON.stringify({
+      id,
+      calls: [
+        { tool: 'Bash', args: { command: 'npm run lint' }, result: isError ? 'error: no config' : 'ok', isError },
+      ],
+    });
+  await writeFile(join(here.cwd, 'runs.jsonl'), [run('a', true), run('b', true), run('c', false)].join('\n'));
+  const { stdout } = await here.run(['failures', 'runs.jsonl']);
+  expect(stdout).toContain('2 times in 2 sessions of 3 that ran it');
+  expect(stdout).toContain('the command worked in the last session that ran it');
+  await writeFile(join(here.cwd, 'more.jsonl'), [run('a', true), run('c', false), run('d', true)].join('\n'));
+  expect((await here.run(['failures', 'more.jsonl'])).stdout).toContain('still happens');
+});
+
 test('a time without a failed call is one sentence', async () => {
   await writeFile(
     join(here.cwd, 'fine.jsonl'),

@@ -1,9 +1,11 @@
 import { checkCommandsOf, commandLineOf } from '../detect/calls/check-command.ts';
+import { LruMap } from '../base/lru-map.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { withoutFolder } from './last-act.ts';
 import type { RunCall } from './run-call.ts';
 
 const MAX_FAILURES = 300;
+const MAX_COMMANDS = 500;
 /** A failure is no longer attributed a cost after this number of calls. */
 const MAX_CALLS = 20;
 const CAUSE_CHARS = 120;
@@ -39,9 +41,10 @@ interface Spent {
 
 type OpenFailure = Omit<FailedCall, 'calls' | 'ms' | 'costUsd' | 'worked'> & { readonly before: Spent };
 
-/** Collects the failed calls of one run. Memory: 300 failures. */
+/** Collects the failed calls of one run. Memory: 300 failures and 500 commands. */
 export class FailedCallsFold {
   readonly #failures: FailedCall[] = [];
+  readonly #commands = new LruMap<boolean>(MAX_COMMANDS);
   #open: OpenFailure[] = [];
 
   /**
@@ -58,7 +61,10 @@ export class FailedCallsFold {
     // A warning also stands in the output of calls that work.
     const cause = /\bwarning\b/i.test(stated) ? NO_CAUSE : stated;
     const { args, number, tool } = call;
-    if (!call.failed && call.errorLine === undefined) {
+    const command = masked(commandOf(args));
+    const hasFailed = call.failed || call.errorLine !== undefined;
+    if (command !== '') this.#commands.set(command, !hasFailed);
+    if (!hasFailed) {
       if (!this.#open.some((open) => open.tool === tool)) return;
       this.#close((open) => open.tool === tool, { activeMs, costUsd, number, worked: commandOf(args) || tool });
       return;
@@ -67,12 +73,17 @@ export class FailedCallsFold {
     if (this.#failures.length + this.#open.length >= MAX_FAILURES) return;
     this.#open.push({
       tool,
-      command: masked(commandOf(args)),
+      command,
       cause: masked(cause),
       number,
       atMs,
       before: { activeMs, costUsd },
     });
+  }
+
+  /** Whether each command, with masked names as in `FailedCall`, worked when it ran last. */
+  get commands(): Readonly<Record<string, boolean>> {
+    return Object.fromEntries(this.#commands.entries());
   }
 
   /** All failed calls, in the order of the calls. */

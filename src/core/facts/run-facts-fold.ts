@@ -177,6 +177,7 @@ export class RunFactsFold {
       faults: this.#faults,
       faultTexts,
       failures: this.#failedCalls.failures({ number: calls, ...this.#spent() }),
+      commands: this.#failedCalls.commands,
       moments: momentsOf({
         facts: {
           id: this.id,

@@ -75,6 +75,8 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly faultTexts: readonly string[];
   /** The failed calls, and what they cost. */
   readonly failures: readonly FailedCall[];
+  /** Whether each command, with masked names, worked when it ran last. */
+  readonly commands: Readonly<Record<string, boolean>>;
   /** The positions that are most worth a look. */
   readonly moments: readonly Moment[];
   readonly diagnostics: readonly RunDiagnostic[];
@@ -89,6 +91,7 @@ export interface RunFacts extends RunUsage, RunWork {
 export function factsJson(facts: RunFacts): object {
   const {
     adviceTexts: _texts,
+    commands: _commands,
     failures: _failures,
     faultTexts: _faults,
     patterns,

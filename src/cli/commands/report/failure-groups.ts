@@ -1,11 +1,13 @@
 import type { FailedCall } from '../../../core/facts/failed-calls.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
+import { present } from '../../../core/base/present.ts';
 import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 import { styled, type Document } from '../../document/document.ts';
 import { localTimeText } from '../../terminal/time-text.ts';
 
 const MAX_GROUPS = 2_000;
+const MAX_COMMANDS = 20_000;
 const EXAMPLES = 2;
 const SHOWN = 15;
 /** A cause still happens if one of this number of latest sessions of its project has it. */
@@ -32,21 +34,35 @@ export interface FailureGroup {
   /** What worked after it most often. */
   readonly worked?: string;
   readonly lastAtMs: number;
+  /**
+   * False if the command worked in the last session that ran it. For a tool without commands: if none of the last five sessions of the
+   * project has the failure.
+   */
   readonly stillHappens: boolean;
+  /** Number of sessions that ran the command; absent for a tool without commands. */
+  readonly ranIn?: number;
   readonly examples: readonly Example[];
 }
 
-interface Draft extends Omit<FailureGroup, 'sessions' | 'worked' | 'stillHappens' | 'examples'> {
+interface Draft extends Omit<FailureGroup, 'sessions' | 'worked' | 'stillHappens' | 'ranIn' | 'examples'> {
   readonly runs: Set<string>;
   readonly worked: Map<string, number>;
   readonly examples: Example[];
 }
 
-/** Groups the failed calls of runs by project, tool and cause. Memory: 2,000 groups. */
+/** The sessions of a project that ran a command. */
+interface Ran {
+  readonly sessions: Set<string>;
+  lastAtMs: number;
+  worked: boolean;
+}
+
+/** Groups the failed calls of runs by project, tool and cause. Memory: 2,000 groups and 20,000 commands. */
 export class FailureGroups {
   readonly #drafts = new Map<string, Draft>();
   /** Sessions of each project, with the time of their last record. */
   readonly #sessions = new Map<string, { readonly id: string; readonly lastAtMs: number }[]>();
+  readonly #ran = new Map<string, Ran>();
   readonly #commandOf: (runId: string, call: number, source: string) => string;
 
   /** @param commandOf  returns the command that opens a call, by its index */
@@ -54,8 +70,10 @@ export class FailureGroups {
     this.#commandOf = commandOf;
   }
 
-  add({ failures, id, lastAtMs, project, source }: RunFacts): void {
+  add({ commands, failures, id, lastAtMs, parentId = id, project, source }: RunFacts): void {
     const place = project ?? '';
+    for (const [command, worked] of Object.entries(commands))
+      this.#addCommand(place, command, { parentId, lastAtMs, worked });
     const sessions = this.#sessions.get(place) ?? [];
     this.#sessions.set(
       place,
@@ -70,10 +88,26 @@ export class FailureGroups {
     return [...this.#drafts.values()]
       .map(({ runs, worked, ...draft }): FailureGroup => {
         const [most] = [...worked].toSorted(([, a], [, b]) => b - a);
-        const facts = { sessions: runs.size, stillHappens: [...runs].some((id) => recent.has(id)) };
+        const ran = draft.command === '' ? undefined : this.#ran.get(keyOf(draft.project, draft.command));
+        const stillHappens = ran === undefined ? [...runs].some((id) => recent.has(id)) : !ran.worked;
+        const facts = { sessions: runs.size, stillHappens, ...present({ ranIn: ran?.sessions.size }) };
         return Object.assign({}, draft, facts, most === undefined ? {} : { worked: most[0] });
       })
       .toSorted((a, b) => b.sessions - a.sessions || b.calls - a.calls);
+  }
+
+  #addCommand(
+    place: string,
+    command: string,
+    { lastAtMs, parentId, worked }: { readonly parentId: string; readonly lastAtMs: number; readonly worked: boolean },
+  ): void {
+    const key = keyOf(place, command);
+    const known = this.#ran.get(key);
+    if (known === undefined && this.#ran.size >= MAX_COMMANDS) return;
+    const ran = known ?? { sessions: new Set(), lastAtMs, worked };
+    ran.sessions.add(parentId);
+    if (lastAtMs >= ran.lastAtMs) Object.assign(ran, { lastAtMs, worked });
+    this.#ran.set(key, ran);
   }
 
   #addFailure(
@@ -114,6 +148,10 @@ export class FailureGroups {
   }
 }
 
+function keyOf(place: string, command: string): string {
+  return JSON.stringify([place, command]);
+}
+
 /** Returns the causes that cost most as a document. */
 export function failuresDocument({ groups }: FailureGroups): Document {
   const shown = groups.slice(0, SHOWN);
@@ -141,9 +179,10 @@ function headOf({ cause, command, tool }: FailureGroup): string {
   return `${command === '' ? tool : command}: ${cause}`;
 }
 
-function costText({ calls, costUsd, ms, project, sessions, times, worked }: FailureGroup): string {
+function costText({ calls, costUsd, ms, project, ranIn, sessions, times, worked }: FailureGroup): string {
+  const others = ranIn === undefined || ranIn <= sessions ? '' : ` of ${countText(ranIn)} that ran it`;
   const facts = [
-    `${countOf(times, 'time')} in ${countOf(sessions, 'session')}`,
+    `${countOf(times, 'time')} in ${countOf(sessions, 'session')}${others}`,
     `${countOf(calls, 'call')} ${worked === undefined ? 'without success' : 'until something else worked'}`,
     ...(ms >= 1000 ? [durationText(ms)] : []),
     ...(costUsd >= 0.005 ? [usdText(costUsd)] : []),
@@ -152,8 +191,12 @@ function costText({ calls, costUsd, ms, project, sessions, times, worked }: Fail
   return facts.join(', ');
 }
 
-function endText({ lastAtMs, stillHappens, worked }: FailureGroup): string {
+function endText({ lastAtMs, ranIn, stillHappens, worked }: FailureGroup): string {
   const then = worked === undefined ? 'no similar call worked after it' : `then worked: ${printableCut(worked, 80)}`;
   const last = lastAtMs > 0 ? `, last ${localTimeText(lastAtMs)}` : '';
-  return `${then}${last}${stillHappens ? '; still happens' : `; not in the last ${countText(LATEST_SESSIONS)} sessions of the project`}`;
+  const isOver =
+    ranIn === undefined
+      ? `not in the last ${countText(LATEST_SESSIONS)} sessions of the project`
+      : 'the command worked in the last session that ran it';
+  return `${then}${last}; ${stillHappens ? 'still happens' : isOver}`;
 }

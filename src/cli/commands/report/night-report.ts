@@ -123,7 +123,15 @@ export class NightReport {
     this.totals.add(run);
     this.#addSums(run);
     this.failures.add(run);
-    this.#listRun({ ...run, adviceTexts: [], failures: [], diagnostics: [], faultTexts: [], previews: {} });
+    this.#listRun({
+      ...run,
+      adviceTexts: [],
+      commands: {},
+      failures: [],
+      diagnostics: [],
+      faultTexts: [],
+      previews: {},
+    });
     this.#tallyRun(run);
     this.#moments.add(moments);
     if (moments.length > 0) this.#sources.set(run.id, run.source);
