@@ -274,6 +274,19 @@ test('the session file of pi, which no event names, has the tokens of each answe
   expect(played.records.at(-1)?.payload).toMatchObject({ kind: 'run_ended', outcome: 'ended', reason: 'answered' });
 });
 
+test.each([
+  ['an answer', [{ hook_event_name: 'Stop', stop_hook_active: true, last_assistant_message: 'Done.' }], 'answered'],
+  ['a prompt', [], undefined],
+])('a session without a file that ends after %s has its reason', async (_, events, reason) => {
+  const base = { host: 'opencode', session_id: SESSION, cwd: '/' };
+  const prompt = { hook_event_name: 'UserPromptSubmit', prompt: 'list the files' };
+  const end = { hook_event_name: 'SessionEnd', reason: 'exit' };
+  const { records } = await playHost([prompt, ...events, end].map((event) => ({ sent: { ...base, ...event } })));
+  expect(records.at(-1)?.payload).toMatchObject({ kind: 'run_ended', outcome: 'ended' });
+  const ended = records.at(-1)?.payload;
+  expect(ended?.kind === 'run_ended' ? ended.reason : 'no end').toBe(reason);
+});
+
 test('Gemini CLI ignores the answer to a failed tool, so the advice is a message of the next request', async () => {
   const steps = Array.from({ length: 5 }, (_, turn): readonly Json[] => {
     const call = { session_id: SESSION, cwd: '/', tool_name: 'read_file', tool_input: { file_path: 'missing.txt' } };

@@ -31,6 +31,8 @@ export interface HostThread {
   readonly known: AdviseContext;
   /** True if the last prompt or answer from coxswain made the agent continue, and no event has arrived since. */
   readonly isForcing?: boolean;
+  /** True if the last word of the agent was an answer. Default: false. */
+  readonly hasAnswered?: boolean;
   /** True if a turn is open. Default: true. */
   readonly isTurnOpen?: boolean;
   /** True if a call ended without an evaluation of advice, because the host ignores the answer to that event. */
@@ -125,7 +127,11 @@ export function interpretEvent(
       return event.isAfterCompaction ? sayText(atStart(thread)) : undefined;
     case 'session_ended':
       if (!run.isEnded) {
-        const { ending = knownEnding ?? { outcome: 'ended' }, reason } = event;
+        const supposed: RunEnding = {
+          outcome: 'ended',
+          ...(thread.hasAnswered === true ? { reason: 'answered' } : {}),
+        };
+        const { ending = knownEnding ?? supposed, reason } = event;
         thread.end({ ...ending, labels: { ...ending.labels, reason }, ...present({ costUsd }) }, event.usages);
       }
       return undefined;

@@ -36,7 +36,8 @@ export class GeminiRun {
   /** Number of calls already emitted per entry. */
   readonly #emittedCalls = new LruMap<number>(REMEMBERED_ENTRIES);
   #pendingEntry: JsonMembers | undefined;
-  #hasAnswered = false;
+  /** Ids of the emitted answers. */
+  readonly #answers = new LruMap<true>(REMEMBERED_ENTRIES);
 
   constructor(identity: Omit<SessionIdentity, 'format'>) {
     this.session = new SessionItems({ ...identity, format: 'gemini' });
@@ -59,8 +60,9 @@ export class GeminiRun {
       for (const entry of newCalls) yield* this.entry(entry);
       return;
     }
-    // A resumed session begins with the history of its earlier file.
-    if (this.#hasAnswered) yield* this.session.compaction('compress', atMs);
+    // A session that is resumed writes its whole history again, with results as further entries.
+    const kept = new Set(entries.map((entry) => plainText(membersOf(entry).id)).filter((id) => this.#answers.has(id)));
+    if (kept.size < this.#answers.size) yield* this.session.compaction('compress', atMs);
     for (const entry of newCalls) this.#emittedCalls.set(plainText(entry.id), listOf(entry.toolCalls).length);
   }
 
@@ -84,7 +86,7 @@ export class GeminiRun {
     const emittedCount = this.#emittedCalls.get(id);
     this.#emittedCalls.set(id, listOf(entry.toolCalls).length);
     if (entry.type === 'gemini') {
-      this.#hasAnswered = true;
+      this.#answers.set(id, true);
       this.session.outcome(undefined, atMs);
       yield* this.#answerItems(entry, emittedCount, atMs);
     } else if (emittedCount !== undefined) return;

@@ -65,6 +65,22 @@ test('a history that is set again with unknown messages is a compaction; one tha
   expect(compactions(user('u', 'Go.'))).toBe(0);
 });
 
+test('the history that a resumed session writes again, with results as entries of their own, is no compaction', () => {
+  const { runs } = importLines(geminiChatImporter, [
+    header,
+    history(user('c', 'context')),
+    user('u', 'Go.'),
+    answer('g', 'a'),
+    header,
+    history(user('c', 'context')),
+    history(user('c', 'context'), user('u', 'Go.'), answer('g', 'a'), user('g result', '')),
+    user('v', 'Go on.'),
+    answer('h', 'b'),
+  ]);
+  expect(runs[0]?.payloads.filter(({ kind }) => kind === 'compaction')).toEqual([]);
+  expect(runs[0]?.calls.map((call) => call.tool_call_id)).toEqual(['a', 'b']);
+});
+
 test('the history with which a resumed session begins its next file is no compaction, and is not read again', () => {
   const { runs } = importLines(geminiChatImporter, [
     header,

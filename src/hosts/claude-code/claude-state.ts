@@ -38,6 +38,8 @@ export type ClaudeState = {
   readonly modelId: string | null;
   /** True if a hook answer made the agent continue and no event has arrived since. Absent means false. */
   readonly isForcing?: boolean;
+  /** True if the last word of the agent was an answer, and nothing followed it. Absent means false. */
+  readonly hasAnswered?: boolean;
   /** True if a call has ended since results were last evaluated. Absent means false. */
   readonly hasUnheardCall?: boolean;
   /** Ids of the most recent events that were recorded late. Absent before the first one. */
@@ -91,12 +93,13 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     case 'run_ended':
       return closedState(state);
     case 'turn_started':
-      return { ...state, turnOpen: true, endedInTurn: false, isForcing: false };
+      return { ...state, turnOpen: true, endedInTurn: false, isForcing: false, hasAnswered: false };
     case 'child_ended':
       return withEndedAgent(state, payload.child_run_id, payload.usage.calls ?? 0);
     case 'tool_started':
       return {
         ...state,
+        hasAnswered: false,
         openCalls: [...state.openCalls, [payload.tool_call_id, payload.tool_name] as const].slice(-MAX_CALLS),
       };
     case 'tool_ended': {
@@ -144,8 +147,13 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
 
 function foldMessage(state: ClaudeState, role: string, text: string): ClaudeState {
   // An answer precedes its calls.
-  if (role === 'assistant') return { ...state, isForcing: false };
-  const endedState = { ...state, turnOpen: false, isForcing: false };
+  if (role === 'assistant') return { ...state, isForcing: false, hasAnswered: text.trim() !== '' };
+  const endedState = {
+    ...state,
+    turnOpen: false,
+    isForcing: false,
+    ...(role === 'user' ? { hasAnswered: false } : {}),
+  };
   // The host sends some messages with the user's role, for example about a finished background task. They are not new requests.
   return role === 'user' && taskIn([text]) !== undefined
     ? { ...endedState, unmet: 0, gaveUp: false, refusalStands: false }

@@ -73,6 +73,10 @@ export class RecordedThread implements HostThread {
     return this.#state.isForcing === true;
   }
 
+  get hasAnswered(): boolean {
+    return this.#state.hasAnswered === true;
+  }
+
   get isTurnOpen(): boolean {
     return this.#state.turnOpen;
   }

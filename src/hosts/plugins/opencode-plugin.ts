@@ -77,16 +77,16 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
     async 'tool.execute.before'(input, output) {
       const session_id = idOf(input);
       if (session_id === undefined) return;
-      const call = { tool_name: input['tool'], tool_use_id: input['callID'], tool_input: output['args'] };
+      const call = callOf(input['tool'], input['callID'], output['args']);
       waiting.add(session_id, await bridge.send({ hook_event_name: 'PreToolUse', session_id, ...call }));
     },
     async 'tool.execute.after'(input, output) {
       const session_id = idOf(input);
       if (session_id === undefined) return;
       endedCalls.add(String(input['callID']));
-      const call = { tool_name: input['tool'], tool_use_id: input['callID'], tool_input: input['args'] };
+      const call = callOf(input['tool'], input['callID'], input['args']);
       const exitCode = isJsonObject(output.metadata) ? output.metadata['exit'] : undefined;
-      const isError = typeof exitCode === 'number' && exitCode !== 0;
+      const isError = input['tool'] === 'invalid' || (typeof exitCode === 'number' && exitCode !== 0);
       const result = { tool_response: output.output, ...(isError ? { is_error: true } : {}) };
       const text = await bridge.send({ hook_event_name: 'PostToolUse', session_id, ...call, ...result });
       if (text === undefined) return;
@@ -102,7 +102,7 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
         const { callID, state, tool } = part;
         if (!isJsonObject(state) || state['status'] !== 'error' || endedCalls.has(String(callID))) continue;
         endedCalls.add(String(callID));
-        const call = { tool_name: tool, tool_use_id: callID, tool_input: state['input'] };
+        const call = callOf(tool, callID, state['input']);
         const failure = { error: state['error'], is_mute: true };
         await bridge.send({ hook_event_name: 'PostToolUseFailure', session_id, ...call, ...failure });
       }
@@ -156,4 +156,10 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
 function partsOf(value: Members): readonly Members[] {
   const { parts } = value;
   return Array.isArray(parts) ? parts.filter(isJsonObject) : [];
+}
+
+/** opencode reports a call of a tool that does not exist as a call of the tool `invalid`. */
+function callOf(tool: unknown, id: unknown, args: unknown): Members {
+  const requested = tool === 'invalid' ? membersOf(args)['tool'] : undefined;
+  return { tool_name: requested ?? tool, tool_use_id: id, tool_input: args };
 }

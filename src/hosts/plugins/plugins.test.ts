@@ -177,6 +177,15 @@ test('opencode: advice goes into the result of a call or a message of the next r
   });
 });
 
+test('opencode: a call of an unknown tool is a failed call of that tool', async () => {
+  const hooks = await opencodePlugin({ directory: project }, program);
+  const args = { tool: 'nope', error: 'Model tried to call unavailable tool' };
+  const input = { sessionID: 'ses_1', tool: 'invalid', callID: 'c1', args };
+  await hooks['tool.execute.after']?.(input, { output: 'The arguments are invalid', metadata: {} });
+  await hooks.dispose?.();
+  expect(logged()[0]).toMatchObject({ tool_name: 'nope', tool_use_id: 'c1', is_error: true });
+});
+
 test('pi: advice goes into the result of a call, also a failed one, or a message of the next request', async () => {
   type Handler = Parameters<Parameters<typeof piExtension>[0]['on']>[1];
   const handlers = new Map<string, Handler>();
