@@ -94,7 +94,9 @@ const KIND_NAME = /^[a-z]\w{0,27}$/;
 /** Returns the sentences for a pattern. For a custom kind they only state its name, which its detector declares. */
 export function patternSentences(pattern: TrajectoryPattern, lastCall: LastCall = {}): PatternSentences {
   const { evidence, firstSeen, kind, occurrences: count } = pattern;
-  const calls = callRange(evidence.length === 0 ? [firstSeen] : evidence);
+  const range = callRange(evidence.length === 0 ? [firstSeen] : evidence);
+  // A pattern that went on after a change knows the last of its calls only.
+  const calls = evidence.length > 1 && evidence.length < count ? `the last: ${range}` : range;
   const words = Object.hasOwn(PATTERN_WORDS, kind) ? PATTERN_WORDS[kind] : undefined;
   if (words?.sentences === undefined) {
     const name = KIND_NAME.test(kind) ? ` ${kind}` : '';
@@ -179,7 +181,9 @@ function callFactOf(
     case 'content': {
       if (hasProgramMessage(result, command) && isShell(invoked)) return 'program-message';
       if (kind === 'read') return 'known-result';
-      const isRejection = resultChars === undefined && (namesFailure(result) || answerMatches('none', result));
+      // A count of zero is an answer, and no requirement that the call does not meet.
+      const isRejection =
+        resultChars === undefined && (namesFailure(result) || answerMatches('none', result.replaceAll(/\b0\b/g, '')));
       return isRejection && /[a-z]{3}/i.test(result) ? 'rejected' : undefined;
     }
     default:
