@@ -4,11 +4,10 @@ import { expect, test } from 'vitest';
 import { readHookInput } from '../src/adapters/claude/read-hook-input.ts';
 import type { Clock } from '../src/core/base/clock.ts';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
-import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from '../src/hosts/claude-code/claude-state.ts';
+import { foldClaudeState, NEW_CLAUDE_STATE } from '../src/hosts/claude-code/claude-state.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { isDerived } from '../src/core/records/derived-payload.ts';
 import { Replay } from '../src/core/replay/replay.ts';
-import { RunMemory } from '../src/core/run/run-memory.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
@@ -70,8 +69,6 @@ interface Setting {
   readonly store?: TrajectoryStore;
   readonly build?: string;
   readonly clock?: Clock;
-  /** The memory of the process that takes an event; undefined for one that takes no other. */
-  readonly memoryFor?: (index: number) => RunMemory<ClaudeState> | undefined;
 }
 
 function newClock(): Clock {
@@ -81,10 +78,9 @@ function newClock(): Clock {
 
 /** Takes each event in a separate step, like a process. */
 async function step(events: readonly RawEvent[], setting: Setting = {}): Promise<Stepped> {
-  const { store = memoryStore(), build = 'test', clock = newClock(), memoryFor = () => undefined } = setting;
+  const { store = memoryStore(), build = 'test', clock = newClock() } = setting;
   const advice: string[] = [];
-  for (const [index, event] of events.entries()) {
-    const memory = memoryFor(index);
+  for (const event of events) {
     const sessions = new ClaudeSessions({
       store,
       config: { steering: standardSteering(), deadline: { minutes: 3 }, deadlineFrom: 'session' },
@@ -94,7 +90,6 @@ async function step(events: readonly RawEvent[], setting: Setting = {}): Promise
       build,
       // A loaded machine must not exceed the time limit of providers.
       measureMs: () => 0,
-      ...(memory === undefined ? {} : { memory }),
     });
     const input = readHookInput({ session_id: SESSION, ...event });
     if (input === undefined) throw new Error('the script has an event that cannot be read');
@@ -121,81 +116,6 @@ test('a run in separate steps gives the advice of a replay, with compact and wit
   );
 });
 
-test('processes with and without runs in memory, in any order, give the same advice and records as one process per event', async () => {
-  const way = fc.constantFrom('a separate process', 'the server', 'another server');
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(scriptedTurn, { minLength: 5, maxLength: 40 }),
-      fc.infiniteStream(way),
-      async (turns, ways) => {
-        const half = Math.floor(turns.length / 2);
-        // A session that ends and goes on.
-        const events = [...eventsOf(turns.slice(0, half)), ...eventsOf(turns.slice(half))];
-        const alone = await step(events);
-        const [server, other] = [new RunMemory<ClaudeState>(4), new RunMemory<ClaudeState>(4)];
-        const order = events.map(() => ways.next().value);
-        const mixed = await step(events, {
-          memoryFor: (index) =>
-            order[index] === 'the server' ? server : order[index] === 'another server' ? other : undefined,
-        });
-        const served = await step(events, { memoryFor: () => server });
-        expect(mixed).toEqual(alone);
-        expect(served).toEqual(alone);
-      },
-    ),
-    { numRuns: 25 },
-  );
-});
-
-test('a run in memory is not read from its snapshot', async () => {
-  const memory = new RunMemory<ClaudeState>(4);
-  const store = memoryStore();
-  let reads = 0;
-  const counting: TrajectoryStore = {
-    ...store,
-    append: (batch) => store.append(batch),
-    readRun: (runId, query) => store.readRun(runId, query),
-    transact: (runId, fold) =>
-      store.transact(runId, (view) => {
-        const { summary, nextSeq, snapshotSeq } = view;
-        return fold({
-          summary,
-          nextSeq,
-          snapshotSeq,
-          missed: () => view.missed(),
-          get snapshot() {
-            reads += 1;
-            return view.snapshot;
-          },
-        });
-      }),
-  };
-  const events = eventsOf([{ tool: 'Bash', about: 1, answer: 1, failed: true }]);
-  await step(events, { store: counting });
-  const withoutMemory = reads;
-  await step(events, { store: counting, memoryFor: () => memory });
-  // The first step finds nothing in memory; this test itself reads the snapshot once each time.
-  expect([withoutMemory, reads - withoutMemory]).toEqual([events.length + 1, 2]);
-});
-
-test('a run in memory is not used for another run with its id', async () => {
-  const memory = new RunMemory<ClaudeState>(4);
-  const store = memoryStore();
-  const clock = newClock();
-  const loop = eventsOf(Array.from({ length: 6 }, () => ({ tool: 'Bash', about: 1, answer: 1, failed: true })));
-  const other = eventsOf(Array.from({ length: 9 }, (_, about) => ({ tool: 'Read', about, answer: 0, failed: false })));
-  const withoutEnd = other.slice(0, -3);
-  await step(loop.slice(0, 12), { store, clock, memoryFor: () => memory });
-  // Deleted and started again by a process that saves no snapshot; longer by now.
-  const { records } = await step(withoutEnd.slice(0, -1), { clock });
-  await store.deleteRun(SESSION);
-  await store.append(records);
-  const { snapshot } = await step(withoutEnd.slice(-1), { store, clock, memoryFor: () => memory });
-  const alone = await step(withoutEnd);
-  const calls = (saved: unknown): number => JSON.stringify(saved).match(/npm test/g)?.length ?? 0;
-  expect([calls(snapshot), calls(alone.snapshot)]).toEqual([0, 0]);
-});
-
 test('records of other processes since the last snapshot count for subagents', async () => {
   const store = memoryStore();
   const clock = newClock();
@@ -209,40 +129,6 @@ test('records of other processes since the last snapshot count for subagents', a
   await step([{ hook_event_name: 'PreToolUse', agent_id: 'a1', agent_type: 'helper', ...call }], { store, clock });
   const child = await Array.fromAsync(store.readRun(`${SESSION}/a1`));
   expect(child[0]?.payload).toMatchObject({ steering: { deadline_at_unix_ms } });
-});
-
-test('a step that was not stored leaves nothing in memory', async () => {
-  const memory = new RunMemory<ClaudeState>(4);
-  const loop = Array.from({ length: 6 }, (): ScriptedTurn => ({ tool: 'Bash', about: 1, answer: 1, failed: true }));
-  const store = memoryStore();
-  let refusals = 0;
-  // Folds, and refuses to store every third time: the event is told again then.
-  const flaky: TrajectoryStore = {
-    ...store,
-    append: (batch) => store.append(batch),
-    readRun: (runId, query) => store.readRun(runId, query),
-    async transact(runId, fold) {
-      refusals += 1;
-      if (refusals % 3 !== 0) return store.transact(runId, fold);
-      await expect(
-        store.transact(runId, (view) => {
-          fold(view);
-          throw new Error('the disk is full');
-        }),
-      ).rejects.toThrow('full');
-      return store.transact(runId, fold);
-    },
-  };
-  const events = eventsOf(loop);
-  // The same time for the same event, however often it is told.
-  let nowMs = 0;
-  const clock = { nowMs: () => nowMs };
-  const memoryFor = (index: number): RunMemory<ClaudeState> => {
-    nowMs = 1_700_000_000_000 + index * 2_000;
-    return memory;
-  };
-  const stepped = await step(events, { store: flaky, clock, memoryFor });
-  expect(stepped).toEqual(await step(events, { clock, memoryFor }));
 });
 
 test('an unusable state is rebuilt from the records, and nothing else changes', async () => {
@@ -292,18 +178,16 @@ test('late events, in any order and repeated, give the same records as events in
     fc.asyncProperty(
       fc.array(scriptedTurn, { maxLength: 8 }),
       fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 12 }),
-      fc.boolean(),
-      async (turns, folds, isRemembered) => {
+      async (turns, folds) => {
         const events = eventsOf(turns);
         const startMs = 1_700_000_000_000;
         const inTime = await step(events, { clock: { nowMs: () => startMs } });
         const store = memoryStore();
-        const memory = new RunMemory<ClaudeState>(4);
         for (const [index, event] of events.entries()) {
           // 0: in time; else late, and found again so often less one, as after a crash.
           const times = folds[index % folds.length] ?? 0;
           if (times === 0) {
-            await step([event], { store, clock: { nowMs: () => startMs }, memoryFor: () => memory });
+            await step([event], { store, clock: { nowMs: () => startMs } });
             continue;
           }
           const sessions = new ClaudeSessions({
@@ -314,7 +198,6 @@ test('late events, in any order and repeated, give the same records as events in
             // The records must not get the time of the fold.
             clock: { nowMs: () => startMs + 3_600_000 },
             build: 'test',
-            ...(isRemembered ? { memory } : {}),
           });
           const input = readHookInput({ session_id: SESSION, ...event });
           if (input === undefined) throw new Error('the script has an event that cannot be read');

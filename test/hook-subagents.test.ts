@@ -2,11 +2,9 @@ import { expect, test } from 'vitest';
 
 import { readHookInput } from '../src/adapters/claude/read-hook-input.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from '../src/hosts/claude-code/claude-sessions.ts';
-import type { ClaudeState } from '../src/hosts/claude-code/claude-state.ts';
 import { isDerived } from '../src/core/records/derived-payload.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { Replay } from '../src/core/replay/replay.ts';
-import { RunMemory } from '../src/core/run/run-memory.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
@@ -45,30 +43,24 @@ function call(tool_use_id: string, agent?: object): readonly RawEvent[] {
   ];
 }
 
-function sessionsOf(
-  store: TrajectoryStore,
-  options: Pick<ClaudeSessionsOptions, 'config' | 'clock'> & { readonly memory?: RunMemory<ClaudeState> | undefined },
-): ClaudeSessions {
-  const { memory, ...rest } = options;
+function sessionsOf(store: TrajectoryStore, options: Pick<ClaudeSessionsOptions, 'config' | 'clock'>): ClaudeSessions {
   return new ClaudeSessions({
     store,
     projectFolder: '/',
     redact: (payload) => payload,
     build: 'test',
-    ...rest,
-    ...(memory === undefined ? {} : { memory }),
+    ...options,
   });
 }
 
-type Way = 'processes' | 'server' | 'late';
+type Way = 'in time' | 'late';
 
 /** Takes the events one by one. @returns the records of the session and of its subagents */
 async function play(events: readonly RawEvent[], way: Way): Promise<ReadonlyMap<string, readonly TrajectoryRecord[]>> {
   const store = memoryStore();
   const config = { steering: STEERING, deadlineFrom: 'session', budget: { calls: 12 } } as const;
-  const memory = way === 'server' ? new RunMemory<ClaudeState>(8) : undefined;
   for (const [index, event] of events.entries()) {
-    const sessions = sessionsOf(store, { config, clock: createFakeClock(), memory });
+    const sessions = sessionsOf(store, { config, clock: createFakeClock() });
     const input = readHookInput({ session_id: 's', ...event });
     if (input === undefined) throw new Error('the script has an event that cannot be read');
     if (way === 'late') {
@@ -101,7 +93,7 @@ test('subagents use the budget of their session by either transport, and a repla
     stop(OTHER),
     ...call('m3'),
   ];
-  const runs = await play(events, 'processes');
+  const runs = await play(events, 'in time');
   const advice = [...runs.values()].map((records) =>
     payloadsOf(records, 'feedback_produced').map(({ text }) => text.match(/\d+ of \d+/)?.[0]),
   );
@@ -119,10 +111,8 @@ test('subagents use the budget of their session by either transport, and a repla
     const derived = records.map(({ payload }) => payload).filter(isDerived);
     expect(records.flatMap((record) => replay.take(record))).toEqual(derived);
   }
-  for (const way of ['server', 'late'] as const) {
-    const others = await play(events, way);
-    for (const [id, records] of runs) expect(withoutDelivery(others.get(id))).toEqual(withoutDelivery(records));
-  }
+  const others = await play(events, 'late');
+  for (const [id, records] of runs) expect(withoutDelivery(others.get(id))).toEqual(withoutDelivery(records));
 });
 
 test('a subagent in the background follows the new deadline of its session', async () => {

@@ -71,31 +71,6 @@ export interface RunStepResult<Result> {
   readonly faults: readonly string[];
 }
 
-export interface RunStepOutcome<State extends Json, Result> extends RunStepResult<Result> {
-  /** The run after the step, to be passed to the next step. Undefined if the run has not started. */
-  readonly inMemory?: RunInMemory<State>;
-}
-
-/**
- * A run after a step. In the next step of this process, it replaces the run's snapshot. It is valid for one step, and only
- * if the records of the previous step were stored.
- */
-export interface RunInMemory<State extends Json> {
-  /** The last folded `seq`. */
-  readonly throughSeq: number;
-  /** The same value as in the summary. It distinguishes a run from a new run with the same id. */
-  readonly startedAtMs: number;
-  readonly restored: Restored<State>;
-}
-
-/** Sources that can replace the snapshot of a run. */
-export interface RunStepSources<State extends Json> {
-  /** The result of `rebuild`, if the snapshot is unusable. */
-  readonly rebuilt?: RebuiltRun<State> | undefined;
-  /** The run after the previous step in this process. It is used unless another process has saved a newer state. */
-  readonly inMemory?: RunInMemory<State> | undefined;
-}
-
 /** A run rebuilt from its records. */
 export interface RebuiltRun<State extends Json> {
   readonly snapshot: RunFoldSnapshot;
@@ -170,16 +145,17 @@ export class RunStepper<State extends Json> {
   /**
    * Runs one step. Call it inside a transaction.
    *
+   * @param rebuilt  the result of `rebuild`, if the snapshot is unusable
    * @throws UnusableSnapshot if the snapshot is unusable and `rebuilt` does not replace it
    */
   step<Result>(
     view: StoredRun,
     work: RunStepWork<State, Result>,
-    sources: RunStepSources<State> = {},
-  ): RunChange<RunStepOutcome<State, Result>> {
+    rebuilt?: RebuiltRun<State>,
+  ): RunChange<RunStepResult<Result>> {
     const records: TrajectoryRecord[] = [];
     const faults: string[] = [];
-    const restored = this.#restoreRun(view, sources);
+    const restored = this.#restoreRun(view, rebuilt);
     if (work.passes?.(restored.state) === true) return { records, result: { result: undefined, faults } };
     let state = work.remember?.(restored.state) ?? restored.state;
     const isChanged = state !== restored.state;
@@ -211,13 +187,8 @@ export class RunStepper<State extends Json> {
       run.begin(runStarted(startWork, { identity: work.identity, steering: this.#steering, nowMs }));
     }
     const result = work.work(run, () => state);
-    const inMemory: RunInMemory<State> = {
-      throughSeq: log.nextSeq - 1,
-      startedAtMs: view.summary?.startedAtMs ?? records[0]?.recorded_at_unix_ms ?? 0,
-      restored: { ...restored, state, ended: run.isEnded },
-    };
-    const outcome = { result, faults, inMemory };
-    const isSaved = sources.rebuilt === undefined && view.nextSeq === view.snapshotSeq + 1;
+    const outcome = { result, faults };
+    const isSaved = rebuilt === undefined && view.nextSeq === view.snapshotSeq + 1;
     if (records.length === 0 && isSaved && !isChanged) return { records, result: outcome };
     return { records, snapshot: this.#snapshotOf(run.snapshot({ shared: true }), state), result: outcome };
   }
@@ -230,7 +201,7 @@ export class RunStepper<State extends Json> {
   open(view: StoredRun, rebuilt?: RebuiltRun<State>): OpenedRun | undefined {
     const { nextSeq, snapshotSeq, summary } = view;
     if (summary === undefined) return undefined;
-    const { ended, fold } = this.#restoreRun(view, { rebuilt });
+    const { ended, fold } = this.#restoreRun(view, rebuilt);
     return { ended, fold, nextSeq, summary, snapshotSeq };
   }
 
@@ -270,10 +241,9 @@ export class RunStepper<State extends Json> {
     return { snapshot: run.fold.snapshot(), state: run.state, ended: run.ended, throughSeq: nextSeq - 1 };
   }
 
-  #restoreRun(view: StoredRun, { rebuilt, inMemory }: RunStepSources<State>): Restored<State> {
-    const isCurrent = inMemory !== undefined && isOf(inMemory, view);
-    let run = isCurrent ? inMemory.restored : this.#fromSnapshot(view);
-    let throughSeq = isCurrent ? inMemory.throughSeq : view.snapshotSeq;
+  #restoreRun(view: StoredRun, rebuilt: RebuiltRun<State> | undefined): Restored<State> {
+    let run = this.#fromSnapshot(view);
+    let throughSeq = view.snapshotSeq;
     if (run === undefined && view.snapshotSeq < 0) run = this.#restoredFrom();
     // The view contains only records after the last snapshot.
     if (run === undefined && rebuilt !== undefined && rebuilt.throughSeq >= view.snapshotSeq) {
@@ -350,11 +320,6 @@ export class RunStepper<State extends Json> {
     // Snapshots and the host's state are plain JSON by their types.
     return snapshot as unknown as Json;
   }
-}
-
-/** Returns true if a run in memory is at least as new as its snapshot and is not another run with the same id. */
-function isOf({ throughSeq, startedAtMs }: RunInMemory<Json>, { nextSeq, snapshotSeq, summary }: StoredRun): boolean {
-  return summary?.startedAtMs === startedAtMs && throughSeq >= snapshotSeq && throughSeq < nextSeq;
 }
 
 function savedBy<State extends Json>(view: StoredRun, build: string): StepSnapshot<State> | undefined {

@@ -7,14 +7,13 @@ import { answerCost, type ModelPrices } from '../../core/records/answer-cost.ts'
 import { toJson } from '../../core/base/to-json.ts';
 import { messageOf } from '../../core/base/error.ts';
 import type { ResolvedConfig } from '../config/resolved-config.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import type { HostCall, HostEvent } from '../../adapters/host/host-event.ts';
 import { completionText, missingForCompletion } from '../../core/run/completion-check.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
 import { interpretEvent, stopAt } from '../../adapters/host/interpret-event.ts';
 import { inherit, type Heritage } from '../../core/run/inherit.ts';
 import type { Run } from '../../core/run/run.ts';
-import type { RunMemory } from '../../core/run/run-memory.ts';
 import type { ChildOptions } from '../../core/run/run-options.ts';
 import {
   RunStepper,
@@ -42,10 +41,6 @@ export interface ClaudeSessionsOptions {
   /** See `RunStepOptions`. */
   readonly build: string;
   readonly measureMs?: () => number;
-  /** Keeps runs in memory between events. Default: every event loads its run from the store. */
-  readonly memory?: RunMemory<ClaudeState>;
-  /** Receives records after they are stored. Must not throw. */
-  readonly onStored?: (records: readonly TrajectoryRecord[]) => void;
 }
 
 /** The answer to a hook event, and the internal errors that did not prevent it. */
@@ -307,23 +302,14 @@ export class ClaudeSessions {
   ): Promise<Pick<RunStepResult<Result>, 'result'>> {
     const { store } = this.#options;
     const { runId } = work.identity;
-    const { memory } = this.#options;
     let rebuiltRun: RebuiltRun<ClaudeState> | undefined;
     for (let rebuilds = 0; ; rebuilds += 1) {
       try {
-        let fromMemory = memory?.take(runId);
-        let storedRecords: readonly TrajectoryRecord[] = [];
-        const step = await store.transact(runId, (view) => {
-          // If the transaction is retried, it must not reuse the run that the first attempt modified.
-          const inMemory = fromMemory;
-          fromMemory = undefined;
-          if (!isWanted()) return { records: [], result: { result: undefined, faults: [] } };
-          const stepResult = this.#stepper.step(view, work, { rebuilt: rebuiltRun, inMemory });
-          storedRecords = stepResult.records;
-          return stepResult;
-        });
-        this.#options.onStored?.(storedRecords);
-        if (step.inMemory !== undefined) memory?.keep(runId, step.inMemory);
+        const step = await store.transact(runId, (view) =>
+          isWanted()
+            ? this.#stepper.step(view, work, rebuiltRun)
+            : { records: [], result: { result: undefined, faults: [] } },
+        );
         faults.push(...step.faults);
         return step;
       } catch (error) {

@@ -15,7 +15,7 @@ import type { HookConfig } from './hook-config.ts';
 const PROVIDER_TIME_LIMIT_MS = 500;
 
 /** Dependencies of a project's sessions, in addition to the configuration. */
-export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'memory' | 'onStored'> {
+export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'projectFolder'> {
   readonly redact: ClaudeSessionsOptions['redact'];
 }
 
@@ -39,7 +39,7 @@ export function projectRedaction(
 }
 
 /**
- * Creates the sessions of a project from its configuration. Used by hook processes and by the server.
+ * Creates the sessions of a project from its configuration.
  *
  * @throws CoxswainError as `ClaudeSessions`
  */
