@@ -34,3 +34,21 @@ test('a change resets the window, also a repeated one', () => {
 test('each feature has a trained weight', () => {
   expect(Number.isFinite(stuckChance(FEATURES.map(() => 1)))).toBe(true);
 });
+
+test('an edit that fails in another form, after a look at something new, is not flagged', () => {
+  const edit = (at: number): ScriptedCall => ({
+    tool: 'edit',
+    args: { path: 'a.py', old: `return ${'abcdefgh'[at]} + total` },
+    result: 'Error: the old text was not found in a.py',
+    isError: true,
+  });
+  const look = (at: number): ScriptedCall => ({
+    tool: 'view',
+    args: { path: 'a.py', from: at },
+    result: `text from ${at}`,
+  });
+  const blind = times(8, (at) => (at % 4 === 3 ? ask('SELECT 1', "[('one',)]") : edit(at % 2)));
+  expect(firstFlag(repetitionDetector(), blind)).not.toBeNull();
+  const careful = times(8, (at) => (at % 2 === 0 ? edit(at) : look(at)));
+  expect(firstFlag(repetitionDetector(), [look(90), look(90), ...careful])).toBeNull();
+});

@@ -31,7 +31,7 @@ interface State {
  * Resets on:
  * - A change, also one that was already made before.
  * - A message of the user.
- * - A new result of another tool since the previous such call.
+ * - A new result of another tool since the previous such call, or any new result before a failure in another form.
  *
  * Ignores:
  * - Polls, acknowledgements, and failures after a pause for which waiting is right.

@@ -102,7 +102,7 @@ export class Structure {
 
   /**
    * True if the last call repeats an earlier call, and another tool gave new information in between. Also true if the last call gave
-   * new information and the call before it used another tool.
+   * new information and the call before it used another tool, or if it failed in another form after new information.
    */
   get cameBack(): boolean {
     return this.#cameBack;
@@ -116,9 +116,12 @@ export class Structure {
     const previous = this.#calls.findLast((call) => call.argsKey === now.argsKey);
     const isNew = context.novel && step.failure === undefined;
     const lastCall = this.#calls.at(-1);
+    // A call that fails in another form is no repetition if the agent has looked at something since the last failure.
+    const failedBefore = now.cause === '' ? undefined : this.#calls.findLast((call) => call.cause === now.cause);
+    const hasLooked = failedBefore !== undefined && this.#newAt > failedBefore.ordinal;
     this.#cameBack =
       previous === undefined
-        ? isNew && lastCall !== undefined && lastCall.tool !== step.tool
+        ? hasLooked || (isNew && lastCall !== undefined && lastCall.tool !== step.tool)
         : this.#newAt > previous.ordinal && this.#newTool !== step.tool;
     if (isNew) [this.#newAt, this.#newTool] = [context.ordinal, step.tool];
     this.#calls.push(now);
