@@ -181,7 +181,9 @@ test('a session without an end and without a record for hours counts as dead, un
     /✗ .* cut off before it answered; no record for 8\.\d hours/,
   );
   await writeFileAt('.claude/sessions/1.json', JSON.stringify({ pid: process.pid, sessionId: 'silent' }));
-  expect((await here.run([], { env })).stdout).toContain('At work: 1');
+  expect((await here.run([], { env })).stdout).toMatch(
+    /Waits for you or hangs: 1\nsilent +other +task of silent: no record for 8\.\d hours: its model has not answered/,
+  );
 });
 
 test('a recorded session that this machine has no file of is not called dead: it may be at work in a container', async () => {

@@ -182,17 +182,30 @@ test('a call that hangs, a question without an answer and a killed session are t
   await mkdir(state, { recursive: true });
   for (const [at, sessionId] of ['hangs', 'asks'].entries())
     await writeFile(join(state, `${at + 1}.json`), JSON.stringify({ pid: process.pid, sessionId }));
-  const config = { notify: { command: ['sh', '-c', 'cat >> told.jsonl'], on: ['waiting', 'silent', 'failed'] } };
+  const config = {
+    notify: { command: ['sh', '-c', 'cat >> told.jsonl'], on: ['waiting', 'silent', 'limit', 'failed'] },
+  };
   await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify(config));
   trustProject(here.cwd, { env: process.env });
+  /** A session whose last line, which following holds back, is the limit. */
+  const beginLimited = async (): Promise<void> => {
+    const file = await begin('limited');
+    const content = [{ type: 'text', text: "You've hit your limit · resets 3am (UTC)" }];
+    const message = { id: 'm', role: 'assistant', model: '<synthetic>', stop_reason: 'stop_sequence', content };
+    const line = entry('limited', 'assistant', message).replace('{', '{"isApiErrorMessage":true,"error":"rate_limit",');
+    await appendFile(file, line);
+    const changed = Date.now() / 1_000 - 90;
+    await utimes(file, changed, changed);
+  };
   let [seen, looking]: [string, NodeJS.Timeout | undefined] = ['', undefined];
   const { code } = await runCli(['watch', '--interval', '20', '--json'], {
     cwd: here.cwd,
     env: environment(),
     onStdout: (control) => {
       seen = control.all;
+      if (looking === undefined) void beginLimited();
       looking ??= setInterval(() => {
-        if (readable(join(here.cwd, 'told.jsonl')).split('\n').length > 3) control.interrupt();
+        if (readable(join(here.cwd, 'told.jsonl')).split('\n').length > 4) control.interrupt();
       }, 50);
     },
   });
@@ -207,6 +220,7 @@ test('a call that hangs, a question without an answer and a killed session are t
     asks: expect.stringMatching(
       /^asks-shop, ‘task of asks’ waits for your answer: Which port\?, since .*; coxswain show asks$/,
     ),
+    limited: `limited-shop, ‘task of limited’ reached a limit: "You've hit your limit · resets 3am (UTC)"; coxswain show limited`,
     gone: expect.stringMatching(
       /^gone-shop, ‘task of gone’ was cut off while "git fetch" was running: its process has ended, since/,
     ),
@@ -219,6 +233,17 @@ test('a call that hangs, a question without an answer and a killed session are t
   ).toEqual(['silent hangs', 'waiting asks']);
   const shown = await runCli(['show', 'hangs'], { cwd: here.cwd, env: environment() });
   expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('task of hangs')]);
+  const { stdout: report } = await runCli([], { cwd: here.cwd, env: environment() });
+  expect(report).toMatch(
+    /Waits for you or hangs: 2\n.*Which port\?.*\nsilent +hangs-shop +task of hangs.*: no record for 12 minutes: "git/,
+  );
+});
+
+test('show finds a session that no report has numbered', async () => {
+  const id = '7f268ba1-0000-4000-8000-000000000001';
+  await begin(id);
+  const { code, stdout } = await runCli(['show', '7f268ba1'], { cwd: here.cwd, env: environment() });
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`task of ${id}`)]);
 });
 
 test('the watch in the background tells what happens, and after being killed neither repeats nor misses anything', async () => {

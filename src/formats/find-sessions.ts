@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 
 import { findSources, type FoundSource } from './find-sources.ts';
 import type { FormatName } from './import-item.ts';
@@ -166,4 +166,9 @@ export async function* filesOfSessions(
       if (stats === undefined || stats.mtimeMs >= sinceMs) yield { ...found, named: false, format: session.format };
     }
   }
+}
+
+/** Returns the id of a session, with which the name of its file ends: `ID.jsonl`, `rollout-2026-01-05T02-14-00-ID.jsonl`. */
+export function sessionIdOf(path: string): string {
+  return basename(path, extname(path)).replace(/^.*(?=[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$)/, '');
 }

@@ -37,3 +37,15 @@ test('a commit whose hooks failed counts until it succeeds', () => {
   expect(failedAfter(['git commit -m x', '$ npm test\n2 failed'])).toEqual(['the hooks of git commit']);
   expect(failedAfter(['git commit -m x', '$ npm test\nno changes added to commit'])).toEqual([]);
 });
+
+test('of a chain of checks only the one whose script the result names failed', () => {
+  const chain = 'bun run test && bun run lint';
+  expect(failedAfter([chain, '1318 pass\n0 fail\nerror: script "lint" exited with code 1'])).toEqual(['bun run lint']);
+  expect(failedAfter(['npm test && npm run lint', 'npm error Lifecycle script `lint` failed'])).toEqual([
+    'npm run lint',
+  ]);
+  expect(failedAfter(['bun run test', '2 failed'], [chain, 'error: script "lint" exited with code 1'])).toEqual([
+    'bun run lint',
+  ]);
+  expect(failedAfter([chain, 'something else'])).toEqual(['bun run test', 'bun run lint']);
+});

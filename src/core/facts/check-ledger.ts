@@ -1,5 +1,11 @@
 import { LruMap } from '../base/lru-map.ts';
-import { checkCommandsOf, hooksFailed, isCheckedCommit, type CheckCommand } from '../detect/calls/check-command.ts';
+import {
+  checkCommandsOf,
+  failedChecks,
+  hooksFailed,
+  isCheckedCommit,
+  type CheckCommand,
+} from '../detect/calls/check-command.ts';
 import type { RunCall } from './run-call.ts';
 import type { LastCheck } from './run-verdict.ts';
 
@@ -41,7 +47,9 @@ export class CheckLedger {
       failed && found.some(({ purpose }) => purpose !== 'task')
         ? found.filter(({ purpose }) => purpose !== 'task')
         : found;
-    for (const check of checks) this.#note(check, call, failed, result);
+    const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
+    for (const check of named?.passed ?? []) this.#note(check, call, false, '');
+    for (const check of named?.failed ?? checks) this.#note(check, call, failed, result);
     const failedHooks = hooksFailed(call.args, result);
     const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
     const isRefused = failed && !NOTHING_TO_COMMIT.test(result);

@@ -9,6 +9,7 @@ import { FailedCallsFold } from './failed-calls.ts';
 import { momentsOf, type Streak } from './moments.ts';
 import { errorLineOf, type RunCall } from './run-call.ts';
 import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
+import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence } from './run-story.ts';
 import { RunView } from './run-view.ts';
 import { WorkFold } from './run-work.ts';
@@ -162,6 +163,7 @@ export class RunFactsFold {
       ...usage,
       ...present({ context, ending }),
       verdict,
+      ...present({ alert: verdict.verdict === 'open' ? alertOf(this.view, { nowMs }) : undefined }),
       ...this.#work.work,
       checks,
       stuck: saysStuck(patterns),

@@ -5,6 +5,7 @@ import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from './advice-outcome.ts';
 import type { CallPreview } from './call-previews.ts';
 import type { FailedCall } from './failed-calls.ts';
+import type { RunAlert } from './run-alert.ts';
 import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
 import type { RunUsage } from './run-view.ts';
 import type { RunWork } from './run-work.ts';
@@ -57,6 +58,8 @@ export interface RunFacts extends RunUsage, RunWork {
   /** Absent if the run is open or its records are incomplete. */
   readonly ending?: RunOutcome;
   readonly verdict: RunVerdict;
+  /** What only a clock finds: the run waits for a person, or nothing has been recorded for long. */
+  readonly alert?: RunAlert;
   /** The last result of each check, the most recent result last. */
   readonly checks: readonly LastCheck[];
   readonly stuck: boolean;

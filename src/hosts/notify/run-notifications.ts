@@ -5,9 +5,10 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import { printableCut } from '../../core/base/printable.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { present } from '../../core/base/present.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
-import { isCutOff } from '../../core/facts/run-verdict.ts';
+import { isCutOff, type RunOutcome } from '../../core/facts/run-verdict.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import {
   situationAfterResponse,
@@ -42,6 +43,8 @@ interface RunNotes {
   readonly isSubagent: boolean;
   readonly about: AboutRun;
   readonly hasEnded: boolean;
+  /** The time of an end that was told before its record came. */
+  readonly toldEndAtMs?: number;
   readonly calls: number;
   readonly wasAdvised: boolean;
   /** Events of the run that were already sent. */
@@ -87,6 +90,14 @@ export class RunNotifications {
     return { ...notificationOf(run, notes, [event, `${what}, since ${timeText(sinceMs)}`]), cause: String(sinceMs) };
   }
 
+  /** Returns the notification of an end that only the whole file of a run tells. It is returned once. */
+  ended(run: string, end: RunOutcome, atMs: number): Notification | undefined {
+    const notes = this.#runs.get(run);
+    if (notes === undefined || notes.isSubagent || notes.hasEnded) return undefined;
+    this.#runs.set(run, { ...notes, hasEnded: true, toldEndAtMs: atMs });
+    return notificationOf(run, notes, endNews(end));
+  }
+
   #notesOf(record: TrajectoryRecord): RunNotes {
     const { recorded_at_unix_ms: atMs, depth } = record;
     const { deadline } = this.#options;
@@ -115,10 +126,8 @@ export class RunNotifications {
     const onceOnly = notes.isSubagent ? [] : news.filter(([event]) => !notes.sent.includes(event));
     const otherNews: News[] = [];
     if (payload.kind === 'pattern_flagged') otherNews.push(...patternNews(payload.pattern, before.wasAdvised));
-    if (payload.kind === 'run_ended' && !notes.isSubagent) {
-      const hasFailed = payload.success === false || (payload.success === undefined && isCutOff(payload));
-      otherNews.push(endNews(payload, hasFailed));
-    }
+    const isTold = before.toldEndAtMs !== undefined && atMs <= before.toldEndAtMs;
+    if (payload.kind === 'run_ended' && !notes.isSubagent && !isTold) otherNews.push(endNews(payload));
     return {
       notes: { ...notes, sent: [...notes.sent, ...onceOnly.map(([event]) => event)] },
       news: [...onceOnly, ...otherNews],
@@ -175,8 +184,8 @@ function timeText(atMs: number): string {
   return [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-function endNews(end: Extract<TrajectoryPayload, { readonly kind: 'run_ended' }>, hasFailed: boolean): News {
-  const { labels, outcome, reason } = end;
+function endNews({ labels, outcome, reason, success }: RunOutcome): News {
+  const hasFailed = success === false || (success === undefined && isCutOff({ outcome, ...present({ reason }) }));
   const reasonText = reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason);
   // The host's own words say when a limit ends.
   const error = labels?.['error'];

@@ -46,11 +46,11 @@ export interface ProjectBlock {
 }
 
 const SECTIONS: readonly (readonly [SectionName, string])[] = [
-  ['waiting', 'Waits for you'],
+  ['waiting', 'Waits for you or hangs'],
   ['failed', 'Failed or cut off'],
   ['stuck', 'Stuck now'],
   ['open', 'At work'],
-  ['answered', 'Answered without a passed check'],
+  ['answered', 'Answered, not shown to work'],
   ['stopped', 'Stopped by you'],
   ['unknown', 'No end on record'],
   ['worked', 'Worked'],
@@ -119,6 +119,7 @@ function sectionNameOf(run: RunFacts): SectionName {
       return 'failed';
     case 'open':
     case 'unknown':
+      if (run.alert !== undefined) return 'waiting';
       return openPattern(run) === undefined ? verdict : 'stuck';
     default:
       return verdict;
@@ -141,10 +142,11 @@ function urgencyOf({ checks, lastAtMs, verdict }: RunFacts): number {
   return lastAtMs + (hasFailedCheck ? 1e15 : 0);
 }
 
-function verbOf({ checks, verdict }: RunFacts, section: SectionName): string {
+function verbOf({ alert, checks, verdict }: RunFacts, section: SectionName): string {
   const { evidence } = verdict;
   switch (section) {
     case 'waiting':
+      if (alert?.kind === 'silent') return 'silent';
       if (evidence.startsWith(WAITS_FOR_ANSWER)) return 'answer';
       return evidence === WAITS_FOR_DECISION ? 'decide' : 'allow';
     case 'failed':
@@ -166,6 +168,7 @@ function whyOf(run: RunFacts, section: SectionName): string {
   const { evidence } = run.verdict;
   const pattern = section === 'stuck' ? openPattern(run) : undefined;
   if (pattern !== undefined) return inWords('pattern', pattern.kind);
+  if (section === 'waiting' && run.alert?.kind === 'silent') return run.alert.text.replace(/^has had /, '');
   return evidence
     .replace(/^waits for (?:your answer: |your decision on )?/, '')
     .replace(/^cut off(?: |, )?/, '')

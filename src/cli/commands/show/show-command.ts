@@ -1,9 +1,13 @@
+import { homedir } from 'node:os';
+
 import { encodeRecord } from '../../../core/records/encode-record.ts';
 import { followedText } from '../../../core/facts/followed-text.ts';
 import { sentenceText, type StorySentence } from '../../../core/facts/run-story.ts';
 import type { RunView } from '../../../core/facts/run-view.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
+import { present } from '../../../core/base/present.ts';
 import { countOf } from '../../../core/base/number-text.ts';
+import { findSessions, sessionIdOf } from '../../../formats/find-sessions.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
@@ -37,6 +41,9 @@ const MAX_ADVICE = 20;
 /** Maximum number of changed files that are named. */
 const MAX_FILES = 6;
 
+/** Minimum length of a part of an id that is searched among the session files. */
+const MIN_ID_CHARS = 4;
+
 export interface ShowOptions {
   readonly store?: string;
   readonly call?: string;
@@ -58,10 +65,25 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
   if (numbered === undefined && /^\d{1,4}$/.test(idStart) && options.store === undefined)
     throw invalidArgument(`no run ${idStart} in the last report: run coxswain first`);
   if (numbered?.isStore === false) return showTranscriptRun(numbered, options, terminal);
-  const place = numbered?.path ?? options.store;
+  try {
+    return await showRecordedRun(
+      numbered?.id ?? idStart,
+      { ...options, ...present({ store: numbered?.path }) },
+      terminal,
+    );
+  } catch (error) {
+    const isMissing = error instanceof CoxswainError && error.code === 'input-io' && options.store === undefined;
+    const session = isMissing ? await sessionNamed(idStart) : undefined;
+    if (session === undefined) throw error;
+    return showTranscriptRun(session, options, terminal);
+  }
+}
+
+async function showRecordedRun(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
+  const { store: place } = options;
   const store = place === undefined ? await openMachineStores({}, terminal) : await openReadableStore(place);
   try {
-    const run = await namedRun(store, numbered?.id ?? idStart, place ?? configuredStore().address);
+    const run = await namedRun(store, idStart, place ?? configuredStore().address);
     const found = store instanceof MachineReader ? await store.storeOf(run.runId) : undefined;
     const file = found?.address ?? place ?? configuredStore().address;
     if (options.call !== undefined) {
@@ -93,10 +115,25 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
   }
 }
 
+/** Returns the only session of an agent program whose file has this id, or an id that starts with it. */
+async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
+  if (idStart.length < MIN_ID_CHARS) return undefined;
+  const hosts = await findSessions({ home: homedir(), env: process.env });
+  const found = hosts
+    .flatMap(({ sessions }) => sessions)
+    .flatMap(({ path }): readonly NumberedRun[] => {
+      const id = sessionIdOf(path);
+      return id.startsWith(idStart) ? [{ id, path, isStore: false }] : [];
+    });
+  return found.length === 1 ? found[0] : undefined;
+}
+
 /** Shows a run of a transcript. @throws CoxswainError `input-io` if the transcript no longer contains it */
 async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions, terminal: Terminal): Promise<number> {
   const view = `coxswain view ${shellWord(path)} --run ${shellWord(id)}`;
-  if (options.call !== undefined) throw invalidArgument(`--call takes a recorded run; open the call with: ${view}`);
+  if (options.call !== undefined) {
+    throw invalidArgument(`--call takes a recorded run; open the call with: ${view} --call ${options.call}`);
+  }
   const problems = new Problems(terminal);
   const { hints = false, json = false, recompute = false } = options;
   for await (const run of runsOfSources(findSources([path]), { problems, hints, recompute, reportsDamage: true })) {

@@ -24,7 +24,7 @@ import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { logFault } from '../../../core/node/fault-log.ts';
 import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';
 import { steadyMs } from '../../../core/base/steady-ms.ts';
-import { findSessions, hostFolder, type SessionPlaces } from '../../../formats/find-sessions.ts';
+import { findSessions, hostFolder, sessionIdOf, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { findSources } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
@@ -35,7 +35,13 @@ import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { machineStores } from '../../runs/machine-stores.ts';
 import { completeProject } from '../../runs/complete-project.ts';
-import { BackgroundRecord, isInBackground, startBackgroundWatch, stopBackgroundWatch } from './background-watch.ts';
+import {
+  BackgroundRecord,
+  findBackgroundWatch,
+  isInBackground,
+  startBackgroundWatch,
+  stopBackgroundWatch,
+} from './background-watch.ts';
 import { lookAtRun } from '../../runs/numbered-runs.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { configuredStore } from '../../runs/project-store.ts';
@@ -188,7 +194,7 @@ class SessionStates {
     const known = this.#files.get(path);
     const isSame = known?.changedAtMs === changedAtMs;
     if (isSame && known.views !== undefined) return;
-    this.#paths.set(basename(path, '.jsonl').replace(/^.*(?=[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$)/, ''), path);
+    this.#paths.set(sessionIdOf(path), path);
     const isSettled = systemClock.nowMs() - changedAtMs >= SETTLED_MS;
     this.#files.set(path, { changedAtMs, views: isSettled ? await this.#viewsIn(path) : undefined });
   }
@@ -433,7 +439,8 @@ async function notifiersOf(
     onFailure: (message: string): void => problems.note({ message }),
   };
   const { notify = {} } = resolved;
-  const targets = targetsOf(notify);
+  // The watch in the background tells these already.
+  const targets = findBackgroundWatch().state === 'running' ? [] : targetsOf(notify);
   const ownTargets = [
     ...(onStuck === undefined ? [] : [commandTarget(onStuck, '--on-stuck')]),
     ...(bell === true ? [{ name: 'the bell', send: async () => terminal.ring() }] : []),

@@ -229,6 +229,21 @@ export class Watcher {
       const file = source.fileOf?.(watched.runId);
       const view = file === undefined ? watched.view : file.views?.get(watched.runId);
       if (view === undefined) continue;
+      const { outcome } = view;
+      // Following has not come to the end that the whole file has.
+      if (outcome !== undefined && watched.view.outcome === undefined && source.isLive(view.lastAtMs)) {
+        const told = this.#notices.ended(watched.runId, outcome, view.lastAtMs);
+        if (told !== undefined) {
+          const { outcome: word, success } = outcome;
+          await feed.take({
+            type: 'run_ended',
+            ...watched.placeOf(view.lastAtMs),
+            outcome: word,
+            ...present({ success }),
+          });
+        }
+        this.#tell(told);
+      }
       const session = watched.claudeSession;
       const isGone = open !== undefined && session !== undefined && localIds.has(session) && !open.has(session);
       if (isGone) {

@@ -36,6 +36,8 @@ test.each([
   'echo contest',
   'echo run npm test before you push',
   'npm install eslint',
+  'npm search actionlint --json',
+  'pnpm why vitest',
   'npm ci',
   'bun run build.ts',
   'go run ./cmd/test',

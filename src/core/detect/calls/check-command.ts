@@ -18,6 +18,8 @@ export interface CheckCommand {
 
 /** Number of characters of a command that are searched. */
 const MAX_CHARS = 2_000;
+/** Number of characters at the end of a result that are searched. */
+const MAX_RESULT_CHARS = 20_000;
 
 const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
 
@@ -56,6 +58,8 @@ const INTEGRATION = /(?<![a-z])(?:integration|e2e|end-to-end|acceptance|smoke)(?
 /** Words after which a package manager takes names of packages, not targets. */
 const PACKAGE_MANAGER = /^(?:npm|pnpm|yarn|bun|uv|poetry|pip3?|brew|cargo|composer)$/;
 const INSTALLS = /^(?:add|i|install|remove|rm|uninstall|update|upgrade|create|init)$/;
+/** Commands of a package manager that look something up. */
+const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
 /** Returns the checks that a shell call runs, in order. @param task  a command that the task names is a check too */
 export function checkCommandsOf(args: Json, task = ''): readonly CheckCommand[] {
@@ -121,6 +125,7 @@ function checksInCommand(command: Command, line: string, task: string): readonly
       continue;
     }
     if (INSTALLS.test(value) && values.slice(0, index).some((word) => PACKAGE_MANAGER.test(word))) return [];
+    if (LOOKS_UP.test(value) && PACKAGE_MANAGER.test(values[index - 1] ?? '')) return [];
     const check = checkOf(values.slice(index).filter((word) => !/\s/.test(word)));
     if (check !== undefined) {
       const text = line
@@ -193,6 +198,29 @@ function isWide(rest: readonly string[]): boolean {
     if (word.startsWith('-') || RUN_WORD.test(word) || WHOLE.test(word)) return true;
     return VALUE_OPTION.test(rest[index - 1] ?? '');
   });
+}
+
+/** Lines in which a runner names the script, task or target that failed. */
+const FAILED_SCRIPT =
+  /^(?:error: )?script "([\w:.-]+)" exited with code|Lifecycle script `([\w:.-]+)` failed|^\[([\w:.-]+)\] ERROR task failed|\*\*\* \[(?:[^\]]*: )?([\w:.-]+)\] Error|^error: [Rr]ecipe `([\w:.-]+)` failed/gm;
+
+/**
+ * Of the checks of one call that failed: those whose failure the result names, or undefined if it names none of them. Of a chain with `&&`,
+ * the ones before these passed.
+ */
+export function failedChecks(
+  checks: readonly CheckCommand[],
+  args: Json,
+  result: string,
+): { readonly failed: readonly CheckCommand[]; readonly passed: readonly CheckCommand[] } | undefined {
+  const names = new Set(
+    [...result.slice(-MAX_RESULT_CHARS).matchAll(FAILED_SCRIPT)].flatMap((match) => match.slice(1).filter(Boolean)),
+  );
+  const failed = checks.filter(({ key }) => key.split(' ').some((word) => names.has(word)));
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const isChain = !/;|\|\||\n/.test(commandLineOf(args) ?? ';');
+  return { failed, passed: isChain ? checks.slice(0, checks.indexOf(first)) : [] };
 }
 
 /** A line in which a hook of `git commit` shows a command that it runs: `$ bun test`, `[lint] $ eslint .`. */
