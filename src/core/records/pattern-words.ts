@@ -101,6 +101,13 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
       'Read what was found, or search in another place: more words for the same search will not find more.',
     ],
   },
+  same_outcome: {
+    name: 'a job in other words with the same report',
+    sentences: ({ tool, count, calls }) => [
+      `${count} calls of ${tool} with a job in words (${calls}) brought nearly the same report.`,
+      'Take the report as it is, or do the step yourself: another wording will not change it.',
+    ],
+  },
   repeated_text: {
     name: 'the same paragraph again',
     sentences: ({ count, calls }) => [

@@ -19,6 +19,8 @@ export interface ArgumentReading {
   readonly integers: readonly number[];
   /** True if an argument is a search query. */
   readonly asks: boolean;
+  /** True if an argument is a sentence of 8 words or more: the call hands a job to something that reads. */
+  readonly delegates: boolean;
   /** For an action on a screen: a key of the call without references to elements. */
   readonly actionKey?: string;
   /** For a write: a key of the content of the target after the call. */
@@ -54,17 +56,24 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   };
 }
 
-function numbersOf(args: Readonly<Record<string, Json>>): Pick<ArgumentReading, 'integers' | 'asks'> {
+function numbersOf(args: Readonly<Record<string, Json>>): Pick<ArgumentReading, 'integers' | 'asks' | 'delegates'> {
   const integers: number[] = [];
   let asks = false;
+  let delegates = false;
   for (const name in args) {
     const value = args[name];
     if (typeof value === 'number' && Number.isInteger(value)) integers.push(value);
-    else if (typeof value === 'string') asks ||= QUERY.test(name);
+    else if (typeof value === 'string') {
+      asks ||= QUERY.test(name);
+      delegates ||= value.length >= SENTENCE_CHARS && SENTENCE.test(value);
+    }
   }
-  return { integers, asks };
+  return { integers, asks, delegates };
 }
 
+const SENTENCE_CHARS = 40;
+/** Eight words without the signs of code. */
+const SENTENCE = /^(?:[^\s=;{}<>*|\\]+\s+){7}[^=;{}<>*|\\]*$/;
 const QUERY = /^q$|quer(?:y|ies)$|search|keyword|question/i;
 /** Names of arguments that refer to an element of a page, which gets a new number in each rendering. */
 const REFERENCE = /^(?:ref|uid|index|(?:backend_?)?node_?id|element_?(?:id|index|ref))$/i;

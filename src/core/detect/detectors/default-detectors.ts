@@ -10,6 +10,7 @@ import { repeatedTextDetector } from './repeated-text.ts';
 import { repetitionDetector } from './repetition.ts';
 import { sameFailureDetector } from './same-failure.ts';
 import { sameHitsDetector } from './same-hits.ts';
+import { sameOutcomeDetector } from './same-outcome.ts';
 import { sameRefusalDetector } from './same-refusal.ts';
 import { sequentialCallsDetector } from './sequential-calls.ts';
 import { stagnationDetector } from './stagnation.ts';
@@ -27,6 +28,7 @@ export * from './repeated-text.ts';
 export * from './repetition.ts';
 export * from './same-failure.ts';
 export * from './same-hits.ts';
+export * from './same-outcome.ts';
 export * from './same-refusal.ts';
 export * from './sequential-calls.ts';
 export * from './stagnation.ts';
@@ -43,6 +45,7 @@ export const DETECTORS: {
   readonly same_refusal: typeof sameRefusalDetector;
   readonly polling_no_progress: typeof pollingDetector;
   readonly same_hits: typeof sameHitsDetector;
+  readonly same_outcome: typeof sameOutcomeDetector;
   readonly stagnation: typeof stagnationDetector;
   readonly repetition: typeof repetitionDetector;
   readonly repeated_text: typeof repeatedTextDetector;
@@ -60,6 +63,7 @@ export const DETECTORS: {
   same_refusal: sameRefusalDetector,
   polling_no_progress: pollingDetector,
   same_hits: sameHitsDetector,
+  same_outcome: sameOutcomeDetector,
   stagnation: stagnationDetector,
   repetition: repetitionDetector,
   repeated_text: repeatedTextDetector,

@@ -15,6 +15,7 @@ import { resultText } from '../calls/result-text.ts';
 import { printedText, shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
 import { failureOf, withExitFlag, type StepFailure } from '../calls/step-failure.ts';
 import type { CallOutcome } from '../../records/call-outcome.ts';
+import { tokensOf } from '../calls/tokens.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from '../calls/tool-semantics.ts';
 
@@ -66,6 +67,8 @@ export interface Step {
   readonly gistKey?: number;
   /** For a search: hashes of the addresses and ids in the result, in ascending order. */
   readonly hits?: readonly number[];
+  /** For a call that hands over a job in a sentence: hashes of the words in a long result, in ascending order, at most 64. */
+  readonly outcomeWords?: readonly number[];
   /** The integers among the arguments, in the order of the call. */
   readonly integers: readonly number[];
   /** For an action on a screen: a key of the call without references to elements. */
@@ -112,11 +115,8 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const { tool, annotations } = rawCall;
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
   const tools = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
-  const { semantics, argsKey, tokens, frameKey, integers, asks, actionKey, leavesKey, fromKey } = readArguments(
-    tool,
-    rawCall.args,
-    tools,
-  );
+  const { semantics, argsKey, tokens, frameKey, integers, asks, delegates, actionKey, leavesKey, fromKey } =
+    readArguments(tool, rawCall.args, tools);
   const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, answer);
   const wasCancelled = rawCall.outcome === 'cancelled';
   const resultMissing = call.resultMissing || answer.wasNotRun || wasCancelled;
@@ -133,6 +133,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
       ? answer.keyOf(call.isError)
       : hashText(canonicalJson(progress), call.isError ? FLAGGED_SEED : 0);
   const { shapeKey, lines } = answerLines(answer.masked);
+  const mayReport = failure === undefined && !semantics.shell && kind !== 'write' && answer.text.length >= REPORT_CHARS;
   const mayRefuse = !acknowledged && kind !== 'write' && kind !== 'ui' && lines.length <= REFUSAL_LINES;
   return {
     index: call.index,
@@ -161,6 +162,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     ...present({
       failure,
       gistKey: mayRefuse ? gistOf(answer.text, tool, tokens) : undefined,
+      outcomeWords: mayReport && delegates ? tokensOf(withoutDigits(answer.text)).tokens : undefined,
       hits: asks && failure === undefined ? hitsOf(answer.text) : undefined,
       actionKey,
       target: semantics.target,
@@ -168,6 +170,14 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
       fromKey,
     }),
   };
+}
+
+/** A shorter result reports too little to be compared by its words. */
+const REPORT_CHARS = 300;
+const REPORT_WORDS_CHARS = 4_000;
+
+function withoutDigits(text: string): string {
+  return text.slice(0, REPORT_WORDS_CHARS).replaceAll(/\d+/g, ' ');
 }
 
 /** A refusal has few lines. */
