@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { WorkFold } from './run-work.ts';
+import { commitsText, WorkFold } from './run-work.ts';
 
 test('commits and changed files count only calls with a result that did not fail', () => {
   const payload = { kind: 'turn_started', turn_index: 0 } as const;
@@ -33,4 +33,29 @@ test('commits and changed files count only calls with a result that did not fail
   fold.fold(payload, { ...call, tool: 'apply_patch', args: patch });
   fold.fold(payload, { ...call, args: { command: 'touch /tmp/x d.ts' } });
   expect(fold.work).toEqual({ commits: 2, uncommitted: 2, filesChanged: ['a.ts', 'b.ts', 'c.ts', '/tmp/x'] });
+});
+
+test('commits that skip their hooks are counted, and said', () => {
+  const payload = { kind: 'turn_started', turn_index: 0 } as const;
+  const call = {
+    number: 1,
+    id: 'a',
+    tool: 'Bash',
+    seq: 0,
+    endSeq: 1,
+    startLost: false,
+    failed: false,
+    resultMissing: false,
+  };
+  const commandsText = (...commands: readonly string[]): readonly string[] => {
+    const fold = new WorkFold();
+    for (const command of commands) fold.fold(payload, { ...call, args: { command } });
+    return commitsText(fold.work);
+  };
+  expect(commandsText('git commit -m "no-verify -n"')).toEqual(['1 commit']);
+  expect(commandsText('git -C /w commit --no-verify -m x')).toEqual(['1 commit, with --no-verify']);
+  expect(commandsText('git commit -m x', 'git commit -n -m y && git push')).toEqual([
+    '2 commits, 1 of them with --no-verify',
+  ]);
+  expect(commandsText('ls')).toEqual([]);
 });

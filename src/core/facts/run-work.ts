@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts';
+import { countOf, countText } from '../base/number-text.ts';
 import { present } from '../base/present.ts';
 import { commandLineOf } from '../detect/calls/check-command.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
@@ -17,6 +18,8 @@ export interface RunWork {
   readonly uncommitted: number;
   /** Number of successful `git commit` commands. */
   readonly commits: number;
+  /** Number of these commits with `--no-verify`, which run no hook. Absent if none. */
+  readonly commitsWithoutHooks?: number;
   /** The branch of the last commit, or the last branch that the run created. */
   readonly branch?: string;
   /** The address that the last `gh pr create` or `glab mr create` printed. */
@@ -43,12 +46,15 @@ const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
 const NOT_COMMITTED =
   /^FAILED: git commit\b|^husky - \S+ (?:script|hook)\b.*\b(?:failed|code)\b|^nothing (?:added )?to commit\b|^no changes added to commit\b/m;
 const COMMIT = /\bgit (?:-\S+ \S+ )*commit\b/;
+/** `-n` is the short form. */
+const NO_HOOKS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s(?:--no-verify|-n)(?=\s|$)/;
 
 /** Collects the work of one run. Cost: reads the arguments of each call whose kind is unknown. */
 export class WorkFold {
   readonly #files = new Set<string>();
   #afterCommit = new Set<string>();
   #commits = 0;
+  #commitsWithoutHooks = 0;
   #branch: string | undefined;
   #pullRequest: string | undefined;
   #plan: string | undefined;
@@ -82,6 +88,7 @@ export class WorkFold {
   #readCommand(command: string, result: string): void {
     if (COMMIT.test(command) && (COMMITTED.test(result) || !NOT_COMMITTED.test(result))) {
       this.#commits += 1;
+      if (NO_HOOKS.test(command)) this.#commitsWithoutHooks += 1;
       this.#afterCommit.clear();
       this.#branch = COMMITTED.exec(result)?.[1] ?? this.#branch;
     }
@@ -106,6 +113,7 @@ export class WorkFold {
       filesChanged: files,
       uncommitted: this.#afterCommit.size,
       commits: this.#commits,
+      ...(this.#commitsWithoutHooks === 0 ? {} : { commitsWithoutHooks: this.#commitsWithoutHooks }),
       ...present({
         branch: this.#branch,
         pullRequest: this.#pullRequest,
@@ -114,6 +122,16 @@ export class WorkFold {
       }),
     };
   }
+}
+
+/** Returns the commits in words: `3 commits, 1 of them with --no-verify`. Empty without commits. */
+export function commitsText({
+  commits,
+  commitsWithoutHooks: without = 0,
+}: Pick<RunWork, 'commits' | 'commitsWithoutHooks'>): readonly string[] {
+  if (commits === 0) return [];
+  const share = without === commits ? '' : `${countText(without)} of them `;
+  return [`${countOf(commits, 'commit')}${without === 0 ? '' : `, ${share}with --no-verify`}`];
 }
 
 /** Returns the text of a patch: the argument itself, as Codex stores it, or its only member. */

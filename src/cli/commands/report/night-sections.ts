@@ -35,6 +35,8 @@ export interface ProjectBlock {
   readonly sessions: number;
   readonly worked: number;
   readonly commits: number;
+  /** Those with `--no-verify`. */
+  readonly commitsWithoutHooks: number;
   /** Files that the last session with changes changed after its last commit. */
   readonly uncommitted: number;
   readonly branch?: string;
@@ -204,6 +206,7 @@ function projectBlock(
     sessions: own.length,
     worked: own.filter(({ verdict }) => verdict.verdict === 'worked').length,
     commits: own.reduce((sum, { commits }) => sum + commits, 0),
+    commitsWithoutHooks: own.reduce((sum, { commitsWithoutHooks = 0 }) => sum + commitsWithoutHooks, 0),
     uncommitted: changing?.uncommitted ?? 0,
     ...present({
       branch: latest.find(({ branch }) => branch !== undefined)?.branch,

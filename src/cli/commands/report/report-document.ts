@@ -1,3 +1,4 @@
+import { commitsText } from '../../../core/facts/run-work.ts';
 import { callNumber } from '../../../core/base/call-number.ts';
 import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
 import { tokenFacts } from '../../../core/facts/usage-text.ts';
@@ -121,9 +122,9 @@ function projectLine({ project, sessions, worked, ...rest }: ProjectBlock, width
 type ProjectState = Omit<ProjectBlock, 'project' | 'sessions' | 'worked'>;
 
 function projectFacts(state: ProjectState): readonly string[] {
-  const { branch, commits, costUsd, lastCheck, pullRequest, uncommitted, withoutPrice } = state;
+  const { branch, costUsd, lastCheck, pullRequest, uncommitted, withoutPrice } = state;
   return [
-    ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
+    ...commitsText(state),
     ...(branch === undefined ? [] : [`branch ${branch}`]),
     ...(pullRequest === undefined ? [] : [pullRequest.replace(/^https:\/\/[^/]+\//, '')]),
     ...(uncommitted === 0 ? [] : [`${countOf(uncommitted, 'file')} changed since the last commit`]),
@@ -297,7 +298,7 @@ function workFacts(run: RunFacts): readonly string[] {
   const names = files.length === 1 ? first : `${first} and ${countOf(files.length - 1, 'more file')}`;
   return [
     ...(files.length === 0 ? [] : [`changed ${printableCut(names, 120)}`]),
-    ...(run.commits === 0 ? [] : [countOf(run.commits, 'commit')]),
+    ...commitsText(run),
     ...(run.branch === undefined ? [] : [`branch ${printableCut(run.branch, 60)}`]),
     ...(run.pullRequest === undefined ? [] : [printableCut(run.pullRequest, 120)]),
     ...run.checks.map(({ command, failed }) => `${printableCut(command, 40)} ${failed ? 'failed' : 'passed'}`),

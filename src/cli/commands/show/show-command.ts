@@ -10,6 +10,7 @@ import { countOf } from '../../../core/base/number-text.ts';
 import { findSessions, sessionIdOf } from '../../../formats/find-sessions.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
+import { commitsText } from '../../../core/facts/run-work.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
@@ -156,16 +157,14 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
 }
 
 /** What a run left: changed files, commits and its last checks. */
-function workLines(
-  { branch, checks, commits, filesChanged, pullRequest, uncommitted }: RunFacts,
-  project: string | undefined,
-): readonly string[] {
+function workLines(run: RunFacts, project: string | undefined): readonly string[] {
+  const { branch, checks, commits, filesChanged, pullRequest, uncommitted } = run;
   const files = filesChanged
     .slice(0, MAX_FILES)
     .map((file) => printableCut(project === undefined ? file : file.replace(`${project}/`, ''), 80));
   const hidden = filesChanged.length - files.length;
   const facts = [
-    ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
+    ...commitsText(run),
     ...(uncommitted === 0
       ? []
       : [
