@@ -63,7 +63,7 @@ export interface CoxswainConfig {
   readonly gc?: GcSection;
   /** Conditions that must hold before the agent may stop. Default: none. */
   readonly completion?: CompletionSection;
-  /** Notifications of `coxswain watch` and of the hook server. Default: none. Ignored outside the user's own configuration. */
+  /** Notifications of `coxswain watch`. Default: none. Ignored outside the user's own configuration. */
   readonly notify?: NotifySection;
 }
 
