@@ -287,6 +287,49 @@ test.each([
   expect(ended?.kind === 'run_ended' ? ended.reason : 'no end').toBe(reason);
 });
 
+test('the end of a call is as its event says, although the file of Copilot CLI already has it in other words', async () => {
+  const folder = testFolder();
+  vi.stubEnv('COPILOT_HOME', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const file = join(folder, 'session-state', SESSION, 'events.jsonl');
+  mkdirSync(dirname(file), { recursive: true });
+  const lines: object[] = [];
+  const turn = (at: number): readonly HostStep[] => {
+    const ms = START_MS + at * 1_000;
+    const args = { path: 'missing.txt' };
+    const call = { sessionId: SESSION, cwd: '/', toolName: 'view', toolArgs: args };
+    const write = (type: string, afterMs: number, data: object): HostStep => ({
+      before: () => {
+        lines.push({ type, timestamp: new Date(ms + afterMs).toISOString(), data });
+        writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      },
+    });
+    const request = { toolCallId: `t${at}`, name: 'view', arguments: args };
+    return [
+      // The file may lag behind the hook.
+      ...(at === 2
+        ? []
+        : [write('assistant.message', 0, { messageId: `m${at}`, content: '', toolRequests: [request] })]),
+      { sent: { ...call, timestamp: ms + 10 } },
+      ...(at === 2
+        ? [write('assistant.message', 0, { messageId: `m${at}`, content: '', toolRequests: [request] })]
+        : []),
+      // Only sometimes before the hook.
+      ...(at === 4 ? [write('tool.execution_complete', 20, { toolCallId: `t${at}`, success: false })] : []),
+      { sent: { ...call, timestamp: ms + 30, error: 'Path does not exist' } },
+    ];
+  };
+  const steps = [
+    { sent: { sessionId: SESSION, timestamp: START_MS, cwd: '/', prompt: 'go' } },
+    ...[1, 2, 3, 4].flatMap(turn),
+  ];
+  const played = await playHost(steps);
+  const results = played.records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.result] : []));
+  expect(results).toEqual(Array.from({ length: 4 }, () => 'Path does not exist'));
+  expect(countOf(played, 'turn_started')).toBe(4);
+  expect(adviceOf(played)[0]?.[0]).toBe(3);
+});
+
 test('Gemini CLI ignores the answer to a failed tool, so the advice is a message of the next request', async () => {
   const steps = Array.from({ length: 5 }, (_, turn): readonly Json[] => {
     const call = { session_id: SESSION, cwd: '/', tool_name: 'read_file', tool_input: { file_path: 'missing.txt' } };

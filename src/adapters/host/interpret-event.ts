@@ -177,13 +177,7 @@ export function interpretEvent(
       resumeIfEnded(run, event.name);
       recordCurrent(current, thread);
       // Calls of the answer that no event reports.
-      const others = endCalls(
-        thread,
-        thread.unreported(
-          callsOf([], current).filter(({ id }) => id !== event.call.id),
-          current,
-        ),
-      );
+      const others = endCalls(thread, thread.unreported(callsOf([], current), current));
       const call = { ...event.call, ...present({ name: inFile?.name, args: inFile?.args }) };
       if (!thread.endCall(call)) return sayText(others);
       if (event.isMute === true) return undefined;

@@ -122,7 +122,10 @@ export class RecordedThread implements HostThread {
         // The host may still write the last answer.
         (isOver || index < answers.length - 1 || (isWhole && calls.every(({ ended }) => ended !== undefined))),
     );
-    const current = at === undefined ? undefined : unread[at];
+    const own = event.kind === 'call_ended' ? this.#ownCall(answers[at ?? -1], event.call) : undefined;
+    const found = at === undefined ? undefined : unread[at];
+    // The event says how its own call ended.
+    const current = found && { ...found, calls: found.calls.filter(({ id }) => id !== own?.id) };
     const { costUsd, ending } = part;
     this.#answerCalls = at === undefined ? undefined : answers[at]?.calls;
     return { past, ...present({ current, costUsd, ending, call: this.#callIn(answers[at ?? -1], event) }) };
@@ -281,11 +284,26 @@ export class RecordedThread implements HostThread {
     return answer?.calls.find(({ id }) => id === event.call.id);
   }
 
+  /** The id of an open call that an event ends. Undefined if the event begins a call. */
+  #pairedId(call: HostCall): string | undefined {
+    return 'result' in call
+      ? this.#state.openCalls.find(([id]) => id.startsWith(this.#options.pairKey(call)))?.[0]
+      : undefined;
+  }
+
+  /** The call of an event that ends it, in the answer of the session file. */
+  #ownCall(answer: SessionAnswer | undefined, ended: EndedCall): TranscriptCall | undefined {
+    const { id: recordedId } = this.#pairCall(ended);
+    const calls = answer?.calls ?? [];
+    return calls.find(({ id }) => id === recordedId) ?? calls.find((call) => this.#isOf(call, ended));
+  }
+
   /** Whether a call of the session file is the call of an event. */
   #isOf(call: TranscriptCall, of: HostCall): boolean {
     if (of.isPairedByArguments !== true) return call.id === of.id;
     const key = this.#options.pairKey(of);
-    return call.id.startsWith(key) || (this.#lookUp(call) === 'new' && this.#options.pairKey(call) === key);
+    // An equal call of an earlier answer is another one.
+    return call.id === this.#pairedId(of) || (this.#lookUp(call) === 'new' && this.#options.pairKey(call) === key);
   }
 
   #unrecordedUsages(usages: readonly AnswerUsage[]): readonly AnswerUsage[] {
