@@ -29,7 +29,11 @@ export const SHIPPED_STATE: readonly Trick[] = [
         place.write(join(root, key, 'serve.json'), settings, 0o600);
       }
     },
-    also: [['init', '--yes']],
+    // An upgrade ends the server of an earlier version.
+    also: [
+      ['init', '--yes'],
+      ['init', '--undo'],
+    ],
   },
   {
     name: 'a backup by which init --undo would replace a file of the user',
