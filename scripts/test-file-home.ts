@@ -6,3 +6,5 @@ import { join } from 'node:path';
 const home = mkdtempSync(join(homedir(), 'file-'));
 process.env['HOME'] = home;
 process.env['USERPROFILE'] = home;
+// What `init` keeps for a user must not be undone by another file.
+process.env['XDG_STATE_HOME'] = join(home, '.local', 'state');

@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 
 import { logFault } from '../src/core/node/fault-log.ts';
 import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
-import { hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
+import { hookCommand, hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
@@ -50,7 +50,7 @@ beforeEach(async () => {
     `import { runHook } from ${JSON.stringify(MAIN)};\nimport { endProcess, readStdin } from ${JSON.stringify(STDIN)};\n` +
       "if (process.env.COXSWAIN_DISABLE === '1') process.exit(0);\nawait runHook(readStdin(), endProcess);\nendProcess();\n",
   );
-  command = `${process.execPath} '${hook}' coxswain-hook`;
+  command = hookCommand(process.execPath, hook);
 });
 
 /** Into the user's own settings, unless another file is named. */
@@ -139,7 +139,7 @@ test('a session that went on after the last record is a problem: its hook was si
 });
 
 test('a hook whose files have moved fails with a fix', async () => {
-  await settings(addHooks('', hookGroups(`${process.execPath} '${join(root, 'gone', 'hook.cjs')}' coxswain-hook`)));
+  await settings(addHooks('', hookGroups(hookCommand(process.execPath, join(root, 'gone', 'hook.cjs')))));
   const { code, of } = await doctor();
   expect(of('hook paths')).toMatchObject({ status: 'fail', fix: expect.stringContaining('coxswain init') });
   expect(of('hook paths')?.found).toContain(join('gone', 'hook-main.cjs'));
@@ -251,7 +251,7 @@ test('hooks over http, whose server no longer exists, fail with the command that
 });
 
 test('the terminal shows one line per check, its fix, a summary, and with --adapters their capabilities', async () => {
-  await settings(addHooks('', hookGroups(`${process.execPath} '/gone/\u001b[31m/hook.cjs' coxswain-hook`)));
+  await settings(addHooks('', hookGroups(hookCommand(process.execPath, '/gone/\u001b[31m/hook.cjs'))));
   const { code, stdout } = await runCli(['doctor'], { cwd: project, env });
   expect(code).toBe(1);
   expect(stdout).toMatch(/^ok {7}Node {2,}v/m);

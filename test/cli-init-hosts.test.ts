@@ -26,8 +26,7 @@ function cox(...args: readonly string[]): Promise<CliResult> {
 
 /** A `codex` that lists the hooks of its user's `hooks.json`, and writes trust into its `config.toml`. */
 async function fakeCodex(): Promise<void> {
-  const source = `#!${process.execPath}
-const { appendFileSync, readFileSync } = require('node:fs');
+  const source = `const { appendFileSync, readFileSync } = require('node:fs');
 const folder = ${JSON.stringify(join(home, '.codex'))};
 const hooks = () => Object.entries(JSON.parse(readFileSync(folder + '/hooks.json')).hooks).flatMap(([eventName, groups]) =>
   groups.flatMap((group, at) => group.hooks.map(({ command }) => {
@@ -44,7 +43,10 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   if (id !== undefined) console.log(JSON.stringify({ id, result }));
 });
 `;
-  await writeFile(join(folder, 'bin', 'codex'), source, { mode: 0o755 });
+  const script = join(folder, 'bin', 'codex.cjs');
+  await writeFile(script, source);
+  // The first line of a script cannot name a program whose path has a space.
+  await writeFile(join(folder, 'bin', 'codex'), `#!/bin/sh\nexec '${process.execPath}' '${script}'\n`, { mode: 0o755 });
 }
 
 const FILES = {
@@ -69,8 +71,8 @@ test.each(CASES)(
     expect(code).toBe(0);
     expect(stdout).toContain(`Changes ${scope === 'user' ? file : path} to add the hook of coxswain.\n`);
     const text = await readFile(file, 'utf8');
-    const hook = /"([^"\s]*\.(?:cjs|js))"| (\S*hook\.cjs) coxswain-hook/.exec(text);
-    expect(dirname(hook?.[1] ?? hook?.[2] ?? '')).toMatch(/dist(?:\/hosts\/plugins)?$/);
+    const hook = / '([^']*hook\.cjs)' coxswain-hook| (\S*hook\.cjs) coxswain-hook|"([^"]*\.(?:cjs|js))"/.exec(text);
+    expect(dirname(hook?.slice(1).find((path) => path !== undefined) ?? '')).toMatch(/dist(?:\/hosts\/plugins)?$/);
     expect((await cox('init', host, '--yes', ...args)).stdout).toContain('nothing to change');
     expect((await cox('init', host, '--undo', ...args)).stdout).toContain(`${file} is removed`);
     expect(await readdir(scope === 'user' ? home : project)).toEqual([]);

@@ -44,7 +44,10 @@ test('init writes one hook an event, by absolute paths that are there, and undo 
   expect(stdout).toContain('.claude/settings.local.json');
   const found = await commands();
   expect(found).toHaveLength(12);
-  const [node = '', hook = ''] = found[0]?.split(' ') ?? [];
+  // A path with a space is quoted.
+  const [node = '', hook = ''] = [...(found[0] ?? '').matchAll(/'([^']*)'|\S+/g)].map(
+    ([word, quoted]) => quoted ?? word,
+  );
   expect(existsSync(node)).toBe(true);
   expect(hook).toMatch(/^\/.*hook\.cjs$/);
 
