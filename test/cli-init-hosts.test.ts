@@ -72,7 +72,7 @@ test.each(CASES)(
     expect(stdout).toContain(`Changes ${scope === 'user' ? file : path} to add the hook of coxswain.\n`);
     const text = await readFile(file, 'utf8');
     const hook = / '([^']*hook\.cjs)' coxswain-hook| (\S*hook\.cjs) coxswain-hook|"([^"]*\.(?:cjs|js))"/.exec(text);
-    expect(dirname(hook?.slice(1).find((path) => path !== undefined) ?? '')).toMatch(/dist(?:\/hosts\/plugins)?$/);
+    expect(dirname(hook?.slice(1).find((found) => found !== undefined) ?? '')).toMatch(/dist(?:\/hosts\/plugins)?$/);
     expect((await cox('init', host, '--yes', ...args)).stdout).toContain('nothing to change');
     expect((await cox('init', host, '--undo', ...args)).stdout).toContain(`${file} is removed`);
     expect(await readdir(scope === 'user' ? home : project)).toEqual([]);
