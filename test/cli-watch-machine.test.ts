@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -11,6 +12,7 @@ import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { homeOnly, jsonLines, runCli } from './run-cli.ts';
+import { endWithTest } from './support/end-with-test.ts';
 
 const here = useStoresFolder();
 const projects = (): string => join(here.cwd, 'home/.claude/projects');
@@ -237,6 +239,20 @@ test('a call that hangs, a question without an answer and a killed session are t
   expect(report).toMatch(
     /Waits for you or hangs: 2\n.*Which port\?.*\nsilent +hangs-shop +task of hangs.*: no record for 12 minutes: "git/,
   );
+});
+
+test('the watch of another machine with the same home is neither waited for nor stopped', async () => {
+  const state = join(here.cwd, 'state');
+  const other = spawn('sleep', ['600']);
+  endWithTest(other);
+  const holder = { host: 'another machine', boot: 'b', pid: other.pid, processStart: '' };
+  await mkdir(join(state, 'coxswain'), { recursive: true, mode: 0o700 });
+  await writeFile(join(state, 'coxswain/watch.json'), JSON.stringify({ holder, aliveAtMs: 1, sent: [] }), {
+    mode: 0o600,
+  });
+  const env = { ...environment(), XDG_STATE_HOME: state };
+  const { code, stdout } = await runCli(['watch', '--stop'], { cwd: here.cwd, env });
+  expect([code, stdout, other.signalCode]).toEqual([0, 'no watch runs in the background\n', null]);
 });
 
 test('show finds a session that no report has numbered', async () => {

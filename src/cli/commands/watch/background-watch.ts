@@ -29,7 +29,7 @@ interface WatchRecord {
   readonly sent: readonly SentKey[];
 }
 
-/** The state of the watch in the background: `since` in Unix milliseconds. */
+/** The state of the watch in the background on this machine. `sinceMs`: Unix milliseconds of its last sign of life. */
 export type BackgroundWatch =
   | { readonly state: 'never' }
   | { readonly state: 'running'; readonly pid: number }
@@ -42,7 +42,7 @@ export function isInBackground(): boolean {
 export function findBackgroundWatch(): BackgroundWatch {
   const record = readRecord();
   if (record === undefined) return { state: 'never' };
-  return mayBeAlive(record.holder)
+  return isHere(record.holder)
     ? { state: 'running', pid: record.holder.pid }
     : { state: 'ended', sinceMs: record.aliveAtMs };
 }
@@ -91,6 +91,11 @@ export async function stopBackgroundWatch(): Promise<boolean> {
   throw new CoxswainError('store-io', `the watch (process ${found.pid}) did not stop`);
 }
 
+/** True for a process that runs on this machine. That of another one, whose home is shared, is neither waited for nor stopped. */
+function isHere(holder: ProcessIdentity): boolean {
+  return holder.host === thisProcess().host && mayBeAlive(holder);
+}
+
 /** The record of this process while it watches in the background. */
 export class BackgroundRecord {
   /** When the watch before this one was last alive, in Unix milliseconds; undefined for the first one. */
@@ -111,7 +116,7 @@ export class BackgroundRecord {
   keep(nowMs: number, sent: readonly SentKey[] = this.#sent): boolean {
     this.#sent = sent;
     const holder = readRecord()?.holder;
-    if (holder !== undefined && holder.pid !== process.pid && mayBeAlive(holder)) return false;
+    if (holder !== undefined && holder.pid !== process.pid && isHere(holder)) return false;
     makeStateFolder(OWNER);
     const record: WatchRecord = { holder: thisProcess(), aliveAtMs: nowMs, sent };
     replaceGuarded(stateFile('watch', OWNER), JSON.stringify(record), { mode: 0o600 });

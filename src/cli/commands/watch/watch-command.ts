@@ -14,23 +14,22 @@ import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { commandTarget } from '../../../hosts/notify/command-target.ts';
 import type { NotifyEvent } from '../../../hosts/notify/notification.ts';
-import { Notifier } from '../../../hosts/notify/notifier.ts';
+import { Notifier, type SentKey } from '../../../hosts/notify/notifier.ts';
 import { targetsOf } from '../../../hosts/notify/targets-of.ts';
 import { WatchFeed, LinesFeed, type MachineFeed } from './watch-feed.ts';
 import { JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-output.ts';
-import { Watcher, type SessionState, type WatchedSource } from './watcher.ts';
+import { SessionStates } from './session-states.ts';
+import { Watcher, type WatchedSource } from './watcher.ts';
 import { allRuns } from '../../../core/store/all-runs.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { logFault } from '../../../core/node/fault-log.ts';
 import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';
 import { steadyMs } from '../../../core/base/steady-ms.ts';
-import { findSessions, hostFolder, sessionIdOf, type SessionPlaces } from '../../../formats/find-sessions.ts';
+import { findSessions, hostFolder, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { findSources } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
-import { RunView } from '../../../core/facts/run-view.ts';
-import { secretRemover } from '../../runs/shown-records.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { machineStores } from '../../runs/machine-stores.ts';
@@ -54,8 +53,6 @@ import { spanOption, wholeOption } from '../../terminal/option-values.ts';
 const RECENT_MS = 30 * 60_000;
 /** Minimum time between two scans for sessions, in milliseconds. */
 const SCAN_MS = 2_000;
-/** A file that has not changed for this long is read to its end, in milliseconds. */
-const SETTLED_MS = 60_000;
 /** Factor for the pause after a scan, or after reading a file again: the pause is this factor times the duration. */
 const REST = 20;
 const PLACES: SessionPlaces = { home: homedir(), env: process.env };
@@ -68,8 +65,8 @@ const BACKGROUND_INTERVAL_MS = 3_000;
 const MAX_MISSED_MS = 12 * 3_600_000;
 
 interface WatchMachineParts {
-  /** The record of this process in the background; undefined in a terminal. */
-  readonly record?: BackgroundRecord | undefined;
+  /** Given in the background. `keep` says that the process lives, and returns false if another one has become the watch. */
+  readonly background?: { readonly aliveBeforeMs: number | undefined; readonly keep: () => boolean };
   readonly deadline: TimeSpan | undefined;
   readonly intervalMs: number;
   readonly notifiers: readonly Notifier[];
@@ -96,15 +93,18 @@ async function newestSession(): Promise<string> {
  * Cost: lists the folders of the agent programs every two seconds; two `stat` calls per file and interval.
  */
 async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Promise<boolean> {
-  const { deadline, intervalMs, notifiers, record, signal, terminal } = parts;
+  const { deadline, intervalMs, notifiers, background, signal, terminal } = parts;
   const startedAtMs = Math.floor(performance.timeOrigin);
-  // What happened since the last watch in the background is told now.
-  const startMs = Math.min(startedAtMs, Math.max(record?.aliveBeforeMs ?? startedAtMs, startedAtMs - MAX_MISSED_MS));
+  // What happened since the last watch in the background ended is news.
+  const startMs = Math.min(
+    startedAtMs,
+    Math.max(background?.aliveBeforeMs ?? startedAtMs, startedAtMs - MAX_MISSED_MS),
+  );
   const sinceMs = startMs - RECENT_MS;
   const isList = terminal.isWatched && options.json !== true;
   const output = options.json === true ? new JsonWatchOutput(terminal) : new TextWatchOutput(terminal);
   const feed: MachineFeed =
-    record !== undefined
+    background !== undefined
       ? NO_FEED
       : isList
         ? new ListFeed(terminal, sinceMs)
@@ -170,8 +170,8 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
       const localIds = new Set([...followed].map((path) => basename(path, '.jsonl')));
       await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), open, localIds });
       await feed.scanned(open);
-      if (record?.keep(systemClock.nowMs()) === false) break;
-      const [scanMs, rest] = record === undefined ? [SCAN_MS, REST] : [BACKGROUND_SCAN_MS, BACKGROUND_REST];
+      if (background?.keep() === false) break;
+      const [scanMs, rest] = background === undefined ? [SCAN_MS, REST] : [BACKGROUND_SCAN_MS, BACKGROUND_REST];
       await pause(Math.max(scanMs, rest * (steadyMs() - scanStartMs)), signal);
     }
   } finally {
@@ -181,47 +181,6 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
   await feed.finish();
   for (const problems of allProblems) problems.endSource();
   return !allProblems.some(({ any }) => any);
-}
-
-/** The session files, each read to its end once it has not changed for a minute. */
-class SessionStates {
-  readonly #files = new Map<string, SessionState>();
-  /** The path of each session's file by the session's id, with which the names of such files end. */
-  readonly #paths = new Map<string, string>();
-  readonly #withoutSecrets = secretRemover();
-
-  async look(path: string, changedAtMs: number): Promise<void> {
-    const known = this.#files.get(path);
-    const isSame = known?.changedAtMs === changedAtMs;
-    if (isSame && known.views !== undefined) return;
-    this.#paths.set(sessionIdOf(path), path);
-    const isSettled = systemClock.nowMs() - changedAtMs >= SETTLED_MS;
-    this.#files.set(path, { changedAtMs, views: isSettled ? await this.#viewsIn(path) : undefined });
-  }
-
-  of(path: string): SessionState | undefined {
-    return this.#files.get(path);
-  }
-
-  ofRun(runId: string): SessionState | undefined {
-    const path = this.#paths.get(runId.replace(/#\d+$/, ''));
-    return path === undefined ? undefined : this.of(path);
-  }
-
-  async #viewsIn(path: string): Promise<ReadonlyMap<string, RunView>> {
-    const views = new Map<string, RunView>();
-    try {
-      for await (const item of readRuns(importSource(path), { source: path })) {
-        if (item.type !== 'record') continue;
-        const view = views.get(item.run.id) ?? new RunView();
-        views.set(item.run.id, view);
-        view.fold(this.#withoutSecrets(item.record));
-      }
-    } catch {
-      // Following the file reports the reason.
-    }
-    return views;
-  }
 }
 
 /** Returns the files of sessions and their subagents that changed since the given time, with the last change of the session. */
@@ -240,7 +199,7 @@ async function recentFiles(
   ).flat();
 }
 
-/** In the background nobody reads. */
+/** The process in the background has no output. */
 const NO_FEED: MachineFeed = {
   take: async () => {},
   called: () => {},
@@ -394,8 +353,17 @@ async function runInBackground(terminal: Terminal): Promise<number> {
   const record = new BackgroundRecord();
   const onFailure = (message: string): void =>
     void logFault({ where: 'watch', message }, { env: process.env, nowMs: systemClock.nowMs() }, true);
+  // A record that cannot be written, for example on a full disk, keeps nobody from being told.
+  const keep = (sent?: readonly SentKey[]): boolean => {
+    try {
+      return record.keep(systemClock.nowMs(), sent);
+    } catch (error) {
+      onFailure(messageOf(error));
+      return true;
+    }
+  };
   try {
-    if (!record.keep(systemClock.nowMs())) return 0;
+    if (!keep()) return 0;
     const { resolved } = await loadConfig({ projectFolder: homedir() });
     const { notify = {} } = resolved;
     const notifier = new Notifier({
@@ -404,11 +372,12 @@ async function runInBackground(terminal: Terminal): Promise<number> {
       onFailure,
       targets: targetsOf(notify),
       sent: record.sent,
-      onSent: (sent) => void record.keep(systemClock.nowMs(), sent),
+      onSent: (sent) => void keep(sent),
       ...present({ on: notify.on, quiet: notify.quiet }),
     });
-    const parts = { deadline: undefined, intervalMs: BACKGROUND_INTERVAL_MS, notifiers: [notifier], terminal, record };
-    await watchMachine({}, { ...parts, signal: stop.signal });
+    const parts = { deadline: undefined, intervalMs: BACKGROUND_INTERVAL_MS, notifiers: [notifier], terminal };
+    const { aliveBeforeMs } = record;
+    await watchMachine({}, { ...parts, background: { aliveBeforeMs, keep }, signal: stop.signal });
     await notifier.finish();
     return 0;
   } catch (error) {
