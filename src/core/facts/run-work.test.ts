@@ -2,18 +2,19 @@ import { expect, test } from 'vitest';
 
 import { commitsText, WorkFold } from './run-work.ts';
 
+const payload = { kind: 'turn_started', turn_index: 0 } as const;
+const call = {
+  number: 1,
+  id: 'a',
+  tool: 'Bash',
+  seq: 0,
+  endSeq: 1,
+  startLost: false,
+  failed: false,
+  resultMissing: false,
+};
+
 test('commits and changed files count only calls with a result that did not fail', () => {
-  const payload = { kind: 'turn_started', turn_index: 0 } as const;
-  const call = {
-    number: 1,
-    id: 'a',
-    tool: 'Bash',
-    seq: 0,
-    endSeq: 1,
-    startLost: false,
-    failed: false,
-    resultMissing: false,
-  };
   const fold = new WorkFold();
   fold.fold(payload, { ...call, args: { command: 'git commit -m x' } });
   fold.fold(payload, { ...call, args: { command: 'touch a.ts' } });
@@ -36,17 +37,6 @@ test('commits and changed files count only calls with a result that did not fail
 });
 
 test('commits that skip their hooks are counted, and said', () => {
-  const payload = { kind: 'turn_started', turn_index: 0 } as const;
-  const call = {
-    number: 1,
-    id: 'a',
-    tool: 'Bash',
-    seq: 0,
-    endSeq: 1,
-    startLost: false,
-    failed: false,
-    resultMissing: false,
-  };
   const commandsText = (...commands: readonly string[]): readonly string[] => {
     const fold = new WorkFold();
     for (const command of commands) fold.fold(payload, { ...call, args: { command } });

@@ -26,3 +26,9 @@ export interface NotifyFailure {
   readonly why: string;
   readonly mayRetry: boolean;
 }
+
+/** Formats a local time of day: `02:14`. */
+export function timeOfDay(atMs: number): string {
+  const at = new Date(atMs);
+  return [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+}

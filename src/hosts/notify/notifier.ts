@@ -2,7 +2,13 @@ import type { Clock } from '../../core/base/clock.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { redactText } from '../../core/redact/redact-text.ts';
 import { printableCut } from '../../core/base/printable.ts';
-import type { Notification, NotifyEvent, NotifyFailure, NotifyTarget } from './notification.ts';
+import {
+  timeOfDay,
+  type Notification,
+  type NotifyEvent,
+  type NotifyFailure,
+  type NotifyTarget,
+} from './notification.ts';
 
 /** Minimum time between two notifications with the same event and run. */
 const REPEAT_MS = 10 * 60_000;
@@ -94,8 +100,7 @@ export class Notifier {
   #isQuiet(nowMs: number): boolean {
     const [from, to] = (this.#parts.quiet ?? '').split('-');
     if (from === undefined || to === undefined) return false;
-    const at = new Date(nowMs);
-    const now = [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+    const now = timeOfDay(nowMs);
     return from <= to ? now >= from && now < to : now >= from || now < to;
   }
 

@@ -18,7 +18,7 @@ import {
   knownUsage,
   type RunSituation,
 } from '../../core/run/run-situation.ts';
-import type { Notification, NotifyEvent } from './notification.ts';
+import { timeOfDay, type Notification, type NotifyEvent } from './notification.ts';
 
 const MAX_RUNS = 256;
 
@@ -87,7 +87,7 @@ export class RunNotifications {
   found(run: string, [event, what]: News, sinceMs: number): Notification | undefined {
     const notes = this.#runs.get(run);
     if (notes === undefined || notes.isSubagent) return undefined;
-    return { ...notificationOf(run, notes, [event, `${what}, since ${timeText(sinceMs)}`]), cause: String(sinceMs) };
+    return { ...notificationOf(run, notes, [event, `${what}, since ${timeOfDay(sinceMs)}`]), cause: String(sinceMs) };
   }
 
   /** Returns the notification of an end that only the whole file of a run tells. It is returned once. */
@@ -176,12 +176,6 @@ function notificationOf(run: string, { about, situation }: RunNotes, [event, wha
   const subject = parts.filter((part) => part !== undefined).join(', ') || `Run ${run}`;
   const look = about.look?.();
   return { event, run, message: `${subject} ${what}${look === undefined ? '' : `; ${look}`}` };
-}
-
-/** Formats a local time of day: `02:14`. */
-function timeText(atMs: number): string {
-  const at = new Date(atMs);
-  return [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
 function endNews({ labels, outcome, reason, success }: RunOutcome): News {
