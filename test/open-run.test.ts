@@ -153,7 +153,7 @@ test('a call that waits for an approval is answered in another process', async (
   expect(await store.findRun('order')).toMatchObject({ calls: 1, outcome: 'ended', openCalls: [] });
 });
 
-test('state is saved beside a long run once it fits, and the next process goes on from it', async () => {
+test('the state of a long run is saved at its flush and its end, and the next process goes on from it', async () => {
   const store = memoryStore();
   const first = processOn(store, { retain: 'compact' });
   const begun = first.startRun({ runId: 'long' });
@@ -166,11 +166,56 @@ test('state is saved beside a long run once it fits, and the next process goes o
     records: [],
     result: { chars: JSON.stringify(snapshot).length, covers: nextSeq - snapshotSeq },
   }));
-  expect(saved.covers).toBe(1);
-  expect(saved.chars).toBeLessThanOrEqual(64 * 1024);
+  // Less than the number of records that is worth writing the state again.
+  expect(saved.covers).toBeLessThan(200);
+  expect(saved.chars).toBeGreaterThan(1024);
   const third = await processOn(store, { retain: 'compact' }).openRun('long');
   expect(third.analysis.calls).toBe(151);
   expect(call(third, 'c')).toContain('You have made 152 tool calls.');
+});
+
+test('a run that its process never flushed is folded in turns of the event loop, and its state is not cut', async () => {
+  const store = memoryStore();
+  const first = processOn(store);
+  const begun = first.startRun({ runId: 'killed' });
+  for (let at = 0; at < 1500; at += 1) call(begun, `a${at}`);
+  await first.flush();
+  let turns = 0;
+  const counter = setInterval(() => (turns += 1), 0);
+  const run = await processOn(store)
+    .openRun('killed')
+    .finally(() => clearInterval(counter));
+  expect(turns).toBeGreaterThan(10);
+  expect(run.analysis.calls).toBe(1500);
+  expect(call(run, 'b')).toBe(call(begun, 'b'));
+});
+
+test('a run that another process extends while it is opened is opened with all its calls', async () => {
+  const store = memoryStore();
+  const writer = processOn(store);
+  const begun = writer.startRun({ runId: 'busy' });
+  for (let at = 0; at < 600; at += 1) call(begun, `a${at}`);
+  await writer.flush();
+  const opening = processOn(store).openRun('busy');
+  let more = 0;
+  for (let round = 0; round < 40; round += 1) {
+    for (let at = 0; at < 50; at += 1) call(begun, `more${(more += 1)}`);
+    await writer.flush();
+  }
+  const run = await opening;
+  expect(run.analysis.calls).toBeGreaterThanOrEqual(600);
+  expect(run.analysis.calls).toBeLessThanOrEqual(600 + more);
+  await run.end();
+  expect(await problemsOf(store)).toEqual([]);
+});
+
+test('a state that cannot be saved loses no record and does not reject the flush', async () => {
+  const store = memoryStore();
+  const cox = processOn(Object.assign(store, { transact: () => Promise.reject(new Error('read-only')) }));
+  const run = cox.startRun({ runId: 'a' });
+  for (let at = 0; at < 400; at += 1) call(run, `a${at}`);
+  expect(await run.end()).toEqual({ stored: true, lostRecords: 0 });
+  expect(cox.health().lastFault).toBe('saving the state: read-only');
 });
 
 /** Opens the same database again, as another process does. */

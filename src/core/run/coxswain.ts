@@ -29,92 +29,7 @@ import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { storableRunId } from '../store/check-batch.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
-import { RunStepper, UnusableSnapshot, type OpenedRun, type RebuiltRun } from './run-step.ts';
-
-/** Maximum size of a saved state. A larger state is not saved, and the next process folds the records instead. */
-const MAX_STATE_CHARS = 64 * 1024;
-
-/** The state is saved only after more records than this. Folding a record takes about 20 µs. */
-const RECORDS_UNSAVED = 200;
-
-/** Maximum number of attempts, if other processes save unusable snapshots meanwhile. */
-const MAX_REBUILDS = 3;
-
-interface StoredRunsOptions {
-  readonly store: TrajectoryStore;
-  readonly steering: SteeringOptions;
-  readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
-  readonly clock: Clock;
-  readonly measureMs: () => number;
-}
-
-/** A stored run, ready to be continued. */
-interface ContinuedRun extends OpenedRun {
-  readonly steering: ResolvedSteering;
-  /**
-   * Saves the run's state for the next process. The state is saved only if that is worthwhile and no other process has
-   * added records.
-   */
-  readonly save: (run: Run) => Promise<void>;
-}
-
-/** Restores runs of a store outside of steps. It uses their saved state and the later records. */
-class StoredRuns {
-  readonly #options: StoredRunsOptions;
-
-  constructor(options: StoredRunsOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Returns the stored run. Undefined if the run is not stored.
-   *
-   * @throws as `store.transact`
-   *
-   * Cost: folding at most 20,000 records since the state was saved, about 20 µs each.
-   */
-  async open(runId: string, prompts: readonly PromptTemplate[]): Promise<ContinuedRun | undefined> {
-    const { clock, measureMs, redact, steering: options, store } = this.#options;
-    const steering = resolveSteering(options, prompts[0]);
-    const stepper = new RunStepper<null>({
-      steering: options,
-      prompts,
-      redact,
-      clock,
-      measureMs,
-      host: { initial: null, fold: () => null },
-      build: `openRun ${steering.configurationHash}`,
-    });
-    const openedRun = await this.#openRun(runId, stepper);
-    if (openedRun === undefined) return undefined;
-    let savedSeq = openedRun.snapshotSeq;
-    const saveSnapshot = async (run: Run): Promise<void> => {
-      const snapshot = run.snapshot({ shared: true });
-      if (snapshot.next_seq - savedSeq <= RECORDS_UNSAVED) return;
-      const state = stepper.save(snapshot, null);
-      if (JSON.stringify(state).length > MAX_STATE_CHARS) return;
-      // The state is not saved if another process has added records, because the state lacks those records.
-      const isSaved = await store.transact(runId, ({ nextSeq }) =>
-        nextSeq === snapshot.next_seq ? { records: [], snapshot: state, result: true } : { records: [], result: false },
-      );
-      if (isSaved) savedSeq = snapshot.next_seq - 1;
-    };
-    return { ...openedRun, steering, save: saveSnapshot };
-  }
-
-  async #openRun(runId: string, stepper: RunStepper<null>): Promise<OpenedRun | undefined> {
-    const { store } = this.#options;
-    let rebuiltRun: RebuiltRun<null> | undefined;
-    for (let rebuilds = 0; ; rebuilds += 1) {
-      try {
-        return await store.transact(runId, (view) => ({ records: [], result: stepper.open(view, rebuiltRun) }));
-      } catch (error) {
-        if (!(error instanceof UnusableSnapshot) || rebuilds >= MAX_REBUILDS) throw error;
-        rebuiltRun = await stepper.rebuild(error.nextSeq, (query) => store.readRun(runId, query));
-      }
-    }
-  }
-}
+import { StoredRuns } from './stored-runs.ts';
 
 function runUnknown(runId: string): CoxswainError {
   const message = `no run ${JSON.stringify(runId)} is stored: pass start to openRun, or begin the run with startRun`;
@@ -242,7 +157,7 @@ interface NewRun {
   /** Last `seq` in the store; default: no record is stored. */
   readonly storedSeq?: number;
   /** Saves the state once all records are stored; default: the state is not saved. */
-  readonly save?: (run: Run) => Promise<void>;
+  readonly save?: ((run: Run) => Promise<void>) | undefined;
   readonly children?: ChildOptions['children'];
   readonly ended?: boolean;
 }
@@ -253,6 +168,7 @@ class Process implements Coxswain {
   readonly #queue: RecordQueue | undefined;
   readonly #redact: (payload: TrajectoryPayload) => TrajectoryPayload;
   readonly #sharedRuns: SharedRuns | undefined;
+  readonly #storedRuns: StoredRuns | undefined;
   readonly #open = new Set<Run>();
   readonly #knownRuns = new LruMap<true>(MAX_KNOWN_RUNS);
   readonly #opening = new Map<string, Promise<Run>>();
@@ -267,10 +183,15 @@ class Process implements Coxswain {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     const { store } = options;
-    this.#sharedRuns = store !== undefined && isReadable(store) ? new SharedRuns(store) : undefined;
+    const readable = store !== undefined && isReadable(store) ? store : undefined;
+    this.#sharedRuns = readable === undefined ? undefined : new SharedRuns(readable);
     const sink = this.#sharedRuns ?? store;
     this.#queue = sink === undefined ? undefined : new RecordQueue(sink, options);
     this.#redact = this.#redactOf(options.redaction);
+    if (readable !== undefined) {
+      const parts = { redact: this.#redact, clock: this.#clock, measureMs: this.measureMs };
+      this.#storedRuns = new StoredRuns({ store: readable, steering: options, ...parts });
+    }
     // Throws before the first run if a limit is outside its range.
     resolveSteering(options);
   }
@@ -292,6 +213,7 @@ class Process implements Coxswain {
       steering,
       place,
       children,
+      save: this.#storedRuns?.saverOf(identity.runId, [prompt], -1),
     });
     run.begin(startedPayload);
     return run;
@@ -373,8 +295,8 @@ class Process implements Coxswain {
   }
 
   async #continueRun(runId: string, { prompts, start, trigger }: Continuation): Promise<Run> {
-    const { store } = this.#options;
-    if (store === undefined || !isReadable(store))
+    const storedRuns = this.#storedRuns;
+    if (storedRuns === undefined)
       throw invalidArgument('openRun needs a store that can be read: createCoxswain({ store })');
     if (this.#knownRuns.get(runId) !== undefined && (await this.flush()) !== 'stored') {
       throw new CoxswainError(
@@ -382,14 +304,6 @@ class Process implements Coxswain {
         `records of run ${JSON.stringify(runId)} still wait in this process and could not be stored; health() has the fault`,
       );
     }
-    const { measureMs } = this;
-    const storedRuns = new StoredRuns({
-      store,
-      steering: this.#options,
-      redact: this.#redact,
-      clock: this.#clock,
-      measureMs,
-    });
     const openedRun = await storedRuns.open(runId, prompts);
     if (openedRun === undefined) {
       if (start === undefined) throw runUnknown(runId);
@@ -406,6 +320,7 @@ class Process implements Coxswain {
       ...openedRun,
       place,
       storedSeq: openedRun.nextSeq - 1,
+      save: storedRuns.saverOf(runId, prompts, openedRun.snapshotSeq),
       children: start?.children,
     });
     run.emit({ type: 'run_resumed', trigger });
@@ -440,7 +355,9 @@ class Process implements Coxswain {
         if (refusal !== undefined && this.#options.onFailure === 'throw') throw refusal;
         if (flushed.status === 'rejected') throw flushed.reason;
         const answer = refusal === undefined ? flushed.value : 'incomplete';
-        if (answer === 'stored') await save?.(run);
+        // Without the state, the next process folds the records: a fault here loses nothing.
+        if (answer === 'stored')
+          await save?.(run).catch((error: unknown) => run.reportFault('saving the state', error));
         return answer;
       },
       ready: async (limit) => (await this.#queue?.ready(limit)) ?? true,

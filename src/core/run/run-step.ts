@@ -120,6 +120,19 @@ export class UnusableSnapshot extends Error {
   }
 }
 
+/** A run whose records are too many for a transaction. Call `catchUp` with `from`, then open the run again. */
+export interface FarBehind<State extends Json> {
+  readonly from: RebuiltRun<State>;
+  /** `seq` of the run's next record. */
+  readonly nextSeq: number;
+}
+
+/** Maximum number of records that `open` folds inside a transaction: about 4 ms. */
+const MAX_OPENED_RECORDS = 200;
+
+/** A rebuild folds this many records, about 2 ms, before it lets the host continue. */
+const RECORDS_A_TURN = 100;
+
 /** Maximum number of records in a rebuild: the first record and the last ones. Each takes about 20 µs. */
 const MAX_REBUILT_RECORDS = 20_000;
 
@@ -196,13 +209,52 @@ export class RunStepper<State extends Json> {
   /**
    * Restores a stored run outside of steps. Returns undefined if the run is not stored.
    *
-   * @throws UnusableSnapshot as `step`
+   * @param rebuilt  the state after an earlier record, from `catchUp`
+   * @param takesAll  true to fold any number of records; default: at most 200
+   * @returns `FarBehind` if more records follow the state
    */
-  open(view: StoredRun, rebuilt?: RebuiltRun<State>): OpenedRun | undefined {
+  open(view: StoredRun, rebuilt?: RebuiltRun<State>, takesAll = false): OpenedRun | FarBehind<State> | undefined {
     const { nextSeq, snapshotSeq, summary } = view;
     if (summary === undefined) return undefined;
-    const { ended, fold } = this.#restoreRun(view, rebuilt);
+    const isNewer = rebuilt !== undefined && rebuilt.throughSeq >= snapshotSeq;
+    const savedRun = isNewer ? undefined : this.#fromSnapshot(view);
+    const run = savedRun ?? this.#restoredFrom(rebuilt);
+    const throughSeq = savedRun === undefined ? (rebuilt?.throughSeq ?? -1) : snapshotSeq;
+    if (throughSeq < snapshotSeq || (nextSeq - throughSeq - 1 > MAX_OPENED_RECORDS && !takesAll)) {
+      return { from: rebuiltFrom(run, throughSeq), nextSeq };
+    }
+    const { ended, fold } = this.#foldMissed(view, run, throughSeq);
     return { ended, fold, nextSeq, summary, snapshotSeq };
+  }
+
+  /**
+   * Folds the records after `from.from` outside of a transaction. It lets the host continue after every 100 records. Records that
+   * cannot be read are left out.
+   *
+   * @param read  reads the run, as `store.readRun` does
+   * @param letOthersRun  resolves after the host's pending work
+   */
+  async catchUp(
+    { from, nextSeq }: FarBehind<State>,
+    read: (query: ReadQuery) => AsyncIterable<TrajectoryRecord>,
+    letOthersRun: () => Promise<void>,
+  ): Promise<RebuiltRun<State>> {
+    let run = this.#restoredFrom(from);
+    let { throughSeq } = from;
+    let folded = 0;
+    try {
+      // A bound, because another process may store records faster than this one folds them.
+      for await (const record of read({ fromSeq: throughSeq + 1, limit: nextSeq - throughSeq - 1 })) {
+        run = this.#takeIn(record, run);
+        throughSeq = lastSeqOf(record);
+        folded += 1;
+        if (folded % RECORDS_A_TURN === 0) await letOthersRun();
+      }
+    } catch {
+      // As in `rebuild`.
+      throughSeq = Math.max(throughSeq, nextSeq - 1);
+    }
+    return rebuiltFrom(run, throughSeq);
   }
 
   /** Returns the snapshot of a run in the form that `step` saves. */
@@ -238,7 +290,7 @@ export class RunStepper<State extends Json> {
     } catch {
       // A record is damaged, which `verify` reports. A run without that record is better than no run.
     }
-    return { snapshot: run.fold.snapshot(), state: run.state, ended: run.ended, throughSeq: nextSeq - 1 };
+    return rebuiltFrom(run, nextSeq - 1);
   }
 
   #restoreRun(view: StoredRun, rebuilt: RebuiltRun<State> | undefined): Restored<State> {
@@ -251,8 +303,13 @@ export class RunStepper<State extends Json> {
       throughSeq = rebuilt.throughSeq;
     }
     if (run === undefined) throw new UnusableSnapshot(view.nextSeq);
-    if (view.nextSeq <= throughSeq + 1) return run;
-    for (const record of view.missed()) if (record.seq > throughSeq) run = this.#takeIn(record, run);
+    return this.#foldMissed(view, run, throughSeq);
+  }
+
+  #foldMissed(view: StoredRun, restored: Restored<State>, throughSeq: number): Restored<State> {
+    if (view.nextSeq <= throughSeq + 1) return restored;
+    let run = restored;
+    for (const record of view.missed(throughSeq)) run = this.#takeIn(record, run);
     return run;
   }
 
@@ -327,4 +384,11 @@ function savedBy<State extends Json>(view: StoredRun, build: string): StepSnapsh
   if (!isJsonObject(snapshot) || snapshot['schema_version'] !== 1 || snapshot['build'] !== build) return undefined;
   // This build wrote the value, so it has the shape of `#snapshotOf`.
   return snapshot as unknown as StepSnapshot<State>;
+}
+
+function rebuiltFrom<State extends Json>(
+  { ended, fold, state }: Restored<State>,
+  throughSeq: number,
+): RebuiltRun<State> {
+  return { snapshot: fold.snapshot(), state, ended, throughSeq };
 }

@@ -26,6 +26,6 @@ export function createStoredRun(
       return snapshot === undefined ? undefined : (parsed ??= { json: jsonOf(snapshot.json) ?? null }).json;
     },
     snapshotSeq,
-    missed: () => (missed ??= readAfter(snapshotSeq)),
+    missed: (afterSeq = snapshotSeq) => (missed ??= readAfter(Math.max(afterSeq, snapshotSeq))),
   };
 }

@@ -45,8 +45,12 @@ export interface StoredRun {
   readonly snapshot: Json | undefined;
   /** The last `seq` that the snapshot covers; -1 if there is no snapshot. */
   readonly snapshotSeq: number;
-  /** Records stored after `snapshotSeq`, by any writer, in `seq` order. Read into memory on first use. */
-  missed(): readonly TrajectoryRecord[];
+  /**
+   * Records stored after `afterSeq`, by any writer, in `seq` order. Read into memory on first use.
+   *
+   * @param afterSeq  at least `snapshotSeq`, the default; the same in every call of a fold
+   */
+  missed(afterSeq?: number): readonly TrajectoryRecord[];
 }
 
 /** The result of a fold. */

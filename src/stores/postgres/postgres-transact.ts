@@ -131,19 +131,19 @@ async function callFold<Result>(
   const stored = { summary: run.summary, snapshot: savedSnapshot };
   const lastSeq = run.summary?.lastSeq ?? -1;
   const snapshotSeq = savedSnapshot?.coversSeq ?? -1;
-  let needsMissed = false;
-  const interrupt = (): never => {
-    needsMissed = true;
+  let missedAfter: number | undefined;
+  const interrupt = (afterSeq: number): never => {
+    missedAfter = afterSeq;
     throw new Error('the records are read, then the fold is called again');
   };
   try {
     const change = fold(createStoredRun(stored, lastSeq <= snapshotSeq ? () => [] : interrupt));
     // If the fold caught the error, its result is invalid.
-    if (!needsMissed) return { change };
+    if (missedAfter === undefined) return { change };
   } catch (thrown) {
-    if (!needsMissed) throw new FoldError(thrown);
+    if (missedAfter === undefined) throw new FoldError(thrown);
   }
-  const rows = await readStored(session, schema, { run, runId, fromSeq: snapshotSeq + 1, throughSeq: lastSeq });
+  const rows = await readStored(session, schema, { run, runId, fromSeq: missedAfter + 1, throughSeq: lastSeq });
   const missed = rows.map(({ json }) => parseRecord(json));
   try {
     return { change: fold(createStoredRun(stored, () => missed)) };
