@@ -15,7 +15,7 @@ import { HOSTS, type HostName } from '../src/hosts/dialects/hook-dialect.ts';
 import { LINES_ARGUMENT } from '../src/hosts/claude-code/hook-lines.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import { projectStoreFile } from '../src/core/node/project-store.ts';
+import { projectStoreFile } from '../src/core/node/git-folder.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 40);
 const HOOK = process.argv[3] ?? join(import.meta.dirname, '..', 'dist', 'hook.cjs');

@@ -5,7 +5,7 @@
  */
 import { Pool } from 'pg';
 
-import { encodeRecord } from '../src/core/records/encode-record.ts';
+import { encodeRecord } from '../src/core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';

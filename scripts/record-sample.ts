@@ -10,7 +10,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../src/core/base/json.ts';
-import { encodeRecord } from '../src/core/records/encode-record.ts';
+import { encodeRecord } from '../src/core/records/decode-record.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 
 const RUN_ID = 'sample-stuck-run';

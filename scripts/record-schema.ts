@@ -1,7 +1,6 @@
 import { fieldsOf, isKnownKind } from '../src/core/records/kind-definition.ts';
 import { KINDS } from '../src/core/records/kinds.ts';
-import type { Fields } from '../src/core/records/field-types.ts';
-import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from '../src/core/records/shapes.ts';
+import { type Fields, BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from '../src/core/records/shapes.ts';
 import { TRAJECTORY_SCHEMA_VERSION } from '../src/core/records/trajectory-record.ts';
 import { docComments } from './doc-comments.ts';
 

@@ -7,13 +7,11 @@ export { deadlineAfter, isExpired, remainingMs, type Deadline } from './core/bas
 export { CoxswainError } from './core/base/error.ts';
 export type { TrajectoryPattern } from './core/records/trajectory-pattern.ts';
 export type { TrajectoryPayload, TrajectoryRecord } from './core/records/trajectory-record.ts';
-export { decodeRecord, parseRecord } from './core/records/decode-record.ts';
-export { encodeRecord } from './core/records/encode-record.ts';
+export { decodeRecord, parseRecord, encodeRecord } from './core/records/decode-record.ts';
 
 export { createSession, restoreSession } from './core/session/create-session.ts';
 export { defineEvent } from './core/session/define-event.ts';
-export { defineSlice, type Slice } from './core/session/define-slice.ts';
-export { amend, append, clear, extend, none, replace } from './core/session/slice-operation.ts';
+export { defineSlice, type Slice, amend, append, clear, extend, none, replace } from './core/session/define-slice.ts';
 export type { Session, SessionOptions } from './core/session/session.ts';
 export { ToolInvoked, toolInvoked, ToolInvokedEvent, type ToolInvocation } from './core/session/tool-invoked.ts';
 

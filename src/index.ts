@@ -9,24 +9,43 @@ export type { InputCounts, InputFault } from './core/base/input-fault.ts';
 export type { Json, JsonObject } from './core/base/json.ts';
 
 export type { AgentEnding, AgentEvent, AgentIdentity, EventTime } from './core/records/agent-event.ts';
-export type { AgentMessage, ContentBlock, MessageContent, Usage } from './core/records/agent-message.ts';
-export { outcomeOf, type CallOutcome } from './core/records/call-outcome.ts';
-export { decodeRecord, parseRecord } from './core/records/decode-record.ts';
-export { encodeRecord } from './core/records/encode-record.ts';
-export type { ModelPrice, ModelPrices } from './core/records/answer-cost.ts';
-export type { Observation, Severity, SpokenAdvice, StoredAssessment, StoredFeedback } from './core/records/feedback.ts';
+export type {
+  AgentMessage,
+  ContentBlock,
+  MessageContent,
+  Usage,
+  StoredContent,
+  StoredContentBlock,
+  StoredMessage,
+  StoredUsage,
+} from './core/records/agent-message.ts';
 export {
+  outcomeOf,
+  type CallOutcome,
+  TRAJECTORY_SCHEMA_VERSION,
+  type RunEnding,
+  type RunIdentity,
+  type RunStarted,
+  type SteeringStart,
+  type TrajectoryPayload,
+  type TrajectoryRecord,
+  type UnrecognisedPayload,
+} from './core/records/trajectory-record.ts';
+export { decodeRecord, parseRecord, encodeRecord } from './core/records/decode-record.ts';
+export type { ModelPrice, ModelPrices } from './core/records/answer-cost.ts';
+export {
+  type Observation,
+  type Severity,
+  type SpokenAdvice,
+  type StoredAssessment,
+  type StoredFeedback,
   DECISION_POINTS,
   type ClassificationResult,
   type DecisionPoint,
   type GuidanceInjection,
   type PatternReference,
   type StoredGuidance,
-} from './core/records/guidance.ts';
-export { TRAJECTORY_SCHEMA_VERSION } from './core/records/trajectory-record.ts';
-export type { RunEnding, RunIdentity, RunStarted, SteeringStart } from './core/records/trajectory-record.ts';
-export type { TrajectoryPayload, TrajectoryRecord, UnrecognisedPayload } from './core/records/trajectory-record.ts';
-export type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from './core/records/stored-message.ts';
+} from './core/records/spoken-advice.ts';
 export type { PatternLevel, TrajectoryPattern } from './core/records/trajectory-pattern.ts';
 
 export { createSession, restoreSession } from './core/session/create-session.ts';
@@ -44,12 +63,9 @@ export {
   type SliceOptions,
   type SliceReducer,
   type SliceView,
-} from './core/session/define-slice.ts';
-export type { FaultHandler, SessionFault } from './core/session/fault-log.ts';
-export { appendAll, replaceLatest, upsertBy } from './core/session/reducers.ts';
-export type { Session, SessionOptions, SnapshotOptions } from './core/session/session.ts';
-export type { SessionSnapshot, SliceSnapshot } from './core/session/session-snapshot.ts';
-export {
+  appendAll,
+  replaceLatest,
+  upsertBy,
   amend,
   append,
   clear,
@@ -58,9 +74,17 @@ export {
   replace,
   type ReducerResult,
   type SliceOperation,
-} from './core/session/slice-operation.ts';
-export { ToolCallCount } from './core/session/tool-call-count.ts';
+} from './core/session/define-slice.ts';
+export type { FaultHandler, SessionFault } from './core/session/fault-log.ts';
+export type {
+  Session,
+  SessionOptions,
+  SnapshotOptions,
+  SessionSnapshot,
+  SliceSnapshot,
+} from './core/session/session.ts';
 export {
+  ToolCallCount,
   ToolInvoked,
   toolInvoked,
   ToolInvokedEvent,
@@ -93,7 +117,11 @@ export type { TrajectoryStore } from './core/store/trajectory-store.ts';
 
 export type { ErrorCategory, ErrorClass } from './core/detect/calls/error-class.ts';
 export type { StepFailure } from './core/detect/calls/step-failure.ts';
-export type { AnalysisRetention } from './core/detect/patterns/analysis-retention.ts';
+export type {
+  AnalysisRetention,
+  DetectorFault,
+  TrajectoryAnalysisSnapshot,
+} from './core/detect/patterns/analysis-snapshot.ts';
 export type { PatternChange } from './core/detect/patterns/pattern-book.ts';
 export type {
   PatternDetector,
@@ -101,32 +129,40 @@ export type {
   Sighting,
   StepContext,
   TextPlace,
+  CallComparison,
+  RecentCall,
 } from './core/detect/patterns/pattern-detector.ts';
-export type { CallComparison, RecentCall } from './core/detect/patterns/recent-call.ts';
-export { similarity } from './core/detect/calls/similarity.ts';
+export { similarity } from './core/detect/calls/tokens.ts';
 export type { Step } from './core/detect/patterns/step.ts';
 export type { ToolKind } from './core/detect/calls/tool-kind.ts';
 export { declareMcpTools, type McpTool } from './core/detect/calls/mcp-declarations.ts';
 export type { ToolAnnotations, ToolDeclaration, ToolDeclarations } from './core/detect/calls/tool-semantics.ts';
-export type { DetectorFault, TrajectoryAnalysisSnapshot } from './core/detect/patterns/analysis-snapshot.ts';
 export { errorLineOf, type RunCall } from './core/facts/run-call.ts';
 export type { LastCheck, RunOutcome, RunVerdict } from './core/facts/run-verdict.ts';
 export { RunView, viewOf, type RunUsage, type RunViewOptions } from './core/facts/run-view.ts';
 export type { RunPatterns, SeenPattern } from './core/facts/seen-pattern.ts';
 export { TrajectoryAnalysis, type TrajectoryAnalysisOptions } from './core/detect/patterns/trajectory-analysis.ts';
 
-export { InMemoryTrajectorySink } from './core/recorder/in-memory-trajectory-sink.ts';
-export type { FailurePolicy, OverflowPolicy, RecordQueueOptions } from './core/recorder/record-queue-options.ts';
-export type { EmitAnswer, EndAnswer, FlushAnswer, TimeLimit } from './core/recorder/recorder-answers.ts';
-export type { RecorderHealth } from './core/recorder/recorder-health.ts';
-export type { RedactionRule } from './core/redact/own-rules.ts';
-export type { RedactionOptions } from './core/redact/redactor.ts';
-export type { Timers } from './core/recorder/timers.ts';
 export {
+  InMemoryTrajectorySink,
   TrajectoryRecorder,
   type EventObserver,
   type TrajectoryRecorderOptions,
+  type RecordSink,
+  sinkOf,
 } from './core/recorder/trajectory-recorder.ts';
+export type {
+  FailurePolicy,
+  OverflowPolicy,
+  RecordQueueOptions,
+  EmitAnswer,
+  EndAnswer,
+  FlushAnswer,
+  TimeLimit,
+  RecorderHealth,
+  Timers,
+} from './core/recorder/record-queue-options.ts';
+export type { RedactionRule, RedactionOptions } from './core/redact/redactor.ts';
 
 export * from './core/detect/detectors/default-detectors.ts';
 export type { DetectorFactory } from './core/detect/detectors/define-detector.ts';
@@ -299,7 +335,6 @@ export {
 } from './core/run/completion-check.ts';
 export { eventChannel, type ChannelItem, type EventChannel } from './core/run/event-channel.ts';
 export type { EventSink, ListenerHealth } from './core/run/listeners.ts';
-export { type RecordSink, sinkOf } from './core/recorder/sink-of.ts';
 export {
   createCoxswain,
   type Coxswain,

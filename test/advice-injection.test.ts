@@ -14,7 +14,7 @@ import { recordTrace } from '../src/hosts/otlp/record-trace.ts';
 import { SteeringReplay } from '../src/core/replay/steering-replay.ts';
 import { readAll } from '../src/testing/read-all.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
-import type { DecisionPoint } from '../src/core/records/guidance.ts';
+import type { DecisionPoint } from '../src/core/records/spoken-advice.ts';
 import { checkCompletion } from '../src/core/run/completion-check.ts';
 import { createCoxswain, type CoxswainOptions, type RunOptions } from '../src/core/run/coxswain.ts';
 import type { Run } from '../src/core/run/run.ts';

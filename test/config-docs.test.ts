@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { nameOnPage } from '../scripts/config-schema.ts';
 import { STATE_FILES } from '../src/core/node/state-places.ts';
-import { parseBytes } from '../src/core/base/parse-bytes.ts';
+import { parseBytes } from '../src/core/base/number-text.ts';
 import { configFields, type ConfigField } from '../src/hosts/config/config-fields.ts';
 import { decodeConfig, readConfigText } from '../src/hosts/config/decode-config.ts';
 import { resolveConfig } from '../src/hosts/config/resolve-config.ts';

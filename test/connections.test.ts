@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { UNPROVEN_LIMITS } from '../src/core/node/bound-connections.ts';
+import { UNPROVEN_LIMITS } from '../src/core/node/guard-request.ts';
 import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { claudeAgentSdkCapabilities } from '../src/adapters/claude/capabilities.ts';
 import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { DECISION_POINTS } from '../src/core/records/guidance.ts';
+import { DECISION_POINTS } from '../src/core/records/spoken-advice.ts';
 
 const page = readFileSync(new URL('../docs/claude-agent-sdk.md', import.meta.url), 'utf8');
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { langchainCapabilities } from '../src/adapters/langchain/capabilities.ts';
 import { openaiAgentsCapabilities } from '../src/adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../src/adapters/openai/capabilities.ts';
-import { DECISION_POINTS } from '../src/core/records/guidance.ts';
+import { DECISION_POINTS } from '../src/core/records/spoken-advice.ts';
 
 /** The rows of a page's capability table, cells without their backticks. */
 function rows(page: string): readonly (readonly string[])[] {

@@ -8,7 +8,7 @@ import { COMMANDS } from '../src/cli/commands/command-list.ts';
 import { hostTitle } from '../src/formats/find-sessions.ts';
 import { HOSTS } from '../src/hosts/dialects/hook-dialect.ts';
 import { INPUT_FAULTS } from '../src/core/base/input-fault.ts';
-import { VALUE_LIMITS } from '../src/core/base/value-budget.ts';
+import { VALUE_LIMITS } from '../src/core/base/to-json.ts';
 import { MAX_NAME_CHARS } from '../src/core/records/short-names.ts';
 import { detectionPage, patternPages } from '../scripts/pattern-pages.ts';
 import { wordTables } from '../scripts/words-page.ts';
@@ -40,7 +40,7 @@ import {
 import type { FeedbackProvider } from '../src/core/steering/prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../src/core/steering/prompt/feedback-trigger.ts';
 import type { GuidanceProvider } from '../src/core/steering/prompt/guidance-provider.ts';
-import { MAX_LATER_EVENTS } from '../src/core/run/later-events.ts';
+import { MAX_LATER_EVENTS } from '../src/core/run/run-path.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { guidanceContext } from './support/guidance-script.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { type DerivedPayload, isDerived } from '../src/core/records/derived-payload.ts';
-import { DECISION_POINTS, type DecisionPoint } from '../src/core/records/guidance.ts';
+import { DECISION_POINTS, type DecisionPoint } from '../src/core/records/spoken-advice.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CLASSIFIERS, GUIDANCE, type AnyClassifier, type AnyGuidance } from '../src/hosts/config/guidance-providers.ts';
 import { FEEDBACK, type AnyFeedback } from '../src/hosts/config/feedback-providers.ts';
 import { checkCompletion, createCoxswain, type Run, type SteeringOptions } from '../src/index.ts';
-import type { ClassificationResult } from '../src/core/records/guidance.ts';
+import type { ClassificationResult } from '../src/core/records/spoken-advice.ts';
 import { staticFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { defineGuidance, guidanceBank } from '../src/core/steering/guidance/define-guidance.ts';
 import { sensitiveContentPending } from '../src/core/steering/guidance/sensitive-content-pending.ts';

@@ -11,7 +11,7 @@ import { FiringKeys } from '../src/lab/run-row.ts';
 import { runProgram } from '../src/cli/program.ts';
 import { findStatus } from '../src/cli/commands/status/find-status.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';
-import { encodeRecord } from '../src/core/records/encode-record.ts';
+import { encodeRecord } from '../src/core/records/decode-record.ts';
 import { WORDS } from '../src/core/records/words.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { defaultDetectors } from '../src/core/detect/detectors/default-detectors.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import type { StoredUsage } from '../src/core/records/stored-message.ts';
+import type { StoredUsage } from '../src/core/records/agent-message.ts';
 import { RunView, viewOf } from '../src/core/facts/run-view.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { RunCounter, type RunSummary } from '../src/core/facts/run-summary.ts';

@@ -12,8 +12,7 @@ import type { GuidanceProvider } from '../src/core/steering/prompt/guidance-prov
 import { Replay } from '../src/core/replay/replay.ts';
 import type { Run } from '../src/core/run/run.ts';
 import { defineEvent } from '../src/core/session/define-event.ts';
-import { defineSlice } from '../src/core/session/define-slice.ts';
-import { replace } from '../src/core/session/slice-operation.ts';
+import { defineSlice, replace } from '../src/core/session/define-slice.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock, type FakeClock } from '../src/testing/fake-clock.ts';

@@ -1,4 +1,4 @@
-import { type JsonMembers, listOf, membersOf } from '../src/core/base/json-member.ts';
+import { type JsonMembers, listOf, membersOf } from '../src/core/base/json.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

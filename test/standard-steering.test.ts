@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { present } from '../src/core/base/present.ts';
+import { present } from '../src/core/base/json.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
 import { renderFeedback } from '../src/core/steering/feedback/check-draft.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-import { projectStoreFile } from '../src/core/node/project-store.ts';
+import { projectStoreFile } from '../src/core/node/git-folder.ts';
 import { stateFile, type Environment } from '../src/core/node/state-places.ts';
 import { faultOwners } from '../src/core/node/fault-log.ts';
 import { trustProject } from '../src/hosts/config/trust-project.ts';

@@ -14,7 +14,7 @@ import type { FakeModelServer } from '../../src/testing/fake-model-server.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { trustAs } from '../../test/user-state.ts';
 import { HOST_DRIVERS, type AdviceFate, type HostRun } from './host-drivers.ts';
-import { projectStoreFile } from '../../src/core/node/project-store.ts';
+import { projectStoreFile } from '../../src/core/node/git-folder.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bin.ts');
 /** Where `scripts/test-hosts.ts` has installed the programs. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import { viewOf } from '../../src/core/facts/run-view.ts';
-import { projectStoreFile } from '../../src/core/node/project-store.ts';
+import { projectStoreFile } from '../../src/core/node/git-folder.ts';
 import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
 import { importSource } from '../../src/formats/import-source.ts';
 import { readRuns } from '../../src/formats/read-runs.ts';

@@ -1,4 +1,4 @@
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import type { SteeringStart, TrajectoryPayload } from '../core/records/trajectory-record.ts';
 
 /** Every format that this version can read. */

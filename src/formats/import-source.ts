@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import { CoxswainError } from '../core/base/error.ts';
 import {
   accepted,

@@ -1,5 +1,5 @@
-import { present } from '../core/base/present.ts';
-import { assertNever } from '../core/base/assert-never.ts';
+import { present } from '../core/base/json.ts';
+import { assertNever } from '../core/base/error.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
   type TrajectoryPayload,

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import type { Budget } from '../core/base/budget.ts';
 import type { TimeSpan } from '../core/base/deadline.ts';
 import { invalidArgument } from '../core/base/error.ts';

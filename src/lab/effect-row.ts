@@ -1,6 +1,6 @@
-import { adviceOf } from '../core/records/advice-of.ts';
+import { adviceOf } from '../core/records/derived-payload.ts';
 import { LruMap } from '../core/base/lru-map.ts';
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import type { ModelPrices } from '../core/records/answer-cost.ts';
 import type { TrajectoryPattern } from '../core/records/trajectory-pattern.ts';
 import type { RunStarted, TrajectoryPayload, TrajectoryRecord } from '../core/records/trajectory-record.ts';

@@ -1,5 +1,5 @@
 import { RunIds } from '../formats/run-ids.ts';
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import { invalidArgument } from '../core/base/error.ts';
 import { shownAddress } from '../stores/store-address.ts';
 import type { EffectReport } from './effect-report.ts';

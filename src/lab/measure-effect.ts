@@ -1,4 +1,4 @@
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import type { Delivery, AdviceOutcome } from '../core/facts/advice-outcome.ts';
 import { DECLARED_WITHIN_CALLS } from '../core/steering/holdout.ts';
 import {

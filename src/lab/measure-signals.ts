@@ -1,4 +1,4 @@
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import type { PartFigures, SignalReport, ExamplesReport, MomentReport } from './backtest-report.ts';
 import type { FiringKey } from './run-row.ts';
 import { f1Of, quartilesOf, rateRatioOf, rounded, shareOf, type RunAtRisk } from './statistics.ts';

@@ -1,6 +1,5 @@
-import { present } from '../core/base/present.ts';
-import { assertNever } from '../core/base/assert-never.ts';
-import { CoxswainError, messageOf } from '../core/base/error.ts';
+import { present } from '../core/base/json.ts';
+import { assertNever, CoxswainError, messageOf } from '../core/base/error.ts';
 import { importGroups } from '../formats/import-source.ts';
 import { readRunGroups, type ReadRun, type ReadRunsItem } from '../formats/read-runs.ts';
 import type { Configuration } from './configuration.ts';

@@ -1,4 +1,4 @@
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import { CoxswainError, messageOf } from '../core/base/error.ts';
 import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
 import { importSource } from '../formats/import-source.ts';

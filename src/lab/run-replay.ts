@@ -1,8 +1,7 @@
-import { adviceOf } from '../core/records/advice-of.ts';
-import { present } from '../core/base/present.ts';
+import { adviceOf, isDerived } from '../core/records/derived-payload.ts';
+import { present } from '../core/base/json.ts';
 import { hashText } from '../core/base/hash.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import { isDerived } from '../core/records/derived-payload.ts';
 import { roleOf } from '../core/records/kind-definition.ts';
 import { RunFold } from '../core/run/run-fold.ts';
 import { RunView } from '../core/facts/run-view.ts';

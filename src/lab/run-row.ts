@@ -1,4 +1,4 @@
-import type { DecisionPoint } from '../core/records/guidance.ts';
+import type { DecisionPoint } from '../core/records/spoken-advice.ts';
 import type { RunUse, StopPoint } from './stop-points.ts';
 
 /** A signal that fired: advice, or a flagged pattern. */

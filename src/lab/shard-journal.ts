@@ -1,11 +1,10 @@
-import { membersOf } from '../core/base/json-member.ts';
+import { membersOf, isJsonObject, jsonOf } from '../core/base/json.ts';
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 
 import { canonicalJson } from '../core/base/canonical-json.ts';
 import { CoxswainError, messageOf, invalidArgument } from '../core/base/error.ts';
 import { checkOutput } from '../core/node/guarded-file.ts';
 import { hashText } from '../core/base/hash.ts';
-import { isJsonObject, jsonOf } from '../core/base/json.ts';
 import type { Configuration } from './configuration.ts';
 import type { Shard } from './list-shards.ts';
 import type { ShardResult } from './run-row.ts';

@@ -1,4 +1,4 @@
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import { invalidArgument } from '../core/base/error.ts';
 import type { PartReport, SignalReport, SweepPointReport, SweepReport } from './backtest-report.ts';
 import type { Configuration } from './configuration.ts';

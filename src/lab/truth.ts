@@ -1,4 +1,4 @@
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import type { Label } from './labels.ts';
 import type { RunRow } from './run-row.ts';
 

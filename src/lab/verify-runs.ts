@@ -1,4 +1,4 @@
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import { canonicalJson } from '../core/base/canonical-json.ts';
 import { messageOf, invalidArgument } from '../core/base/error.ts';
 import { type DerivedPayload, isDerived } from '../core/records/derived-payload.ts';

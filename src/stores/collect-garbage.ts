@@ -1,4 +1,4 @@
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 import { systemClock } from '../core/base/clock.ts';
 import { type CoxswainError, invalidArgument } from '../core/base/error.ts';
 import { toStoreError } from '../core/store/store-error.ts';

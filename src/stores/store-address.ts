@@ -1,5 +1,5 @@
 import { invalidArgument } from '../core/base/error.ts';
-import { present } from '../core/base/present.ts';
+import { present } from '../core/base/json.ts';
 
 export type StoreKind = 'sqlite' | 'postgres' | 'memory';
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { projectStoreFile } from '../../src/core/node/project-store.ts';
+import { projectStoreFile } from '../../src/core/node/git-folder.ts';
 import { countSpills } from '../../src/hosts/claude-code/spilled-events.ts';
 import { openSqliteReader } from '../../src/stores/sqlite/sqlite-reader.ts';
 import { BIN } from '../run-cli.ts';

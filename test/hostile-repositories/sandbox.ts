@@ -17,7 +17,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { projectStoreFile } from '../../src/core/node/project-store.ts';
+import { projectStoreFile } from '../../src/core/node/git-folder.ts';
 
 /** Stands in the user's private files: nothing that coxswain prints or writes may hold it. */
 export const SECRET = 'private-key-of-the-user';

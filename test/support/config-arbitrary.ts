@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { configShape } from '../../src/hosts/config/config-shape.ts';
 import type { CoxswainConfig } from '../../src/hosts/config/coxswain-config.ts';
-import { isRegExp } from '../../src/core/base/describe-shape.ts';
-import type { NumberShape, ObjectShape, Shape, TextShape } from '../../src/core/base/shape.ts';
+import { isRegExp, type NumberShape, type ObjectShape, type Shape, type TextShape } from '../../src/core/base/shape.ts';
 
 /** Configurations in which each field is in order by itself. */
 export function anyConfig(): fc.Arbitrary<CoxswainConfig> {

@@ -1,8 +1,7 @@
 import type { Json } from '../../src/core/base/json.ts';
-import type { Fields } from '../../src/core/records/field-types.ts';
+import { type Fields, BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from '../../src/core/records/shapes.ts';
 import { fieldsOf, isKnownKind } from '../../src/core/records/kind-definition.ts';
 import { KINDS } from '../../src/core/records/kinds.ts';
-import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from '../../src/core/records/shapes.ts';
 import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 
 /** A payload of every kind with every field set, and `text` in each field that holds text of others. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Timers } from '../../src/core/recorder/timers.ts';
+import type { Timers } from '../../src/core/recorder/record-queue-options.ts';
 
 /** Timers that fire when they are told to. */
 export interface FakeTimers extends Timers {

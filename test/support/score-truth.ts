@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { shareOf } from '../../src/lab/statistics.ts';
 import { hashText } from '../../src/core/base/hash.ts';
 import { CoxswainError } from '../../src/core/base/error.ts';
-import { present } from '../../src/core/base/present.ts';
+import { present } from '../../src/core/base/json.ts';
 import { importSource } from '../../src/formats/import-source.ts';
 import { readRuns } from '../../src/formats/read-runs.ts';
 import { defaultDetectors } from '../../src/core/detect/detectors/default-detectors.ts';

@@ -3,8 +3,7 @@ import {
   type TrajectoryPayload,
   type TrajectoryRecord,
 } from '../../src/core/records/trajectory-record.ts';
-import type { Json } from '../../src/core/base/json.ts';
-import { present } from '../../src/core/base/present.ts';
+import { type Json, present } from '../../src/core/base/json.ts';
 import { defaultDetectors } from '../../src/core/detect/detectors/default-detectors.ts';
 import type { PatternChange } from '../../src/core/detect/patterns/pattern-book.ts';
 import type { PatternDetector } from '../../src/core/detect/patterns/pattern-detector.ts';

@@ -1,4 +1,4 @@
-import { present } from '../../src/core/base/present.ts';
+import { present } from '../../src/core/base/json.ts';
 import { EffectRowFold, type EffectRow } from '../../src/lab/effect-row.ts';
 import type { EffectExperiment } from '../../src/lab/effect-report.ts';
 import { measureEffect } from '../../src/lab/measure-effect.ts';

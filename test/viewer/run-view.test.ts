@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { WITHHELD_REASON } from '../../src/core/records/delivery-reason.ts';
+import { WITHHELD_REASON } from '../../src/core/records/words.ts';
 import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../src/core/store/trajectory-store.ts';
 import type { RunAnswer } from '../../src/viewer/server/api-shapes.ts';

@@ -1,5 +1,4 @@
-import { membersOf } from '../../core/base/json-member.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { membersOf, isJsonObject } from '../../core/base/json.ts';
 import type { Guard } from '../host/guarded.ts';
 import type { AgentLoop, PreparedRequest } from './agent-loop.ts';
 import { readModelAnswer } from './read-answer.ts';

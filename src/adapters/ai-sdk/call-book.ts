@@ -1,7 +1,6 @@
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, present } from '../../core/base/json.ts';
 import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
-import { present } from '../../core/base/present.ts';
-import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { CallIds } from '../host/call-ids.ts';
 import type { Run } from '../../core/run/run.ts';
 import { aiSdkCapabilities } from './capabilities.ts';

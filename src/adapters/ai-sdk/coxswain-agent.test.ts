@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createCoxswain, type CoxswainOptions } from '../../core/run/coxswain.ts';
-import type { DecisionPoint } from '../../core/records/guidance.ts';
-import type { StoredMessage } from '../../core/records/stored-message.ts';
+import type { DecisionPoint } from '../../core/records/spoken-advice.ts';
+import type { StoredMessage } from '../../core/records/agent-message.ts';
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { staticFeedback } from '../../core/steering/feedback/built-in-feedback.ts';
 import type { GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';

@@ -1,6 +1,4 @@
-import { membersOf, objectsIn } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject, type Json } from '../../core/base/json.ts';
+import { membersOf, objectsIn, present, isJsonObject, type Json } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { Usage } from '../../core/records/agent-message.ts';
 import type { AnsweredCall, GeneratedAnswer, ProviderResult } from './model-answer.ts';

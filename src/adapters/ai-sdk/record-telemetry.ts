@@ -1,7 +1,6 @@
-import { membersOf } from '../../core/base/json-member.ts';
+import { membersOf, isJsonObject } from '../../core/base/json.ts';
 import { MAX_ADVICE_CHARS } from '../../core/steering/advice/join-advice.ts';
 import { messageOf } from '../../core/base/error.ts';
-import { isJsonObject } from '../../core/base/json.ts';
 import { guarded } from '../host/guarded.ts';
 import { RunScope } from '../host/run-scope.ts';
 import type { Coxswain } from '../../core/run/coxswain.ts';

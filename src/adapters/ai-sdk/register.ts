@@ -3,7 +3,7 @@
  * Each call of `generateText` or `streamText` is a run. Loops within tools are child runs. No advice is given.
  * `COXSWAIN_STORE` is the address of the store; default: the project's store in the user's data folder.
  */
-import { projectStoreFile } from '../../core/node/project-store.ts';
+import { projectStoreFile } from '../../core/node/git-folder.ts';
 import { messageOf } from '../../core/base/error.ts';
 import type { RecordingTelemetry } from './record-telemetry.ts';
 import { telemetryOnDemand } from './telemetry-on-demand.ts';

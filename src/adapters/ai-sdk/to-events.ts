@@ -1,6 +1,4 @@
-import { objectsIn } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { objectsIn, present, isJsonObject } from '../../core/base/json.ts';
 import type { CallResult } from '../host/issued-call.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';

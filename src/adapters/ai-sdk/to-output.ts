@@ -1,6 +1,4 @@
-import { objectsIn } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { objectsIn, present, isJsonObject } from '../../core/base/json.ts';
 import { textField, type SdkFields, type PromptMessage } from './sdk-shapes.ts';
 
 /** A tool's result in the SDK's format for models. */

@@ -1,8 +1,7 @@
 import { invalidArgument } from '../../core/base/error.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, present } from '../../core/base/json.ts';
 import { standsIn, takeAnswer, withUsage, type AskModel, type Attempt, type ModelWatch } from './attempt.ts';
 import { readModelAnswer } from './read-answer.ts';
-import { present } from '../../core/base/present.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
 /** Types of stream parts that contain no content of the answer. */

@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../core/base/error.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, present } from '../../core/base/json.ts';
 import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
 import { guarded } from '../host/guarded.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
@@ -8,7 +8,6 @@ import { MAX_ADVICE_CHARS } from '../../core/steering/advice/join-advice.ts';
 import { claudeSessionOf, type ClaudeSession } from './claude-session.ts';
 import { HOOK_EVENTS, readHookInput } from './read-hook-input.ts';
 import type { ClaudeHookCallback, ClaudeHookMatcher, ClaudeHooks, ClaudeHookAnswer } from './sdk-shapes.ts';
-import { present } from '../../core/base/present.ts';
 import { interpretEvent, stopAt, settleAll, type HostThread } from '../host/interpret-event.ts';
 import type { HostEvent } from '../host/host-event.ts';
 import type { ClaudeThread } from './claude-thread.ts';

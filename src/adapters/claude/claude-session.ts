@@ -1,5 +1,4 @@
-import type { Mutable } from '../../core/base/mutable.ts';
-import { present } from '../../core/base/present.ts';
+import { type Mutable, present } from '../../core/base/json.ts';
 import { identityOf, type KnownIdentity } from '../host/adapter-options.ts';
 import type { AdviseContext } from '../../core/run/evaluation-payload.ts';
 import type { Run } from '../../core/run/run.ts';

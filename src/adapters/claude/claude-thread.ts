@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { EndedCall, HostCall } from '../host/host-event.ts';
 import { unrunOutcome } from '../../core/detect/calls/host-refusals.ts';

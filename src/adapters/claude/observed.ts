@@ -3,8 +3,7 @@ import { guarded, type Guard } from '../host/guarded.ts';
 import type { Run } from '../../core/run/run.ts';
 import { claudeSessionOf, type ClaudeSession } from './claude-session.ts';
 import { resultOfError, type QueryResult } from './read-result.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { present, isJsonObject } from '../../core/base/json.ts';
 import { plainContent } from '../host/content-blocks.ts';
 import { readMessage, type SessionMessage } from './read-message.ts';
 

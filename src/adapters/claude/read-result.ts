@@ -1,6 +1,5 @@
-import { present } from '../../core/base/present.ts';
+import { present, isJsonObject, type JsonObject } from '../../core/base/json.ts';
 import { messageOf } from '../../core/base/error.ts';
-import { isJsonObject, type JsonObject } from '../../core/base/json.ts';
 
 /** How a query ended and what it cost, from the SDK's `result` message. */
 export interface QueryResult {

@@ -1,6 +1,6 @@
 import { toJson } from '../../core/base/to-json.ts';
 import type { EndedCall, HostCall } from '../host/host-event.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';
 import type { Usage } from '../../core/records/agent-message.ts';
 

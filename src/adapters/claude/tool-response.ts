@@ -1,5 +1,4 @@
-import { textOrEmpty } from '../../core/base/json-member.ts';
-import { isJsonObject, type Json } from '../../core/base/json.ts';
+import { textOrEmpty, isJsonObject, type Json } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { DecisionPoint } from '../../core/records/guidance.ts';
+import type { DecisionPoint } from '../../core/records/spoken-advice.ts';
 
 /** How an SDK delivers advice at one decision point. */
 export interface PointCapability {

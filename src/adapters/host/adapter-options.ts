@@ -1,6 +1,6 @@
 import { checkMembers } from '../../core/base/check-members.ts';
 import { invalidArgument } from '../../core/base/error.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type { AgentIdentity } from '../../core/records/agent-event.ts';
 import type { Run } from '../../core/run/run.ts';
 

@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
-import type { ContentBlock, MessageContent, Usage } from '../../core/records/agent-message.ts';
-import type { StoredUsage } from '../../core/records/stored-message.ts';
+import type { ContentBlock, MessageContent, Usage, StoredUsage } from '../../core/records/agent-message.ts';
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
 

@@ -1,13 +1,12 @@
 import type { AdviceHandle } from '../../core/run/advice-handle.ts';
-import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import type { CallOutcome, RunEnding } from '../../core/records/trajectory-record.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 import type { Run } from '../../core/run/run.ts';
 import { identityOf } from './adapter-options.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { AdviceUnderWay, type OutgoingRequest } from './advice-under-way.ts';
 import type { CallResult, IssuedCall } from './issued-call.ts';
 import { UnansweredCalls, type OpenCall } from './open-calls.ts';
-import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { endingAfterTrouble, type Trouble } from './run-outcome.ts';
 
 /** A complete answer of the model. */

@@ -1,7 +1,6 @@
 import type { Json } from '../../core/base/json.ts';
-import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import type { CallOutcome, RunEnding } from '../../core/records/trajectory-record.ts';
 import type { Usage } from '../../core/records/agent-message.ts';
-import type { RunEnding } from '../../core/records/trajectory-record.ts';
 
 /** A tool call as the host reports it. */
 export interface HostCall {

@@ -1,6 +1,5 @@
 /** `coxswain/host`: the parts that all adapters share. */
-export { isJsonObject } from '../../core/base/json.ts';
-export { present } from '../../core/base/present.ts';
+export { isJsonObject, present } from '../../core/base/json.ts';
 export type { AgentMessage, ContentBlock, MessageContent, Usage } from '../../core/records/agent-message.ts';
 export type { EndReason } from '../../core/records/words.ts';
 export type { AdapterCapabilities, PointCapability } from './adapter-capabilities.ts';

@@ -1,7 +1,7 @@
 import { PERMISSION_DENIED, PERMISSION_REQUESTED } from '../../core/records/host-notes.ts';
-import { present } from '../../core/base/present.ts';
-import { assertNever } from '../../core/base/assert-never.ts';
-import type { DecisionPoint } from '../../core/records/guidance.ts';
+import { present } from '../../core/base/json.ts';
+import { assertNever } from '../../core/base/error.ts';
+import type { DecisionPoint } from '../../core/records/spoken-advice.ts';
 import type { AgentEnding } from '../../core/records/agent-event.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { AdviceHandle } from '../../core/run/advice-handle.ts';

@@ -1,4 +1,4 @@
-import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 
 /** A tool call in a model's answer. */
 export interface IssuedCall {

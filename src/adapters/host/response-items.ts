@@ -1,6 +1,4 @@
-import { membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { membersOf, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
 import { contentBlocks, decodedArgs, plainContent, resultOf } from './content-blocks.ts';

@@ -1,6 +1,6 @@
 import type { EndReason } from '../../core/records/words.ts';
 import { messageOf } from '../../core/base/error.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { Run } from '../../core/run/run.ts';

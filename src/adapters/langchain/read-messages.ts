@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
+import { isJsonObject, present } from '../../core/base/json.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 import { contentBlocks, plainContent, resultOf, usageOf } from '../host/content-blocks.ts';
 import type { ConversationAnswer, RequestNews, SentRequest } from '../host/conversation.ts';

@@ -1,8 +1,13 @@
-import { type JsonMembers, membersOf, objectsIn, textOrUndefined } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import {
+  type JsonMembers,
+  membersOf,
+  objectsIn,
+  textOrUndefined,
+  present,
+  isJsonObject,
+} from '../../core/base/json.ts';
 import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
-import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';
 import { plainContent, usageOf } from '../host/content-blocks.ts';

@@ -1,5 +1,4 @@
-import { objectsIn, textOrUndefined } from '../../core/base/json-member.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { objectsIn, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
 import type { SentRequest } from '../host/conversation.ts';
 import { isModels, newsOfItems } from '../host/response-items.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';

@@ -5,8 +5,7 @@ import type { Guard } from '../host/guarded.ts';
 import { troubleOf } from '../host/run-outcome.ts';
 import type { Fetch } from './sdk-shapes.ts';
 import { answerOf, isUnfinished, unrecognisedEvent } from './to-events.ts';
-import { type JsonMembers, membersOf, objectsIn, textOrEmpty } from '../../core/base/json-member.ts';
-import { isJsonObject, jsonOf } from '../../core/base/json.ts';
+import { type JsonMembers, membersOf, objectsIn, textOrEmpty, isJsonObject, jsonOf } from '../../core/base/json.ts';
 
 interface AnswerStream {
   /**

@@ -1,6 +1,4 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { type JsonMembers, membersOf, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';
 import type { ContentBlock } from '../../core/records/agent-message.ts';

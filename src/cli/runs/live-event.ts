@@ -1,14 +1,11 @@
-import { adviceOf } from '../../core/records/advice-of.ts';
+import { adviceOf } from '../../core/records/derived-payload.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import { severityOfLevel } from '../../core/steering/advice/advice.ts';
-import type { Severity } from '../../core/records/feedback.ts';
-import type { DecisionPoint } from '../../core/records/guidance.ts';
+import type { Severity, DecisionPoint } from '../../core/records/spoken-advice.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { present } from '../../core/base/present.ts';
-import type { Json } from '../../core/base/json.ts';
-import { type RunCall, errorLineOf } from '../../core/facts/run-call.ts';
-import { callText } from '../../core/facts/call-previews.ts';
+import { present, type Json } from '../../core/base/json.ts';
+import { type RunCall, errorLineOf, callText } from '../../core/facts/run-call.ts';
 
 /** A call ended, or its result was lost. Contains untrusted text: pass it through `printable` before showing it. */
 export interface CallEvent {

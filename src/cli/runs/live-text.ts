@@ -1,6 +1,6 @@
 import { callNumber } from '../../core/base/call-number.ts';
 import { inWords } from '../../core/records/words.ts';
-import type { Severity } from '../../core/records/feedback.ts';
+import type { Severity } from '../../core/records/spoken-advice.ts';
 import type { AdviceEvent, CallEvent, LiveEvent, PatternEvent } from './live-event.ts';
 import { countOf } from '../../core/base/number-text.ts';
 import type { Paint, Style } from '../terminal/paint.ts';

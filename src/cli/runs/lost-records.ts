@@ -1,6 +1,6 @@
 import { faultOwners, readFaults } from '../../core/node/fault-log.ts';
 import { countOf } from '../../core/base/number-text.ts';
-import { projectFolderOf } from '../../core/node/project-folder.ts';
+import { projectFolderOf } from '../../core/node/git-folder.ts';
 
 /**
  * Returns the number of records by run id that a process of this project had not stored when it ended. The store knows nothing of

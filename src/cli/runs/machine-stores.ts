@@ -3,8 +3,7 @@ import { basename, join, resolve } from 'node:path';
 
 import { messageOf } from '../../core/base/error.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { projectFolderOf } from '../../core/node/project-folder.ts';
-import { projectStoreFile } from '../../core/node/project-store.ts';
+import { projectFolderOf, projectStoreFile } from '../../core/node/git-folder.ts';
 import { dataRoot } from '../../core/node/state-places.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkRunQuery, compareRuns, toRunPage } from '../../core/store/run-page.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { loadConfigSync } from '../../hosts/config/load-config.ts';
 import { untrustedText, type LoadedConfig } from '../../hosts/config/loaded-config.ts';
-import { projectFolderOf } from '../../core/node/project-folder.ts';
+import { projectFolderOf } from '../../core/node/git-folder.ts';
 import { printable } from '../../core/base/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

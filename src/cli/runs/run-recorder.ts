@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import { CoxswainError } from '../../core/base/error.ts';
-import { toStoredRecord } from '../../core/records/encode-record.ts';
+import { toStoredRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { createFingerprint } from '../../core/redact/fingerprint.ts';
 import { createRedactor, type Redactor } from '../../core/redact/redactor.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type { FoundSource } from '../../formats/find-sources.ts';
 import type { FormatName } from '../../formats/import-item.ts';
 import { importSource } from '../../formats/import-source.ts';

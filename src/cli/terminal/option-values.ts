@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../core/base/error.ts';
-import { parseDuration } from '../../core/base/parse-duration.ts';
+import { parseDuration } from '../../core/base/number-text.ts';
 import { removedOptionText } from './removed-commands.ts';
 import { printableCut } from '../../core/base/printable.ts';
 

@@ -1,6 +1,5 @@
-import { invalidArgument } from './error.ts';
-import { nearestName } from './nearest-name.ts';
-import { removedText } from './removed-names.ts';
+import { invalidArgument, CoxswainError } from './error.ts';
+import { expectedText, fitsShape, foundText, type Shape, type ShapesOf } from './shape.ts';
 
 /**
  * Checks options passed by JavaScript callers. The value must be an object without unknown members.
@@ -30,4 +29,109 @@ export function checkList(name: string, list: unknown): void {
 function kindOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
+}
+
+/**
+ * Returns every option with its value or default. Used by built-in detectors, providers, observers and classifiers.
+ *
+ * @throws CoxswainError "invalid-definition" if an option is unknown or does not match its shape
+ */
+export function checkedOptions<Options extends object>(
+  shapes: ShapesOf<Options>,
+  options: Options | undefined,
+): Required<Options> {
+  const values: Readonly<Record<string, unknown>> = { ...options };
+  for (const name of Object.keys(values)) if (!Object.hasOwn(shapes, name)) throw unknownOption(name, shapes);
+  const entries = Object.entries<Shape>(shapes).map(([name, shape]) => [name, optionOf(name, values[name], shape)]);
+  // Every option is present. The type of an option without a default includes undefined.
+  return Object.fromEntries(entries) as Required<Options>;
+}
+
+function unknownOption(option: string, shapes: object): CoxswainError {
+  const names = Object.keys(shapes);
+  const nearest = nearestName(option, names);
+  const hint = nearest === undefined ? `the options are ${names.join(', ')}` : `did you mean ${nearest}?`;
+  const message = `there is no option ${option.slice(0, 64)}; ${removedText(option) ?? (names.length === 0 ? 'there are no options' : hint)}`;
+  return new CoxswainError('invalid-definition', message, { details: { option } });
+}
+
+function optionOf(name: string, value: unknown, shape: Shape): unknown {
+  if (value === undefined) return 'default' in shape ? shape.default : undefined;
+  if (fitsShape(value, shape)) return value;
+  throw new CoxswainError('invalid-definition', `${name} must be ${expectedText(shape)}, got ${foundText(value)}`, {
+    details: { option: name },
+  });
+}
+
+/**
+ * Returns the most similar name. A name that differs only in case and separators is preferred. Otherwise the edit distance
+ * must be at most a third of its length.
+ *
+ * Cost: O(names × length²).
+ */
+export function nearestName(given: string, names: readonly string[]): string | undefined {
+  if (given.length > 64) return undefined;
+  const plainInput = plainName(given);
+  const sameName = names.find((name) => plainName(name) === plainInput);
+  if (sameName !== undefined) return sameName;
+  let nearest: string | undefined;
+  let leastDistance = Number.POSITIVE_INFINITY;
+  for (const name of names) {
+    const distance = editDistance(plainInput, plainName(name));
+    if (distance < leastDistance && distance <= Math.max(1, Math.floor(name.length / 3))) {
+      nearest = name;
+      leastDistance = distance;
+    }
+  }
+  return nearest;
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[_\-. ]/g, '');
+}
+
+/** Damerau-Levenshtein distance. */
+export function editDistance(one: string, other: string): number {
+  let beforeLast: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1];
+      let cost = Math.min(
+        cellAt(last, column) + 1,
+        cellAt(next, column - 1) + 1,
+        cellAt(last, column - 1) + (isSame ? 0 : 1),
+      );
+      const isSwapped =
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (isSwapped) cost = Math.min(cost, cellAt(beforeLast, column - 2) + 1);
+      next.push(cost);
+    }
+    beforeLast = last;
+    last = next;
+  }
+  return cellAt(last, other.length);
+}
+
+function cellAt(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}
+
+/** Removed options, fields and values of the configuration, with what to use instead. */
+const REMOVED: Readonly<Record<string, string>> = {
+  context_degradation: 'no other detector reports repeated reads; stall reports a run that brings nothing new',
+  gates: 'give your tools to the SDK per step with prepareStep and activeTools; coxswain advises and never blocks',
+  jsonl: 'store records in a SQLite file and write JSON lines with coxswain export, or with a sink of your own',
+  outputEscalation: 'set maxOutputTokens in your request',
+  maxSpillBytes: 'records beyond the queue become a gap; maxQueued and maxQueuedBytes set its size',
+  spill: 'use drop-newest, or wait with a larger maxQueued',
+  tool_avoidance: 'tell the agent which tools to prefer in its instructions',
+  transforms: 'change the messages of a step with prepareStep of the SDK',
+  spillFolder: 'records beyond the queue become a gap; maxQueued and maxQueuedBytes set its size',
+};
+
+/** The clause for an error about a removed name; undefined for any other name. */
+export function removedText(name: string): string | undefined {
+  return Object.hasOwn(REMOVED, name) ? `${name} was removed; ${REMOVED[name]}` : undefined;
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutText } from './value-budget.ts';
+import { cutText } from './to-json.ts';
 
 test('a text keeps its head and its tail, and the mark tells its size', () => {
   const lines = Array.from({ length: 100_000 }, (_, index) => `line ${index}`).join('\n');

@@ -101,3 +101,11 @@ export function codeOf(thrown: unknown): string | undefined {
 export function hasCode(thrown: unknown, code: string): boolean {
   return codeOf(thrown) === code;
 }
+
+/**
+ * Ends an exhaustive switch. The code does not compile if a case is missing. At run time, the function throws for invalid
+ * data.
+ */
+export function assertNever(value: never): never {
+  throw invalidArgument(`unexpected value ${JSON.stringify(value)}`);
+}

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editDistance, nearestName } from './nearest-name.ts';
+import { editDistance, nearestName } from './check-members.ts';
 
 test('letters inserted, left out, changed or swapped are counted', () => {
   expect(editDistance('shadow', 'shadow')).toBe(0);

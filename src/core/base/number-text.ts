@@ -70,3 +70,46 @@ export function bytesText(bytes: number): string {
   }
   return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? ''}`;
 }
+
+/** A number above 0 with a unit: `500MB`, `2GB`, `1.5GiB`. */
+export const BYTES_TEXT: RegExp = /^(?=.*[1-9])(\d{1,9}(?:\.\d{1,3})?) ?(B|[kK]B|MB|GB|TB|KiB|MiB|GiB|TiB)$/;
+
+const FACTORS: Readonly<Record<string, number>> = {
+  B: 1,
+  kB: 1e3,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  GiB: 1024 ** 3,
+  TiB: 1024 ** 4,
+};
+
+/**
+ * Parses a size such as `500MB` (powers of 1,000) or `2GiB` (powers of 1,024) to a number of bytes from 1. Returns
+ * undefined if the text is invalid.
+ */
+export function parseBytes(text: string): number | undefined {
+  const [, digits, unit = ''] = BYTES_TEXT.exec(text) ?? [];
+  return digits === undefined ? undefined : Math.max(1, Math.floor(Number(digits) * (FACTORS[unit] ?? 0)));
+}
+
+/**
+ * Weeks, days, hours, minutes and seconds as whole numbers, in this order. At least one must be above 0: `45m`, `1h30m`,
+ * `30d`.
+ */
+export const DURATION_TEXT: RegExp =
+  /^(?=.*[1-9])(?:(\d{1,6})w)?(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/;
+
+const UNITS_MS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1_000] as const;
+
+/**
+ * Parses a duration such as `45m`, `1h30m`, `90s` or `30d` to milliseconds above 0. Returns undefined if the text is
+ * invalid.
+ */
+export function parseDuration(text: string): number | undefined {
+  const parts = DURATION_TEXT.exec(text)?.slice(1);
+  return parts?.reduce((sum, digits: string | undefined, unit) => sum + Number(digits ?? 0) * (UNITS_MS[unit] ?? 0), 0);
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as fc from 'fast-check';
-import { parseBytes } from './parse-bytes.ts';
+import { parseBytes } from './number-text.ts';
 
 test('MB counts in thousands, MiB in 1,024s', () => {
   expect(parseBytes('500MB')).toBe(500_000_000);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as fc from 'fast-check';
-import { parseDuration } from './parse-duration.ts';
+import { parseDuration } from './number-text.ts';
 
 test('a duration is the sum of its parts', () => {
   expect(parseDuration('90s')).toBe(90_000);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { present } from './present.ts';
+import { present } from './json.ts';
 
 test('members without a value are absent, and null, false, 0 and the empty text are values', () => {
   const value: string | undefined = [].at(0);

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { InputFault } from './input-fault.ts';
-import { toJson } from './to-json.ts';
-import { VALUE_LIMITS, ValueBudget } from './value-budget.ts';
+import { toJson, VALUE_LIMITS, ValueBudget } from './to-json.ts';
 
 function noted(value: unknown): { readonly json: unknown; readonly faults: readonly InputFault[] } {
   const faults: InputFault[] = [];

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../records/words.ts';
 import { scriptRun } from '../../testing/record-script.ts';
 import type { AdviceOutcome } from './advice-outcome.ts';
 import { viewOf } from './run-view.ts';

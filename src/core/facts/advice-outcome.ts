@@ -1,12 +1,11 @@
-import { adviceOf } from '../records/advice-of.ts';
-import { present } from '../base/present.ts';
+import { adviceOf } from '../records/derived-payload.ts';
+import { present } from '../base/json.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
-import { outcomeOf } from '../records/call-outcome.ts';
-import type { PayloadOf } from '../records/field-types.ts';
-import type { PatternReference } from '../records/guidance.ts';
-import type { StoredMessage } from '../records/stored-message.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
+import { outcomeOf, type TrajectoryPayload, type TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { PayloadOf } from '../records/shapes.ts';
+import type { PatternReference } from '../records/spoken-advice.ts';
+import type { StoredMessage } from '../records/agent-message.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../records/words.ts';
 import { errorLineOf, type RunCall } from './run-call.ts';
 
 /** How an advice text was delivered. */

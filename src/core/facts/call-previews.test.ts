@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Json } from '../base/json.ts';
-import { CallPreviews } from './call-previews.ts';
+import { CallPreviews } from './run-call.ts';
 
 function previewOf(tool: string, args: Json): string | undefined {
   const previews = new CallPreviews();

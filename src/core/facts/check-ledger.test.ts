@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { CheckLedger } from './check-ledger.ts';
+import { CheckLedger } from './run-view.ts';
 
 /** Folds commands, of which those with a text failed with it, and returns the checks that failed at the end. */
 function failedAfter(...calls: readonly (readonly [command: string, failure?: string])[]): readonly string[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { StoredUsage } from '../records/stored-message.ts';
+import type { StoredUsage } from '../records/agent-message.ts';
 import { contextAfter, contextTokensOf } from './context-tokens.ts';
 
 function contextOf(model_id: string, usage: StoredUsage): number | undefined {

@@ -1,6 +1,5 @@
 import { countsCacheBeside } from '../records/answer-cost.ts';
-import { MODEL_PRICES } from '../records/model-prices.ts';
-import { contextWindowOf } from '../records/model-windows.ts';
+import { MODEL_PRICES, contextWindowOf } from '../records/model-prices.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /** The size of the model's context at its last response. Plain JSON. */

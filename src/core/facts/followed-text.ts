@@ -1,4 +1,4 @@
-import { assertNever } from '../base/assert-never.ts';
+import { assertNever } from '../base/error.ts';
 import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../base/json.ts';
 import { waitText } from '../records/host-notes.ts';
 import { commandLineOf } from '../detect/calls/check-command.ts';
-import { textOfContent } from '../records/stored-message.ts';
+import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import type { RunCall } from './run-call.ts';
 import { WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';

@@ -1,8 +1,96 @@
 import type { Json } from '../base/json.ts';
 import type { ToolKind } from '../detect/calls/tool-kind.ts';
 import { makeStep } from '../detect/patterns/step.ts';
-import type { RecentCall } from '../detect/patterns/recent-call.ts';
+import type { RecentCall } from '../detect/patterns/pattern-detector.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { RingBuffer } from '../base/ring-buffer.ts';
+
+const PREVIEW_CHARS = 100;
+/** Number of recent calls with previews. The evidence of a pattern is within this range. */
+const RECENT = 64;
+/** Maximum number of kept previews, about four per pattern. */
+const MAX_KEPT = 512;
+
+/** A short form of a call. Contains untrusted text: pass it through `printable` before showing it. */
+export interface CallPreview {
+  /** Tool and arguments, truncated to 100 characters. */
+  readonly call: string;
+  /** The error line of a failed call. */
+  readonly error?: string;
+}
+
+/**
+ * Stores previews of the recent calls of a run, and of earlier calls marked with `keep`.
+ *
+ * Cost: O(100) characters per call, regardless of the size of its arguments.
+ */
+export class CallPreviews {
+  readonly #recent = new RingBuffer<{ readonly index: number; readonly preview: CallPreview }>(RECENT);
+  readonly #kept = new Map<number, CallPreview>();
+
+  add(index: number, tool: string, args: Json): void {
+    this.#recent.push({ index, preview: { call: callText(tool, args) } });
+  }
+
+  /** Adds the error line of a call if the call is still recent. */
+  fail(index: number, error: string): void {
+    const found = this.#find(index);
+    if (found === undefined) return;
+    const preview = { ...found.preview, error: error.slice(0, 2 * PREVIEW_CHARS) };
+    this.#recent.replaceAt(found.back, { index, preview });
+  }
+
+  /** Keeps the previews of these calls, as far as the calls are still recent. */
+  keep(indices: readonly number[]): void {
+    for (const index of indices) {
+      if (this.#kept.size >= MAX_KEPT || this.#kept.has(index)) continue;
+      const found = this.#find(index);
+      if (found !== undefined) this.#kept.set(index, found.preview);
+    }
+  }
+
+  kept(index: number): CallPreview | undefined {
+    return this.#kept.get(index);
+  }
+
+  #find(index: number): { readonly back: number; readonly preview: CallPreview } | undefined {
+    for (let back = -1; back >= -this.#recent.size; back -= 1) {
+      const item = this.#recent.at(back);
+      if (item === undefined || item.index < index) return undefined;
+      if (item.index === index) return { back, preview: item.preview };
+    }
+    return undefined;
+  }
+}
+
+/** Formats a call as `tool {…}` in at most 100 characters. */
+export function callText(tool: string, args: Json): string {
+  const name = tool.slice(0, PREVIEW_CHARS / 2);
+  const shown = isBare(args) ? '' : ` ${shortJson(args, PREVIEW_CHARS)}`;
+  const text = name + shown;
+  return text.length <= PREVIEW_CHARS ? text : `${text.slice(0, PREVIEW_CHARS - 1)}…`;
+}
+
+function isBare(args: Json): boolean {
+  return args === null || (typeof args === 'object' && Object.keys(args).length === 0);
+}
+
+/** Returns the JSON of a value. Stops soon after `chars` characters and does not read the rest of the value. */
+function shortJson(value: Json, chars: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, chars + 1));
+  if (value === null || typeof value !== 'object') return String(value);
+  const isList = Array.isArray(value);
+  let text = isList ? '[' : '{';
+  // The keys of an array are its indices.
+  for (const [key, member] of Object.entries<Json | undefined>(value)) {
+    if (text.length > chars) return text;
+    if (member === undefined) continue;
+    if (text.length > 1) text += ', ';
+    text += isList ? '' : `${key.slice(0, chars)}: `;
+    text += shortJson(member, chars - text.length);
+  }
+  return text + (isList ? ']' : '}');
+}
 
 /** A call of a run, together with its result. */
 export interface RunCall {

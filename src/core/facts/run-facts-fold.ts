@@ -1,20 +1,18 @@
 import { callNumber } from '../base/call-number.ts';
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import type { ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import { CallPreviews, type CallPreview } from './call-previews.ts';
+import { CallPreviews, type CallPreview, errorLineOf, type RunCall } from './run-call.ts';
 import { FailedCallsFold } from './failed-calls.ts';
 import { momentsOf, type Streak } from './moments.ts';
-import { errorLineOf, type RunCall } from './run-call.ts';
 import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
 import { alertOf } from './run-alert.ts';
-import { runStory, storyFactsOf, type StorySentence } from './run-story.ts';
+import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
 import { RunView } from './run-view.ts';
 import { WorkFold } from './run-work.ts';
 import { saysStuck } from './seen-pattern.ts';
-import { StoryFold } from './story-fold.ts';
 
 /** Maximum number of diagnostics per run. Further diagnostics are counted. */
 const MAX_DIAGNOSTICS = 50;

@@ -1,16 +1,16 @@
 import type { ContextSize } from './context-tokens.ts';
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
 import type { StretchCounts } from '../base/stretch-counts.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from './advice-outcome.ts';
-import type { CallPreview } from './call-previews.ts';
+import type { CallPreview } from './run-call.ts';
 import type { FailedCall } from './failed-calls.ts';
 import type { RunAlert } from './run-alert.ts';
 import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
 import type { RunUsage } from './run-view.ts';
 import type { RunWork } from './run-work.ts';
 import type { RunPatterns } from './seen-pattern.ts';
-import type { Wasted } from './story-fold.ts';
+import type { Wasted } from './run-story.ts';
 
 /** A part of a run that could not be read or was repaired. */
 export interface RunDiagnostic {

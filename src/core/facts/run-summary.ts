@@ -1,8 +1,7 @@
-import { outcomeOf } from '../records/call-outcome.ts';
+import { outcomeOf, type RunIdentified, type TrajectoryRecord } from '../records/trajectory-record.ts';
 import { hashText } from '../base/hash.ts';
-import type { Mutable } from '../base/mutable.ts';
+import type { Mutable } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
-import type { RunIdentified, TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /** The summary of a run in lists. Only `RunCounter` counts: stores use it to update the summary, and `RunView` uses it too. */
 export interface RunSummary {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { titlesOf } from './run-titles.ts';
+import { titlesOf } from './task-title.ts';
 
 const wrapper = 'Work on the issue that follows. Read the whole repository first, then change as little as you can. ';
 

@@ -1,11 +1,10 @@
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, type Json, present } from '../base/json.ts';
 import { countOf, countText } from '../base/number-text.ts';
-import { present } from '../base/present.ts';
 import { commandLineOf } from '../detect/calls/check-command.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/result-text.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
-import { textOfContent } from '../records/stored-message.ts';
+import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { taskTitle } from './task-title.ts';
 import type { RunCall } from './run-call.ts';

@@ -1,3 +1,7 @@
+import { printableCut } from '../base/printable.ts';
+import { present } from '../base/json.ts';
+import type { RunSummary } from './run-summary.ts';
+
 /** Blocks that programs put around a task. Their text is not the user's. */
 const WRAPPERS =
   /<(system-reminder|system_reminder|environment_context|environment_details|session_context|hook_context|user_instructions|INSTRUCTIONS|ide_opened_file|ide_selection|local-command-caveat|local-command-stdout|command-message|command-contents|permissions[\w ]*|collaboration_mode|skills?_instructions|current_datetime|sql_tables|bash-stdout|bash-stderr|task-notification)>[^]*?(?:<\/\1>|$)/gi;
@@ -47,4 +51,107 @@ export function taskTitle(task: string): string | undefined {
     .replaceAll(/\*\*|__|`/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
+}
+
+/** Number of characters that remain of the part that several tasks share. */
+const SHARED_CHARS = 24;
+
+/**
+ * Returns the title of each task: its start, or, for tasks that begin alike, the start of the common part and then what tells the
+ * tasks apart. Of tasks with the same first line, the title is the first line in which they differ.
+ *
+ * @param chars  maximum length of a title
+ */
+export function titlesOf(tasks: Iterable<string | undefined>, chars: number): ReadonlyMap<string, string> {
+  const words = new Map<string, string>();
+  const known = new Set([...tasks].filter((task) => task !== undefined));
+  for (const [title, alike] of Map.groupBy(known, (task) => taskTitle(task) ?? task)) {
+    // Tasks of a benchmark begin with the same lines.
+    const shared = alike.length === 1 ? '' : alike.reduce(sharedPart).replace(/\S+$/, '');
+    for (const task of alike)
+      words.set(task, (shared === '' ? undefined : taskTitle(task.slice(shared.length))) ?? title);
+  }
+  const titles = distinctTitles(words.values(), chars);
+  return new Map([...words].map(([task, title]) => [task, titles.get(title) ?? title]));
+}
+
+function distinctTitles(tasks: Iterable<string>, chars: number): ReadonlyMap<string, string> {
+  const distinctTasks = new Set(tasks);
+  const titles = new Map<string, string>();
+  for (const [start, alike] of Map.groupBy(distinctTasks, (task) => printableCut(task, chars))) {
+    const [first = ''] = alike;
+    const shared = alike.reduce(sharedPart, first).replace(/\S+$/, '');
+    const rests = new Map(alike.map((task) => [task, task.slice(shared.length)]));
+    const canTell = alike.length > 1 && shared.length > SHARED_CHARS;
+    const inner = canTell ? distinctTitles(rests.values(), chars - SHARED_CHARS - 1) : undefined;
+    for (const [task, rest] of rests) {
+      const title = inner?.get(rest);
+      titles.set(task, title === undefined || rest === '' ? start : `${printableCut(shared, SHARED_CHARS)} ${title}`);
+    }
+  }
+  return titles;
+}
+
+function sharedPart(one: string, other: string): string {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return one.slice(0, length);
+}
+
+const MAX_LEVELS = 100;
+
+/**
+ * Finds the runs of a store by the ids used in transcripts. A run from OpenTelemetry never stands for a transcript: any program
+ * that exports spans chooses the session that they name.
+ */
+export class StoredNames {
+  readonly #runs = new Set<string>();
+  readonly #idOfName = new Map<string, string>();
+  /** Runs from OpenTelemetry, by id. */
+  readonly #telemetry = new Map<string, Pick<RunSummary, 'conversationId' | 'parentRunId'>>();
+  readonly #transcripts = new Set<string>();
+
+  has(runId: string): boolean {
+    return this.#runs.has(runId);
+  }
+
+  add({ conversationId, format, parentRunId, runId }: RunSummary): void {
+    this.#runs.add(runId);
+    if (format === 'otlp') {
+      this.#telemetry.set(runId, present({ conversationId, parentRunId }));
+      return;
+    }
+    this.#idOfName.set(nameOf(runId), runId);
+    const isSession = parentRunId === undefined && conversationId !== undefined;
+    if (isSession && !this.#idOfName.has(conversationId)) this.#idOfName.set(conversationId, runId);
+  }
+
+  /** Returns the id in the store for a run of a transcript; undefined if the store does not contain the run. */
+  idOf(transcriptRunId: string): string | undefined {
+    return this.#idOfName.get(nameOf(transcriptRunId));
+  }
+
+  addTranscript(runId: string): void {
+    this.#transcripts.add(nameOf(runId));
+  }
+
+  /** Returns true for a run from OpenTelemetry whose session is recorded itself, so that its calls would count twice. */
+  repeatsSession(runId: string): boolean {
+    let run = this.#telemetry.get(runId);
+    // A child run may not name the session. The parents may form a cycle.
+    for (let level = 0; level < MAX_LEVELS && run !== undefined && run.conversationId === undefined; level += 1) {
+      run = this.#telemetry.get(run.parentRunId ?? '');
+    }
+    if (run?.conversationId === undefined) return false;
+    const session = nameOf(run.conversationId);
+    return this.#idOfName.has(session) || this.#transcripts.has(session);
+  }
+}
+
+/**
+ * Normalises a run id. Hooks name a subagent `SESSION/ID`, and transcripts name it `SESSION/agent-ID`. A session in several files
+ * has a number after its id.
+ */
+function nameOf(runId: string): string {
+  return runId.replace(/#\d+$/, '').replace('/agent-', '/');
 }

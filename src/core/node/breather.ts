@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { steadyMs } from '../base/steady-ms.ts';
+import { steadyMs } from '../base/clock.ts';
 
 /** Maximum time between two turns of the event loop, in milliseconds. */
 const WORK_MS = 8;

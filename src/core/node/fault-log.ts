@@ -3,8 +3,7 @@ import { join } from 'node:path';
 
 import { hasCode } from '../base/error.ts';
 import { appendGuarded, createEmpty, makeOwnFolder } from './guarded-file.ts';
-import { isJsonObject, jsonOf } from '../base/json.ts';
-import { present } from '../base/present.ts';
+import { isJsonObject, jsonOf, present } from '../base/json.ts';
 import { makeStateFolder, stateFile, stateRoot, type StateOwner } from './state-places.ts';
 
 /** An internal error of coxswain. It is logged and not shown to the agent. */

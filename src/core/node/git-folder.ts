@@ -1,11 +1,11 @@
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { readdirSync, realpathSync } from 'node:fs';
-
-import { lookAt, readGuarded, unsafePath } from './guarded-file.ts';
-import { isFolder, projectFolderOf } from './project-folder.ts';
+import { basename, dirname, join, relative, resolve, sep, isAbsolute } from 'node:path';
+import { readdirSync, realpathSync, existsSync, statSync } from 'node:fs';
+import { lookAt, readGuarded, unsafePath, makeOwnFolder } from './guarded-file.ts';
+import { hashText } from '../base/hash.ts';
+import { dataRoot, type StatePlaces } from './state-places.ts';
 
 /** A git work tree. It is found without running git, because the configuration of a repository can name programs to run. */
-export interface GitPlace {
+interface GitPlace {
   /** The top folder of the work tree. */
   readonly top: string;
   /** `.git`, or the folder that the `.git` file of a submodule or linked work tree names. */
@@ -69,7 +69,7 @@ export function commonFolder({ top, folder }: GitPlace): string {
  * repository; or the folder itself outside of git. Links are resolved. A `.git` that cannot be read, or that points to a
  * repository that does not point back, identifies the folder that contains it.
  */
-export function projectIdentity(folder: string): string {
+function projectIdentity(folder: string): string {
   const real = realPath(folder) ?? folder;
   let top = real;
   try {
@@ -139,4 +139,73 @@ function contentOf(file: string, limits: typeof POINTER | typeof INDEX): Buffer 
     // A folder, a link, a pipe, or a file of another user.
     return undefined;
   }
+}
+
+/** Where the project folder of a session can be read from. */
+interface ProjectHints {
+  /** Value of `CLAUDE_PROJECT_DIR`, which Claude Code sets for its hooks. */
+  readonly projectDir: string | undefined;
+  /** Working folder of the session, from the input of the hook. */
+  readonly cwd: string | undefined;
+}
+
+/**
+ * Returns the project folder. It is `projectDir`, else the git work tree that contains the working folder, else the working
+ * folder. Paths that are not folders are skipped. The last fallback is the working folder of this process.
+ */
+export function projectFolderOf({ projectDir, cwd }: ProjectHints): string {
+  if (isFolder(projectDir)) return projectDir;
+  const folder = isFolder(cwd) ? cwd : process.cwd();
+  return gitRootOf(folder) ?? folder;
+}
+
+function gitRootOf(folder: string): string | undefined {
+  for (let current = folder; ; current = dirname(current)) {
+    // `.git` is a file in a linked work tree.
+    if (existsSync(join(current, '.git'))) return current;
+    if (dirname(current) === current) return undefined;
+  }
+}
+
+/** Returns true for an absolute path of a folder. Never throws: a session file names any text as its folder. */
+function isFolder(path: string | undefined): path is string {
+  if (path === undefined || !isAbsolute(path)) return false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Missing, or a text that names no path here: a NUL, a loop of links, too long, a folder of another user.
+    return false;
+  }
+}
+
+const MAX_NAME_CHARS = 40;
+
+/**
+ * Returns the file of a project's runs. It is in the user's data folder, so no repository can contain it, and deleting a work
+ * tree does not delete runs. All work trees of a repository share it. Its name is the name of the project's folder and a
+ * 64-bit hash of its path. The file may not exist.
+ *
+ * Cost: one `lstat` per folder up to the repository.
+ */
+export function projectStoreFile(projectFolder: string, places: StatePlaces): string {
+  const identity = projectIdentity(projectFolder);
+  const name = basename(identity, '.git')
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^\.+/, '')
+    .slice(0, MAX_NAME_CHARS);
+  return join(dataRoot(places), `${name === '' ? 'project' : name}-${hashText(identity)}.db`);
+}
+
+/** Returns true for a file that `projectStoreFile` can return: runs there may be deleted to limit its size. */
+export function isProjectStore(file: string, places: StatePlaces): boolean {
+  return dirname(file) === dataRoot(places);
+}
+
+/**
+ * Creates the data folder for a store in it, with mode 0700. Does nothing for a store elsewhere.
+ *
+ * @throws CoxswainError as `makeOwnFolder`
+ */
+export function makeDataFolder(file: string, places: StatePlaces): void {
+  if (isProjectStore(file, places)) makeOwnFolder(dirname(file), dirname(file));
 }

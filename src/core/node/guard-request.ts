@@ -1,7 +1,8 @@
-import type { IncomingMessage } from 'node:http';
-
+import type { IncomingMessage, Server } from 'node:http';
 import { CoxswainError } from '../base/error.ts';
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
+import type { Socket } from 'node:net';
+import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** The values of the `Host` header that a loopback server accepts. */
 export function allowedHosts(port: number): readonly string[] {
@@ -64,4 +65,88 @@ function singleHeader(request: IncomingMessage, name: string): string | undefine
 
 function forbiddenReply(message: string, fix?: string): CoxswainError {
   return new CoxswainError('invalid-argument', message, { details: { reason: 'forbidden', ...present({ fix }) } });
+}
+
+/** Limits of a loopback server for connections that have not sent the secret yet. */
+export const UNPROVEN_LIMITS = {
+  /** Maximum number of concurrent connections. A further connection closes the oldest one. */
+  connections: 256,
+  /**
+   * Length of the accept queue. It is lower than `connections`, so one turn of the event loop never closes a connection
+   * that it accepted.
+   */
+  backlog: 128,
+  /** Timeout for the headers of a request, in milliseconds. */
+  headersMs: 5_000,
+  /** Interval at which the server checks that timeout, in milliseconds. */
+  checkMs: 1_000,
+} as const;
+
+/**
+ * Limits the connections of a server that have not sent the secret. Any user of the machine can open connections and never
+ * send a request. Beyond the limit, the server closes the oldest connection, so it can always serve a new one.
+ *
+ * @returns `prove`: call it with a connection whose request contained the secret
+ */
+export function boundConnections(server: Server): { readonly prove: (socket: Socket) => void } {
+  const unprovenSockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    unprovenSockets.add(socket);
+    socket.once('close', () => unprovenSockets.delete(socket));
+    const [oldest] = unprovenSockets;
+    if (unprovenSockets.size > UNPROVEN_LIMITS.connections) oldest?.destroy();
+  });
+  return { prove: (socket) => void unprovenSockets.delete(socket) };
+}
+
+/** Tracks the memory used by all incoming request bodies. */
+export interface BufferedBodies {
+  bytes: number;
+  readonly maxBytes: number;
+}
+
+/**
+ * Reads the body of a request, or returns the reason why it is too large. The body is always read to its end, because
+ * otherwise the client would not receive the response.
+ */
+export async function bodyOf(
+  request: IncomingMessage,
+  maxBytes: number,
+  buffered: BufferedBodies,
+): Promise<Buffer | { readonly tooMuch: string }> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  let bufferedBytes = 0;
+  let tooMuch: string | undefined;
+  try {
+    // A request stream without an encoding yields buffers.
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      total += chunk.length;
+      if (total > maxBytes) tooMuch ??= `it exceeds ${maxBytes} bytes`;
+      else if (buffered.bytes + chunk.length > buffered.maxBytes)
+        tooMuch ??= `${buffered.maxBytes} bytes arrived in concurrent requests`;
+      if (tooMuch === undefined) {
+        chunks.push(chunk);
+        bufferedBytes += chunk.length;
+        buffered.bytes += chunk.length;
+      } else {
+        chunks.length = 0;
+        buffered.bytes -= bufferedBytes;
+        bufferedBytes = 0;
+      }
+    }
+    return tooMuch === undefined ? Buffer.concat(chunks) : { tooMuch };
+  } finally {
+    buffered.bytes -= bufferedBytes;
+  }
+}
+
+/**
+ * Returns a function that checks whether an `authorization` header contains the token. The time of the comparison does not
+ * reveal how many characters were correct.
+ */
+export function tokenCheck(token: string): (given: string) => boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const expectedDigest = digest(`Bearer ${token}`);
+  return (header) => timingSafeEqual(digest(header), expectedDigest);
 }

@@ -12,10 +12,13 @@ import {
   rmSync,
   writeFileSync,
   type Stats,
+  chmodSync,
+  readFileSync,
+  statSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { present } from '../base/json.ts';
 
 // Windows has neither flag. On Windows, creating a link needs rights that cloning a repository does not have.
 const NO_FOLLOW = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -59,7 +62,7 @@ export function unsafePath(path: string, why: string): CoxswainError {
   return new CoxswainError('unsafe-path', `${path} is neither read nor written: ${why}`, { details: { path, why } });
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Maximum size of the file; default 16 MB. */
   readonly maxBytes?: number;
   /** Accepts a file that other users may write, such as a file in a shared project; default false. */
@@ -137,7 +140,7 @@ function openNoFollow(path: string, flags: number): number | undefined {
   }
 }
 
-export interface ReplaceOptions {
+interface ReplaceOptions {
   /** Mode of the new file; default 0600. */
   readonly mode?: number;
   /** Flushes the bytes to disk before the rename; default false. */
@@ -221,5 +224,79 @@ export function makeOwnFolder(root: string, folder: string): void {
     const fault = facts === undefined ? 'it was deleted' : (faultOfFolder(facts) ?? writableByOthers(facts));
     if (fault !== undefined) throw unsafePath(currentFolder, fault);
     if (currentFolder === root || dirname(currentFolder) === currentFolder) return;
+  }
+}
+
+/** A small file that another program owns, such as settings. */
+interface FoundFile {
+  /** Path with links resolved. */
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Reads a regular file of at most 16 MiB.
+ *
+ * @returns undefined if it does not exist
+ * @throws CoxswainError `input-io` if it cannot be read
+ */
+export function findFile(file: string): FoundFile | undefined {
+  try {
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+    const path = realpathSync(file);
+    return { path, bytes: readSmallFile(path) };
+  } catch (error) {
+    throw new CoxswainError('input-io', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Opens the file without blocking, because opening a named pipe would block for ever. */
+function readSmallFile(path: string): Buffer {
+  // Windows supports neither the flag nor such pipes.
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const facts = fstatSync(descriptor);
+    if (!facts.isFile()) throw new Error('it is not a regular file');
+    if (facts.size > MAX_BYTES) throw new Error(`it has ${facts.size} bytes, more than ${MAX_BYTES}`);
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+interface ReplaceFileOptions {
+  /** File mode. Default: the mode of the existing file. */
+  readonly mode?: number | undefined;
+  /** No link is followed below this folder, because a repository may contain links. Undefined for the user's own files. */
+  readonly within?: string | undefined;
+}
+
+/**
+ * Writes a file atomically. If the path of a user's file is a link, the link is kept and its target is written.
+ *
+ * @returns the topmost folder that was created
+ * @throws CoxswainError `unsafe-path` as `requireInside`, `input-io` if the file is read-only or cannot be written
+ */
+export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFileOptions = {}): string | undefined {
+  const { mode: wantedMode, within } = options;
+  if (within !== undefined) requireInside(within, file);
+  try {
+    const path = lstatSync(file, { throwIfNoEntry: false }) === undefined ? file : realpathSync(file);
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+    // A superuser could write the file, but its owner has made it read-only.
+    if (mode !== undefined && (mode & 0o200) === 0) throw new Error('it is read-only');
+    const createdFolder = mkdirSync(dirname(path), { recursive: true });
+    const temporaryPath = `${path}.${process.pid}.tmp`;
+    try {
+      const finalMode = wantedMode ?? mode;
+      writeFileSync(temporaryPath, bytes, { flag: 'wx', ...present({ mode: wantedMode }) });
+      if (finalMode !== undefined) chmodSync(temporaryPath, finalMode & 0o777);
+      renameSync(temporaryPath, path);
+    } finally {
+      rmSync(temporaryPath, { force: true });
+    }
+    return createdFolder;
+  } catch (error) {
+    throw new CoxswainError('input-io', `${file} cannot be written: ${messageOf(error)}`, { cause: error });
   }
 }

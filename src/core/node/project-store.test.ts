@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
 import { testFolder } from '../../../test/support/test-folder.ts';
-import { realPath } from './git-folder.ts';
-import { makeDataFolder, projectStoreFile } from './project-store.ts';
+import { realPath, makeDataFolder, projectStoreFile } from './git-folder.ts';
 
 let root = '';
 const fileOf = (folder: string): string => projectStoreFile(join(root, folder), { env: { HOME: root } });

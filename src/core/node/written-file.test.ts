@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { testFolder } from '../../../test/support/test-folder.ts';
-import { findFile } from './written-file.ts';
+import { findFile } from './guarded-file.ts';
 
 async function place(): Promise<string> {
   const folder = testFolder();

@@ -1,4 +1,5 @@
-import { CoxswainError } from '../base/error.ts';
+import { CoxswainError, messageOf } from '../base/error.ts';
+import { redactText, type RedactTextOptions } from '../redact/redact-text.ts';
 
 /**
  * The reason why an append failed.
@@ -9,7 +10,7 @@ import { CoxswainError } from '../base/error.ts';
  * - `refused`: the sink contains other records with this run's id
  * - `over`: the sink accepts no more records
  */
-export type AppendFault = 'retry' | 'hole' | 'spoiled' | 'refused' | 'over';
+type AppendFault = 'retry' | 'hole' | 'spoiled' | 'refused' | 'over';
 
 /** Classifies an error that `append` threw. Any error except a `CoxswainError` is an I/O fault. */
 export function appendFault(error: unknown): AppendFault {
@@ -36,4 +37,14 @@ export function expectedSeqOf(error: unknown): number | undefined {
   if (!(error instanceof CoxswainError) || error.code !== 'store-gap') return undefined;
   const expected = error.details['expected'];
   return typeof expected === 'number' ? expected : undefined;
+}
+
+const EVERY_RULE: RedactTextOptions = { off: new Set(), allows: () => false, named: true };
+
+/**
+ * Returns the message of an error, with secrets redacted by all built-in rules. The message of a store may contain an
+ * address with credentials, and the message of user code may contain any text.
+ */
+export function faultText(error: unknown): string {
+  return redactText(messageOf(error), EVERY_RULE);
 }

@@ -1,5 +1,5 @@
-import type { FlushAnswer, TimeLimit } from './recorder-answers.ts';
-import { logAllUnsaved } from './unsaved-queues.ts';
+import type { FlushAnswer, TimeLimit } from './record-queue-options.ts';
+import { logAllUnsaved } from './waiting-run.ts';
 
 /** A queue that can be flushed. */
 export interface Flushable {

@@ -1,6 +1,6 @@
 import { invalidArgument } from '../base/error.ts';
-import { removedText } from '../base/removed-names.ts';
-import type { Timers } from './timers.ts';
+import { removedText } from '../base/check-members.ts';
+import type { InputCounts } from '../base/input-fault.ts';
 
 /** The reaction to a failing sink. `drop`: records are dropped and counted. `throw`: `flush` and `end` throw. */
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
@@ -74,3 +74,76 @@ function checkPolicy(name: string, policy: string | undefined, policies: readonl
     `${name} must be ${policies.join(' or ')}, got ${JSON.stringify(policy)}${removed === undefined ? '' : `; ${removed}`}`,
   );
 }
+
+/**
+ * The result of `emit`.
+ *
+ * - `accepted`: the event is a valid record and waits to be written, or it is a streaming delta, which is not recorded
+ * - `dropped`: the event is not recorded, and `health()` counts it: the queue is full (`recorder.dropped`), the run has
+ *   ended (`input.lateEvents`), a provider emitted it while too many events were waiting (`input.crowded`), or it is
+ *   unusable (`input.refused`)
+ */
+export type EmitAnswer = 'accepted' | 'dropped';
+
+/** `stored`: everything added before is stored. `incomplete`: some records were dropped or still wait. */
+export type FlushAnswer = 'stored' | 'incomplete';
+
+/** The result of `run.end`. */
+export interface EndAnswer {
+  /** True if every record of the run is stored. */
+  readonly stored: boolean;
+  /** Number of records of the run that were lost. Records that still wait are not counted. */
+  readonly lostRecords: number;
+}
+
+/** The maximum time that a call may wait, in milliseconds. */
+export interface TimeLimit {
+  readonly timeLimitMs?: number;
+}
+
+/** The state of a recorder. Plain JSON. */
+export interface RecorderHealth {
+  /** Number of records waiting in memory, and their estimated bytes. */
+  readonly queued: number;
+  readonly queuedBytes: number;
+  readonly written: number;
+  /** Number of lost records. The queue was full, or the sink refused them permanently. A gap record replaces them. */
+  readonly dropped: number;
+  /** Number of failed appends and flushes of the sink. */
+  readonly faults: number;
+  readonly lastFault?: string;
+  /** Number of batches that were retried or will be retried. */
+  readonly retries: number;
+  /** Number of runs whose records are being retried, and how long the first of these runs has been failing. */
+  readonly failingRuns: number;
+  readonly failingForMs: number;
+  /** Number of runs whose id the sink already has with other records. No more records of these runs are stored. */
+  readonly refusedRuns: number;
+  /** Unix milliseconds of the newest written record; 0 before the first. */
+  readonly lastRecordAtMs: number;
+  /** Faults in events that the recorder itself received. Absent before the first. */
+  readonly input?: InputCounts;
+}
+
+/** A clock with timers. */
+export interface Timers {
+  /** Returns the milliseconds of a clock that never runs backwards. */
+  nowMs(): number;
+  /**
+   * Calls `run` once, after `delayMs`.
+   *
+   * @param hold  `hold`: keeps the process alive until then; `let-go`: does not
+   * @returns a function that cancels the timer
+   */
+  after(delayMs: number, run: () => void, hold: 'hold' | 'let-go'): () => void;
+}
+
+/** The machine's timers. */
+export const systemTimers: Timers = {
+  nowMs: () => performance.now(),
+  after: (delayMs, run, hold) => {
+    const timer = setTimeout(run, delayMs);
+    if (hold === 'let-go') timer.unref();
+    return () => clearTimeout(timer);
+  },
+};

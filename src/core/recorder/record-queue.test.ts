@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { readFaults } from '../node/fault-log.ts';
-import { projectFolderOf } from '../node/project-folder.ts';
+import { projectFolderOf } from '../node/git-folder.ts';
 import { CoxswainError, type CoxswainErrorCode } from '../base/error.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { memoryStore } from '../store/memory-store.ts';

@@ -2,21 +2,36 @@ import { backoffMs } from '../base/backoff.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../facts/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
-import { appendFault } from './append-fault.ts';
-import { faultText } from './fault-text.ts';
-import { queueLimits, type QueueLimits, type RecordQueueOptions } from './record-queue-options.ts';
-import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder-answers.ts';
-import type { RecorderHealth } from './recorder-health.ts';
-import { systemTimers, type Timers } from './timers.ts';
-import { forgetUnsaved, watchUnsaved } from './unsaved-queues.ts';
-import { Waiters } from './waiters.ts';
-import { isGapOnly, loadOf, type WaitingRecord, type WaitingRun, type Load } from './waiting-run.ts';
-import { fillHole, WaitingRuns, createSettledCheck } from './waiting-runs.ts';
+import { appendFault, faultText } from './append-fault.ts';
+import {
+  queueLimits,
+  type QueueLimits,
+  type RecordQueueOptions,
+  type EmitAnswer,
+  type FlushAnswer,
+  type TimeLimit,
+  type RecorderHealth,
+  systemTimers,
+  type Timers,
+} from './record-queue-options.ts';
+import {
+  forgetUnsaved,
+  watchUnsaved,
+  Waiters,
+  isGapOnly,
+  loadOf,
+  type WaitingRecord,
+  type WaitingRun,
+  type Load,
+  fillHole,
+  WaitingRuns,
+  createSettledCheck,
+} from './waiting-run.ts';
 import { systemClock } from '../base/clock.ts';
 import { logFault, type HookFault } from '../node/fault-log.ts';
 import { countOf, durationText } from '../base/number-text.ts';
-import { projectFolderOf } from '../node/project-folder.ts';
-import { present } from '../base/present.ts';
+import { projectFolderOf } from '../node/git-folder.ts';
+import { present } from '../base/json.ts';
 import { CoxswainError } from '../base/error.ts';
 
 /** Estimated memory of a record without its payload: the other fields and the entry in the queue. */

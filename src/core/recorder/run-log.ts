@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { invalidArgument } from '../base/error.ts';
 import type { InputFault } from '../base/input-fault.ts';
 import { isNear, readEventTime } from '../base/unix-time.ts';
-import { ValueBudget } from '../base/value-budget.ts';
+import { ValueBudget } from '../base/to-json.ts';
 import { withHostOutcome } from '../detect/calls/host-refusals.ts';
 import { repairPayload } from '../records/decode-payload.ts';
 import { countDecode } from '../records/field-decode.ts';
@@ -12,9 +12,9 @@ import {
   type TrajectoryRecord,
 } from '../records/trajectory-record.ts';
 import { storableRunId } from '../store/check-batch.ts';
-import type { InputTally } from './input-tally.ts';
+import type { InputTally } from './to-payload.ts';
 import type { RecordQueue } from './record-queue.ts';
-import type { EmitAnswer } from './recorder-answers.ts';
+import type { EmitAnswer } from './record-queue-options.ts';
 
 /** The identity of a run in its records. */
 export interface RunLogIdentity {

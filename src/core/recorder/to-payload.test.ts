@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeRecord } from '../records/decode-record.ts';
-import { encodeRecord } from '../records/encode-record.ts';
+import { decodeRecord, encodeRecord } from '../records/decode-record.ts';
 import type { JsonObject } from '../base/json.ts';
 import { toPayload } from './to-payload.ts';
 

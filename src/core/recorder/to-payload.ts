@@ -1,13 +1,43 @@
-import { present } from '../base/present.ts';
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { present, isJsonObject, type Json, type JsonObject, type Mutable } from '../base/json.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
-import type { AgentMessage, ContentBlock, MessageContent } from '../records/agent-message.ts';
-import type { EmittedKind, EventOf, Fields, PayloadOf } from '../records/field-types.ts';
+import type {
+  AgentMessage,
+  ContentBlock,
+  MessageContent,
+  StoredContent,
+  StoredContentBlock,
+  StoredMessage,
+} from '../records/agent-message.ts';
+import {
+  type EmittedKind,
+  type EventOf,
+  type Fields,
+  type PayloadOf,
+  BLOCKS,
+  FIGURES,
+  MESSAGES,
+  SHAPES,
+} from '../records/shapes.ts';
 import { isEmitted, isKnownKind } from '../records/kind-definition.ts';
 import { KINDS } from '../records/kinds.ts';
-import { BLOCKS, FIGURES, MESSAGES, SHAPES } from '../records/shapes.ts';
 import type { RunIdentity, TrajectoryPayload } from '../records/trajectory-record.ts';
-import type { StoredContent, StoredContentBlock, StoredMessage } from '../records/stored-message.ts';
+import type { InputCounts, InputFault } from '../base/input-fault.ts';
+
+/** Counts faults in the input of a process's runs. */
+export class InputTally {
+  readonly #counts: Mutable<InputCounts> = {};
+  #isClean = true;
+
+  note(fault: InputFault, times = 1): void {
+    this.#isClean = false;
+    this.#counts[fault] = (this.#counts[fault] ?? 0) + times;
+  }
+
+  /** Returns the counts for `health`. Empty if there were no faults. */
+  health(): { readonly input?: InputCounts } {
+    return this.#isClean ? {} : { input: { ...this.#counts } };
+  }
+}
 
 /**
  * The payload of an event; undefined for a streaming delta and for `agent_start`, which only resets a stream. This function

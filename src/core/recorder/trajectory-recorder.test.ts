@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
-import { decodeRecord, parseRecord } from '../records/decode-record.ts';
-import { encodeRecord } from '../records/encode-record.ts';
+import { decodeRecord, parseRecord, encodeRecord } from '../records/decode-record.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
 import type { AgentMessage } from '../records/agent-message.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../records/trajectory-record.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { CoxswainError } from '../base/error.ts';
-import { InMemoryTrajectorySink } from './in-memory-trajectory-sink.ts';
-import { sinkOf } from './sink-of.ts';
-import { TrajectoryRecorder, type TrajectoryRecorderOptions } from './trajectory-recorder.ts';
+import {
+  InMemoryTrajectorySink,
+  sinkOf,
+  TrajectoryRecorder,
+  type TrajectoryRecorderOptions,
+} from './trajectory-recorder.ts';
 
 const root: AgentIdentity = { runId: 'r1', depth: 0, conversationId: 'conv-1' };
 const answer: AgentMessage = { role: 'assistant', content: 'done' };

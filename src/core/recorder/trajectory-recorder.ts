@@ -1,25 +1,110 @@
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { invalidArgument } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { readEventTime } from '../base/unix-time.ts';
-import { ValueBudget } from '../base/value-budget.ts';
+import { ValueBudget } from '../base/to-json.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
 import { repairPayload } from '../records/decode-payload.ts';
-import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { storableRunId } from '../store/check-batch.ts';
-import type { TrajectorySink } from '../store/trajectory-store.ts';
-import { faultText } from './fault-text.ts';
-import { InputTally } from './input-tally.ts';
-import type { RecordQueueOptions } from './record-queue-options.ts';
+import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
+import { faultText } from './append-fault.ts';
+import { InputTally, toPayload, toStoredIdentity, unknownType } from './to-payload.ts';
+import type { RecordQueueOptions, EmitAnswer, FlushAnswer, TimeLimit, RecorderHealth } from './record-queue-options.ts';
 import { RecordQueue } from './record-queue.ts';
-import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder-answers.ts';
-import type { RecorderHealth } from './recorder-health.ts';
 import { createFingerprint } from '../redact/fingerprint.ts';
 import { createRedactor, type RedactionOptions } from '../redact/redactor.ts';
 import { RunLog } from './run-log.ts';
-import { type RecordSink, toSink } from './sink-of.ts';
-import { toPayload, toStoredIdentity, unknownType } from './to-payload.ts';
+import { lastSeqOf } from '../facts/run-summary.ts';
+import { memoryStore } from '../store/memory-store.ts';
+
+/** A sink that takes single records, as in clark-agent. `TrajectoryRecorder` calls it as `sinkOf` calls its function. */
+export interface RecordSink {
+  record(record: TrajectoryRecord): unknown;
+}
+
+/**
+ * Creates a sink from a function. The function is called with one record at a time, in order within each run, and its
+ * promise is awaited before the next call. If it throws, the append fails and the recorder retries the whole batch. The
+ * function may therefore receive a record twice. Durability depends on the function.
+ */
+export function sinkOf(record: (record: TrajectoryRecord) => unknown): TrajectorySink {
+  // A recorder appends to several runs at once, but the function may not be re-entrant.
+  let previous: Promise<unknown> = Promise.resolve();
+  return {
+    append(batch) {
+      const appended = previous.then(async () => {
+        for (const item of batch) await record(item);
+        const last = batch.at(-1);
+        return last === undefined ? -1 : lastSeqOf(last);
+      });
+      previous = appended.catch(() => undefined);
+      return appended;
+    },
+    flush: async () => {
+      await previous;
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** @throws CoxswainError "invalid-argument" for a value without the functions of a sink */
+function toSink(sink: TrajectorySink | RecordSink): TrajectorySink {
+  // JavaScript callers may pass a value of any type.
+  const unchecked = sink as Partial<TrajectorySink & RecordSink> | null | undefined;
+  const { append, flush, close, record } = unchecked ?? {};
+  // A sink with all three functions is a TrajectorySink.
+  if ([append, flush, close].every((member) => typeof member === 'function')) return sink as TrajectorySink;
+  if (typeof record !== 'function') {
+    throw invalidArgument('a sink must have the functions append, flush and close, or the function record');
+  }
+  return sinkOf((item) => unchecked?.record?.(item));
+}
+
+/** A sink that keeps records in memory, for tests and for reading whole trajectories. */
+export class InMemoryTrajectorySink implements TrajectorySink {
+  readonly #store: TrajectoryStore = memoryStore();
+  /** Run ids in order of first appearance. */
+  readonly #runIds = new Set<string>();
+
+  /** Adds one record. @throws as `append` */
+  async record(record: TrajectoryRecord): Promise<void> {
+    await this.append([record]);
+  }
+
+  async append(batch: readonly TrajectoryRecord[]): Promise<number> {
+    const lastSeq = await this.#store.append(batch);
+    this.#runIds.add(batch[0]?.run_id ?? '');
+    return lastSeq;
+  }
+
+  /** Returns all records, by run in order of first appearance, then by `seq`. */
+  async snapshot(): Promise<readonly TrajectoryRecord[]> {
+    const records: TrajectoryRecord[] = [];
+    for (const runId of this.#runIds) {
+      for await (const record of this.#store.readRun(runId)) records.push(record);
+    }
+    return records;
+  }
+
+  async length(): Promise<number> {
+    return (await this.snapshot()).length;
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return this.#runIds.size === 0;
+  }
+
+  async flush(): Promise<void> {
+    await this.#store.flush();
+  }
+
+  async close(): Promise<void> {
+    this.#runIds.clear();
+    await this.#store.close();
+  }
+}
 
 /** Number of runs whose `seq` is remembered in case they continue. */
 const MAX_KNOWN_RUNS = 10_000;

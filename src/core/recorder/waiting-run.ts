@@ -1,7 +1,64 @@
 import { type TrajectoryRecord, TRAJECTORY_SCHEMA_VERSION } from '../records/trajectory-record.ts';
 import { MAX_BATCH_RECORDS } from '../store/trajectory-store.ts';
 import { lastSeqOf } from '../facts/run-summary.ts';
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
+import type { Timers } from './record-queue-options.ts';
+import { LruMap } from '../base/lru-map.ts';
+import { expectedSeqOf } from './append-fault.ts';
+
+interface Waiter {
+  readonly isDone: () => boolean;
+  readonly finish: (isDone: boolean) => void;
+}
+
+/** Calls that wait for a condition with a time limit. They keep the process alive. */
+export class Waiters {
+  readonly #timers: Timers;
+  readonly #waiting = new Set<Waiter>();
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  /**
+   * Resolves to true once `isDone` returns true. It is called now and at each `wake`. Resolves to false after
+   * `timeLimitMs`.
+   */
+  waitUntil(isDone: () => boolean, timeLimitMs: number): Promise<boolean> {
+    if (isDone()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        isDone,
+        finish: (done) => {
+          cancel();
+          this.#waiting.delete(waiter);
+          resolve(done);
+        },
+      };
+      const cancel = this.#timers.after(timeLimitMs, () => waiter.finish(false), 'hold');
+      this.#waiting.add(waiter);
+    });
+  }
+
+  /**
+   * Resolves to the result of `work`, which must not reject, or to false after `timeLimitMs`.
+   */
+  waitFor(timeLimitMs: number, work: Promise<boolean>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const cancel = this.#timers.after(timeLimitMs, () => resolve(false), 'hold');
+      const settle = async (): Promise<void> => {
+        const result = await work;
+        cancel();
+        resolve(result);
+      };
+      void settle();
+    });
+  }
+
+  wake(): void {
+    for (const waiter of this.#waiting) if (waiter.isDone()) waiter.finish(true);
+  }
+}
 
 /** Approximate maximum size of an append. A larger record is appended alone. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
@@ -23,7 +80,7 @@ export interface Load {
  * - `writing`: the sink is storing a batch
  * - `resting`: the sink refused a batch; the run pauses before the next attempt
  */
-export type WaitingState = 'idle' | 'ready' | 'writing' | 'resting';
+type WaitingState = 'idle' | 'ready' | 'writing' | 'resting';
 
 /** The records of one run that are not stored yet, in `seq` order, and the state of its writing. */
 export class WaitingRun {
@@ -215,4 +272,104 @@ function gapFor(
 function widenGap(gap: TrajectoryRecord | undefined, record: TrajectoryRecord): TrajectoryRecord | undefined {
   if (gap?.payload.kind !== 'gap' || lastSeqOf(gap) !== record.seq - 1) return undefined;
   return { ...gap, payload: { ...gap.payload, through_seq: lastSeqOf(record) } };
+}
+
+/** Number of idle runs whose `durableSeq` is remembered. */
+const MAX_IDLE_RUNS = 10_000;
+
+/** The runs of a queue: active runs, which have waiting records, and recently idle runs. */
+export class WaitingRuns {
+  readonly #active = new Map<string, WaitingRun>();
+  readonly #idle = new LruMap<WaitingRun>(MAX_IDLE_RUNS);
+
+  get active(): readonly WaitingRun[] {
+    return [...this.#active.values()];
+  }
+
+  get hasActive(): boolean {
+    return this.#active.size > 0;
+  }
+
+  /** The number of runs that are retried, and how long the first of them has been failing. */
+  failingCounts(nowMs: number): { readonly failingRuns: number; readonly failingForMs: number } {
+    const failingSince = this.active.flatMap(({ failingSinceMs }) => failingSinceMs ?? []);
+    const longestMs = Math.max(0, ...failingSince.map((sinceMs) => nowMs - sinceMs));
+    return { failingRuns: failingSince.length, failingForMs: Math.round(longestMs) };
+  }
+
+  find(runId: string): WaitingRun | undefined {
+    return this.#active.get(runId) ?? this.#idle.get(runId);
+  }
+
+  getOrCreate(record: TrajectoryRecord): WaitingRun {
+    const runId = record.run_id ?? '';
+    const existing = this.find(runId);
+    if (existing !== undefined) return existing;
+    const run = new WaitingRun(runId);
+    this.#idle.set(runId, run);
+    return run;
+  }
+
+  activate(run: WaitingRun): void {
+    this.#active.set(run.runId, run);
+  }
+
+  /** Makes a run idle if none of its records wait. */
+  settle(run: WaitingRun): void {
+    if (!run.isEmpty) return;
+    this.#active.delete(run.runId);
+    this.#idle.set(run.runId, run);
+  }
+
+  clear(): void {
+    this.#active.clear();
+  }
+}
+
+/**
+ * Returns the condition of a flush: everything that waits now is stored or lost. For a gap that the sink refuses, one
+ * attempt is enough.
+ */
+export function createSettledCheck(runs: readonly WaitingRun[]): () => boolean {
+  const targets = runs.map((run) => ({ run, through: run.lastSeq, tries: run.attempts }));
+  return () =>
+    targets.every(({ run, through, tries }) => {
+      if (run.firstRecordSeq <= through) return false;
+      const isTried = run.attempts > tries && (run.state === 'idle' || run.state === 'resting');
+      return run.firstWaitingSeq > through || isTried;
+    });
+}
+
+/** Adds a gap for the records that the sink lost before the batch. @returns false if that has not helped before */
+export function fillHole(run: WaitingRun, error: unknown): boolean {
+  const expected = expectedSeqOf(error);
+  run.holesFilled += 1;
+  return expected !== undefined && run.holesFilled <= 3 && run.prependGap(expected, 'not in the store');
+}
+
+/** A queue with records that are not in the store. */
+interface UnsavedQueue {
+  /** Logs the records that are lost if the process ends now. Synchronous. */
+  logUnsaved(): void;
+}
+
+const unsavedQueues = new Set<UnsavedQueue>();
+let isListening = false;
+
+/** Adds a queue that logs its losses when the process ends by itself, by `process.exit()` or by an error. */
+export function watchUnsaved(queue: UnsavedQueue): void {
+  unsavedQueues.add(queue);
+  if (isListening) return;
+  isListening = true;
+  process.on('exit', logAllUnsaved);
+}
+
+export function forgetUnsaved(queue: UnsavedQueue): void {
+  unsavedQueues.delete(queue);
+}
+
+/** Logs the losses of all queues, once. */
+export function logAllUnsaved(): void {
+  for (const queue of unsavedQueues) queue.logUnsaved();
+  unsavedQueues.clear();
 }

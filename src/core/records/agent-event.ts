@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentMessage } from './agent-message.ts';
-import type { CallOutcome } from './call-outcome.ts';
-import type { EventOf, KindsThat, PayloadOf } from './field-types.ts';
+import type { CallOutcome } from './trajectory-record.ts';
+import type { EventOf, KindsThat, PayloadOf } from './shapes.ts';
 
 export interface AgentIdentity {
   readonly runId: string;

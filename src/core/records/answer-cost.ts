@@ -1,4 +1,4 @@
-import type { StoredUsage } from './stored-message.ts';
+import type { StoredUsage } from './agent-message.ts';
 
 /**
  * Prices of a model in US dollars per million tokens. If a token type has no price, the cost of a response with such tokens

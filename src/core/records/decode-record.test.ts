@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { CoxswainError } from '../base/error.ts';
-import { decodeRecord, parseRecord } from './decode-record.ts';
-import { encodeRecord } from './encode-record.ts';
+import { decodeRecord, parseRecord, encodeRecord } from './decode-record.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from './trajectory-record.ts';
 
 const minimal = { seq: 7, recorded_at_unix_ms: 123, payload: { kind: 'turn_started' } };

@@ -1,6 +1,7 @@
-import type { KindsThat, PayloadOf } from './field-types.ts';
+import type { KindsThat, PayloadOf } from './shapes.ts';
 import { roleOf } from './kind-definition.ts';
-import type { TrajectoryPayload } from './trajectory-record.ts';
+import type { TrajectoryPayload, FeedbackProduced, GuidanceProduced } from './trajectory-record.ts';
+import type { Severity, DecisionPoint, PatternReference } from './spoken-advice.ts';
 
 /** Payloads that are derived from an input record. */
 export type DerivedPayload = PayloadOf<KindsThat<{ readonly role: 'derived' }>>;
@@ -13,4 +14,36 @@ export type DerivedDraft = Without<DerivedPayload, 'cause_seq' | 'ordinal' | 'ad
 /** Returns true for a payload that a replay derives again. */
 export function isDerived(payload: TrajectoryPayload): payload is DerivedPayload {
   return roleOf(payload) === 'derived';
+}
+
+/** What feedback, assessments and guidance have in common, as recorded. */
+interface RecordedAdvice {
+  readonly speaker: 'feedback' | 'guidance';
+  /** The text for the agent. */
+  readonly text: string;
+  readonly pattern: PatternReference | undefined;
+  /** Guidance has none. */
+  readonly severity: Severity | undefined;
+  /** Feedback is given after a tool result. */
+  readonly point: DecisionPoint;
+}
+
+/** Returns the advice of a payload. Returns undefined for a payload of another kind. */
+export function adviceOf(payload: FeedbackProduced | GuidanceProduced): RecordedAdvice;
+export function adviceOf(payload: TrajectoryPayload): RecordedAdvice | undefined;
+export function adviceOf(payload: TrajectoryPayload): RecordedAdvice | undefined {
+  if (payload.kind === 'feedback_produced') {
+    const { feedback, text } = payload;
+    const { pattern, severity } = feedback;
+    return { speaker: 'feedback', text, pattern, severity, point: 'post_tool_result' };
+  }
+  if (payload.kind !== 'guidance_produced') return undefined;
+  const { classification, decision_point: point, injection } = payload;
+  return {
+    speaker: 'guidance',
+    text: injection.content,
+    pattern: classification.pattern,
+    severity: undefined,
+    point,
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { encodeRecord } from './encode-record.ts';
+import { encodeRecord } from './decode-record.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from './trajectory-record.ts';
 
 function recordOf(payload: unknown): TrajectoryRecord {

@@ -1,8 +1,7 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
-import { toJson } from '../base/to-json.ts';
+import { toJson, type ValueBudget } from '../base/to-json.ts';
 import { readDeadlineTime, withoutDate } from '../base/unix-time.ts';
-import type { ValueBudget } from '../base/value-budget.ts';
 
 /**
  * The decoder of one field. Called as a function, it decodes the stored value. In most cases it returns the value itself.

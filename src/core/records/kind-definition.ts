@@ -1,4 +1,4 @@
-import type { EmittedKind, Fields, KindDefinition, KnownKind } from './field-types.ts';
+import type { EmittedKind, Fields, KindDefinition, KnownKind } from './shapes.ts';
 import { DERIVED, KINDS } from './kinds.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 

@@ -11,7 +11,7 @@
  * - a row: its presentation; `src/viewer/page/sentences.ts` may give an `event` or a `fault` its own sentence
  * - `emitted`, if the host reports it with `run.emit`: the event has the kind as its type and the fields in camel case. Kinds
  *   whose event has another form are cases of `src/core/recorder/to-payload.ts`
- * - fields: words of `field-types.ts`, with `?` for optional, `[]` for a list, `|null` for nullable
+ * - fields: words of `shapes.ts`, with `?` for optional, `[]` for a list, `|null` for nullable
  */
 import { ASKED, DELIVERED, PATTERNS, PRODUCED } from './advice-kinds.ts';
 

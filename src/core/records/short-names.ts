@@ -1,7 +1,6 @@
 import { hashText } from '../base/hash.ts';
-import type { Fields } from './field-types.ts';
+import { type Fields, BLOCKS, MESSAGES, SHAPES } from './shapes.ts';
 import { fieldsOf, isKnownKind } from './kind-definition.ts';
-import { BLOCKS, MESSAGES, SHAPES } from './shapes.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
 /** Maximum number of UTF-16 units of a name or an id in a record. Protocols allow 64 to 128 for the name of a tool. */

@@ -1,5 +1,4 @@
-import type { ShapeOf, ValueOf } from './field-types.ts';
-import { CHOICES } from './shapes.ts';
+import { type ShapeOf, type ValueOf, CHOICES } from './shapes.ts';
 
 /** How certain a pattern is. Advice about a `hint` has severity info, about a `warn` caution, about a `strong` warning. */
 export type PatternLevel = ValueOf<'level'>;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { PayloadOf, ShapeOf } from './field-types.ts';
+import type { PayloadOf, ShapeOf, ValueOf } from './shapes.ts';
 import type { KINDS } from './kinds.ts';
 
 /** Schema version of new records. A record without `schema_version` has version 0. */
@@ -64,3 +64,20 @@ export type StoredPendingCall = ShapeOf<'pending_call'>;
 
 /** The identity of a run, as stored. A child run (a subagent) has its parent's id, and its depth is one greater. */
 export type RunIdentity = ShapeOf<'identity'>;
+
+/**
+ * How a call ended. A refused call did not run because a person, a policy, a sandbox or a hook refused it. A cancelled call was
+ * stopped by the user, or skipped by the host. Neither is a failure.
+ */
+export type CallOutcome = ValueOf<'call_outcome'>;
+
+/** Returns the outcome of a call. Records of earlier versions have only the error flag. */
+export function outcomeOf({
+  is_error: isError,
+  outcome,
+}: {
+  readonly is_error: boolean;
+  readonly outcome?: CallOutcome;
+}): CallOutcome {
+  return outcome ?? (isError ? 'failed' : 'ok');
+}

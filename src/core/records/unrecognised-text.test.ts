@@ -2,9 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { jsonText, unknownPayloadText } from '../../../test/support/json-text.ts';
-import { decodeRecord, parseRecord } from './decode-record.ts';
-import { encodeRecord } from './encode-record.ts';
-import { countMembers, memberText } from './unrecognised-text.ts';
+import { decodeRecord, parseRecord, encodeRecord } from './decode-record.ts';
+import { countMembers, memberText } from './decode-payload.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
 function lineWith(payloadText: string): string {

@@ -1,6 +1,6 @@
 import { base64Mark, bytesInText } from '../base/binary-mark.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
-import type { StoredContent } from './stored-message.ts';
+import type { StoredContent } from './agent-message.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
 /** Replaces the bytes of an image block by their size and digest. */

@@ -74,3 +74,9 @@ export function inWords(table: keyof typeof WORDS, id: string): string {
   const words: Readonly<Record<string, string>> = WORDS[table];
   return (Object.hasOwn(words, id) ? words[id] : undefined) ?? id.replaceAll('_', ' ');
 }
+
+/** The reason in delivery records when an experiment withholds advice. */
+export const WITHHELD_REASON = 'withheld by experiment';
+
+/** The reason in delivery records in shadow mode. */
+export const SHADOW_REASON = 'shadow mode';

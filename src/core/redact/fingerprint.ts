@@ -1,6 +1,6 @@
 import { readGuarded, replaceGuarded } from '../node/guarded-file.ts';
 import { makeStateFolder, stateFile, type StatePlaces } from '../node/state-places.ts';
-import type { Fingerprint } from './secret-span.ts';
+import type { Fingerprint } from './secret-value.ts';
 
 /**
  * The letters include no vowels and no hexadecimal digits. When results are compared, text that looks like an id, a time or

@@ -1,9 +1,8 @@
 import { nextRun, type EncodedRun } from './encoded-run.ts';
 import { beginsWord } from './char-class.ts';
 import { NAME_ENDINGS } from './secret-names.ts';
-import type { SecretRule } from './secret-rule.ts';
-import { SECRET_RULES } from './secret-rules.ts';
-import type { SecretSpan } from './secret-span.ts';
+import { type SecretRule, SECRET_RULES } from './secret-rules.ts';
+import type { SecretSpan } from './secret-value.ts';
 
 /**
  * A keyword with its anchor, the character that the search looks for. Keywords of only letters and digits have no anchor: they begin

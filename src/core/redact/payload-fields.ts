@@ -1,9 +1,8 @@
 import { isJsonObject, type Json } from '../base/json.ts';
-import type { Fields, PlainWord } from '../records/field-types.ts';
+import { type Fields, type PlainWord, BLOCKS, MESSAGES, SHAPES } from '../records/shapes.ts';
 import { fieldsOf, isKnownKind } from '../records/kind-definition.ts';
-import { BLOCKS, MESSAGES, SHAPES } from '../records/shapes.ts';
 import type { TrajectoryPayload, UnrecognisedPayload } from '../records/trajectory-record.ts';
-import { repeatsMembers } from '../records/unrecognised-text.ts';
+import { repeatsMembers } from '../records/decode-payload.ts';
 
 /** Transforms the values of each class of field. */
 export interface FieldWriter {

@@ -1,7 +1,7 @@
 import { decodeRun, nextDump, type EncodedRun } from './encoded-run.ts';
 import { findNamed } from './find-named.ts';
 import { findForm, findInEncoded, Marks } from './keyword-scan.ts';
-import { type Fingerprint, isPlaceholder, placeholderEnd, placeholderOf, type SecretSpan } from './secret-span.ts';
+import { type Fingerprint, isPlaceholder, placeholderEnd, placeholderOf, type SecretSpan } from './secret-value.ts';
 
 export interface RedactTextOptions {
   /** Names of disabled rules. */

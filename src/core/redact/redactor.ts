@@ -1,16 +1,20 @@
-import { invalidArgument } from '../base/error.ts';
+import { invalidArgument, CoxswainError, messageOf } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
-import { applyOwnRules, checkOwnRules, type RedactionRule } from './own-rules.ts';
 import { redactFields, type FieldWriter } from './payload-fields.ts';
 import { redactText, type RedactTextOptions } from './redact-text.ts';
-import { hidePrinted, printsSecret } from './printed-value.ts';
 import { BUILT_IN_RULES } from './secret-rules.ts';
-import { placeholderOf, type Fingerprint, isPlaceholder } from './secret-span.ts';
+import {
+  placeholderOf,
+  type Fingerprint,
+  isPlaceholder,
+  placeholderEnd,
+  isNoValue,
+  isReference,
+} from './secret-value.ts';
 import { structureWriter, type TextReading } from './structure-only.ts';
 import type { Json } from '../base/json.ts';
 import { nameStrength, type NameStrength } from './secret-names.ts';
-import { isNoValue, isReference } from './secret-value.ts';
 
 interface JsonRedaction {
   /** Redacts any string. */
@@ -192,7 +196,7 @@ export interface RedactionOptions {
   readonly allow?: readonly (string | RegExp)[];
 }
 
-export interface RedactorParts {
+interface RedactorParts {
   /** Called when a custom rule fails. The whole text is then replaced. */
   readonly onFault?: (rule: string, message: string) => void;
   /** Fingerprint in placeholders, so that different secrets remain different. Default: none. */
@@ -297,3 +301,143 @@ function allowsOf(allow: readonly (string | RegExp)[]): (secret: string) => bool
   );
   return (secret) => secrets.has(secret) || patterns.some((pattern) => pattern.test(secret));
 }
+
+/** A custom rule: a pattern, or a function that finds spans. */
+export interface RedactionRule {
+  /** Lower-case letters, digits and `-`, at most 40; shown in the placeholder. */
+  readonly name: string;
+  /** Every match is replaced. Avoid quantifiers inside repeated groups, which take more than linear time. */
+  readonly pattern?: RegExp;
+  /**
+   * Returns the spans to replace, `end` exclusive; synchronous. If it throws or returns an invalid span, the whole text is
+   * replaced.
+   */
+  readonly find?: (text: string) => readonly { readonly start: number; readonly end: number }[];
+}
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+
+/** @throws CoxswainError "invalid-definition" for an invalid or duplicate name, or a rule without exactly one of `pattern` and `find` */
+function checkOwnRules(rules: readonly RedactionRule[], builtIn: ReadonlySet<string>): void {
+  const names = new Set(builtIn);
+  for (const { name, pattern, find } of rules) {
+    const fault = !NAME.test(name)
+      ? 'needs a name of lower-case letters, digits and "-"'
+      : names.has(name)
+        ? 'has the name of another rule'
+        : (pattern === undefined) === (find === undefined)
+          ? 'needs either a pattern or a find function'
+          : undefined;
+    if (fault !== undefined) {
+      throw new CoxswainError('invalid-definition', `the redaction rule ${JSON.stringify(name)} ${fault}`, {
+        details: { name },
+      });
+    }
+    names.add(name);
+  }
+}
+
+/** Options for applying custom rules. */
+interface OwnRuleOptions {
+  readonly allows: (secret: string) => boolean;
+  /** Called when a rule fails. */
+  readonly onFault: (rule: string, message: string) => void;
+}
+
+/**
+ * Applies custom rules in order. The rules do not see existing placeholders. If a rule fails, the whole text is replaced,
+ * because the matches are unknown.
+ */
+function applyOwnRules(text: string, rules: readonly RedactionRule[], options: OwnRuleOptions): string {
+  let result = text;
+  for (const rule of rules) {
+    try {
+      result = betweenPlaceholders(result, (piece) => applyRule(piece, rule, options));
+    } catch (error) {
+      options.onFault(rule.name, messageOf(error));
+      return placeholderOf('rule-failed');
+    }
+  }
+  return result;
+}
+
+function betweenPlaceholders(text: string, change: (piece: string) => string): string {
+  let position = text.indexOf('[REDACTED:');
+  if (position < 0) return text === '' ? text : change(text);
+  let result = '';
+  let copiedEnd = 0;
+  while (position >= 0) {
+    const end = placeholderEnd(text, position);
+    if (end >= 0) {
+      if (position > copiedEnd) result += change(text.slice(copiedEnd, position));
+      result += text.slice(position, end);
+      copiedEnd = end;
+    }
+    position = text.indexOf('[REDACTED:', end < 0 ? position + 1 : end);
+  }
+  return copiedEnd < text.length ? result + change(text.slice(copiedEnd)) : result;
+}
+
+function applyRule(text: string, rule: RedactionRule, options: OwnRuleOptions): string {
+  let result = '';
+  let copiedEnd = 0;
+  for (const { start, end } of spansOf(text, rule)) {
+    const isSpan =
+      Number.isInteger(start) && Number.isInteger(end) && start >= copiedEnd && end >= start && end <= text.length;
+    if (!isSpan)
+      throw new Error(`returned the span ${start} to ${end} of a text of ${text.length}, after ${copiedEnd}`);
+    const secret = text.slice(start, end);
+    if (secret === '' || options.allows(secret)) continue;
+    result += text.slice(copiedEnd, start) + placeholderOf(rule.name);
+    copiedEnd = end;
+  }
+  return copiedEnd === 0 ? text : result + text.slice(copiedEnd);
+}
+
+function spansOf(text: string, rule: RedactionRule): readonly { readonly start: number; readonly end: number }[] {
+  if (rule.find !== undefined) return rule.find(text);
+  const { pattern } = rule;
+  if (pattern === undefined) return [];
+  // A copy leaves the pattern's `lastIndex` unchanged, and `matchAll` needs the flag.
+  const global = new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`);
+  return [...text.matchAll(global)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
+}
+
+/** A variable that a command prints. */
+const VARIABLE = /(?:\bprintenv +|\b(?:echo|printf '?%s(?:\\n)?'?) +(?:-n +)?"?\$\{?)([A-Za-z_]\w{2,63})/g;
+/** Commands that print only a secret. */
+const PRINTERS =
+  /\b(?:gh auth token|gcloud auth (?:application-default )?print-(?:access|identity)-token|aws ecr get-login-password|heroku auth:token|op read|pass show|vault (?:kv get|read)\b.{0,200}-field|security find-(?:generic|internet)-password\b.{0,200} -w|az account get-access-token\b.{0,200}tsv|aws (?:secretsmanager get-secret-value|ssm get-parameter)\b.{0,200}text|kubectl\b.{0,80} get secrets?\b.{0,200}base64 (?:-d|-D|--decode)|(?:npm|git) config (?:--get |get )?\S{0,80}(?:token|password)|openssl rand|pwgen)\b/i;
+const SECRET_FILE =
+  /\b(?:cat|head|tail|less|type|Get-Content) +(?:-\S+ +){0,3}["']?[^\s"'|;&]{0,200}(?:secrets?|tokens?|passwords?|passwd|credentials?|api[_-]?key)(?:\.txt)?["']?\s*$/i;
+const COMMAND_KEYS: ReadonlySet<string> = new Set(['command', 'cmd', 'script', 'code', 'input', 'args']);
+const MAX_COMMAND_CHARS = 4_096;
+
+/** Returns true if a call's arguments hold a command whose output is a secret and nothing else. */
+function printsSecret(args: Json): boolean {
+  if (typeof args === 'string') {
+    const command = args.slice(0, MAX_COMMAND_CHARS);
+    if (PRINTERS.test(command) || SECRET_FILE.test(command)) return true;
+    return [...command.matchAll(VARIABLE)].some(([, name = '']) => /^(?:strong|weak)$/.test(nameStrength(name)));
+  }
+  if (typeof args !== 'object' || args === null) return false;
+  return Object.entries(args).some(
+    ([key, member]) => COMMAND_KEYS.has(key) && typeof member === 'string' && printsSecret(member),
+  );
+}
+
+/** Replaces each text of a result that is one word. */
+function hidePrinted(result: Json, hide: (secret: string) => string): Json {
+  if (typeof result === 'string') {
+    const secret = result.trim();
+    return secret.length < 6 || /\s/.test(secret) ? result : result.replace(secret, () => hide(secret));
+  }
+  if (typeof result !== 'object' || result === null) return result;
+  if (Array.isArray(result)) return result.map((item: Json) => hidePrinted(item, hide));
+  return Object.fromEntries(
+    Object.entries(result).map(([key, member]) => [key, TEXT_KEYS.has(key) ? hidePrinted(member, hide) : member]),
+  );
+}
+
+/** Members of a result that hold what a command printed. */
+const TEXT_KEYS: ReadonlySet<string> = new Set(['text', 'stdout', 'output', 'content', 'result', 'aggregated_output']);

@@ -1,6 +1,67 @@
-import { ruleFromRow, type SecretRule } from './secret-rule.ts';
 import { ALNUM, BASE64_EXTRA, BLANK, isOf, runEnd } from './char-class.ts';
-import { skipLineHead } from './line-head.ts';
+
+/** A form of secret. The scanner tries the expression only at one of the keywords. */
+export interface SecretRule {
+  /** The id in placeholders and in `off`. Several rules may have the same id. */
+  readonly id: string;
+  /** Literal and case-sensitive. */
+  readonly keywords: readonly string[];
+  /**
+   * Source of an expression that must match right after the keyword. The secret is the keyword and the match. A group `before`, in a
+   * look-behind, is prepended; a group `secret`, at the end of the match, is the secret alone. Quantifiers that may fail late are
+   * bounded, so that the time is linear.
+   */
+  readonly expression: string;
+  /** True if the secret must start at the beginning of a word. */
+  readonly atWord: boolean;
+  /** Final check of a match. */
+  readonly check?: (secret: string) => boolean;
+  /** The end of a secret whose expression only matches the opening; undefined if it is not a secret. */
+  readonly endOf?: (text: string, from: number) => number | undefined;
+  /**
+   * The text after the first keyword, or a whole text with `@` for the keyword. Recipes (`test/support/secret-recipe.ts`), so that
+   * the project contains nothing that looks like a secret.
+   */
+  readonly matches: readonly string[];
+  readonly misses: readonly string[];
+}
+
+/** Short prefixes that, unlike others of up to four characters, do not end longer words. */
+const UNAMBIGUOUS = new Set(['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_']);
+
+type RuleRow = readonly [id: string, keywords: string, expression: string, match: string, miss: string];
+
+/** A rule in one line: id, keywords separated by blanks, expression, an example that matches and one that does not. */
+function ruleFromRow(...[id, keywords, expression, match, miss]: RuleRow): SecretRule {
+  const words = keywords.split(' ');
+  const atWord = words.some((word) => word.length < 5 && !UNAMBIGUOUS.has(word));
+  return { id, keywords: words, expression, atWord, matches: [match], misses: [miss] };
+}
+
+/**
+ * The prefix of a line by a tool: a line number (`cat -n`, `nl`, an agent's reading tool), file and number (`grep -n`), the head of a
+ * log line, a bullet, a quotation mark, a diff sign, a comment.
+ */
+const LINE_HEAD = new RegExp(
+  [
+    String.raw`[ \t]{0,40}`,
+    // file:12: or 12: or 12→ or 12 |
+    String.raw`(?:(?:[\w./@~-]{1,200}[:-])?\d{1,7}(?::\d{1,7})?(?:[:\-|\u2192\t)]|[ \t]{1,8}\|?)[ \t]{0,8})?`,
+    // Time, level and source of a log line.
+    String.raw`(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]{0,12}(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]{1,8})?`,
+    String.raw`(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[\d{1,8}\])?:[ \t]{1,8})?`,
+    String.raw`(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|trace|debug|info|warn|error)\]?:?[ \t]{1,8}(?:\[[\w. :/-]{1,64}\]:?[ \t]{1,8})?)?`,
+    String.raw`(?:[\w.-]{1,64}[ \t]{1,8}\|[ \t]{1,8})?`,
+    String.raw`(?:(?:[-*+\u2022>#]|\/\/|\d{1,4}[.)])[ \t]{1,8}|[-+](?=[A-Za-z]))?`,
+  ].join(''),
+  'y',
+);
+
+/** The start of a line without the prefix of a tool. Cost: bounded. */
+export function skipLineHead(text: string, start: number): number {
+  LINE_HEAD.lastIndex = start;
+  return LINE_HEAD.test(text) ? LINE_HEAD.lastIndex : start;
+}
 
 /** Shared classes; `DIGIT` requires a digit soon, for prefixes that also begin ordinary words. */
 const WORD = '[A-Za-z0-9]';

@@ -1,4 +1,4 @@
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
 import type { Budget } from '../base/budget.ts';
 import { deadlineAfter, type TimeSpan } from '../base/deadline.ts';
 import type { DerivedPayload } from '../records/derived-payload.ts';

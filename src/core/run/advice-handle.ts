@@ -1,5 +1,4 @@
-import type { Severity } from '../records/feedback.ts';
-import type { DecisionPoint, GuidanceInjection } from '../records/guidance.ts';
+import type { Severity, DecisionPoint, GuidanceInjection } from '../records/spoken-advice.ts';
 import { joinAdvice, MAX_ADVICE_CHARS } from '../steering/advice/join-advice.ts';
 import { severityOfLevel } from '../steering/advice/advice.ts';
 import type { DerivedPayload } from '../records/derived-payload.ts';

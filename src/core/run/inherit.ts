@@ -1,4 +1,4 @@
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
 import type { Budget } from '../base/budget.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { earlier } from './run-family.ts';

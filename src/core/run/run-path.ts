@@ -1,18 +1,63 @@
 import { MAX_FAULT_CHARS, MAX_READ_CHARS, messageOf } from '../base/error.ts';
 import { type DerivedPayload, isDerived } from '../records/derived-payload.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import type { EmitAnswer } from '../recorder/recorder-answers.ts';
+import type { EmitAnswer } from '../recorder/record-queue-options.ts';
 import type { StopRequest } from '../steering/stop-policy.ts';
 import type { RunLog } from '../recorder/run-log.ts';
-import { LaterEvents, MAX_LATER_EVENTS } from './later-events.ts';
 import type { RunFamily } from './run-family.ts';
 import type { RunFold } from './run-fold.ts';
 import { ownUsage } from './run-situation.ts';
 
+/**
+ * Maximum number of events emitted during one step, including the events that they cause. It is half the capacity of the
+ * record queue.
+ */
+export const MAX_LATER_EVENTS = 5_000;
+
+/** A bounded queue of events that providers and subscribers emit. They are processed after the current event. */
+class LaterEvents {
+  #queue: (() => void)[] = [];
+  #taken = 0;
+  #isDraining = false;
+
+  /** @returns `full` for the first event that does not fit, `over` for the next ones */
+  add(event: () => void): 'taken' | 'full' | 'over' {
+    if (this.#taken > MAX_LATER_EVENTS) return 'over';
+    this.#taken += 1;
+    if (this.#taken > MAX_LATER_EVENTS) return 'full';
+    this.#queue.push(event);
+    return 'taken';
+  }
+
+  /**
+   * Processes the events in order, including those they cause. A nested call during a drain does nothing.
+   *
+   * @param onFault  called with each thrown value; the remaining events are still processed
+   */
+  drain(onFault: (error: unknown) => void): void {
+    if (this.#isDraining || this.#taken === 0) return;
+    this.#isDraining = true;
+    try {
+      // The list may grow during the iteration.
+      for (const event of this.#queue) {
+        try {
+          event();
+        } catch (error) {
+          onFault(error);
+        }
+      }
+    } finally {
+      this.#isDraining = false;
+      this.#queue = [];
+      this.#taken = 0;
+    }
+  }
+}
+
 /** Kinds of records after which the usage of the run may have grown. */
 const USES: ReadonlySet<TrajectoryPayload['kind']> = new Set(['message_appended', 'tool_started', 'tool_ended']);
 
-export interface RunPathParts {
+interface RunPathParts {
   readonly log: RunLog;
   readonly fold: RunFold;
   readonly family: RunFamily;

@@ -1,12 +1,11 @@
 import { answerCost } from '../records/answer-cost.ts';
 import { MODEL_PRICES } from '../records/model-prices.ts';
-import { present } from '../base/present.ts';
-import type { Mutable } from '../base/mutable.ts';
+import { present, type Mutable } from '../base/json.ts';
 import { contextAfter, type ContextSize } from '../facts/context-tokens.ts';
-import { addUsage, type Budget, type BudgetUsage } from '../base/budget.ts';
+import { addUsage, type Budget, type BudgetUsage, checkBudget } from '../base/budget.ts';
 import { type Deadline, deadlineAfter, type TimeSpan } from '../base/deadline.ts';
 import { invalidArgument } from '../base/error.ts';
-import { textOfContent } from '../records/stored-message.ts';
+import { textOfContent } from '../records/agent-message.ts';
 import type {
   ChildEnded,
   Evaluation,
@@ -25,7 +24,14 @@ import {
 } from '../steering/stop-policy.ts';
 import { type AdviceLedger, EMPTY_LEDGER } from '../steering/advice/advice.ts';
 import { EMPTY_GUIDANCE_STATE } from '../steering/guidance/evaluate-guidance.ts';
-import { type GuidanceState } from '../steering/guidance/guidance-slices.ts';
+import type { GuidanceState } from '../steering/guidance/guidance-slices.ts';
+import { holdoutArmOf, type HoldoutArm } from '../steering/holdout.ts';
+import type { ResolvedSteering } from '../steering/resolve-steering.ts';
+import type { RunLogIdentity } from '../recorder/run-log.ts';
+import { toStoredIdentity } from '../recorder/to-payload.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import type { ChildOptions } from './run-options.ts';
+import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 
 /** The state of a run except its calls: limits, usage, and the model's last response. Plain JSON. */
 export interface RunSituation {
@@ -213,7 +219,7 @@ export function stopAfter(
 }
 
 /** A choice of a model that applies at the next evaluation. */
-export interface WaitingVerdict {
+interface WaitingVerdict {
   readonly classifier: string;
   readonly instructionId: string;
   readonly confidence: number;
@@ -236,3 +242,47 @@ export const EMPTY_STEERING: SteeringState = {
   overruns: {},
   verdicts: [],
 };
+
+interface RunStart {
+  readonly identity: RunLogIdentity;
+  readonly steering: ResolvedSteering;
+  /** Default: `DEFAULT_PROMPT`. */
+  readonly prompt?: PromptTemplate;
+  /** Unix milliseconds. A deadline that is a duration starts here. */
+  readonly nowMs: number;
+  /** The parent run, if it is in this process. The run inherits the parent's arm of an experiment. */
+  readonly parent?: { readonly holdout: HoldoutArm | undefined } | undefined;
+}
+
+/**
+ * Creates the first record of a run.
+ *
+ * @throws CoxswainError "invalid-argument" for a deadline or budget outside its range
+ */
+export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
+  const { identity, steering, nowMs } = start;
+  const holdout = holdoutOf(start);
+  if (options.budget !== undefined) checkBudget(options.budget);
+  return {
+    kind: 'run_started',
+    identity: toStoredIdentity({
+      ...identity,
+      ...present({ conversationId: options.conversationId, agentName: options.agentName, modelId: options.modelId }),
+    }),
+    ...present({ task: options.task, host: options.host }),
+    steering: {
+      prompt_name: (start.prompt ?? DEFAULT_PROMPT).name,
+      ...present({ deadline_at_unix_ms: deadlineAtMs(options.deadline, nowMs) }),
+      ...(options.budget === undefined ? {} : { budget: toStoredBudget(options.budget) }),
+      configuration_hash: steering.configurationHash,
+      mode: steering.mode,
+      ...present({ holdout }),
+    },
+  };
+}
+
+function holdoutOf({ identity, steering, parent }: RunStart): HoldoutArm | undefined {
+  // No advice is delivered in shadow mode, so an experiment would have nothing to compare.
+  if (steering.mode === 'shadow') return undefined;
+  return parent === undefined ? holdoutArmOf(steering.holdout, identity.parentRunId ?? identity.runId) : parent.holdout;
+}

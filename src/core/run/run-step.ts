@@ -1,8 +1,7 @@
-import { present } from '../base/present.ts';
+import { present, isJsonObject, type Json } from '../base/json.ts';
 import { addUsage, type BudgetUsage } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { invalidArgument } from '../base/error.ts';
-import { isJsonObject, type Json } from '../base/json.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
@@ -11,7 +10,7 @@ import { isDerived } from '../records/derived-payload.ts';
 import { RunFamily } from './run-family.ts';
 import { RunFold, type RunFoldSnapshot } from './run-fold.ts';
 import type { ChildOptions } from './run-options.ts';
-import { runStarted } from './run-started.ts';
+import { runStarted } from './run-situation.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { lastSeqOf, type RunSummary } from '../facts/run-summary.ts';

@@ -2,11 +2,9 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSession } from './create-session.ts';
 import { defineEvent, type SessionEvent } from './define-event.ts';
-import { defineSlice } from './define-slice.ts';
+import { defineSlice, appendAll, append, none } from './define-slice.ts';
 import type { SessionFault } from './fault-log.ts';
-import { appendAll } from './reducers.ts';
 import type { Session } from './session.ts';
-import { append, none } from './slice-operation.ts';
 
 const Text = defineEvent<string>('text');
 const Count = defineEvent<number>('count');

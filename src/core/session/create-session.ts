@@ -1,13 +1,201 @@
-import { CoxswainError, invalidArgument } from '../base/error.ts';
+import { CoxswainError, invalidArgument, assertNever } from '../base/error.ts';
 import type { EventInput, EventType, SessionEvent } from './define-event.ts';
-import type { Slice, SliceView } from './define-slice.ts';
+import type { Slice, SliceView, SliceReducer, SliceOperation } from './define-slice.ts';
 import { FaultLog, type FaultPlace, type SessionFault } from './fault-log.ts';
-import type { Session, SessionOptions, SnapshotOptions } from './session.ts';
-import { decodeSnapshot, SESSION_SNAPSHOT_VERSION, type SessionSnapshot } from './session-snapshot.ts';
-import { SliceRegistry, type BoundReducer } from './slice-registry.ts';
-import { ToolCallCount } from './tool-call-count.ts';
-import { ToolInvoked } from './tool-invoked.ts';
+import {
+  type Session,
+  type SessionOptions,
+  type SnapshotOptions,
+  decodeSnapshot,
+  SESSION_SNAPSHOT_VERSION,
+  type SessionSnapshot,
+  type SliceSnapshot,
+} from './session.ts';
+import { ToolCallCount, ToolInvoked } from './tool-invoked.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Json } from '../base/json.ts';
+import { copyJson } from './copy-json.ts';
+import { RingBuffer } from '../base/ring-buffer.ts';
+
+/**
+ * The content of one slice: the last `retain` items, deeply frozen, and an exact total.
+ *
+ * Cost: `apply` is O(items in the operation). Memory is `retain` references, and twice that after `all()`.
+ */
+export class SliceState<Item> implements SliceView<Item> {
+  #ring: RingBuffer<Item>;
+  #allItems: readonly Item[] | undefined;
+
+  /** @param total  at least `items.length`. The oldest items beyond `retain` are dropped */
+  constructor(retain: number, items: readonly Item[] = [], total: number = items.length) {
+    this.#ring = RingBuffer.restore(retain, items.map(freezeDeep), total);
+  }
+
+  latest(): Item | undefined {
+    return this.#ring.at(-1);
+  }
+
+  all(): readonly Item[] {
+    this.#allItems ??= Object.freeze(this.#ring.toArray());
+    return this.#allItems;
+  }
+
+  last(count: number): readonly Item[] {
+    return this.#ring.last(Math.trunc(count));
+  }
+
+  where(predicate: (item: Item) => boolean): readonly Item[] {
+    return this.all().filter((item) => predicate(item));
+  }
+
+  total(): number {
+    return this.#ring.total;
+  }
+
+  /** Applies an operation. If it throws, the slice is unchanged. */
+  apply(operation: SliceOperation<Item>): void {
+    switch (operation.kind) {
+      case 'none':
+        return;
+      case 'append':
+        this.#ring.push(freezeDeep(operation.item));
+        break;
+      case 'extend':
+        for (const item of operation.items) this.#ring.push(freezeDeep(item));
+        break;
+      case 'replace':
+        this.#ring = RingBuffer.restore(this.#ring.capacity, operation.items.map(freezeDeep), operation.items.length);
+        break;
+      case 'amend':
+        this.#amendItem(operation.position, operation.item);
+        break;
+      case 'clear':
+        this.#ring = new RingBuffer(this.#ring.capacity);
+        break;
+      default:
+        assertNever(operation);
+    }
+    this.#allItems = undefined;
+  }
+
+  #amendItem(position: number, item: Item): void {
+    if (position >= 0 && this.#ring.replaceAt(position, freezeDeep(item))) return;
+    throw new CoxswainError('invalid-argument', `no retained item at position ${position} of ${this.#ring.size}`, {
+      details: { position, retained: this.#ring.size },
+    });
+  }
+}
+
+/** Freezes a value deeply. */
+function freezeDeep<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) freezeDeep(member);
+  return value;
+}
+
+interface BoundReducer {
+  readonly sliceName: string;
+  readonly state: SliceState<unknown>;
+  readonly reduce: SliceReducer['reduce'];
+}
+
+const NONE: readonly BoundReducer[] = [];
+
+interface RegisteredSlice {
+  readonly slice: Slice<unknown>;
+  readonly state: SliceState<unknown>;
+}
+
+interface KnownEventType {
+  readonly eventType: SliceReducer['eventType'];
+  /**
+   * The reducers, in order of registration, then of `on`. The list is replaced instead of changed, so that running
+   * iterations are not affected.
+   */
+  reducers: readonly BoundReducer[];
+}
+
+/** The slices of one session, with their reducers by event type. */
+class SliceRegistry {
+  readonly #slices = new Map<string, RegisteredSlice>();
+  readonly #eventTypes = new Map<string, KnownEventType>();
+  /** Slices of the snapshot that are not registered yet. */
+  readonly #unregistered: Map<string, SliceSnapshot>;
+  readonly #retain: Readonly<Record<string, number>>;
+
+  /** @param retain  lower limits than the slices' own `retain`, by slice name */
+  constructor(slices: Readonly<Record<string, SliceSnapshot>>, retain: Readonly<Record<string, number>> = {}) {
+    this.#unregistered = new Map(Object.entries(slices));
+    this.#retain = retain;
+  }
+
+  /** @throws CoxswainError "invalid-definition" if another slice or event type with the same name is in use */
+  register(slice: Slice<unknown>): SliceState<unknown> {
+    const { sliceName } = slice;
+    const registeredSlice = this.#slices.get(sliceName);
+    if (registeredSlice?.slice === slice) return registeredSlice.state;
+    if (registeredSlice !== undefined) throw duplicate('slice', sliceName);
+    for (const { eventType } of slice.reducers) this.#claimed(eventType);
+    const restored = this.#unregistered.get(sliceName);
+    this.#unregistered.delete(sliceName);
+    const retain = Math.min(slice.retain, this.#retain[sliceName] ?? Infinity);
+    const state = new SliceState<unknown>(retain, restored?.items, restored?.total);
+    this.#slices.set(sliceName, { slice, state });
+    for (const { eventType, reduce } of slice.reducers) {
+      const type = this.#claimed(eventType);
+      type.reducers = [...type.reducers, { sliceName, state, reduce }];
+    }
+    return state;
+  }
+
+  /** @throws CoxswainError "invalid-definition" if another event type with that name is in use */
+  claimEventType(eventType: SliceReducer['eventType']): void {
+    this.#claimed(eventType);
+  }
+
+  /** Returns the reducers of an event type, in order of registration, then of `on`. */
+  reducersOf(eventName: string): readonly BoundReducer[] {
+    return this.#eventTypes.get(eventName)?.reducers ?? NONE;
+  }
+
+  #claimed(eventType: SliceReducer['eventType']): KnownEventType {
+    const { eventName } = eventType;
+    const registeredType = this.#eventTypes.get(eventName);
+    if (registeredType === undefined) {
+      const claimed: KnownEventType = { eventType, reducers: NONE };
+      this.#eventTypes.set(eventName, claimed);
+      return claimed;
+    }
+    if (registeredType.eventType !== eventType) throw duplicate('event type', eventName);
+    return registeredType;
+  }
+
+  /** @throws CoxswainError "invalid-argument" if an item is not JSON, unless `shared` */
+  snapshot(shared = false): Readonly<Record<string, SliceSnapshot>> {
+    const itemsOf = (name: string, items: readonly unknown[]): readonly Json[] =>
+      // The caller serialises a shared snapshot, so its items need no check.
+      shared ? (items as readonly Json[]) : copyItems(name, items);
+    const slices: Record<string, SliceSnapshot> = {};
+    for (const [name, { total, items }] of this.#unregistered) slices[name] = { total, items: itemsOf(name, items) };
+    for (const [name, { state }] of this.#slices) {
+      slices[name] = { total: state.total(), items: itemsOf(name, state.all()) };
+    }
+    return slices;
+  }
+}
+
+function copyItems(name: string, items: readonly unknown[]): readonly Json[] {
+  return items.map((item, index) => copyJson(item, `slices.${name}.items[${index}]`, 'invalid-argument'));
+}
+
+function duplicate(kind: 'slice' | 'event type', name: string): CoxswainError {
+  return new CoxswainError(
+    'invalid-definition',
+    `another ${kind} named "${name}" is in use in this session; define it once, with all its reducers, and import it`,
+    { details: { kind, name } },
+  );
+}
 
 /** Maximum depth of events that cause each other. */
 const MAX_DEPTH = 16;

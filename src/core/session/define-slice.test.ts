@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { defineEvent } from './define-event.ts';
-import { defineSlice, type Slice } from './define-slice.ts';
-import { appendAll } from './reducers.ts';
+import { defineSlice, type Slice, appendAll } from './define-slice.ts';
 
 const Noted = defineEvent<Note>('noted');
 const Counted = defineEvent<number>('counted');

@@ -1,8 +1,6 @@
 import { CoxswainError } from '../base/error.ts';
-import type { EventType, SessionEvent } from './define-event.ts';
-import { checkDefinitionName } from './definition-name.ts';
-import type { JsonLike } from './json-like.ts';
-import type { ReducerResult, SliceOperation } from './slice-operation.ts';
+import { type EventType, type SessionEvent, type EventInput, checkDefinitionName } from './define-event.ts';
+import type { JsonLike } from './copy-json.ts';
 
 /** A live view of a slice. Lists that it has returned never change. */
 export interface SliceView<Item> {
@@ -88,4 +86,75 @@ function createSlice<Item>(sliceName: string, retain: number, reducers: readonly
     on: <Data>(eventType: EventType<Data>, reduce: Reducer<Item, Data>): Slice<Item> =>
       createSlice<Item>(sliceName, retain, [...reducers, { eventType, reduce }]),
   });
+}
+
+/** A change that the session applies to a slice. Plain data. */
+export type SliceOperation<Item> =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'append'; readonly item: Item }
+  | { readonly kind: 'extend'; readonly items: readonly Item[] }
+  | { readonly kind: 'replace'; readonly items: readonly Item[] }
+  | { readonly kind: 'amend'; readonly position: number; readonly item: Item }
+  | { readonly kind: 'clear' };
+
+/** An operation and further events. The events are dispatched after all slices have folded the current event. */
+export interface ReducerResult<Item> {
+  readonly operation: SliceOperation<Item>;
+  readonly dispatch: readonly EventInput<unknown>[];
+}
+
+/** Leaves the slice unchanged. */
+export const none: SliceOperation<never> = Object.freeze({ kind: 'none' });
+
+/** Adds one item at the end: `total()` grows by 1. */
+export function append<Item>(item: Item): SliceOperation<Item> {
+  return { kind: 'append', item };
+}
+
+/** Adds items at the end, in order: `total()` grows by their number. */
+export function extend<Item>(items: readonly Item[]): SliceOperation<Item> {
+  return { kind: 'extend', items };
+}
+
+/** Replaces the content. `total()` becomes the number of `items`, even if fewer are retained. */
+export function replace<Item>(items: readonly Item[]): SliceOperation<Item> {
+  return { kind: 'replace', items };
+}
+
+/**
+ * Replaces the retained item at `position` (0 is the oldest in `view.all()`). `total()` does not change. An invalid
+ * position is a fault.
+ */
+export function amend<Item>(position: number, item: Item): SliceOperation<Item> {
+  return { kind: 'amend', position, item };
+}
+
+/** Empties the slice: `total()` becomes 0. */
+export function clear(): SliceOperation<never> {
+  return { kind: 'clear' };
+}
+
+/** Reducer: appends the event's data. Cost: O(1). */
+export function appendAll<Item>(_view: SliceView<Item>, event: SessionEvent<Item>): SliceOperation<Item> {
+  return append(event.data);
+}
+
+/** Reducer: replaces the slice's content by the event's data. Cost: O(1). */
+export function replaceLatest<Item>(_view: SliceView<Item>, event: SessionEvent<Item>): SliceOperation<Item> {
+  return replace([event.data]);
+}
+
+/**
+ * Creates a reducer that stores one item per key. If an item with the same key is retained, the event's data replaces it.
+ * Otherwise the data is appended. A replaced item keeps its position, so `latest()` returns the newest key, not the newest
+ * update. A key that is no longer retained counts as new.
+ *
+ * Cost: O(retained) per event. `keyOf` must be pure.
+ */
+export function upsertBy<Item>(keyOf: (item: Item) => string | number): Reducer<Item, Item> {
+  return (view, event) => {
+    const key = keyOf(event.data);
+    const position = view.all().findLastIndex((item) => keyOf(item) === key);
+    return position < 0 ? append(event.data) : amend(position, event.data);
+  };
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSession, restoreSession } from './create-session.ts';
 import { defineEvent, type EventType } from './define-event.ts';
-import { defineSlice, type Slice, type SliceView } from './define-slice.ts';
-import { append, none, replace } from './slice-operation.ts';
+import { defineSlice, type Slice, type SliceView, append, none, replace } from './define-slice.ts';
 
 // The pattern by which a reducer asks for an observer to run, built from the public parts alone.
 

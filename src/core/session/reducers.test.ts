@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSession } from './create-session.ts';
 import { defineEvent } from './define-event.ts';
-import { defineSlice } from './define-slice.ts';
-import { appendAll, replaceLatest, upsertBy } from './reducers.ts';
+import { defineSlice, appendAll, replaceLatest, upsertBy } from './define-slice.ts';
 
 interface Entry {
   readonly key: string;

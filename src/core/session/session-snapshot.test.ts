@@ -3,10 +3,8 @@ import { expect, test } from 'vitest';
 import { CoxswainError } from '../base/error.ts';
 import { createSession, restoreSession } from './create-session.ts';
 import { defineEvent, type EventInput } from './define-event.ts';
-import { defineSlice } from './define-slice.ts';
-import { appendAll, replaceLatest, upsertBy } from './reducers.ts';
+import { defineSlice, appendAll, replaceLatest, upsertBy, append, clear } from './define-slice.ts';
 import type { Session, SessionOptions } from './session.ts';
-import { append, clear } from './slice-operation.ts';
 import { toolInvoked } from './tool-invoked.ts';
 
 interface Entry {

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { append, amend, clear, extend, none, replace, type SliceOperation } from './slice-operation.ts';
-import { SliceState } from './slice-state.ts';
-import { upsertBy } from './reducers.ts';
+import { append, amend, clear, extend, none, replace, type SliceOperation, upsertBy } from './define-slice.ts';
+import { SliceState } from './create-session.ts';
 
 interface Entry {
   readonly key: number;

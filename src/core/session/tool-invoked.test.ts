@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSession } from './create-session.ts';
-import { ToolCallCount, toolCallCount } from './tool-call-count.ts';
-import { ToolInvoked, ToolInvokedEvent, toolInvoked } from './tool-invoked.ts';
+import { ToolCallCount, toolCallCount, ToolInvoked, ToolInvokedEvent, toolInvoked } from './tool-invoked.ts';
 
 const clock = { nowMs: (): number => 77 };
 const call = { name: 'read', params: { path: 'a' }, result: 'text', success: true };

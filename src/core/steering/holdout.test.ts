@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
-import { WITHHELD_REASON } from '../records/delivery-reason.ts';
+import { WITHHELD_REASON } from '../records/words.ts';
 import {
   checkHoldout,
   holdoutArmOf,

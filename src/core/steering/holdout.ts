@@ -1,7 +1,7 @@
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
 import { invalidArgument } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../records/words.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { SteeringStart } from '../records/trajectory-record.ts';
 import type { StuckStretch } from './stop-policy.ts';

@@ -1,4 +1,4 @@
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { invalidArgument } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
@@ -20,7 +20,7 @@ import { MAX_IDENTITIES } from './advice/advice.ts';
 import { Acknowledgement, Assessment, Feedback, PatternTriggerLedger } from './feedback/advice-slices.ts';
 import { GuidanceDelivered } from './guidance/guidance-slices.ts';
 import { ToolInvoked } from '../session/tool-invoked.ts';
-import { type AnalysisRetention, FULL_ANALYSIS_RETENTION } from '../detect/patterns/analysis-retention.ts';
+import { type AnalysisRetention, FULL_ANALYSIS_RETENTION } from '../detect/patterns/analysis-snapshot.ts';
 
 /** The steering options after defaults are filled in. */
 export interface ResolvedSteering {

@@ -1,5 +1,5 @@
 import type { NoiseOptions } from './advice/decide-advice.ts';
-import type { DecisionPoint } from '../records/guidance.ts';
+import type { DecisionPoint } from '../records/spoken-advice.ts';
 import type { GuidanceBank } from './guidance/define-guidance.ts';
 import type { ModelClassifier } from './guidance/model-classifier.ts';
 import type { HoldoutOptions } from './holdout.ts';

@@ -1,6 +1,6 @@
 import { budgetRemaining, type Budget, type BudgetUsage } from '../base/budget.ts';
 import { invalidArgument } from '../base/error.ts';
-import { present } from '../base/present.ts';
+import { present } from '../base/json.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 
 /** The conditions for stopping a run. A condition that is absent does not apply. */

@@ -2,16 +2,14 @@ import { Buffer } from 'node:buffer';
 
 import { parseRecord } from '../records/decode-record.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { checkBatch, checkRunId, type CheckedBatch, type EncodedRecord } from './check-batch.ts';
-import { checkChange } from './check-change.ts';
-import { checkReadQuery } from './check-read-query.ts';
+import { checkBatch, checkRunId, type CheckedBatch, type EncodedRecord, checkChange } from './check-batch.ts';
+import { checkReadQuery } from './page-cursor.ts';
 import { planAppend } from './plan-append.ts';
 import { checkRunQuery, pageOfAllRuns } from './run-page.ts';
 import type { RunSummary } from '../facts/run-summary.ts';
 import { createRunCheck } from './run-check.ts';
 import { createStoredRun, type SavedSnapshot } from './stored-run.ts';
-import { checkSearchQuery, toSearchPage } from './search-page.ts';
-import { createSearchScan } from './search-scan.ts';
+import { checkSearchQuery, toSearchPage, createSearchScan } from './search-page.ts';
 import { storeClosed } from './store-error.ts';
 import type {
   ReadQuery,

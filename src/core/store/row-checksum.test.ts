@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { rowChecksums } from './row-checksum.ts';
+import { rowChecksums } from './run-check.ts';
 
 const TEXT = JSON.stringify({ seq: 3, text: 'a record of some length, with an é and a 世 in it'.repeat(4) });
 

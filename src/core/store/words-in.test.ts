@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { costGrowth, MOST_LINEAR_GROWTH } from '../../../test/support/cost-growth.ts';
-import { findPhrases, phrasesIn, wordsIn } from './words-in.ts';
+import { findPhrases, phrasesIn, wordsIn } from './search-page.ts';
 
 test('words are sequences of letters and digits in lower case, with their places', () => {
   const { words, offsets: places } = wordsIn('Open src/A.ts: naïve CAFÉ 磁盘x');

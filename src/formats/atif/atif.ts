@@ -1,13 +1,20 @@
-import { isJsonObject, type JsonObject, type Json } from '../../core/base/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type Json,
+  type JsonMembers,
+  listOf,
+  membersOf,
+  textOrUndefined,
+} from '../../core/base/json.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { runEnded, RunItems, type AnswerPart } from '../parts/run-items.ts';
 import { sourceContent, asJson, sourceBlocks, sourceResult } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
-import { textOfContent } from '../../core/records/stored-message.ts';
+import { textOfContent } from '../../core/records/agent-message.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { sourceCall } from '../parts/source-call.ts';

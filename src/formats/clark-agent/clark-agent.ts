@@ -1,16 +1,14 @@
 import { messageOf } from '../../core/base/error.ts';
-import { isJsonObject } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
+import { isJsonObject, present, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json.ts';
 import { decodeRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { SourceCallIds } from '../parts/call-ids.ts';
-import { listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json-member.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 import { asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
-import type { StoredContentBlock } from '../../core/records/stored-message.ts';
+import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
 /** Maximum number of records buffered until their run is identified. */

@@ -1,5 +1,4 @@
-import { textOrUndefined } from '../../core/base/json-member.ts';
-import { type Json, isJsonObject } from '../../core/base/json.ts';
+import { textOrUndefined, type Json, isJsonObject } from '../../core/base/json.ts';
 import { sourceResult } from '../parts/source-content.ts';
 
 export interface ClaudeToolResult {

@@ -1,6 +1,4 @@
-import { type JsonMembers, textOrUndefined, membersOf } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { type JsonMembers, textOrUndefined, membersOf, present, isJsonObject } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { endingAfter, isTurnEnd, failureReason } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -8,7 +6,7 @@ import type { ImportSource } from '../importer.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { plainText } from '../parts/plain-text.ts';
-import { type StoredContentBlock, textOfContent } from '../../core/records/stored-message.ts';
+import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { blocksOf, isCall, taskIn, providerResultOf, resultInBlock } from './claude-code-entry.ts';
 import type { AnswerPart } from '../parts/run-items.ts';

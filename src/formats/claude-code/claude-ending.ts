@@ -1,9 +1,7 @@
-import { type JsonMembers, textOrUndefined } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { type JsonMembers, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
 import type { EndReason } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
-import { textOfContent } from '../../core/records/stored-message.ts';
+import { textOfContent } from '../../core/records/agent-message.ts';
 import { sourceBlock } from '../parts/source-content.ts';
 import { blocksOf, isCall } from './claude-code-entry.ts';
 

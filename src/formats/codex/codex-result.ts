@@ -4,11 +4,13 @@ import {
   membersOf,
   numberOrUndefined,
   textOrUndefined,
-} from '../../core/base/json-member.ts';
-import { type Json, isJsonObject, jsonOf } from '../../core/base/json.ts';
+  type Json,
+  isJsonObject,
+  jsonOf,
+} from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
-import type { CallOutcome } from '../../core/records/call-outcome.ts';
+import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { sourceResult } from '../parts/source-content.ts';
 

@@ -1,7 +1,13 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject, jsonOf } from '../../core/base/json.ts';
-import { type StoredContentBlock, textOfContent } from '../../core/records/stored-message.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  textOrUndefined,
+  present,
+  isJsonObject,
+  jsonOf,
+} from '../../core/base/json.ts';
+import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';

@@ -1,8 +1,7 @@
 import { confidence } from '../parts/confidence.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json.ts';
 import type { LineImporter, ImportSource } from '../importer.ts';
 import { codexFailure, CodexRollout } from './codex-rollout.ts';
-import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { plainText } from '../parts/plain-text.ts';

@@ -1,12 +1,6 @@
-import {
-  type JsonMembers,
-  listOf,
-  membersOf,
-  numberOrUndefined,
-  textOrUndefined,
-} from '../../core/base/json-member.ts';
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
-import type { StoredUsage } from '../../core/records/stored-message.ts';
+import type { StoredUsage } from '../../core/records/agent-message.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';

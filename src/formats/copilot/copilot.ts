@@ -1,7 +1,5 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { type JsonMembers, membersOf, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
 import { confidence } from '../parts/confidence.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines } from '../parts/object-lines.ts';

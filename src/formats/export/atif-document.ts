@@ -1,6 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
-import type { StoredContentBlock } from '../../core/records/stored-message.ts';
+import { isJsonObject, type Json, type JsonObject, present } from '../../core/base/json.ts';
+import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 import { storedBlocks, isoTime, textOfBlock, textOfJson } from './transcript.ts';
 import type { Transcript, TranscriptAnswer, ExportedCall, TranscriptPart } from './transcript.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/base/json.ts';
-import type { StoredContentBlock } from '../../core/records/stored-message.ts';
+import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 import { storedBlocks, textOfBlock, textOfJson } from './transcript.ts';
 import type { Transcript, TranscriptPart } from './transcript.ts';
 

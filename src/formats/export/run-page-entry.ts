@@ -1,11 +1,10 @@
-import { adviceOf } from '../../core/records/advice-of.ts';
-import { assertNever } from '../../core/base/assert-never.ts';
+import { adviceOf } from '../../core/records/derived-payload.ts';
+import { assertNever } from '../../core/base/error.ts';
 import { resultText } from '../../core/detect/calls/result-text.ts';
 import { html, type Html } from '../html/html.ts';
-import { outcomeOf } from '../../core/records/call-outcome.ts';
-import { toStoredRecord } from '../../core/records/encode-record.ts';
-import type { StoredContent } from '../../core/records/stored-message.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { outcomeOf, type TrajectoryPayload, type TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { toStoredRecord } from '../../core/records/decode-record.ts';
+import type { StoredContent } from '../../core/records/agent-message.ts';
 
 const END_WORDS = { ok: 'result', failed: 'error', refused: 'refusal', cancelled: 'cancellation' } as const;
 

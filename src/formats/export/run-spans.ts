@@ -1,9 +1,9 @@
 import { callNumber } from '../../core/base/call-number.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { present } from '../../core/base/present.ts';
+import { present, type Json, type JsonObject } from '../../core/base/json.ts';
 import { GENAI, GENAI_OPERATIONS } from '../otlp/genai-names.ts';
 import type { PatternDetector } from '../../core/detect/patterns/pattern-detector.ts';
-import type { StoredMessage, StoredContent, StoredContentBlock } from '../../core/records/stored-message.ts';
+import type { StoredMessage, StoredContent, StoredContentBlock } from '../../core/records/agent-message.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import type {
   FeedbackProduced,
@@ -23,8 +23,7 @@ import {
   patternAttributes,
   type AdviceDelivery,
 } from './span-events.ts';
-import { assertNever } from '../../core/base/assert-never.ts';
-import type { Json, JsonObject } from '../../core/base/json.ts';
+import { assertNever } from '../../core/base/error.ts';
 
 /** The default limit of OpenTelemetry SDKs. */
 const MAX_EVENTS = 128;

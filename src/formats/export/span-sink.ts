@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/base/error.ts';
-import { present } from '../../core/base/present.ts';
-import { systemTimers, type Timers } from '../../core/recorder/timers.ts';
+import { present } from '../../core/base/json.ts';
+import { systemTimers, type Timers } from '../../core/recorder/record-queue-options.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { EventSink } from '../../core/run/listeners.ts';
 import { LiveSpans, type SpanContentOptions } from './live-spans.ts';

@@ -1,13 +1,16 @@
-import type { Json } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
-import { outcomeOf, type CallOutcome } from '../../core/records/call-outcome.ts';
+import { type Json, present } from '../../core/base/json.ts';
+import {
+  outcomeOf,
+  type CallOutcome,
+  type TrajectoryPayload,
+  type TrajectoryRecord,
+} from '../../core/records/trajectory-record.ts';
 import type {
   StoredContentBlock,
   StoredContent,
   StoredMessage,
   StoredUsage,
-} from '../../core/records/stored-message.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+} from '../../core/records/agent-message.ts';
 import type { RunCall } from '../../core/facts/run-call.ts';
 import type { RunOutcome } from '../../core/facts/run-verdict.ts';
 import { RunView } from '../../core/facts/run-view.ts';

@@ -4,12 +4,12 @@ import {
   membersOf,
   numberOrUndefined,
   textOrUndefined,
-} from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
+  present,
+} from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
-import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../core/records/stored-message.ts';
+import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import { plainText } from '../parts/plain-text.ts';

@@ -6,16 +6,16 @@ import {
   membersOf,
   textOrUndefined,
   numberOrUndefined,
-} from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+  present,
+  isJsonObject,
+} from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { GeminiRun } from './gemini-run.ts';
-import type { StoredUsage } from '../../core/records/stored-message.ts';
+import type { StoredUsage } from '../../core/records/agent-message.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { asJson, sourceBlock, sourceBlocks } from '../parts/source-content.ts';
 

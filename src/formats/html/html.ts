@@ -1,4 +1,4 @@
-import { safeText } from '../../core/base/shown-text.ts';
+import { safeText } from '../../core/base/printable.ts';
 
 const SAFE: unique symbol = Symbol('html');
 

@@ -1,13 +1,12 @@
 import { CoxswainError } from '../../core/base/error.ts';
-import { isJsonObject, type Json } from '../../core/base/json.ts';
+import { isJsonObject, type Json, type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { ArchiveImporter, ArchiveReader, DocumentImporter } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
-import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/stored-message.ts';
+import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { callArguments } from '../parts/source-call.ts';
 import { asJson, plainest, sourceBlock, sourceBlocks, sourceResult } from '../parts/source-content.ts';

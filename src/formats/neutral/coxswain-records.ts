@@ -1,6 +1,5 @@
-import { present } from '../../core/base/present.ts';
+import { present, isJsonObject } from '../../core/base/json.ts';
 import { messageOf } from '../../core/base/error.ts';
-import { isJsonObject } from '../../core/base/json.ts';
 import { decodeParsed, decodeRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportedRun, type ImportItem } from '../import-item.ts';

@@ -1,5 +1,4 @@
-import { isJsonObject, type Json } from '../../core/base/json.ts';
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { isJsonObject, type Json, type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json.ts';
 import { callArguments } from '../parts/source-call.ts';
 import { asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
 import type { AnswerPart, ToolAnswerShape } from '../parts/run-items.ts';

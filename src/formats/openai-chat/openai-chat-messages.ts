@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../core/base/json.ts';
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { isJsonObject, type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';

@@ -1,6 +1,5 @@
-import type { JsonMembers } from '../../core/base/json-member.ts';
+import { type JsonMembers, isJsonObject } from '../../core/base/json.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { opencodeSession } from './opencode-run.ts';

@@ -4,9 +4,9 @@ import {
   membersOf,
   numberOrUndefined,
   textOrUndefined,
-} from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { type StoredUsage, textOfContent } from '../../core/records/stored-message.ts';
+  present,
+} from '../../core/base/json.ts';
+import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';

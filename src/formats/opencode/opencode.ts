@@ -1,6 +1,5 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
+import { type JsonMembers, membersOf, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
 import { confidence } from '../parts/confidence.ts';
-import { isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines } from '../parts/object-lines.ts';

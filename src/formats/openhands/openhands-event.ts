@@ -1,5 +1,4 @@
-import type { JsonMembers } from '../../core/base/json-member.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { type JsonMembers, isJsonObject } from '../../core/base/json.ts';
 import { plainText } from '../parts/plain-text.ts';
 
 const SOURCES: ReadonlySet<unknown> = new Set(['agent', 'user', 'environment', 'hook']);

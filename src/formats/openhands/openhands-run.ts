@@ -4,8 +4,9 @@ import {
   membersOf,
   numberOrUndefined,
   textOrUndefined,
-} from '../../core/base/json-member.ts';
-import { isJsonObject, type Json } from '../../core/base/json.ts';
+  isJsonObject,
+  type Json,
+} from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import { isSdkEvent, isStreamEvent } from './openhands-event.ts';
 import type { RunItems } from '../parts/run-items.ts';

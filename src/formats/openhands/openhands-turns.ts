@@ -1,6 +1,6 @@
 import type { Json } from '../../core/base/json.ts';
-import type { CallOutcome } from '../../core/records/call-outcome.ts';
-import type { StoredContent, StoredContentBlock } from '../../core/records/stored-message.ts';
+import type { CallOutcome } from '../../core/records/trajectory-record.ts';
+import type { StoredContent, StoredContentBlock } from '../../core/records/agent-message.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';

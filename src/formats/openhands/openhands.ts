@@ -4,13 +4,14 @@ import {
   membersOf,
   numberOrUndefined,
   textOrUndefined,
-} from '../../core/base/json-member.ts';
-import { isJsonObject, type Json } from '../../core/base/json.ts';
+  isJsonObject,
+  type Json,
+} from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { eventsLikeness, isSdkEvent, isStreamEvent } from './openhands-event.ts';
 import { dirname, join } from 'node:path';
-import { textOfContent } from '../../core/records/stored-message.ts';
+import { textOfContent } from '../../core/records/agent-message.ts';
 import { documentsIn } from '../parts/folder-documents.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';

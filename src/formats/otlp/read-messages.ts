@@ -1,7 +1,14 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { type Json, isJsonObject, type JsonObject } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
-import type { StoredContentBlock } from '../../core/records/stored-message.ts';
+import {
+  type JsonMembers,
+  listOf,
+  membersOf,
+  textOrUndefined,
+  type Json,
+  isJsonObject,
+  type JsonObject,
+  present,
+} from '../../core/base/json.ts';
+import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { callArguments, sourceCall } from '../parts/source-call.ts';

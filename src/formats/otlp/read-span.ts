@@ -1,7 +1,13 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../core/base/json.ts';
-import type { Mutable } from '../../core/base/mutable.ts';
-import type { StoredUsage } from '../../core/records/stored-message.ts';
+import {
+  type JsonMembers,
+  membersOf,
+  textOrUndefined,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Mutable,
+} from '../../core/base/json.ts';
+import type { StoredUsage } from '../../core/records/agent-message.ts';
 import { asJson, sourceResult } from '../parts/source-content.ts';
 import { GENAI_EVENTS, GENAI_OPERATIONS, GENAI } from './genai-names.ts';
 import { decodedValue, langChainMessage, notCaptured, readMessages, type TracedMessage } from './read-messages.ts';

@@ -4,10 +4,12 @@ import {
   membersOf,
   numberOrUndefined,
   textOrUndefined,
-} from '../../core/base/json-member.ts';
+  type Json,
+  isJsonObject,
+  type JsonObject,
+  present,
+} from '../../core/base/json.ts';
 import { hashText } from '../../core/base/hash.ts';
-import { type Json, isJsonObject, type JsonObject } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { asJson } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';

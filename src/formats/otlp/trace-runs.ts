@@ -19,7 +19,7 @@ import {
 } from './read-span.ts';
 import { hexId, OTEL_RUN_PREFIX, type TraceSpan } from './trace-span.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
-import { textOfContent } from '../../core/records/stored-message.ts';
+import { textOfContent } from '../../core/records/agent-message.ts';
 import type { RunEnded, ToolEnded } from '../../core/records/trajectory-record.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { type AnswerPart, runEnded, RunItems } from '../parts/run-items.ts';

@@ -1,8 +1,6 @@
-import type { Json } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
+import { type Json, present } from '../../core/base/json.ts';
 import { withHostOutcome } from '../../core/detect/calls/host-refusals.ts';
-import type { CallOutcome } from '../../core/records/call-outcome.ts';
-import type { ToolEnded, ToolStarted } from '../../core/records/trajectory-record.ts';
+import type { CallOutcome, ToolEnded, ToolStarted } from '../../core/records/trajectory-record.ts';
 import { UniqueNames } from './unique-names.ts';
 
 export interface CallShape {

@@ -1,4 +1,4 @@
-import { type JsonMembers, membersOf } from '../../core/base/json-member.ts';
+import { type JsonMembers, membersOf } from '../../core/base/json.ts';
 
 /** Confidence of a line importer: `all` if every line has its format, `some` if at least one line has, 0 if none has. */
 export function confidence(

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type JsonMembers, membersOf } from '../../core/base/json-member.ts';
+import { type JsonMembers, membersOf } from '../../core/base/json.ts';
 import { decodeJson } from '../reading/json-text.ts';
 
 /** Largest document of a folder that holds one per message or event. */

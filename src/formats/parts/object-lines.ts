@@ -1,5 +1,4 @@
-import type { JsonMembers } from '../../core/base/json-member.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { type JsonMembers, isJsonObject } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { LineImport } from '../importer.ts';
 import { SkipCounts } from './skip-counts.ts';

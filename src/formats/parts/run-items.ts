@@ -1,8 +1,6 @@
-import { present } from '../../core/base/present.ts';
-import type { Json, JsonObject } from '../../core/base/json.ts';
-import type { CallOutcome } from '../../core/records/call-outcome.ts';
-import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/stored-message.ts';
-import type { RunEnded, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import { present, type Json, type JsonObject } from '../../core/base/json.ts';
+import type { CallOutcome, RunEnded, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
 import { resultText } from '../../core/detect/calls/result-text.ts';
 import { type CallShape, SourceCallIds } from './call-ids.ts';

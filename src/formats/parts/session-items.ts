@@ -1,5 +1,5 @@
-import { present } from '../../core/base/present.ts';
-import type { StoredContentBlock, StoredUsage } from '../../core/records/stored-message.ts';
+import { present } from '../../core/base/json.ts';
+import type { StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import type { EndReason } from '../../core/records/words.ts';
 import type { RunEnded, RunEnding } from '../../core/records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';

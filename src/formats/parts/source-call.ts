@@ -1,5 +1,4 @@
-import { membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { type Json, isJsonObject } from '../../core/base/json.ts';
+import { membersOf, textOrUndefined, type Json, isJsonObject } from '../../core/base/json.ts';
 import type { CallShape } from './call-ids.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { asJson } from './source-content.ts';

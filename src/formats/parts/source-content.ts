@@ -1,6 +1,5 @@
-import { membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { type Json, isJsonObject } from '../../core/base/json.ts';
-import type { StoredContent, StoredContentBlock } from '../../core/records/stored-message.ts';
+import { membersOf, textOrUndefined, type Json, isJsonObject } from '../../core/base/json.ts';
+import type { StoredContent, StoredContentBlock } from '../../core/records/agent-message.ts';
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
 

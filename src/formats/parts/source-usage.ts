@@ -1,6 +1,5 @@
-import type { Mutable } from '../../core/base/mutable.ts';
-import { isJsonObject } from '../../core/base/json.ts';
-import type { StoredUsage } from '../../core/records/stored-message.ts';
+import { type Mutable, isJsonObject } from '../../core/base/json.ts';
+import type { StoredUsage } from '../../core/records/agent-message.ts';
 
 /** Names that sources use for each stored field. Numbers are stored as the source counts them. */
 const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] = [

@@ -1,11 +1,5 @@
-import {
-  type JsonMembers,
-  listOf,
-  membersOf,
-  numberOrUndefined,
-  textOrUndefined,
-} from '../../core/base/json-member.ts';
-import { type StoredUsage, textOfContent } from '../../core/records/stored-message.ts';
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json.ts';
+import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';

@@ -1,6 +1,5 @@
-import { present } from '../../core/base/present.ts';
+import { present, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
-import { membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json-member.ts';
 import { runEnded } from '../parts/run-items.ts';
 
 const MAX_OUTCOME_CHARS = 80;

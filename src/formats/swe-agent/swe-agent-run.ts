@@ -6,12 +6,13 @@ import {
   membersOf,
   numberOrUndefined,
   textOrUndefined,
-} from '../../core/base/json-member.ts';
+  jsonOf,
+  type Json,
+} from '../../core/base/json.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
 import { sweAgentOutcome } from './swe-agent-outcome.ts';
-import { jsonOf, type Json } from '../../core/base/json.ts';
 import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
 
 /** Number of history entries that are searched for the answer of a step. Needed because some answers became no step. */

@@ -1,5 +1,4 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';

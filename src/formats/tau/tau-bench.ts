@@ -1,5 +1,4 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { type JsonMembers, membersOf, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter } from '../importer.ts';

@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type { BudgetUsage } from '../../core/base/budget.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import type { Clock } from '../../core/base/clock.ts';

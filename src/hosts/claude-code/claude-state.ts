@@ -1,5 +1,5 @@
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { textOfContent } from '../../core/records/stored-message.ts';
+import { textOfContent } from '../../core/records/agent-message.ts';
 import { taskIn } from '../../formats/claude-code/claude-code-entry.ts';
 import { withEndedAgent, type SessionAgents } from './session-agents.ts';
 

@@ -1,10 +1,9 @@
 import { outcomeIn } from '../../adapters/claude/read-hook-input.ts';
 import { toolResultOf } from '../../adapters/claude/tool-response.ts';
-import { safeText } from '../../core/base/shown-text.ts';
-import type { Clock } from '../../core/base/clock.ts';
+import { safeText } from '../../core/base/printable.ts';
+import { type Clock, steadyMs } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { isJsonObject, type Json } from '../../core/base/json.ts';
-import { steadyMs } from '../../core/base/steady-ms.ts';
 import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { ClaudeSessions, ClaudeSessionsOptions } from './claude-sessions.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import type { StatePlaces } from '../../core/node/state-places.ts';
-import { projectStoreFile } from '../../core/node/project-store.ts';
+import { projectStoreFile } from '../../core/node/git-folder.ts';
 import { factsOf, findProject, userFolders } from '../config/find-config.ts';
 import type { LoadedConfig, LoadConfigOptions } from '../config/loaded-config.ts';
 import type { ResolvedConfig } from '../config/resolved-config.ts';

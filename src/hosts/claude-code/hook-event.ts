@@ -1,6 +1,4 @@
-import { numberOrUndefined, textOrUndefined } from '../../core/base/json-member.ts';
-import { isJsonObject, jsonOf } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
+import { numberOrUndefined, textOrUndefined, isJsonObject, jsonOf, present } from '../../core/base/json.ts';
 import type { HostEvent } from '../../adapters/host/host-event.ts';
 import { subagentFile } from '../../formats/claude-code/subagent-files.ts';
 import { isSessionFile, sessionFileOf } from '../../formats/find-sessions.ts';

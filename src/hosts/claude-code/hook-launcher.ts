@@ -16,7 +16,7 @@ import {
 import { isAbsolute, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type * as HookMain from './hook-main.ts';
 import { LINES_ARGUMENT } from './hook-lines.ts';
 import { logFault } from '../../core/node/fault-log.ts';

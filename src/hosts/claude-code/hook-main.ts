@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 
 import { systemClock } from '../../core/base/clock.ts';
 import { hasCode, messageOf } from '../../core/base/error.ts';
-import { faultText } from '../../core/recorder/fault-text.ts';
+import { faultText } from '../../core/recorder/append-fault.ts';
 import { untrustedText } from '../config/loaded-config.ts';
 import { type OneShotStore, sqliteOneShot } from '../../stores/sqlite/sqlite-one-shot.ts';
 import type { ClaudeSessions } from './claude-sessions.ts';
@@ -12,7 +12,7 @@ import { logFault, MAX_CONFIG_FAULTS, type HookFault } from '../../core/node/fau
 import { findHomeFolder } from './home-folder.ts';
 import { hookConfig } from './hook-config.ts';
 import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
-import { projectFolderOf } from '../../core/node/project-folder.ts';
+import { projectFolderOf } from '../../core/node/git-folder.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 import { writeStdout } from './write-stdout.ts';
 import type { ResolvedStore } from '../config/resolved-config.ts';

@@ -3,16 +3,14 @@ import { rmdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { present } from '../../core/base/present.ts';
+import { present, isJsonObject } from '../../core/base/json.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { requireInside, readGuarded, replaceGuarded } from '../../core/node/guarded-file.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { requireInside, readGuarded, replaceGuarded, findFile, replaceFile } from '../../core/node/guarded-file.ts';
 import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/state-places.ts';
 import { removeHooks } from './edit-settings.ts';
 import type { IgnoreFile } from './keep-settings-out.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';
 import { HOOK_MARK } from './init-hooks.ts';
-import { findFile, replaceFile } from '../../core/node/written-file.ts';
 
 /** A request to install the hooks for a host. */
 export interface InitRequest {

@@ -1,5 +1,4 @@
-import { systemClock } from '../../core/base/clock.ts';
-import { steadyMs } from '../../core/base/steady-ms.ts';
+import { systemClock, steadyMs } from '../../core/base/clock.ts';
 import { readResult } from '../../core/steering/read-result.ts';
 import { createFingerprint } from '../../core/redact/fingerprint.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';

@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';

@@ -1,9 +1,9 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { readResult } from '../../core/steering/read-result.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
 import { standardSteering } from '../../core/steering/standard-steering.ts';
-import { checkChange } from '../../core/store/check-change.ts';
+import { checkChange } from '../../core/store/check-batch.ts';
 import { planAppend } from '../../core/store/plan-append.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { createStoredRun, type SavedSnapshot } from '../../core/store/stored-run.ts';

@@ -1,5 +1,5 @@
-import { present } from '../../core/base/present.ts';
-import { parseDuration } from '../../core/base/parse-duration.ts';
+import { present } from '../../core/base/json.ts';
+import { parseDuration } from '../../core/base/number-text.ts';
 import { MAX_FEEDBACK_CHARS, renderFeedback } from '../../core/steering/feedback/check-draft.ts';
 import type { DoomLoopOptions } from '../../core/steering/guidance/built-in-guidance.ts';
 import { BUILT_IN_RULES } from '../../core/redact/secret-rules.ts';

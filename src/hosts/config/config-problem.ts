@@ -1,4 +1,4 @@
-import { safeText } from '../../core/base/shown-text.ts';
+import { safeText } from '../../core/base/printable.ts';
 
 const MAX_PATH_CHARS = 200;
 const MAX_MESSAGE_CHARS = 500;

@@ -6,7 +6,7 @@ import { almostConfig, anyConfig } from '../../../test/support/config-arbitrary.
 import { mutatedJson } from '../../../test/support/json-mutation.ts';
 import { problemText, type ConfigProblem } from './config-problem.ts';
 import { decodeConfig } from './decode-config.ts';
-import { isRegExp } from '../../core/base/describe-shape.ts';
+import { isRegExp } from '../../core/base/shape.ts';
 
 const validate = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { regex: isRegExp } }).compile(
   configSchema(),

@@ -1,12 +1,11 @@
 import { STANDARD_NOISE } from '../../core/steering/standard-steering.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { NOISE_DEFAULTS, type NoiseOptions } from '../../core/steering/advice/decide-advice.ts';
 import { STEERING_DEFAULTS } from '../../core/steering/prompt/define-provider.ts';
 import { COMPLETION_DEFAULTS } from '../../core/run/completion-check.ts';
 import type { Budget } from '../../core/base/budget.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
-import { BYTES_TEXT } from '../../core/base/parse-bytes.ts';
-import { DURATION_TEXT } from '../../core/base/parse-duration.ts';
+import { BYTES_TEXT, DURATION_TEXT } from '../../core/base/number-text.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt-template.ts';
 import { BUILT_IN_RULES } from '../../core/redact/secret-rules.ts';
 import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';

@@ -4,12 +4,18 @@ import type { ConfigProblem } from './config-problem.ts';
 import { configShape } from './config-shape.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import { readJson } from './read-json.ts';
-import { nearestName } from '../../core/base/nearest-name.ts';
-import { present } from '../../core/base/present.ts';
-import { isJsonObject } from '../../core/base/json.ts';
-import { expectedText, fitsShape, foundText, typeOf } from '../../core/base/describe-shape.ts';
-import type { ListShape, MapShape, ObjectShape, Shape } from '../../core/base/shape.ts';
-import { removedText } from '../../core/base/removed-names.ts';
+import { nearestName, removedText } from '../../core/base/check-members.ts';
+import { present, isJsonObject } from '../../core/base/json.ts';
+import {
+  expectedText,
+  fitsShape,
+  foundText,
+  typeOf,
+  type ListShape,
+  type MapShape,
+  type ObjectShape,
+  type Shape,
+} from '../../core/base/shape.ts';
 
 /** Maximum number of reported problems per value. */
 const MAX_PROBLEMS = 100;

@@ -1,4 +1,4 @@
-import type { Severity, Observation } from '../../core/records/feedback.ts';
+import type { Severity, Observation } from '../../core/records/spoken-advice.ts';
 import type { PatternLevel } from '../../core/records/trajectory-pattern.ts';
 import type { PatternTrigger } from '../../core/steering/prompt/feedback-trigger.ts';
 import { ToolInvoked } from '../../core/session/tool-invoked.ts';

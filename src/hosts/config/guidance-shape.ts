@@ -1,5 +1,5 @@
 import { GUIDANCE_DEFAULTS } from '../../core/steering/prompt/define-provider.ts';
-import type { DecisionPoint } from '../../core/records/guidance.ts';
+import type { DecisionPoint } from '../../core/records/spoken-advice.ts';
 import type { BankEntry, Condition, GuidanceSection } from './coxswain-config.ts';
 import { BANK_LIMITS, CLASSIFIERS, GUIDANCE, type GuidanceLimits } from './guidance-providers.ts';
 import {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { projectStoreFile } from '../../core/node/project-store.ts';
+import { projectStoreFile } from '../../core/node/git-folder.ts';
 import { realProject, type StatePlaces } from '../../core/node/state-places.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { problemText } from './config-problem.ts';

@@ -2,7 +2,7 @@ import { messageOf } from '../../core/base/error.ts';
 import { readSources, type ReadSource, type ReadSources } from './config-sources.ts';
 import type { LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 import { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { hashText } from '../../core/base/hash.ts';
 import { checkTogether } from './check-together.ts';
 import { addCode, type CodeSection, readModule } from './code-config.ts';

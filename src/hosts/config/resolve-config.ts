@@ -1,13 +1,12 @@
 import { isAbsolute, join, resolve } from 'node:path';
 
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
 import { hashText } from '../../core/base/hash.ts';
-import { parseBytes } from '../../core/base/parse-bytes.ts';
-import { parseDuration } from '../../core/base/parse-duration.ts';
+import { parseBytes, parseDuration } from '../../core/base/number-text.ts';
 import type { RedactionOptions } from '../../core/redact/redactor.ts';
-import { projectStoreFile } from '../../core/node/project-store.ts';
+import { projectStoreFile } from '../../core/node/git-folder.ts';
 import { parseStoreAddress, shownAddress, storePath } from '../../stores/store-address.ts';
 import type {
   CompletionSection,

@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import { hashText } from '../../core/base/hash.ts';
 import { staticFeedback } from '../../core/steering/feedback/built-in-feedback.ts';

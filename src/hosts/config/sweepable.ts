@@ -1,12 +1,12 @@
-import { membersOf } from '../../core/base/json-member.ts';
+import { membersOf } from '../../core/base/json.ts';
 import { type CoxswainError, invalidArgument } from '../../core/base/error.ts';
 import { checkTogether } from './check-together.ts';
 import { configFields } from './config-fields.ts';
 import { problemText } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import { readConfig } from './decode-config.ts';
-import { expectedText } from '../../core/base/describe-shape.ts';
-import { nearestName } from '../../core/base/nearest-name.ts';
+import { expectedText } from '../../core/base/shape.ts';
+import { nearestName } from '../../core/base/check-members.ts';
 
 /** A configuration with one changed number. Plain JSON. */
 export interface SweptConfig {

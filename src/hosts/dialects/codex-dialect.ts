@@ -1,8 +1,6 @@
 import { basename } from 'node:path';
 
-import { present } from '../../core/base/present.ts';
-import { textOrUndefined } from '../../core/base/json-member.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { present, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
 import { CodexCallFacts } from '../../formats/codex/codex-result.ts';
 import { codexRolloutImporter } from '../../formats/codex/codex.ts';
 import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.ts';

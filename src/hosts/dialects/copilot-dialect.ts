@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
+import { isJsonObject, present } from '../../core/base/json.ts';
 import { copilotImporter } from '../../formats/copilot/copilot.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.ts';

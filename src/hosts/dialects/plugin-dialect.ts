@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type { LineImporter } from '../../formats/importer.ts';
 import { stopReason, type HookDialect, type HostName } from './hook-dialect.ts';
 

@@ -1,9 +1,8 @@
 import { outcomeIn, readHookInput } from '../../adapters/claude/read-hook-input.ts';
-import { isJsonObject } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
+import { isJsonObject, present } from '../../core/base/json.ts';
 import { usageOfStored } from '../../adapters/host/content-blocks.ts';
 import type { AnswerUsage, HostEvent } from '../../adapters/host/host-event.ts';
-import type { StoredUsage } from '../../core/records/stored-message.ts';
+import type { StoredUsage } from '../../core/records/agent-message.ts';
 import type { HookPayload } from './hook-dialect.ts';
 
 /** Tokens of one answer, in the format of a hook payload. */

@@ -3,10 +3,8 @@ import { basename } from 'node:path';
 
 import { usageOfStored } from '../../adapters/host/content-blocks.ts';
 import type { EndedCall, SessionAnswer, SessionPart, TranscriptCall } from '../../adapters/host/host-event.ts';
-import { isJsonObject, jsonOf } from '../../core/base/json.ts';
-import type { JsonMembers } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
-import { textOfContent, type StoredMessage } from '../../core/records/stored-message.ts';
+import { isJsonObject, jsonOf, type JsonMembers, present } from '../../core/base/json.ts';
+import { textOfContent, type StoredMessage } from '../../core/records/agent-message.ts';
 import type { RunEnding, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import type { FormatName, ImportItem } from '../../formats/import-item.ts';
 import type { LineImporter } from '../../formats/importer.ts';

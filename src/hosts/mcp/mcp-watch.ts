@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 
-import { isJsonObject, jsonOf } from '../../core/base/json.ts';
-import { textOrUndefined } from '../../core/base/json-member.ts';
-import { present } from '../../core/base/present.ts';
+import { isJsonObject, jsonOf, textOrUndefined, present } from '../../core/base/json.ts';
 import { resultOf } from '../../adapters/host/content-blocks.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';
 import { deliverAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';

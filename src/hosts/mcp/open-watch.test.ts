@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { readFaults } from '../../core/node/fault-log.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { openWatch } from './open-watch.ts';
-import { projectStoreFile } from '../../core/node/project-store.ts';
+import { projectStoreFile } from '../../core/node/git-folder.ts';
 
 async function recordCall(): Promise<void> {
   const opened = await openWatch(process.env);

@@ -1,11 +1,11 @@
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { loadConfigSync } from '../config/load-config.ts';
 import { notifySink } from '../notify/notify-sink.ts';
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import { openStore } from '../../stores/registry/open-store.ts';
 import { logFault, MAX_CONFIG_FAULTS } from '../../core/node/fault-log.ts';
-import { projectFolderOf } from '../../core/node/project-folder.ts';
+import { projectFolderOf } from '../../core/node/git-folder.ts';
 import { McpWatch } from './mcp-watch.ts';
 
 /** A watch, and a function that releases its resources. */

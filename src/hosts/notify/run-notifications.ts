@@ -5,7 +5,7 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import { printableCut } from '../../core/base/printable.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import { isCutOff, type RunOutcome } from '../../core/facts/run-verdict.ts';

@@ -5,7 +5,7 @@ import { gunzip } from 'node:zlib';
 import { type Clock, systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { isJsonObject } from '../../core/base/json.ts';
-import { bodyOf, type BufferedBodies } from '../../core/node/request-body.ts';
+import { bodyOf, type BufferedBodies } from '../../core/node/guard-request.ts';
 import { decodeProtobuf, encodeStatus, encodeSuccess } from '../../formats/otlp/otlp-protobuf.ts';
 import { readSpans, type FoundSpans } from '../../formats/otlp/read-spans.ts';
 import { decodeJson } from '../../formats/reading/json-text.ts';

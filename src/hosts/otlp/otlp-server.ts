@@ -1,10 +1,14 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 
-import { boundConnections, UNPROVEN_LIMITS } from '../../core/node/bound-connections.ts';
+import {
+  boundConnections,
+  UNPROVEN_LIMITS,
+  allowedHosts,
+  guardRequest,
+  tokenCheck,
+} from '../../core/node/guard-request.ts';
 import { CoxswainError, hasCode } from '../../core/base/error.ts';
-import { allowedHosts, guardRequest } from '../../core/node/guard-request.ts';
-import { tokenCheck } from '../../core/node/token-check.ts';
 import { isOtlp, type OtlpEndpoint } from './otlp-endpoint.ts';
 
 /** Address and credentials of an OTLP server. */

@@ -1,5 +1,5 @@
 import { CoxswainError } from '../../core/base/error.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type { ImportItem } from '../../formats/import-item.ts';
 import { traceRuns } from '../../formats/otlp/trace-runs.ts';
 import type { TraceSpan } from '../../formats/otlp/trace-span.ts';

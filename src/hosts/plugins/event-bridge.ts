@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../core/base/clock.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import { logFault } from '../../core/node/fault-log.ts';
-import { projectFolderOf } from '../../core/node/project-folder.ts';
+import { projectFolderOf } from '../../core/node/git-folder.ts';
 import { timeoutOf } from '../claude-code/init-hooks.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';
 import { EventProcess, type PluginProgram } from './event-process.ts';

@@ -1,6 +1,4 @@
-import { membersOf, textOrUndefined } from '../../core/base/json-member.ts';
-import { isJsonObject } from '../../core/base/json.ts';
-import { present } from '../../core/base/present.ts';
+import { membersOf, textOrUndefined, isJsonObject, present } from '../../core/base/json.ts';
 import { piUsage } from '../../formats/pi/pi.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
 import { RecentUsages } from './recent-usages.ts';

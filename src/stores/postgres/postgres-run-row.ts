@@ -5,7 +5,7 @@ import type { EncodedRecord } from '../../core/store/check-batch.ts';
 import type { PostgresRow, PostgresSession, PostgresValue } from './postgres-client.ts';
 import { THIS_MONTH } from './postgres-schema.ts';
 import { chunksOf, joinTexts, listParameter, toIdText, toKindText } from './postgres-text.ts';
-import { rowChecksums, type CheckedTable } from '../../core/store/row-checksum.ts';
+import { rowChecksums, type CheckedTable } from '../../core/store/run-check.ts';
 import { damagedSummary, type RunSummary } from '../../core/facts/run-summary.ts';
 import { storedKind } from '../../core/store/search-page.ts';
 import { storeDamaged } from '../../core/store/store-error.ts';

@@ -10,11 +10,11 @@ import {
   toSearchPage,
   type CheckedSearchQuery,
   type SearchPlace,
+  wordsIn,
 } from '../../core/store/search-page.ts';
 import type { DamagedPlace } from '../../core/store/store-error.ts';
 import type { SearchHit, SearchPage } from '../../core/store/trajectory-store.ts';
-import { wordsIn } from '../../core/store/words-in.ts';
-import { recordText } from '../../core/store/record-text.ts';
+import { recordText } from '../../core/store/run-check.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 const FOREIGN_KEY_VIOLATION = '23503';

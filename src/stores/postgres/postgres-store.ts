@@ -2,7 +2,7 @@ import { CoxswainError, hasCode, invalidArgument } from '../../core/base/error.t
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkBatch, isRunId } from '../../core/store/check-batch.ts';
-import { checkReadQuery } from '../../core/store/check-read-query.ts';
+import { checkReadQuery } from '../../core/store/page-cursor.ts';
 import { createPostgresAppend, type PostgresAppend } from './postgres-append.ts';
 import { clientFromPool, type PgPool, type PostgresClient, type PostgresRow } from './postgres-client.ts';
 import { bytesOfRow, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';

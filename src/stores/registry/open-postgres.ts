@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
 import type * as Pg from 'pg';
 

@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { sqliteModule } from '../../core/node/sqlite-module.ts';
 import { CoxswainError } from '../../core/base/error.ts';
 import { makeFolderSync } from '../make-folder-sync.ts';
-import { makeDataFolder } from '../../core/node/project-store.ts';
+import { makeDataFolder } from '../../core/node/git-folder.ts';
 import { GUARDED_OPTIONS, applyGuardPragmas, refuseForeignSideFiles } from './sqlite-hardening.ts';
 import { createSchema, isStore } from './sqlite-schema.ts';
 import { isNotADatabase, toStoreError } from '../../core/store/store-error.ts';

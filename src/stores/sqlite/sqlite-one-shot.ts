@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { steadyMs } from '../../core/base/steady-ms.ts';
+import { steadyMs } from '../../core/base/clock.ts';
 import { checkRunId } from '../../core/store/check-batch.ts';
 import { isBusy, whileBusy } from '../sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';

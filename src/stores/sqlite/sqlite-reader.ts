@@ -8,8 +8,13 @@ import { CoxswainError } from '../../core/base/error.ts';
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { checkSearchQuery, compareHits, toSearchPage, type CheckedSearchQuery } from '../../core/store/search-page.ts';
-import { createSearchScan } from '../../core/store/search-scan.ts';
+import {
+  checkSearchQuery,
+  compareHits,
+  toSearchPage,
+  type CheckedSearchQuery,
+  createSearchScan,
+} from '../../core/store/search-page.ts';
 import { isBusy, whileBusy } from '../sqlite-busy.ts';
 import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';
 import {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { isRunId } from '../../core/store/check-batch.ts';
-import { checkReadQuery } from '../../core/store/check-read-query.ts';
+import { checkReadQuery } from '../../core/store/page-cursor.ts';
 import { checkRunQuery, compareRuns, toRunPage } from '../../core/store/run-page.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { SqliteRowChecks, type RecordRow } from './sqlite-row-checks.ts';

@@ -1,5 +1,5 @@
 import { isRunId } from '../../core/store/check-batch.ts';
-import { rowChecksums, type CheckedTable } from '../../core/store/row-checksum.ts';
+import { rowChecksums, type CheckedTable } from '../../core/store/run-check.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { damagedSummary, type RunSummary } from '../../core/facts/run-summary.ts';
 import type { SavedSnapshot } from '../../core/store/stored-run.ts';

@@ -1,11 +1,10 @@
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { CheckedBatch } from '../../core/store/check-batch.ts';
-import { checkChange } from '../../core/store/check-change.ts';
+import { type CheckedBatch, checkChange } from '../../core/store/check-batch.ts';
 import { planAppend, type AppendPlan } from '../../core/store/plan-append.ts';
 import { foldRunSummaries, lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { createStoredRun, type SavedSnapshot } from '../../core/store/stored-run.ts';
-import { rowChecksums } from '../../core/store/row-checksum.ts';
+import { rowChecksums } from '../../core/store/run-check.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
 import { ROWS_AN_INSERT } from './sqlite-statements.ts';
 import { isDamaged, storeDamaged, toStoreError } from '../../core/store/store-error.ts';

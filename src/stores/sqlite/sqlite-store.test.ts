@@ -12,7 +12,7 @@ import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { storeContract } from '../../../test/support/store-contract.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { requireSqlite } from './sqlite-database.ts';
-import { rowChecksums } from '../../core/store/row-checksum.ts';
+import { rowChecksums } from '../../core/store/run-check.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
 storeContract('sqliteStore', () =>

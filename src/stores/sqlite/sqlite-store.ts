@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { checkMembers } from '../../core/base/check-members.ts';
 import { invalidArgument } from '../../core/base/error.ts';
-import { projectStoreFile } from '../../core/node/project-store.ts';
+import { projectStoreFile } from '../../core/node/git-folder.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkBatch, checkRunId, isRunId } from '../../core/store/check-batch.ts';
-import { checkSearchQuery, toSearchPage, storedKind } from '../../core/store/search-page.ts';
+import { checkSearchQuery, toSearchPage, storedKind, wordsIn } from '../../core/store/search-page.ts';
 import { whileBusy, isBusy } from '../sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { searchSqlite } from './sqlite-search.ts';
@@ -37,10 +37,9 @@ import type {
 } from '../../core/store/trajectory-store.ts';
 import { systemClock } from '../../core/base/clock.ts';
 import { parseRecord } from '../../core/records/decode-record.ts';
-import { recordText } from '../../core/store/record-text.ts';
+import { recordText } from '../../core/store/run-check.ts';
 import type { SqliteRowChecks } from './sqlite-row-checks.ts';
 import { lazyStatements, RECORD_COLUMNS, type SqliteRow, type Statements } from './sqlite-statements.ts';
-import { wordsIn } from '../../core/store/words-in.ts';
 
 /** Records per batch at most, and the milliseconds spent on finding their words; writing them takes as long. */
 const BATCH_RECORDS = 256;

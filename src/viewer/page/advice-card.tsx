@@ -2,7 +2,7 @@ import type { HTMLAttributes, ReactElement } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
 import { timesSeen } from '../../core/facts/seen-pattern.ts';
-import { safeText } from '../../core/base/shown-text.ts';
+import { safeText } from '../../core/base/printable.ts';
 import type { AdviceMark, CallMark, EvidenceCall, PatternSpan, RunAnswer } from '../server/api-shapes.ts';
 import { deliveryOf, pointText } from './advice-words.ts';
 import { FilterTag } from './filter-tag.tsx';

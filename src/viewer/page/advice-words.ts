@@ -1,4 +1,4 @@
-import { assertNever } from '../../core/base/assert-never.ts';
+import { assertNever } from '../../core/base/error.ts';
 import type { AdviceMark } from '../server/api-shapes.ts';
 
 /** Returns a short word for how advice was delivered, and the CSS class of its tag. */

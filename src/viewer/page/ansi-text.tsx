@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-import { safeText } from '../../core/base/shown-text.ts';
+import { safeText } from '../../core/base/printable.ts';
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
 /** A sequence that sets colours. No parser package is used: the one that we tried has no licence text. */

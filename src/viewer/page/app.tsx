@@ -1,7 +1,7 @@
 import { Fragment, type ReactElement, useCallback, useEffect, useRef, useState } from 'react';
 
-import { assertNever } from '../../core/base/assert-never.ts';
-import { present } from '../../core/base/present.ts';
+import { assertNever } from '../../core/base/error.ts';
+import { present } from '../../core/base/json.ts';
 import type { SourceRow } from '../server/api-shapes.ts';
 import { ApiError, getCall, getSources, type RunAddress } from './api.ts';
 import { ComparePage } from './compare-page.tsx';

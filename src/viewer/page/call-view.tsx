@@ -1,10 +1,14 @@
 import { createContext, useContext, useState, type ReactElement } from 'react';
 
-import { outcomeOf } from '../../core/records/call-outcome.ts';
-import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import {
+  outcomeOf,
+  type ToolEnded,
+  type ToolStarted,
+  type TrajectoryRecord,
+} from '../../core/records/trajectory-record.ts';
 import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
 import { countOf, countText } from '../../core/base/number-text.ts';
-import { safeText } from '../../core/base/shown-text.ts';
+import { safeText } from '../../core/base/printable.ts';
 import type { ListedRow, RunRow } from '../server/api-shapes.ts';
 import { editOf, type EditDiff } from './edit-diff.ts';
 import { languageOf } from './code-text.tsx';

@@ -1,7 +1,7 @@
 import { type ReactElement, type ReactNode, useState, useSyncExternalStore } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
-import { safeText } from '../../core/base/shown-text.ts';
+import { safeText } from '../../core/base/printable.ts';
 import type { ListedRow, SourceRow } from '../server/api-shapes.ts';
 import { ApiError } from './api.ts';
 import type { RecordPages } from './record-pages.ts';

@@ -1,5 +1,5 @@
-import { assertNever } from '../../core/base/assert-never.ts';
-import { present } from '../../core/base/present.ts';
+import { assertNever } from '../../core/base/error.ts';
+import { present } from '../../core/base/json.ts';
 import { RUN_FILTER_NAMES, type RunAddress, type RunFilters } from './api.ts';
 
 /** A view of the page. The address contains all of it. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
 
 import { countText } from '../../core/base/number-text.ts';
-import { titlesOf } from '../../core/facts/run-titles.ts';
+import { titlesOf } from '../../core/facts/task-title.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';

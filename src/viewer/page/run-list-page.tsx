@@ -3,7 +3,7 @@ import { Fragment, type ReactElement, useCallback, useEffect, useLayoutEffect, u
 
 import { LruMap } from '../../core/base/lru-map.ts';
 import { countOf, countText } from '../../core/base/number-text.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type { LabelRow, ListedRow, RunGroup, SourceRow, TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
 import { ApiError, getLabels, getTasks, type RunFilters } from './api.ts';
 import { isTyping } from './is-typing.ts';

@@ -6,7 +6,7 @@ import type { RunFilters } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { countOf, countText, periodText } from '../../core/base/number-text.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { wasOpened } from './opened-runs.ts';
 import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';

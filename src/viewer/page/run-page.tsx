@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
 import { countText } from '../../core/base/number-text.ts';
-import { present } from '../../core/base/present.ts';
-import { safeText } from '../../core/base/shown-text.ts';
+import { present } from '../../core/base/json.ts';
+import { safeText } from '../../core/base/printable.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { LastAnswer, ListedRow, RunAnswer, RunRow } from '../server/api-shapes.ts';
 import { findWords } from '../server/find-words.ts';

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { runStory, type StoryPiece } from '../../core/facts/run-story.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { safeLine } from './safe-text.ts';

@@ -2,8 +2,7 @@ import { type ReactElement, type ReactNode, useEffect, useRef, useState } from '
 
 import { bytesText, countOf, countText } from '../../core/base/number-text.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
-import { outcomeOf } from '../../core/records/call-outcome.ts';
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { outcomeOf, type TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
 import { exportPath, getExport, type RunAddress } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { safeText } from '../../core/base/shown-text.ts';
+import { safeText } from '../../core/base/printable.ts';
 import { safeLine } from './safe-text.ts';
 
 /** Characters that reorder or hide text, and half characters. */

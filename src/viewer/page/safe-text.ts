@@ -1,4 +1,4 @@
-import { safeText } from '../../core/base/shown-text.ts';
+import { safeText } from '../../core/base/printable.ts';
 
 /** Applies `safeText` and puts the result on one line. */
 export function safeLine(text: string): string {

@@ -1,4 +1,4 @@
-import type { KindsThat, PayloadOf } from '../../core/records/field-types.ts';
+import type { KindsThat, PayloadOf } from '../../core/records/shapes.ts';
 import { rowOf } from '../../core/records/kind-definition.ts';
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { countOf, countText } from '../../core/base/number-text.ts';

@@ -1,13 +1,12 @@
 import type { LastAct, RunVerdict } from '../../core/facts/run-verdict.ts';
 import type { Delivery, NextCall } from '../../core/facts/advice-outcome.ts';
 import type { Label } from '../../lab/labels.ts';
-import type { Severity } from '../../core/records/feedback.ts';
-import type { DecisionPoint } from '../../core/records/guidance.ts';
+import type { Severity, DecisionPoint } from '../../core/records/spoken-advice.ts';
 import type { PatternLevel } from '../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunPatterns } from '../../core/facts/seen-pattern.ts';
 import type { RunUsage } from '../../core/facts/run-view.ts';
-import type { Wasted } from '../../core/facts/story-fold.ts';
+import type { Wasted } from '../../core/facts/run-story.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { StoreKind } from '../../stores/store-address.ts';
 import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 
-import { steadyMs } from '../../core/base/steady-ms.ts';
+import { steadyMs } from '../../core/base/clock.ts';
 import { lastSeqOf } from '../../core/facts/run-summary.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { Problem } from './api-shapes.ts';

@@ -1,6 +1,6 @@
-import { steadyMs } from '../../core/base/steady-ms.ts';
+import { steadyMs } from '../../core/base/clock.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { recordText } from '../../core/store/record-text.ts';
+import { recordText } from '../../core/store/run-check.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { FindAnswer } from './api-shapes.ts';
 import { createBreather } from '../../core/node/breather.ts';

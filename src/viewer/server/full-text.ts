@@ -1,7 +1,7 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { steadyMs } from '../../core/base/steady-ms.ts';
-import { phrasesIn } from '../../core/store/words-in.ts';
+import { steadyMs } from '../../core/base/clock.ts';
+import { phrasesIn } from '../../core/store/search-page.ts';
 import type { FoundPlace } from './api-shapes.ts';
 import type { ViewerSource } from './viewer-source.ts';
 import { waitAtMost } from './wait-at-most.ts';

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { formatLabels, LABEL_TARGETS, readLabels, type Label } from '../../lab/labels.ts';
 import { CoxswainError } from '../../core/base/error.ts';
-import { replaceFile } from '../../core/node/written-file.ts';
+import { replaceFile } from '../../core/node/guarded-file.ts';
 import type { LabelsAnswer } from './api-shapes.ts';
 
 const MAX_ID_CHARS = 1_100;

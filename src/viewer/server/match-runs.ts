@@ -1,6 +1,6 @@
 import { systemClock } from '../../core/base/clock.ts';
 import { hasFailed } from '../../core/facts/run-verdict.ts';
-import { StoredNames } from '../../core/facts/stored-names.ts';
+import { StoredNames } from '../../core/facts/task-title.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Facets, FoundPlace, RunExtras } from './api-shapes.ts';

@@ -18,7 +18,7 @@ import { allRuns } from '../../core/store/all-runs.ts';
 import { foldRunSummaries, lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { openSqliteReader } from '../../stores/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { recordText } from '../../core/store/record-text.ts';
+import { recordText } from '../../core/store/run-check.ts';
 import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { findWords } from './find-words.ts';
 import type { RunReader } from './run-reader.ts';

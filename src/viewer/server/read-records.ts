@@ -1,14 +1,14 @@
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import { CoxswainError, type CoxswainErrorCode } from '../../core/base/error.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { readCall } from '../../core/detect/calls/tool-semantics.ts';
 import { contextTokensOf } from '../../core/facts/context-tokens.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { createBreather } from '../../core/node/breather.ts';
-import { toStoredRecord } from '../../core/records/encode-record.ts';
-import type { PayloadOf } from '../../core/records/field-types.ts';
+import { toStoredRecord } from '../../core/records/decode-record.ts';
+import type { PayloadOf } from '../../core/records/shapes.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { FailureRow, FilesRow, RecordsAnswer, RunState, SeenRequest } from './api-shapes.ts';
 import { cutValues } from './cut-values.ts';

@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { hasFailed, verdictOf } from '../../core/facts/run-verdict.ts';
 import type { RunExtras, RunGroup } from './api-shapes.ts';

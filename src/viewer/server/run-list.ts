@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
-import { assertNever } from '../../core/base/assert-never.ts';
-import { systemClock } from '../../core/base/clock.ts';
-import { steadyMs } from '../../core/base/steady-ms.ts';
+import { assertNever } from '../../core/base/error.ts';
+import { systemClock, steadyMs } from '../../core/base/clock.ts';
 import { readPageCursor, writePageCursor } from '../../core/store/page-cursor.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { scriptedRecords, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
-import { WITHHELD_REASON } from '../../core/records/delivery-reason.ts';
+import { WITHHELD_REASON } from '../../core/records/words.ts';
 import type { FeedbackProduced } from '../../core/records/trajectory-record.ts';
 import type { RunExtras } from './api-shapes.ts';
 import { RunOverviewFold } from './run-overview-fold.ts';

@@ -1,7 +1,7 @@
-import { adviceOf } from '../../core/records/advice-of.ts';
+import { adviceOf } from '../../core/records/derived-payload.ts';
 import { callNumber } from '../../core/base/call-number.ts';
 import { hashText } from '../../core/base/hash.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import type {
@@ -15,13 +15,13 @@ import { followedText } from '../../core/facts/followed-text.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import type { LastCheck } from '../../core/facts/run-verdict.ts';
 import { RunView, type RunUsage } from '../../core/facts/run-view.ts';
-import { StoryFold } from '../../core/facts/story-fold.ts';
+import { StoryFold } from '../../core/facts/run-story.ts';
 import { slashCommand, taskTitle } from '../../core/facts/task-title.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
 import { lastSeqOf } from '../../core/facts/run-summary.ts';
 import { WorkFold } from '../../core/facts/run-work.ts';
-import type { StoredMessage } from '../../core/records/stored-message.ts';
+import type { StoredMessage } from '../../core/records/agent-message.ts';
 import type {
   AdviceMark,
   ChangedFile,

@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { CoxswainError } from '../../core/base/error.ts';
 
 export type RunSort = (typeof SORTS)[number];

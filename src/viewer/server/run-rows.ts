@@ -1,9 +1,9 @@
 import { hashText } from '../../core/base/hash.ts';
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { readCall } from '../../core/detect/calls/tool-semantics.ts';
 import type { RunCall } from '../../core/facts/run-call.ts';
 import { rowOf } from '../../core/records/kind-definition.ts';
-import type { StoredContent, StoredMessage } from '../../core/records/stored-message.ts';
+import type { StoredContent, StoredMessage } from '../../core/records/agent-message.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { CallMark, CallsAround, EvidenceCall, RowKind, RunRow } from './api-shapes.ts';
 

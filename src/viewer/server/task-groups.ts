@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { taskKeyOf, type MatchedRun } from './match-runs.ts';
 import type { TaskGroup } from './api-shapes.ts';
 

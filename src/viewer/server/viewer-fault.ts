@@ -1,4 +1,4 @@
-import { present } from '../../core/base/present.ts';
+import { present } from '../../core/base/json.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { isLocked } from '../../stores/sqlite/sqlite-reader.ts';
 import type { Problem } from './api-shapes.ts';

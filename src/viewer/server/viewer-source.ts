@@ -3,10 +3,10 @@ import { allRuns } from '../../core/store/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-import { present } from '../../core/base/present.ts';
-import { steadyMs } from '../../core/base/steady-ms.ts';
+import { present } from '../../core/base/json.ts';
+import { steadyMs } from '../../core/base/clock.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { titlesOf } from '../../core/facts/run-titles.ts';
+import { titlesOf } from '../../core/facts/task-title.ts';
 import type { Problem, SourceRow } from './api-shapes.ts';
 import type { RunReader } from './run-reader.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';

@@ -1,4 +1,4 @@
-import type { Wasted } from '../../core/facts/story-fold.ts';
+import type { Wasted } from '../../core/facts/run-story.ts';
 
 /** Joins the parts. A tab in a part becomes a space. */
 const SEPARATOR = '\t';

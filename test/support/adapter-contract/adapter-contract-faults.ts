@@ -1,6 +1,6 @@
 import { CoxswainError } from '../../../src/core/base/error.ts';
 import type { CoxswainOptions } from '../../../src/core/run/coxswain.ts';
-import { DECISION_POINTS } from '../../../src/core/records/guidance.ts';
+import { DECISION_POINTS } from '../../../src/core/records/spoken-advice.ts';
 import { memoryStore } from '../../../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import { endingOf, type AdapterContractCase, type Allowed } from './adapter-contract-case.ts';

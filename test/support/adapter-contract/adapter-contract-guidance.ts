@@ -1,4 +1,4 @@
-import { DECISION_POINTS, type DecisionPoint } from '../../../src/core/records/guidance.ts';
+import { DECISION_POINTS, type DecisionPoint } from '../../../src/core/records/spoken-advice.ts';
 import type { GuidanceContext } from '../../../src/core/steering/prompt/guidance-provider.ts';
 import { endingOf, timesInRequests, type AdapterContractCase } from './adapter-contract-case.ts';
 import type { AdapterOutcome } from './adapter-harness.ts';

@@ -1,11 +1,11 @@
-import { type StoredMessage, textOfContent } from '../../../src/core/records/stored-message.ts';
+import { type StoredMessage, textOfContent } from '../../../src/core/records/agent-message.ts';
 import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import { endingOf, type AdapterContractCase } from './adapter-contract-case.ts';
 import { payloadsOf, type Scene } from './adapter-player.ts';
 import { feedbackAfterEachCall, guidanceAlwaysAt } from './contract-advice.ts';
 import { FAILING_BESIDE, FINAL_TEXT, PARALLEL, RESULTS, SEQUENTIAL } from './contract-scenes.ts';
-import { DECISION_POINTS } from '../../../src/core/records/guidance.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../../../src/core/records/delivery-reason.ts';
+import { DECISION_POINTS } from '../../../src/core/records/spoken-advice.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../../../src/core/records/words.ts';
 import type { SteeringOptions } from '../../../src/core/steering/steering-options.ts';
 
 /** Tests that the records match the actions of the agent, and that coxswain changes nothing if there is no advice. */

@@ -1,4 +1,4 @@
-import { DECISION_POINTS, type DecisionPoint } from '../../../src/core/records/guidance.ts';
+import { DECISION_POINTS, type DecisionPoint } from '../../../src/core/records/spoken-advice.ts';
 import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { AdapterHarness } from './adapter-harness.ts';
 import { playScene, type Scene } from './adapter-player.ts';

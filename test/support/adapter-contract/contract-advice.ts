@@ -1,4 +1,4 @@
-import type { DecisionPoint } from '../../../src/core/records/guidance.ts';
+import type { DecisionPoint } from '../../../src/core/records/spoken-advice.ts';
 import type { FeedbackProviderConfig } from '../../../src/core/steering/prompt/feedback-provider.ts';
 import type { GuidanceContext, GuidanceProviderConfig } from '../../../src/core/steering/prompt/guidance-provider.ts';
 

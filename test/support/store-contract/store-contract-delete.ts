@@ -1,4 +1,4 @@
-import { present } from '../../../src/core/base/present.ts';
+import { present } from '../../../src/core/base/json.ts';
 import { CoxswainError } from '../../../src/core/base/error.ts';
 import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';

@@ -1,4 +1,4 @@
-import { present } from '../../../src/core/base/present.ts';
+import { present } from '../../../src/core/base/json.ts';
 import type { TrajectoryPayload } from '../../../src/core/records/trajectory-record.ts';
 import { listAll } from '../../../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/record-script.ts';

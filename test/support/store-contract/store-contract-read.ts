@@ -1,5 +1,4 @@
-import { decodeRecord, parseRecord } from '../../../src/core/records/decode-record.ts';
-import { encodeRecord } from '../../../src/core/records/encode-record.ts';
+import { decodeRecord, parseRecord, encodeRecord } from '../../../src/core/records/decode-record.ts';
 import type { TrajectoryPayload } from '../../../src/core/records/trajectory-record.ts';
 import { readAll } from '../../../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/record-script.ts';

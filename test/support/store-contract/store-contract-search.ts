@@ -1,4 +1,4 @@
-import { present } from '../../../src/core/base/present.ts';
+import { present } from '../../../src/core/base/json.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';

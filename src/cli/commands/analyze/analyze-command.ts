@@ -5,7 +5,7 @@ import { findSessions } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { importers } from '../../../formats/importers.ts';
 
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import type { ReadRunsItem } from '../../../formats/read-runs.ts';
 import { runsOfSources } from '../../runs/runs-from.ts';

@@ -1,7 +1,7 @@
 import { wholeOption } from '../../terminal/option-values.ts';
 import { availableParallelism } from 'node:os';
 
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
 import { backtest } from '../../../lab/backtest.ts';
 import { readLabels } from '../../../lab/labels.ts';

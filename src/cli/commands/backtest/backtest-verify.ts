@@ -1,8 +1,7 @@
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { verifyRuns, type RunVerification } from '../../../lab/verify-runs.ts';
 import { makeConfiguration } from '../../../lab/configuration.ts';
-import { assertNever } from '../../../core/base/assert-never.ts';
-import { CoxswainError } from '../../../core/base/error.ts';
+import { assertNever, CoxswainError } from '../../../core/base/error.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

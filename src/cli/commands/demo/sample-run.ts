@@ -1,12 +1,17 @@
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { isDeepStrictEqual } from 'node:util';
 
 import { CoxswainError } from '../../../core/base/error.ts';
 import { createCoxswain, type Health } from '../../../core/run/coxswain.ts';
 import type { AgentEvent } from '../../../core/records/agent-event.ts';
-import type { AgentMessage, ContentBlock, MessageContent } from '../../../core/records/agent-message.ts';
-import { toStoredRecord } from '../../../core/records/encode-record.ts';
-import type { StoredContent, StoredMessage } from '../../../core/records/stored-message.ts';
+import type {
+  AgentMessage,
+  ContentBlock,
+  MessageContent,
+  StoredContent,
+  StoredMessage,
+} from '../../../core/records/agent-message.ts';
+import { toStoredRecord } from '../../../core/records/decode-record.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { Run } from '../../../core/run/run.ts';
 import { standardSteering } from '../../../core/steering/standard-steering.ts';

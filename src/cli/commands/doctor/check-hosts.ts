@@ -1,5 +1,5 @@
 import { messageOf } from '../../../core/base/error.ts';
-import { findFile } from '../../../core/node/written-file.ts';
+import { findFile } from '../../../core/node/guarded-file.ts';
 import { hostTitle } from '../../../formats/find-sessions.ts';
 import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';

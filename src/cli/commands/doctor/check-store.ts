@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../../core/base/error.ts';
-import { isProjectStore } from '../../../core/node/project-store.ts';
+import { isProjectStore } from '../../../core/node/git-folder.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../../stores/collect-garbage.ts';
 import { openStore } from '../../../stores/registry/open-store.ts';

@@ -43,7 +43,7 @@ import { claudeAgentSdkCapabilities } from '../../../adapters/claude/capabilitie
 import { langchainCapabilities } from '../../../adapters/langchain/capabilities.ts';
 import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
-import { DECISION_POINTS } from '../../../core/records/guidance.ts';
+import { DECISION_POINTS } from '../../../core/records/spoken-advice.ts';
 import type { AdapterCapabilities, PointCapability } from '../../../adapters/host/adapter-capabilities.ts';
 import { problemText } from '../../../hosts/config/config-problem.ts';
 import { untrustedText, type LoadedConfig } from '../../../hosts/config/loaded-config.ts';

@@ -4,7 +4,7 @@ import { messageOf } from '../../../core/base/error.ts';
 import { isJsonObject } from '../../../core/base/json.ts';
 import { ignoredSettings, ourHooks } from '../../../hosts/claude-code/edit-settings.ts';
 import { isOurCommand } from '../../../hosts/claude-code/init-hooks.ts';
-import { findFile } from '../../../core/node/written-file.ts';
+import { findFile } from '../../../core/node/guarded-file.ts';
 
 /** A settings file of Claude Code. */
 export interface FoundSettings {

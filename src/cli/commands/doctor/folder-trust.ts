@@ -1,8 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 
-import { membersOf, type JsonMembers } from '../../../core/base/json-member.ts';
-import { jsonOf } from '../../../core/base/json.ts';
+import { membersOf, type JsonMembers, jsonOf } from '../../../core/base/json.ts';
 import { hostFolder } from '../../../formats/find-sessions.ts';
 import type { HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import type { SettingsPlaces } from './find-settings.ts';

@@ -5,7 +5,7 @@ import { findSessions, hostTitle, type SessionPlaces } from '../../../formats/fi
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import type { HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import type { HookedHost } from './check-hosts.ts';
-import type { JsonMembers } from '../../../core/base/json-member.ts';
+import type { JsonMembers } from '../../../core/base/json.ts';
 import { headEntries, lastEntries } from '../../../hosts/dialects/session-file.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';

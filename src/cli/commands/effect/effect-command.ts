@@ -1,4 +1,4 @@
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { effect } from '../../../lab/effect.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { sourcesNamed } from '../../runs/open-store.ts';

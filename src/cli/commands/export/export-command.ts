@@ -19,7 +19,7 @@ import { atifOf, chatOf, spanBatches, type ExportedTree } from '../../../formats
 import { otlpCollector } from '../../../formats/export/otlp-collector.ts';
 import { otlpRequest } from '../../../formats/export/otlp-request.ts';
 import { runPage } from '../../../formats/export/run-page.ts';
-import { encodeRecord } from '../../../core/records/encode-record.ts';
+import { encodeRecord } from '../../../core/records/decode-record.ts';
 import { checkOutput, lookAt } from '../../../core/node/guarded-file.ts';
 
 const WRITE_CHARS = 1024 * 1024;

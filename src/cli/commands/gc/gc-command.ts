@@ -1,7 +1,7 @@
 import { spanOption } from '../../terminal/option-values.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
-import { parseBytes } from '../../../core/base/parse-bytes.ts';
-import { present } from '../../../core/base/present.ts';
+import { parseBytes, countOf, bytesText } from '../../../core/base/number-text.ts';
+import { present } from '../../../core/base/json.ts';
 import {
   type CollectableStore,
   type CollectedRun,
@@ -10,7 +10,6 @@ import {
   type GcOptions,
 } from '../../../stores/collect-garbage.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
-import { countOf, bytesText } from '../../../core/base/number-text.ts';
 import { openExistingStore, openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';

@@ -2,7 +2,7 @@ import { spanOption } from '../../terminal/option-values.ts';
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { hostFolder, hostTitle } from '../../../formats/find-sessions.ts';
 import { findClaude, FIRST_WITH_BATCHES } from '../../../hosts/claude-code/claude-version.ts';
@@ -20,7 +20,7 @@ import { HOOK_MARK, hookCommand, needsOf, type HookNeeds } from '../../../hosts/
 import { ignoreFileFor } from '../../../hosts/claude-code/keep-settings-out.ts';
 import { removeOldServer } from '../../../hosts/claude-code/old-server.ts';
 import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
-import { findFile } from '../../../core/node/written-file.ts';
+import { findFile } from '../../../core/node/guarded-file.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import type { StateOwner } from '../../../core/node/state-places.ts';
 import { findProject, userFolders } from '../../../hosts/config/find-config.ts';

@@ -15,7 +15,7 @@ import { EventIntake } from '../../../hosts/claude-code/event-intake.ts';
 import { projectRedaction, projectSessions } from '../../../hosts/claude-code/project-sessions.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { loadProject } from '../../runs/project-store.ts';
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
   type TrajectoryPayload,

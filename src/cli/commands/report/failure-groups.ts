@@ -1,6 +1,6 @@
 import type { FailedCall } from '../../../core/facts/failed-calls.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 import { styled, type Document } from '../../document/document.ts';

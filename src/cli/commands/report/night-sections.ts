@@ -1,11 +1,11 @@
 import { basename, dirname, relative, resolve } from 'node:path';
 
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { PRESENTED_PLAN, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
-import { titlesOf } from '../../../core/facts/run-titles.ts';
+import { titlesOf } from '../../../core/facts/task-title.ts';
 
 const TITLE_CHARS = 76;
 

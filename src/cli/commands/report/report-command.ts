@@ -4,7 +4,7 @@ import { dirname, resolve, basename } from 'node:path';
 import { allRuns } from '../../../core/store/all-runs.ts';
 import { callNumber } from '../../../core/base/call-number.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
-import { countOf, durationText } from '../../../core/base/number-text.ts';
+import { countOf, durationText, parseDuration } from '../../../core/base/number-text.ts';
 import {
   findSessions,
   hostFolder,
@@ -25,11 +25,10 @@ import { configuredStore } from '../../runs/project-store.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { keepNumberedRuns, type NumberedRun } from '../../runs/numbered-runs.ts';
-import { StoredNames } from '../../../core/facts/stored-names.ts';
+import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
-import { parseDuration } from '../../../core/base/parse-duration.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { folderOf } from './night-sections.ts';
@@ -38,7 +37,7 @@ import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-f
 import { runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { PERMISSION_REQUESTED } from '../../../core/records/host-notes.ts';
 import type { RunUsage } from '../../../core/facts/run-view.ts';
 import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import type { StoreReader } from '../../../core/store/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
@@ -12,7 +12,7 @@ import { openReadableStore } from '../../runs/open-store.ts';
 import { listBlock, styled, type ListItem } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';
-import { titlesOf } from '../../../core/facts/run-titles.ts';
+import { titlesOf } from '../../../core/facts/task-title.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
 import { countFacts, outcomeText, usageFacts } from '../../runs/run-blocks.ts';

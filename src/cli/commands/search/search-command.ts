@@ -1,5 +1,5 @@
 import { CoxswainError } from '../../../core/base/error.ts';
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import type { SearchHit, StoreReader } from '../../../core/store/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { spanOption } from '../../terminal/option-values.ts';
 import { invalidArgument, CoxswainError, messageOf } from '../../../core/base/error.ts';
 import type { StateOwner } from '../../../core/node/state-places.ts';
-import { projectFolderOf } from '../../../core/node/project-folder.ts';
+import { projectFolderOf } from '../../../core/node/git-folder.ts';
 import { projectRedaction } from '../../../hosts/claude-code/project-sessions.ts';
 import { loadConfigSync } from '../../../hosts/config/load-config.ts';
 import { countOf } from '../../../core/base/number-text.ts';

@@ -5,12 +5,10 @@ import { defaultDetectors } from '../../../core/detect/detectors/default-detecto
 import type { PatternDetector, StepContext } from '../../../core/detect/patterns/pattern-detector.ts';
 import { makeStep, unwrapResult, type ResultReading, type Step } from '../../../core/detect/patterns/step.ts';
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
-import { outcomeOf } from '../../../core/records/call-outcome.ts';
-import type { ToolEnded, TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import { outcomeOf, type ToolEnded, type TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { inWords } from '../../../core/records/words.ts';
-import type { RunCall } from '../../../core/facts/run-call.ts';
+import { type RunCall, callText } from '../../../core/facts/run-call.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
-import { callText } from '../../../core/facts/call-previews.ts';
 import { heading, linesOf, styled, type Document } from '../../document/document.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 

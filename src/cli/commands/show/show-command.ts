@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
 
-import { encodeRecord } from '../../../core/records/encode-record.ts';
+import { encodeRecord } from '../../../core/records/decode-record.ts';
 import { followedText } from '../../../core/facts/followed-text.ts';
 import { sentenceText, type StorySentence } from '../../../core/facts/run-story.ts';
 import type { RunView } from '../../../core/facts/run-view.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import { findSessions, sessionIdOf } from '../../../formats/find-sessions.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';

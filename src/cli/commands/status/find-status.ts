@@ -1,10 +1,8 @@
-import { membersOf } from '../../../core/base/json-member.ts';
+import { membersOf, jsonOf } from '../../../core/base/json.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { jsonOf } from '../../../core/base/json.ts';
-import { projectStoreFile } from '../../../core/node/project-store.ts';
-import { projectFolderOf } from '../../../core/node/project-folder.ts';
+import { projectStoreFile, projectFolderOf } from '../../../core/node/git-folder.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
 import { storePath } from '../../../stores/store-address.ts';

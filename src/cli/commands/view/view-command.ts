@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { pathToFileURL } from 'node:url';
 
 import { cacheRoot } from '../../../core/node/state-places.ts';
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
 import { openBrowser } from '../../../viewer/server/open-browser.ts';
 import { writeRedirectFile, type RedirectFile } from '../../../viewer/server/redirect-file.ts';

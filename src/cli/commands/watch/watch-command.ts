@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
 
-import { systemClock } from '../../../core/base/clock.ts';
-import { present } from '../../../core/base/present.ts';
+import { systemClock, steadyMs } from '../../../core/base/clock.ts';
+import { present } from '../../../core/base/json.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { untrustedText } from '../../../hosts/config/loaded-config.ts';
 import { followSource, type FollowState } from '../../../formats/follow-source.ts';
@@ -24,7 +24,6 @@ import { allRuns } from '../../../core/store/all-runs.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { logFault } from '../../../core/node/fault-log.ts';
 import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';
-import { steadyMs } from '../../../core/base/steady-ms.ts';
 import { findSessions, hostFolder, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { findSources } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
@@ -44,7 +43,7 @@ import {
 import { lookAtRun } from '../../runs/numbered-runs.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { configuredStore } from '../../runs/project-store.ts';
-import { StoredNames } from '../../../core/facts/stored-names.ts';
+import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { ListFeed } from './list-feed.ts';
 import { spanOption, wholeOption } from '../../terminal/option-values.ts';

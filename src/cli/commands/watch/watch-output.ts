@@ -1,4 +1,4 @@
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import { liveLines, type LiveTextOptions } from '../../runs/live-text.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';

@@ -7,7 +7,7 @@ import { RunNotifications } from '../../../hosts/notify/run-notifications.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { secretRemover } from '../../runs/shown-records.ts';
 import type { OpenSessions, WatchedEvent, WatchPlace } from './watched-item.ts';
-import { present } from '../../../core/base/present.ts';
+import { present } from '../../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { RunCall } from '../../../core/facts/run-call.ts';
 import { RunView } from '../../../core/facts/run-view.ts';

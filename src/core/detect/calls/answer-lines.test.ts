@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerLines } from './answer-lines.ts';
+import { answerLines } from './answer-gist.ts';
 
 test('answers that differ in digits and blanks only have one shape', () => {
   expect(answerLines('line 1270: no such file').shapeKey).toBe(answerLines('line 99:  no such file').shapeKey);

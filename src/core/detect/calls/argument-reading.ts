@@ -1,7 +1,6 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { hashText } from '../../base/hash.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
-import { present } from '../../base/present.ts';
+import { isJsonObject, type Json, present } from '../../base/json.ts';
 import { comparedArgs } from './declared-keys.ts';
 import { tokensOf } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';

@@ -1,6 +1,6 @@
 import { hashText } from '../../base/hash.ts';
-import type { ValueOf } from '../../records/field-types.ts';
-import { answerLines } from './answer-lines.ts';
+import type { ValueOf } from '../../records/shapes.ts';
+import { answerLines } from './answer-gist.ts';
 import { failureMask, strongMask } from './mask.ts';
 
 /** The cause of a failure, derived from the error text. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { openAnswer } from './open-answer.ts';
+import { openAnswer } from './shell-answer.ts';
 
 const inner = 'Order W1 is\nopen.';
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import type { CallOutcome } from '../../records/call-outcome.ts';
+import type { CallOutcome } from '../../records/trajectory-record.ts';
 import type { ToolAnnotations } from './tool-semantics.ts';
 
 /** A call and its result as recorded. */

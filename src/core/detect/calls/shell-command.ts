@@ -1,7 +1,7 @@
 import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash';
-import { present } from '../../base/present.ts';
+import { present } from '../../base/json.ts';
 import { RecentTexts } from '../../base/recent-texts.ts';
-import { answerCodes, exitingCommands, type Exiting } from './exit-answer.ts';
+import { answerCodes, exitingCommands, type Exiting } from './shell-answer.ts';
 import { patchedFile } from './patch-text.ts';
 import { isMultiPurpose, kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';

@@ -1,5 +1,9 @@
 import type { ToolKind } from './tool-kind.ts';
-import { wordSet } from './word-set.ts';
+
+/** Splits a text at blanks and returns its words as a set. */
+export function wordSet(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
 
 /** Programs that prepare the execution of another program. */
 export const SETUP_PROGRAMS: ReadonlySet<string> = wordSet(

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { similarity } from './similarity.ts';
+import { similarity } from './tokens.ts';
 
 test('it is the shared words over all words', () => {
   expect(similarity([1, 2, 3], [2, 3, 4])).toBe(0.5);

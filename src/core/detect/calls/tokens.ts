@@ -6,7 +6,7 @@ const START = 0x811c9dc5;
 const SPACE = 0x20;
 
 /** Hashes of the words in a text. */
-export interface Tokens {
+interface Tokens {
   /** 32-bit hashes of the first 64 different words, in ascending order. */
   readonly tokens: readonly number[];
   /** Equal for texts that differ only in numbers. The order of words is ignored. A number within a sentence counts as a word. */
@@ -62,4 +62,27 @@ function mixUnit(hash: number, unit: number): number {
 function finalizeHash(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
   return (mixed ^ (mixed >>> 13)) >>> 0;
+}
+
+/**
+ * Returns the similarity of the arguments of two calls: shared words divided by all words (Jaccard index), from 0 to 1. Two calls
+ * without words have similarity 1.
+ *
+ * @param left   word hashes in ascending order (`Step.tokens`)
+ * @param right  word hashes in ascending order
+ * Cost: one merge of two lists of at most 64 hashes.
+ */
+export function similarity(left: readonly number[], right: readonly number[]): number {
+  let shared = 0;
+  let leftIndex = 0;
+  let rightIndex = 0;
+  while (leftIndex < left.length && rightIndex < right.length) {
+    // Both indices are below their lengths.
+    const difference = (left[leftIndex] as number) - (right[rightIndex] as number);
+    if (difference === 0) shared += 1;
+    if (difference <= 0) leftIndex += 1;
+    if (difference >= 0) rightIndex += 1;
+  }
+  const all = left.length + right.length - shared;
+  return all === 0 ? 1 : shared / all;
 }

@@ -1,11 +1,9 @@
-import { isJsonObject, type Json } from '../../base/json.ts';
+import { isJsonObject, type Json, present } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
-import { present } from '../../base/present.ts';
 import { patchedFile } from './patch-text.ts';
 import { answerCodesOf, readShellCommand } from './shell-command.ts';
-import { isProgram } from './shell-program.ts';
+import { isProgram, wordSet } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
-import { wordSet } from './word-set.ts';
 
 /** Annotations of a tool from an MCP server. An absent annotation implies nothing. */
 export interface ToolAnnotations {

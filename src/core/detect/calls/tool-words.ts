@@ -1,5 +1,5 @@
 import type { ToolDeclarations } from './tool-semantics.ts';
-import { wordSet } from './word-set.ts';
+import { wordSet } from './shell-program.ts';
 
 /**
  * Names of tools that agent programs, SDKs and model providers ship, as they write them. The list is closed: a name from an MCP

@@ -1,4 +1,4 @@
-import { checkedOptions } from '../../base/checked-options.ts';
+import { checkedOptions } from '../../base/check-members.ts';
 import type { Json } from '../../base/json.ts';
 import { object, whole, type NumberShape, type ObjectShape, type ShapesOf } from '../../base/shape.ts';
 import type { PatternDetector, PatternFold } from '../patterns/pattern-detector.ts';

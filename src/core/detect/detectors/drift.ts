@@ -1,7 +1,7 @@
 import { isAscii } from '../../base/is-ascii.ts';
 import { share, whole } from '../../base/shape.ts';
 import { wordToken } from '../calls/tokens.ts';
-import { wordSet } from '../calls/word-set.ts';
+import { wordSet } from '../calls/shell-program.ts';
 import { defineDetector, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence } from './level.ts';
 

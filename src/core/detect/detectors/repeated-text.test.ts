@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 import type { PatternDetector } from '../patterns/pattern-detector.ts';
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
-import { paragraphsOf } from '../calls/prose.ts';
-import { repeatedTextDetector } from './repeated-text.ts';
+import { paragraphsOf, repeatedTextDetector } from './repeated-text.ts';
 
 const PLAN =
   'I will first read the configuration of the server, then change the port that it listens on, and after that restart the service and look at its log.';

@@ -1,4 +1,4 @@
-import { similarity } from '../calls/similarity.ts';
+import { similarity } from '../calls/tokens.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence, gradeCount } from './level.ts';
 

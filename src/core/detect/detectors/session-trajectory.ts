@@ -1,7 +1,6 @@
 import { hashText } from '../../base/hash.ts';
-import { isJsonObject, type Json } from '../../base/json.ts';
+import { isJsonObject, type Json, present } from '../../base/json.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryPayload } from '../../records/trajectory-record.ts';
-import { present } from '../../base/present.ts';
 import type { Session } from '../../session/session.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';

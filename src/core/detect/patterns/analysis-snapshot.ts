@@ -1,8 +1,8 @@
 import type { Json } from '../../base/json.ts';
 import type { ToolStarted } from '../../records/trajectory-record.ts';
-import type { Counters } from './counters.ts';
+import type { Counters } from './structure.ts';
 import type { PatternBookSnapshot } from './pattern-book.ts';
-import type { PackedCall } from './recent-call.ts';
+import type { PackedCall } from './pattern-detector.ts';
 import type { WorldSnapshot } from './world.ts';
 
 /** The error of a detector. The detector is disabled for the rest of the run. */
@@ -34,3 +34,23 @@ export interface PendingCall {
   /** The call started long after the previous result. */
   readonly rested?: true;
 }
+
+/** Limits on the history that an analysis keeps. Counts and detectors do not depend on these limits. */
+export interface AnalysisRetention {
+  /** Maximum number of calls that `recentCalls()` returns. */
+  readonly recentCalls: number;
+  /** Maximum number of failed calls that `recentErrors()` returns. */
+  readonly recentErrors: number;
+  /** Maximum number of closed patterns that `patterns()` returns. */
+  readonly closedPatterns: number;
+}
+
+/**
+ * The limits for a long-lived process. The snapshot is smaller than 64 KiB (measured by `bench/fold.bench.ts`). It is up to twice
+ * as large if every call fails with a different long message.
+ */
+export const FULL_ANALYSIS_RETENTION: AnalysisRetention = {
+  recentCalls: 224,
+  recentErrors: 64,
+  closedPatterns: 200,
+};

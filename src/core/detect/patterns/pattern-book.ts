@@ -1,4 +1,4 @@
-import { present } from '../../base/present.ts';
+import { present } from '../../base/json.ts';
 import { type AnswerClass, LEVEL_RANK, type TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { Sighting, StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';

@@ -1,6 +1,8 @@
-import type { Json } from '../../base/json.ts';
+import type { Json, Mutable } from '../../base/json.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { Step } from './step.ts';
+import type { CallOutcome } from '../../records/trajectory-record.ts';
+import type { ToolKind } from '../calls/tool-kind.ts';
 
 /** The context of a step. Every detector receives the same context. */
 export interface StepContext {
@@ -72,4 +74,93 @@ export interface PatternDetector {
   readonly name: string;
   /** Starts a run, or continues a run from a snapshot of the same detector. */
   start(snapshot?: Json): PatternFold;
+}
+
+/** Number of most recent calls that keep their `comparison`. This limits the size of the snapshot. */
+export const COMPARED_CALLS = 32;
+
+/** The keys and hashes used to compare two calls. */
+export interface CallComparison {
+  /** Equal for calls of the same tool with the same arguments. */
+  readonly argsKey: string;
+  /** Equal for results that differ only in times and ids. */
+  readonly resultKey: string;
+  /** Hashes of the words in the arguments, in ascending order, at most 64. See `similarity`. */
+  readonly tokens: readonly number[];
+}
+
+/** A summary of a recent call. Contains properties and keys, but no content. */
+export interface RecentCall {
+  readonly index: number;
+  readonly turn: number;
+  readonly tool: string;
+  readonly kind: ToolKind;
+  /** True only for the outcome `failed`. */
+  readonly failed: boolean;
+  /** `refused` or `cancelled`; absent for any other call. */
+  readonly outcome?: Exclude<CallOutcome, 'ok' | 'failed'>;
+  /** The error line, at most 200 characters. */
+  readonly errorLine?: string;
+  readonly novel: boolean;
+  readonly atMs: number;
+  /** Length of the result text in UTF-16 code units. */
+  readonly resultChars: number;
+  /** Present only for the 32 most recent calls. */
+  readonly comparison?: CallComparison;
+}
+
+export function recentCallOf(step: Step, novel: boolean, failed: boolean): RecentCall {
+  const { index, turn, tool, kind, atMs, resultChars, failure, outcome } = step;
+  const comparison = { argsKey: step.argsKey, resultKey: step.resultKey, tokens: step.tokens };
+  // Avoids object spread, which is slower. This code runs once per call.
+  const call: Mutable<RecentCall> = { index, turn, tool, kind, failed, novel, atMs, resultChars, comparison };
+  if (failure !== undefined) call.errorLine = failure.line;
+  if (outcome === 'refused' || outcome === 'cancelled') call.outcome = outcome;
+  return call;
+}
+
+export function withoutComparison(call: RecentCall): RecentCall {
+  // Copies each field explicitly: a rest pattern takes several times as long. This code runs once per call.
+  const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine, outcome } = call;
+  const copy: Mutable<RecentCall> = { index, turn, tool, kind, failed, novel, atMs, resultChars };
+  if (errorLine !== undefined) copy.errorLine = errorLine;
+  if (outcome !== undefined) copy.outcome = outcome;
+  return copy;
+}
+
+/** A `RecentCall` as an array for snapshots. Field names would double the size of the JSON. */
+export type PackedCall = readonly [
+  index: number,
+  turn: number,
+  tool: string,
+  kind: ToolKind,
+  /** Bit flags: 1 for a failed call, 2 for a novel call, 4 for a refused call, 8 for a cancelled call. */
+  marks: number,
+  atMs: number,
+  resultChars: number,
+  errorLine: string | null,
+  comparison?: readonly [argsKey: string, resultKey: string, tokens: readonly number[]],
+];
+
+export function packCall(call: RecentCall): PackedCall {
+  const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine = null, comparison, outcome } = call;
+  const marks = (failed ? 1 : 0) + (novel ? 2 : 0) + (outcome === 'refused' ? 4 : outcome === 'cancelled' ? 8 : 0);
+  if (comparison === undefined) return [index, turn, tool, kind, marks, atMs, resultChars, errorLine];
+  const { argsKey, resultKey, tokens } = comparison;
+  return [index, turn, tool, kind, marks, atMs, resultChars, errorLine, [argsKey, resultKey, tokens]];
+}
+
+export function unpackCall(packed: PackedCall): RecentCall {
+  const [index, turn, tool, kind, marks, atMs, resultChars, errorLine, packedComparison] = packed;
+  const call = { index, turn, tool, kind, failed: (marks & 1) !== 0, novel: (marks & 2) !== 0, atMs, resultChars };
+  const [argsKey, resultKey, tokens] = packedComparison ?? [];
+  return {
+    ...call,
+    ...(errorLine === null ? {} : { errorLine }),
+    ...((marks & 4) === 0 ? {} : { outcome: 'refused' }),
+    ...((marks & 8) === 0 ? {} : { outcome: 'cancelled' }),
+    ...(argsKey === undefined || resultKey === undefined || tokens === undefined
+      ? {}
+      : { comparison: { argsKey, resultKey, tokens } }),
+  };
 }

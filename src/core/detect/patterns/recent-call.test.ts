@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scriptAnalysis } from '../../../../test/support/guidance-script.ts';
-import { COMPARED_CALLS } from './recent-call.ts';
+import { COMPARED_CALLS } from './pattern-detector.ts';
 import { TrajectoryAnalysis } from './trajectory-analysis.ts';
 
 test('only the newest 32 calls keep their comparison keys, so that a snapshot stays small', () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { present } from '../../base/present.ts';
+import { present } from '../../base/json.ts';
 import type { ToolAnnotations, ToolDeclarations } from '../calls/tool-semantics.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import {

@@ -2,23 +2,36 @@ import { CoxswainError, messageOf } from '../../base/error.ts';
 import type { Json } from '../../base/json.ts';
 import { OpenCalls } from '../../base/open-calls.ts';
 import { RingBuffer } from '../../base/ring-buffer.ts';
-import type { StoredContent } from '../../records/stored-message.ts';
-import { outcomeOf, type CallOutcome } from '../../records/call-outcome.ts';
-import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-retention.ts';
-import type { DetectorFault, PendingCall, TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
-import { newCounters, type OwnCounters } from './counters.ts';
-import { PatternBook, type PatternChange } from './pattern-book.ts';
-import type { PatternDetector, PatternFold, Sighting, StepContext } from './pattern-detector.ts';
+import type { StoredContent } from '../../records/agent-message.ts';
 import {
+  outcomeOf,
+  type CallOutcome,
+  type ToolEnded,
+  type ToolStarted,
+  type TrajectoryRecord,
+} from '../../records/trajectory-record.ts';
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import {
+  FULL_ANALYSIS_RETENTION,
+  type AnalysisRetention,
+  type DetectorFault,
+  type PendingCall,
+  type TrajectoryAnalysisSnapshot,
+} from './analysis-snapshot.ts';
+import { newCounters, type OwnCounters } from './structure.ts';
+import { PatternBook, type PatternChange } from './pattern-book.ts';
+import {
+  type PatternDetector,
+  type PatternFold,
+  type Sighting,
+  type StepContext,
   COMPARED_CALLS,
   packCall,
   recentCallOf,
   unpackCall,
   withoutComparison,
   type RecentCall,
-} from './recent-call.ts';
+} from './pattern-detector.ts';
 import { makeStep, withoutCause, type Step } from './step.ts';
 import type { ToolDeclarations } from '../calls/tool-semantics.ts';
 import { World } from './world.ts';

@@ -1,6 +1,5 @@
-import { present } from '../../base/present.ts';
-import type { DecisionPoint } from '../../records/guidance.ts';
-import type { Severity } from '../../records/feedback.ts';
+import { present } from '../../base/json.ts';
+import type { DecisionPoint, Severity } from '../../records/spoken-advice.ts';
 import { LEVEL_RANK, type PatternLevel } from '../../records/trajectory-pattern.ts';
 
 /** The entry of one identity in the ledger. */

@@ -1,4 +1,4 @@
-import type { Severity } from '../../records/feedback.ts';
+import type { Severity } from '../../records/spoken-advice.ts';
 
 export interface JoinOptions {
   /** Maximum UTF-16 units of the joined text; default `MAX_ADVICE_CHARS`. */

@@ -1,6 +1,5 @@
-import { unseen } from '../../base/shown-text.ts';
-import { present } from '../../base/present.ts';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { unseen } from '../../base/printable.ts';
+import { present, isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { Session } from '../../session/session.ts';
 import { Acknowledgement, AcknowledgementEvent, type AcknowledgementResponse, CadenceSlice } from './advice-slices.ts';
 

@@ -3,7 +3,7 @@ import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import { invalidArgument } from '../../base/error.ts';
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
 import type { Deadline } from '../../base/deadline.ts';
-import { SEVERITIES, type StoredFeedback } from '../../records/feedback.ts';
+import { SEVERITIES, type StoredFeedback, type DecisionPoint } from '../../records/spoken-advice.ts';
 import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-provider.ts';
 import type { TrajectoryView } from '../prompt/prompt.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
@@ -22,8 +22,7 @@ import {
   pendingTriggers,
 } from './advice-slices.ts';
 import { promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
-import { present } from '../../base/present.ts';
-import type { DecisionPoint } from '../../records/guidance.ts';
+import { present } from '../../base/json.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { definePrompt } from '../prompt/define-prompt.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';

@@ -1,8 +1,14 @@
-import type { StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
+import type { StoredAssessment, StoredFeedback } from '../../records/spoken-advice.ts';
 import { defineEvent, type EventType } from '../../session/define-event.ts';
-import { defineSlice, type Slice, type SliceView } from '../../session/define-slice.ts';
-import { appendAll } from '../../session/reducers.ts';
-import { append, replace, none } from '../../session/slice-operation.ts';
+import {
+  defineSlice,
+  type Slice,
+  type SliceView,
+  appendAll,
+  append,
+  replace,
+  none,
+} from '../../session/define-slice.ts';
 import { findLast } from '../../base/find-last.ts';
 import type { Session } from '../../session/session.ts';
 import { type AdviceView, type LedgerEntry, recordAdvice, type AdviceCandidate } from '../advice/advice.ts';

@@ -6,8 +6,9 @@ import {
   type SpokenAdvice,
   type StoredAssessment,
   type StoredFeedback,
-} from '../../records/feedback.ts';
-import type { PatternReference, GuidanceInjection } from '../../records/guidance.ts';
+  type PatternReference,
+  type GuidanceInjection,
+} from '../../records/spoken-advice.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import { CoxswainError } from '../../base/error.ts';
 import type { GuidanceDraft } from '../prompt/guidance-provider.ts';

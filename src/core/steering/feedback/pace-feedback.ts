@@ -1,5 +1,5 @@
 import { type Budget, BUDGET_PARTS, budgetRemaining } from '../../base/budget.ts';
-import { present } from '../../base/present.ts';
+import { present } from '../../base/json.ts';
 import { remainingMs } from '../../base/deadline.ts';
 import type { FeedbackContext, FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';

@@ -1,5 +1,4 @@
-import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { present, isJsonObject } from '../../base/json.ts';
 import { commandLineOf } from '../../detect/calls/check-command.ts';
 import { classifyError, namesFailure } from '../../detect/calls/error-class.ts';
 import { isListedProgram } from '../../detect/calls/shell-program.ts';
@@ -15,7 +14,7 @@ import type { TriggerPatternProvider } from './speaker.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import { hashText } from '../../base/hash.ts';
 import { answerMatches } from '../../detect/calls/answer-rules.ts';
-import type { RecentCall } from '../../detect/patterns/recent-call.ts';
+import type { RecentCall } from '../../detect/patterns/pattern-detector.ts';
 import { callNumber } from '../../base/call-number.ts';
 import { PATTERN_WORDS } from '../../records/pattern-words.ts';
 

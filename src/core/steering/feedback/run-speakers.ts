@@ -1,4 +1,4 @@
-import type { Severity, StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
+import type { Severity, StoredAssessment, StoredFeedback } from '../../records/spoken-advice.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackContext } from '../prompt/feedback-provider.ts';
 import type { FeedbackDelivery } from '../prompt/prompt-template.ts';

@@ -1,4 +1,4 @@
-import { present } from '../../base/present.ts';
+import { present } from '../../base/json.ts';
 import type {
   FeedbackContext,
   FeedbackProvider,

@@ -3,8 +3,8 @@ import { defineProvider, type ProviderDefinition, invalidDefinition } from '../p
 import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { defineGuidance, type GuidanceDefinition } from './define-guidance.ts';
 import { errorStreak, recentFailures, defineThreshold, type ThresholdClassifier } from './threshold-classifiers.ts';
-import type { RecentCall } from '../../detect/patterns/recent-call.ts';
-import { similarity } from '../../detect/calls/similarity.ts';
+import type { RecentCall } from '../../detect/patterns/pattern-detector.ts';
+import { similarity } from '../../detect/calls/tokens.ts';
 import { type Classifier, classifyCount, classifyPattern } from './classifier.ts';
 
 /**

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { GuidanceInjection } from '../../records/guidance.ts';
+import type { GuidanceInjection } from '../../records/spoken-advice.ts';
 import { injectionProblem } from '../feedback/check-draft.ts';
 import { defineGuidance, type GuidanceDefinition, guidanceBank, type BankInstruction } from './define-guidance.ts';
 import { consultationPrompt, diagnosticSignal } from './built-in-guidance.ts';

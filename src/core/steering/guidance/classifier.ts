@@ -1,8 +1,8 @@
-import type { ClassificationResult } from '../../records/guidance.ts';
+import type { ClassificationResult } from '../../records/spoken-advice.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryView } from '../prompt/prompt.ts';
-import { present } from '../../base/present.ts';
+import { present } from '../../base/json.ts';
 import { checkShare, invalidDefinition } from '../prompt/define-provider.ts';
 
 /**

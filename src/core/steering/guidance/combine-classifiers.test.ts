@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ClassificationResult } from '../../records/guidance.ts';
+import type { ClassificationResult } from '../../records/spoken-advice.ts';
 import { guidanceContext } from '../../../../test/support/guidance-script.ts';
 import { type Classifier, allOf, anyOf, not, threshold } from './classifier.ts';
 

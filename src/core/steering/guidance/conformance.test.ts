@@ -1,6 +1,6 @@
 /** One test for each sentence of the guidance specification that states behaviour. */
 import { describe, expect, test } from 'vitest';
-import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
+import { DECISION_POINTS, type DecisionPoint } from '../../records/spoken-advice.ts';
 import { definePrompt } from '../prompt/define-prompt.ts';
 import {
   type GuidanceContext,

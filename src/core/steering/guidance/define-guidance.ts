@@ -1,4 +1,4 @@
-import type { DecisionPoint, GuidanceInjection } from '../../records/guidance.ts';
+import type { DecisionPoint, GuidanceInjection } from '../../records/spoken-advice.ts';
 import type { GuidanceContext, GuidanceDraft, GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { checkInjection, completeDraft } from '../feedback/check-draft.ts';
 import type { Classifier } from './classifier.ts';

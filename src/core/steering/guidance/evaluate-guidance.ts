@@ -7,19 +7,18 @@ import {
 import { refusalRule } from '../prompt/refusal.ts';
 import { STEERING_DEFAULTS } from '../prompt/define-provider.ts';
 import type { GuidanceFault } from '../feedback/advice-fault.ts';
-import type { Mutable } from '../../base/mutable.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { type Mutable, isJsonObject } from '../../base/json.ts';
 import {
   type ClassificationResult,
   type DecisionPoint,
   type GuidanceInjection,
   type PatternReference,
   DECISION_POINTS,
-} from '../../records/guidance.ts';
+  type Severity,
+} from '../../records/spoken-advice.ts';
 import { completeDraft, injectionProblem } from '../feedback/check-draft.ts';
 import { cutMessage, messageOf, invalidArgument } from '../../base/error.ts';
 import { type AdviceCandidate, severityOfLevel } from '../advice/advice.ts';
-import type { Severity } from '../../records/feedback.ts';
 import type { Session } from '../../session/session.ts';
 import {
   GuidanceDelivered,

@@ -1,11 +1,9 @@
 import { defineEvent, type EventType } from '../../session/define-event.ts';
-import { defineSlice, type Slice } from '../../session/define-slice.ts';
-import { extend, none, replace } from '../../session/slice-operation.ts';
+import { defineSlice, type Slice, extend, none, replace, appendAll } from '../../session/define-slice.ts';
 
 import type { GuidanceFault as Fault } from '../feedback/advice-fault.ts';
 import type { InjectionProblem } from '../feedback/check-draft.ts';
-import type { ClassificationResult, DecisionPoint, StoredGuidance } from '../../records/guidance.ts';
-import { appendAll } from '../../session/reducers.ts';
+import type { ClassificationResult, DecisionPoint, StoredGuidance } from '../../records/spoken-advice.ts';
 
 /** Relevant guidance that was not given. Plain JSON. */
 export interface SkippedGuidance {

@@ -1,12 +1,11 @@
-import { membersOf } from '../../base/json-member.ts';
-import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
-import type { RecentCall } from '../../detect/patterns/recent-call.ts';
+import { membersOf, present } from '../../base/json.ts';
+import { DECISION_POINTS, type DecisionPoint } from '../../records/spoken-advice.ts';
+import type { RecentCall } from '../../detect/patterns/pattern-detector.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
 import type { ToolKind } from '../../detect/calls/tool-kind.ts';
 import { toolWords } from '../../detect/calls/tool-words.ts';
 import type { GuidanceBank } from './define-guidance.ts';
-import { present } from '../../base/present.ts';
 import { checkWhole } from '../prompt/define-provider.ts';
 import { cutMessage, messageOf } from '../../base/error.ts';
 import type { GuidanceFault } from '../feedback/advice-fault.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { costGrowth, MOST_LINEAR_GROWTH } from '../../../../test/support/cost-growth.ts';
 import type { Json } from '../../base/json.ts';
-import type { ClassificationResult } from '../../records/guidance.ts';
+import type { ClassificationResult } from '../../records/spoken-advice.ts';
 import { guidanceContext } from '../../../../test/support/guidance-script.ts';
 import { sensitiveContentPending } from './sensitive-content-pending.ts';
 

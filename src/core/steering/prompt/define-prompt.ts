@@ -7,7 +7,7 @@ import type { FeedbackProviderConfig, ObserverConfig } from './feedback-provider
 import { createPromptResources, type ResourceBinding } from './prompt-resources.ts';
 import type { PromptParams, PromptSection, RenderedPrompt, RenderOptions, SectionContext } from './prompt.ts';
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt-template.ts';
-import { isDefinitionName } from '../../session/definition-name.ts';
+import { isDefinitionName } from '../../session/define-event.ts';
 
 /** @throws CoxswainError "invalid-definition" if `key` does not match `^[a-z0-9][a-z0-9._-]{0,63}$` */
 function checkPromptKey(noun: string, key: string): void {

@@ -1,4 +1,4 @@
-import { checkedOptions } from '../../base/checked-options.ts';
+import { checkedOptions } from '../../base/check-members.ts';
 import type { ShapesOf } from '../../base/shape.ts';
 import { CoxswainError } from '../../base/error.ts';
 

@@ -1,6 +1,11 @@
 import type { ContextSize } from '../../facts/context-tokens.ts';
-import type { Observation, Severity, StoredFeedback, StoredAssessment } from '../../records/feedback.ts';
-import type { PatternReference } from '../../records/guidance.ts';
+import type {
+  Observation,
+  Severity,
+  StoredFeedback,
+  StoredAssessment,
+  PatternReference,
+} from '../../records/spoken-advice.ts';
 import type { FeedbackTrigger } from './feedback-trigger.ts';
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
 import type { Deadline } from '../../base/deadline.ts';

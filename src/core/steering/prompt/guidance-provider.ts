@@ -1,6 +1,6 @@
 import type { ContextSize } from '../../facts/context-tokens.ts';
 import type { Json } from '../../base/json.ts';
-import { type ClassificationResult, type DecisionPoint, DECISION_POINTS } from '../../records/guidance.ts';
+import { type ClassificationResult, type DecisionPoint, DECISION_POINTS } from '../../records/spoken-advice.ts';
 import type { Session } from '../../session/session.ts';
 import type { TrajectoryView } from './prompt.ts';
 import type { SeenCall } from './seen-call.ts';

@@ -1,7 +1,6 @@
 import { invalidArgument } from '../../base/error.ts';
 import type { Session } from '../../session/session.ts';
-import { ToolCallCount, toolCallCount } from '../../session/tool-call-count.ts';
-import { ToolInvoked } from '../../session/tool-invoked.ts';
+import { ToolCallCount, toolCallCount, ToolInvoked } from '../../session/tool-invoked.ts';
 
 /** The prompt name of a call without a prompt. Such a call counts under every prompt. */
 const NO_PROMPT = '';

@@ -1,6 +1,5 @@
-import type { Mutable } from '../../base/mutable.ts';
-import type { CallOutcome } from '../../records/call-outcome.ts';
-import type { Json } from '../../base/json.ts';
+import type { Mutable, Json } from '../../base/json.ts';
+import type { CallOutcome } from '../../records/trajectory-record.ts';
 import type { ErrorCategory } from '../../detect/calls/error-class.ts';
 import { makeStep } from '../../detect/patterns/step.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';

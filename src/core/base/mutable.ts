@@ -1,2 +1,0 @@
-/** A type without `readonly`, for building a value. */
-export type Mutable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
