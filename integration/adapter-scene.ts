@@ -3,9 +3,8 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import type { Run } from '../src/core/run/run.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
-import type { FakeModelServer } from '../src/testing/fake-model-server.ts';
-import type { ModelFunction, ModelScript } from '../src/testing/model-script.ts';
-import { listAll, readAll } from '../src/testing/read-all.ts';
+import type { FakeModelServer, ModelFunction, ModelScript } from '../src/testing/model-script.ts';
+import { listAll, readAll } from '../src/testing/fake-clock.ts';
 
 /** A run beside a fake OpenAI server, for what an SDK does that the contract does not ask of every adapter. */
 export interface OpenAiScene {

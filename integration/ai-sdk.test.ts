@@ -28,9 +28,8 @@ import {
 } from '../test/support/adapter-contract/contract-advice.ts';
 import { FINAL_TEXT, PARALLEL, SERVER_ERROR } from '../test/support/adapter-contract/contract-scenes.ts';
 import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
-import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { createFakeClock, listAll, readAll } from '../src/testing/fake-clock.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
-import { listAll, readAll } from '../src/testing/read-all.ts';
 import { playAi } from './ai-scene.ts';
 import { neutralAiRequest, scriptedAiModel, type ScriptedAiModel } from './scripted-ai-model.ts';
 

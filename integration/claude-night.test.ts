@@ -9,8 +9,7 @@ import { isJsonObject } from '../src/core/base/json.ts';
 import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
 import { hookCommand, hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
-import type { FakeModelServer } from '../src/testing/fake-model-server.ts';
-import type { ModelFault, ModelTurn } from '../src/testing/model-script.ts';
+import type { FakeModelServer, ModelFault, ModelTurn } from '../src/testing/model-script.ts';
 import { homeOnly, jsonLines, runCli } from '../test/run-cli.ts';
 import { storeFileOf } from '../test/user-state.ts';
 

@@ -17,10 +17,9 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import { RunView } from '../src/core/facts/run-view.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
-import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { createFakeClock, listAll, readAll } from '../src/testing/fake-clock.ts';
 import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
 import type { ModelFunction } from '../src/testing/model-script.ts';
-import { listAll, readAll } from '../src/testing/read-all.ts';
 import { endWithTest } from '../test/support/end-with-test.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
 import { loopHarness } from './openai-chat.harness.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { configFields } from '../src/hosts/config/config-fields.ts';
+import { configFields } from '../src/hosts/config/decode-config.ts';
 import { configShape } from '../src/hosts/config/config-shape.ts';
 import type { CoxswainConfig } from '../src/hosts/config/coxswain-config.ts';
 import type { Shape } from '../src/core/base/shape.ts';

@@ -27,10 +27,14 @@ export type { FeedbackProvider, FeedbackProviderConfig } from './core/steering/p
 export { collectFeedback } from './core/steering/feedback/evaluate-feedback.ts';
 export { createFeedbackContext } from './core/steering/feedback/advice-context.ts';
 export { deadlineFeedback } from './core/steering/feedback/built-in-feedback.ts';
-export { driftFeedback, errorCascadeFeedback, stallFeedback } from './core/steering/feedback/pattern-kind-feedback.ts';
+export {
+  driftFeedback,
+  errorCascadeFeedback,
+  stallFeedback,
+  patternFeedback,
+} from './core/steering/feedback/pattern-feedback.ts';
 export { evaluateFeedback } from './core/steering/feedback/evaluate-feedback.ts';
 export { Feedback, FeedbackEvent } from './core/steering/feedback/advice-slices.ts';
-export { patternFeedback } from './core/steering/feedback/pattern-feedback.ts';
 export { prepareFeedback } from './core/steering/feedback/speaker.ts';
 export { renderFeedback } from './core/steering/feedback/check-draft.ts';
 

@@ -168,17 +168,25 @@ export * from './core/detect/detectors/default-detectors.ts';
 export type { DetectorFactory } from './core/detect/detectors/define-detector.ts';
 export { gradeCount, type Grade } from './core/detect/detectors/level.ts';
 
-export type { NoiseOptions } from './core/steering/advice/decide-advice.ts';
+export type { NoiseOptions } from './core/steering/advice/advice.ts';
 
 export type { ProviderDefinition } from './core/steering/prompt/define-provider.ts';
 export { definePrompt, type PromptDefinition } from './core/steering/prompt/define-prompt.ts';
-export type { FeedbackContext, SeverityTrend } from './core/steering/prompt/feedback-provider.ts';
 export type {
+  FeedbackContext,
+  SeverityTrend,
   FeedbackDraft,
   FeedbackProvider,
   FeedbackProviderConfig,
+  FeedbackTrigger,
+  PatternTrigger,
+  SessionEventKind,
+  AssessmentDraft,
+  ObserverConfig,
+  ObserverContext,
+  ObserverTrigger,
+  TrajectoryObserver,
 } from './core/steering/prompt/feedback-provider.ts';
-export type { FeedbackTrigger, PatternTrigger, SessionEventKind } from './core/steering/prompt/feedback-trigger.ts';
 export {
   defineResource,
   Filesystem,
@@ -203,13 +211,6 @@ export type {
 } from './core/steering/prompt/prompt.ts';
 export type { RenderContext, RenderedPrompt, RenderOptions, SectionContext } from './core/steering/prompt/prompt.ts';
 export type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './core/steering/prompt/prompt-template.ts';
-export type {
-  AssessmentDraft,
-  ObserverConfig,
-  ObserverContext,
-  ObserverTrigger,
-  TrajectoryObserver,
-} from './core/steering/prompt/feedback-provider.ts';
 export type { TrajectoryView } from './core/steering/prompt/prompt.ts';
 
 export {
@@ -241,42 +242,65 @@ export {
   deadlineObserver,
   type DeadlineReportOptions,
   type DeadlineSpacing,
+  contextFeedback,
+  type ContextFeedbackOptions,
+  paceFeedback,
+  type PaceFeedbackOptions,
+  staticFeedback,
+  type StaticFeedbackOptions,
+  toolUsageMonitor,
+  type ToolUsageMonitorOptions,
 } from './core/steering/feedback/built-in-feedback.ts';
 export {
   driftFeedback,
   errorCascadeFeedback,
   type PatternSpeakerOptions,
   stallFeedback,
-} from './core/steering/feedback/pattern-kind-feedback.ts';
+  patternFeedback,
+  type PatternFeedbackOptions,
+} from './core/steering/feedback/pattern-feedback.ts';
 export {
   evaluateFeedback,
   type FeedbackInput,
   type FeedbackOptions,
 } from './core/steering/feedback/evaluate-feedback.ts';
 export type { SpeakerSource } from './core/steering/feedback/advice-slices.ts';
-export type { FeedbackFault, FeedbackFaultHandler } from './core/steering/feedback/advice-fault.ts';
-export type { FiredTrigger } from './core/steering/feedback/fired-triggers.ts';
+export {
+  type FeedbackFault,
+  type FeedbackFaultHandler,
+  renderAssessment,
+  renderFeedback,
+  type InjectionProblem,
+  type GuidanceFault,
+} from './core/steering/feedback/check-draft.ts';
+export type { FiredTrigger, FeedbackEvaluation, ProducedFeedback } from './core/steering/feedback/run-speakers.ts';
 export { observerAsProvider } from './core/steering/feedback/speaker.ts';
-export { contextFeedback, type ContextFeedbackOptions } from './core/steering/feedback/context-feedback.ts';
-export { paceFeedback, type PaceFeedbackOptions } from './core/steering/feedback/pace-feedback.ts';
-export { patternFeedback, type PatternFeedbackOptions } from './core/steering/feedback/pattern-feedback.ts';
 export { PendingObserverTrigger, pendingTriggers } from './core/steering/feedback/advice-slices.ts';
 export { feedbackSlices, prepareFeedback } from './core/steering/feedback/speaker.ts';
-export { renderAssessment, renderFeedback } from './core/steering/feedback/check-draft.ts';
-export type { FeedbackEvaluation, ProducedFeedback } from './core/steering/feedback/run-speakers.ts';
-export { staticFeedback, type StaticFeedbackOptions } from './core/steering/feedback/built-in-feedback.ts';
-export { toolUsageMonitor, type ToolUsageMonitorOptions } from './core/steering/feedback/built-in-feedback.ts';
 
 export type { ProducedGuidance } from './core/steering/guidance/evaluate-guidance.ts';
 export type { SkippedGuidance } from './core/steering/guidance/guidance-slices.ts';
-export type { InjectionProblem } from './core/steering/feedback/check-draft.ts';
-export { classifyCount, type Classifier } from './core/steering/guidance/classifier.ts';
+export {
+  classifyCount,
+  type Classifier,
+  allOf,
+  anyOf,
+  not,
+  threshold,
+  errorStreak,
+  highToolCount,
+  largeOutput,
+  progressStall,
+  recentFailures,
+  singleToolRepeated,
+  type ThresholdClassifier,
+  sensitiveContentPending,
+} from './core/steering/guidance/classifier.ts';
 export {
   collectGuidance,
   type CollectGuidanceOptions,
   formatGuidance,
 } from './core/steering/guidance/evaluate-guidance.ts';
-export { allOf, anyOf, not, threshold } from './core/steering/guidance/classifier.ts';
 export { askModel, verdictGuidance } from './core/steering/guidance/model-classifier.ts';
 export type { AskModelOptions, ContextDigest, DigestCall } from './core/steering/guidance/model-classifier.ts';
 export type { DigestInstruction, DigestPattern, ModelAnswer } from './core/steering/guidance/model-classifier.ts';
@@ -289,15 +313,6 @@ export {
 } from './core/steering/guidance/built-in-guidance.ts';
 export { defineGuidance, type GuidanceDefinition } from './core/steering/guidance/define-guidance.ts';
 export { doomLoop, doomLoopGuidance, type DoomLoopOptions } from './core/steering/guidance/built-in-guidance.ts';
-export {
-  errorStreak,
-  highToolCount,
-  largeOutput,
-  progressStall,
-  recentFailures,
-  singleToolRepeated,
-  type ThresholdClassifier,
-} from './core/steering/guidance/threshold-classifiers.ts';
 export { createGuidanceContext, type GuidanceContextOptions } from './core/steering/feedback/advice-context.ts';
 export {
   EMPTY_GUIDANCE_STATE,
@@ -307,7 +322,7 @@ export {
 } from './core/steering/guidance/evaluate-guidance.ts';
 export { type GuidanceUse } from './core/steering/guidance/guidance-slices.ts';
 export { type GuidanceState } from './core/steering/guidance/guidance-slices.ts';
-export { callOf, type SeenCall } from './core/steering/prompt/seen-call.ts';
+export { callOf, type SeenCall } from './core/steering/prompt/prompt-calls.ts';
 export { guidanceBank, type BankInstruction, type GuidanceBank } from './core/steering/guidance/define-guidance.ts';
 export {
   GuidanceDelivered,
@@ -316,13 +331,11 @@ export {
   GuidanceStates,
   SkippedGuidances,
 } from './core/steering/guidance/guidance-slices.ts';
-export type { GuidanceFault } from './core/steering/feedback/advice-fault.ts';
 export {
   parallelToolReminder,
   type ParallelToolReminderOptions,
   sequentialWhenParallel,
 } from './core/steering/guidance/built-in-guidance.ts';
-export { sensitiveContentPending } from './core/steering/guidance/sensitive-content-pending.ts';
 
 export type { HoldoutArm, HoldoutOptions } from './core/steering/holdout.ts';
 export type { StopPolicy, StopRequest } from './core/steering/stop-policy.ts';

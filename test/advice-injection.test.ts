@@ -10,9 +10,9 @@ import { coxswainAgents } from '../src/adapters/openai-agents/coxswain-agents.ts
 import { McpWatch } from '../src/hosts/mcp/mcp-watch.ts';
 import { ownStatusText } from '../src/cli/commands/mcp/own-tools.ts';
 import { readSpans } from '../src/formats/otlp/read-spans.ts';
-import { recordTrace } from '../src/hosts/otlp/record-trace.ts';
+import { recordTrace } from '../src/hosts/otlp/otlp-intake.ts';
 import { SteeringReplay } from '../src/core/replay/steering-replay.ts';
-import { readAll } from '../src/testing/read-all.ts';
+import { readAll, createFakeClock } from '../src/testing/fake-clock.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import type { DecisionPoint } from '../src/core/records/spoken-advice.ts';
 import { checkCompletion } from '../src/core/run/completion-check.ts';
@@ -20,7 +20,6 @@ import { createCoxswain, type CoxswainOptions, type RunOptions } from '../src/co
 import type { Run } from '../src/core/run/run.ts';
 import { guidanceBank } from '../src/core/steering/guidance/define-guidance.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
-import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { HOSTS, playHost } from './support/host-scripts.ts';
 import { INJECTIONS, leakedPieces } from './support/injections.ts';
 import { testFolder } from './support/test-folder.ts';

@@ -4,15 +4,13 @@ import type { Run } from '../src/core/run/run.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { isDerived } from '../src/core/records/derived-payload.ts';
 import { Replay } from '../src/core/replay/replay.ts';
-import { deadlineFeedback, staticFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
-import { paceFeedback } from '../src/core/steering/feedback/pace-feedback.ts';
+import { deadlineFeedback, staticFeedback, paceFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { definePrompt } from '../src/core/steering/prompt/define-prompt.ts';
 import type { PromptTemplate } from '../src/core/steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
-import { createFakeClock, type FakeClock } from '../src/testing/fake-clock.ts';
-import { readAll } from '../src/testing/read-all.ts';
+import { createFakeClock, type FakeClock, readAll } from '../src/testing/fake-clock.ts';
 
 const everyCall = { everyNCalls: 1 };
 const onDeadline: SteeringOptions = { feedback: [{ provider: deadlineFeedback(), trigger: everyCall }], guidance: [] };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { contextFeedback } from '../src/core/steering/feedback/context-feedback.ts';
+import { contextFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 
 /** What is said after the call of each answer, whose context has this many thousand tokens; 0 stands for a compaction. */

@@ -17,15 +17,11 @@ import { WORDS } from '../src/core/records/words.ts';
 import { KINDS } from '../src/core/records/kinds.ts';
 import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
-import { deadlineFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
+import { deadlineFeedback, contextFeedback, paceFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import {
   driftFeedback,
   errorCascadeFeedback,
   stallFeedback,
-} from '../src/core/steering/feedback/pattern-kind-feedback.ts';
-import { contextFeedback } from '../src/core/steering/feedback/context-feedback.ts';
-import { paceFeedback } from '../src/core/steering/feedback/pace-feedback.ts';
-import {
   patternFeedback,
   CLASS_WORDS,
   FACT_REMEDIES,
@@ -37,8 +33,7 @@ import {
   diagnosticSignal,
   parallelToolReminder,
 } from '../src/core/steering/guidance/built-in-guidance.ts';
-import type { FeedbackProvider } from '../src/core/steering/prompt/feedback-provider.ts';
-import type { FeedbackTrigger } from '../src/core/steering/prompt/feedback-trigger.ts';
+import type { FeedbackProvider, FeedbackTrigger } from '../src/core/steering/prompt/feedback-provider.ts';
 import type { GuidanceProvider } from '../src/core/steering/prompt/guidance-provider.ts';
 import { MAX_LATER_EVENTS } from '../src/core/run/run-path.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';

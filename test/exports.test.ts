@@ -8,8 +8,7 @@ import { Ajv } from 'ajv';
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { atifDocument } from '../src/formats/export/atif-document.ts';
-import { chatMessages } from '../src/formats/export/chat-messages.ts';
+import { atifDocument, chatMessages } from '../src/formats/export/export-json.ts';
 import { otlpRequest } from '../src/formats/export/otlp-request.ts';
 import { RunSpans } from '../src/formats/export/run-spans.ts';
 import { readTranscript, type Transcript } from '../src/formats/export/transcript.ts';
@@ -18,7 +17,7 @@ import type { DocumentImporter } from '../src/formats/importer.ts';
 import { openaiChatImporter } from '../src/formats/openai-chat/openai-chat.ts';
 import { otlpLinesImporter } from '../src/formats/otlp/otlp.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import { scriptRun } from '../src/testing/record-script.ts';
+import { scriptRun } from '../src/testing/fake-clock.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { jsonLines } from './run-cli.ts';
 import { everyPayload } from './support/every-payload.ts';

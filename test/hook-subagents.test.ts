@@ -8,9 +8,8 @@ import { Replay } from '../src/core/replay/replay.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
-import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
 import { payloadsOf } from './support/adapter-contract/adapter-player.ts';
-import { readAll } from '../src/testing/read-all.ts';
 
 type RawEvent = Readonly<Record<string, unknown>>;
 

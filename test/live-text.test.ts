@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
-import type { CallEvent, LiveEvent } from '../src/cli/runs/live-event.ts';
-import { liveLines } from '../src/cli/runs/live-text.ts';
-import { PatternChanges } from '../src/cli/commands/demo/pattern-changes.ts';
+import { type CallEvent, type LiveEvent, liveLines } from '../src/cli/runs/live-event.ts';
+import { PatternChanges } from '../src/cli/commands/demo/sample-run.ts';
 
 const plain = { paint: (_style: string, text: string) => text, width: 60, wrap: true };
 

@@ -17,7 +17,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { RawMessages } from '../src/cli/commands/mcp/raw-messages.ts';
+import { RawMessages } from '../src/cli/commands/mcp/proxy-url.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import { openStoreReader } from '../src/stores/registry/open-store.ts';
 import { BIN } from './run-cli.ts';

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { commandTarget, desktopTarget } from '../src/hosts/notify/command-target.ts';
-import { webhookTarget } from '../src/hosts/notify/webhook-target.ts';
+import { commandTarget, desktopTarget, webhookTarget } from '../src/hosts/notify/webhook-target.ts';
 import { testFolder } from './support/test-folder.ts';
 
 /** Texts of a task, a question or an error, as an attacker writes them. */

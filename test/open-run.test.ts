@@ -13,10 +13,9 @@ import { memoryStore } from '../src/core/store/memory-store.ts';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
-import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
 import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 import { testFolder } from './support/test-folder.ts';
-import { readAll } from '../src/testing/read-all.ts';
 
 const steering: SteeringOptions = {
   feedback: [{ provider: toolUsageMonitor({ maxCallsWithoutProgress: 100 }), trigger: { everyNCalls: 2 } }],

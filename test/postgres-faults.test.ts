@@ -13,8 +13,7 @@ import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import type { PostgresStore, PostgresStoreOptions } from '../src/stores/postgres/postgres-store.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
-import { readAll } from '../src/testing/read-all.ts';
-import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
+import { readAll, scriptCalls, scriptRecord } from '../src/testing/fake-clock.ts';
 import { startTcpProxy } from './support/tcp-proxy.ts';
 
 /** Processes killed, each with `WRITERS` stores. */

@@ -2,7 +2,7 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { isJsonObject } from '../src/core/base/json.ts';
-import { listSql } from '../src/stores/postgres/postgres-list-sql.ts';
+import { listSql } from '../src/stores/postgres/postgres-tail.ts';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 

@@ -6,7 +6,7 @@ import { checkCompletion, createCoxswain, type Run, type SteeringOptions } from 
 import type { ClassificationResult } from '../src/core/records/spoken-advice.ts';
 import { staticFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { defineGuidance, guidanceBank } from '../src/core/steering/guidance/define-guidance.ts';
-import { sensitiveContentPending } from '../src/core/steering/guidance/sensitive-content-pending.ts';
+import { sensitiveContentPending } from '../src/core/steering/guidance/classifier.ts';
 import type { GuidanceContext } from '../src/core/steering/prompt/guidance-provider.ts';
 import { REFUSAL_ADVICE } from '../src/core/steering/prompt/refusal.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';

@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 
 import { makeConfiguration } from '../src/lab/configuration.ts';
 import { EffectRowFold } from '../src/lab/effect-row.ts';
-import { RunReplay } from '../src/lab/run-replay.ts';
+import { RunReplay } from '../src/lab/replay-shard.ts';
 import { FiringKeys } from '../src/lab/run-row.ts';
 import { runProgram } from '../src/cli/program.ts';
 import { findStatus } from '../src/cli/commands/status/find-status.ts';

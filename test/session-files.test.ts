@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
 import { importSource } from '../src/formats/import-source.ts';
-import { plainText } from '../src/formats/parts/plain-text.ts';
+import { plainText } from '../src/formats/parts/object-lines.ts';
 import { decodeJson } from '../src/formats/reading/json-text.ts';
 import { sharedPath } from './support/shared-data.ts';
 

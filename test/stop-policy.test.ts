@@ -13,8 +13,7 @@ import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { staticFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { checkStopPolicy, type StopPolicy } from '../src/core/steering/stop-policy.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
-import { createFakeClock } from '../src/testing/fake-clock.ts';
-import { readAll } from '../src/testing/read-all.ts';
+import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
 
 const STUCK: StopPolicy = { stuck: { level: 'warn', afterCalls: 2 } };
 

@@ -7,13 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rounds } from './support/rounds.ts';
 import { CoxswainError } from '../src/core/base/error.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import { openRecoverSource } from '../src/cli/commands/recover/recover-source.ts';
+import { openRecoverSource } from '../src/cli/commands/recover/recover-command.ts';
 import type { RunSummary } from '../src/core/facts/run-summary.ts';
 import { sqliteOneShot } from '../src/stores/sqlite/sqlite-one-shot.ts';
 import type { LiveReader } from '../src/core/store/trajectory-store.ts';
 import { openSqliteReader } from '../src/stores/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
+import { scriptCalls, scriptRecord } from '../src/testing/fake-clock.ts';
 import { seededRandom } from './support/seeded-random.ts';
 import { tempFolder } from './support/temp-folder.ts';
 

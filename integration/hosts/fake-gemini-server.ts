@@ -4,7 +4,7 @@ import {
   type FakeModelServer,
   type FakeModelServerOptions,
   type ModelProtocol,
-} from '../../src/testing/fake-model-server.ts';
+} from '../../src/testing/model-script.ts';
 
 /** A fake of Gemini's API, as far as Gemini CLI asks it. Requests with tools are the agent's own. */
 export async function startFakeGeminiServer(options: FakeModelServerOptions): Promise<FakeModelServer> {

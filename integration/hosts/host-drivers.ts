@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import type { Json } from '../../src/core/base/json.ts';
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-server.ts';
-import type { FakeModelServer, FakeModelServerOptions } from '../../src/testing/fake-model-server.ts';
+import type { FakeModelServer, FakeModelServerOptions, ModelCall } from '../../src/testing/model-script.ts';
 import { startFakeOpenAiServer } from '../../src/testing/fake-openai-server.ts';
-import type { ModelCall } from '../../src/testing/model-script.ts';
 import { startFakeGeminiServer } from './fake-gemini-server.ts';
 
 /** Where a host runs. */

@@ -16,8 +16,7 @@ import { piImporter } from './pi/pi.ts';
 import { otlpDocumentImporter, otlpLinesImporter } from './otlp/otlp.ts';
 import { stepsImporter, stepsLinesImporter } from './neutral/steps.ts';
 import { sweAgentImporter } from './swe-agent/swe-agent.ts';
-import { tauBenchImporter } from './tau/tau-bench.ts';
-import { tau2Importer } from './tau/tau2.ts';
+import { tauBenchImporter, tau2Importer } from './tau/tau2.ts';
 
 /** All importers. If two importers have the same confidence, the earlier one is used. */
 export const importers: readonly Importer[] = [

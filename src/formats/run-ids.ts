@@ -1,5 +1,5 @@
 import { hashText } from '../core/base/hash.ts';
-import { UniqueNames } from './parts/unique-names.ts';
+import { UniqueNames } from './parts/skip-counts.ts';
 
 /** Longest run id in UTF-16 units. It is below the limit of the stores. */
 const MAX_ID_CHARS = 512;

@@ -1,9 +1,8 @@
 import type { SteeringOptions } from '../core/steering/steering-options.ts';
 import type { BacktestReport } from './backtest-report.ts';
-import type { Gates } from './judge-gates.ts';
+import type { Gates, Split } from './judge-gates.ts';
 import type { Label } from './labels.ts';
 import type { ShardProblem } from './run-row.ts';
-import type { Split } from './split-runs.ts';
 import type { Sweep } from './sweep-report.ts';
 
 /** Options of a backtest. */

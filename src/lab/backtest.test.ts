@@ -10,7 +10,7 @@ import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 import type { BacktestOptions } from './backtest-options.ts';
 import type { BacktestReport, SignalReport } from './backtest-report.ts';
-import { parseSplit } from './split-runs.ts';
+import { parseSplit } from './judge-gates.ts';
 import { parseSweep } from './sweep-report.ts';
 
 const folder = testFolder();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { compareFirings } from './compare-firings.ts';
+import { compareFirings } from './sweep-report.ts';
 import type { FiringKey } from './run-row.ts';
 
 const keys: readonly FiringKey[] = [

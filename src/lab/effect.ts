@@ -2,9 +2,8 @@ import { RunIds } from '../formats/run-ids.ts';
 import { present } from '../core/base/json.ts';
 import { invalidArgument } from '../core/base/error.ts';
 import { shownAddress } from '../stores/store-address.ts';
-import type { EffectReport } from './effect-report.ts';
-import { copiesNote } from './copies-note.ts';
-import type { EffectRow, EffectRowFold, EffectRowOptions } from './effect-row.ts';
+import type { EffectReport, EffectRow, EffectRowFold, EffectRowOptions } from './effect-row.ts';
+import { copiesNote } from './judge-gates.ts';
 import type { OnReadProblem } from './run-items.ts';
 
 /** Options for measuring the effect of advice. */

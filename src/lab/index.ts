@@ -27,11 +27,10 @@ export {
 } from './backtest-report.ts';
 export type { Delivery, AdviceOutcome, AdviceOutcomeOptions, NextCall } from '../core/facts/advice-outcome.ts';
 export { effect, type EffectOptions } from './effect.ts';
-export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-report.ts';
+export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-row.ts';
 export { formatLabels, parseLabels, readLabels, type Label, type LabelTarget } from './labels.ts';
 export type { OnReadProblem } from './run-items.ts';
-export type { Gates } from './judge-gates.ts';
+export type { Gates, Split } from './judge-gates.ts';
 export type { ShardProblem } from './run-row.ts';
-export type { Split } from './split-runs.ts';
 export type { Sweep } from './sweep-report.ts';
 export { verifyRuns, type DerivedMismatch, type RunVerification, type VerifyOptions } from './verify-runs.ts';

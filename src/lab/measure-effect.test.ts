@@ -3,10 +3,8 @@ import { expect, test } from 'vitest';
 
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { AGENTS, simulateExperiments, simulateRun, type Agents } from '../../test/support/simulated-experiment.ts';
-import { clustersFor, differenceOf, type TrialUnit } from './measure-effect.ts';
-import type { EffectExperiment, EffectReport } from './effect-report.ts';
-import type { AdvisedUnit, EffectRow } from './effect-row.ts';
-import { measureEffect } from './measure-effect.ts';
+import { clustersFor, differenceOf, type TrialUnit, measureEffect } from './measure-effect.ts';
+import type { EffectExperiment, EffectReport, AdvisedUnit, EffectRow } from './effect-row.ts';
 
 const [NO_EFFECT, HELPS, MANY_EPISODES] = AGENTS;
 if (NO_EFFECT === undefined || HELPS === undefined || MANY_EPISODES === undefined) throw new Error('no agents');

@@ -9,8 +9,9 @@ import {
   type EffectExperiment,
   type EffectOutcome,
   type EffectReport,
-} from './effect-report.ts';
-import type { AdvisedUnit, EffectRow } from './effect-row.ts';
+  type AdvisedUnit,
+  type EffectRow,
+} from './effect-row.ts';
 import { quartilesOf, rounded, shareOf } from './statistics.ts';
 
 /** The outcome of one unit of an experiment. */

@@ -1,8 +1,19 @@
 import { present } from '../core/base/json.ts';
-import type { PartFigures, SignalReport, ExamplesReport, MomentReport } from './backtest-report.ts';
-import type { FiringKey } from './run-row.ts';
-import { f1Of, quartilesOf, rateRatioOf, rounded, shareOf, type RunAtRisk } from './statistics.ts';
+import type {
+  PartFigures,
+  SignalReport,
+  ExamplesReport,
+  MomentReport,
+  SavedReport,
+  StopEarlyReport,
+  StopFigures,
+  StopPolicyReport,
+} from './backtest-report.ts';
+import type { FiringKey, RunRow } from './run-row.ts';
+import { f1Of, quartilesOf, rateRatioOf, rounded, shareOf, type RunAtRisk, ratioOf } from './statistics.ts';
 import { hashText } from '../core/base/hash.ts';
+import { STOP_AFTER, type RunUse, type StopPoint } from './judge-gates.ts';
+import type { Label } from './labels.ts';
 
 /** Maximum number of examples of each kind. Three show whether a rule is wrong and are quick to read. */
 const MAX_EXAMPLES = 3;
@@ -180,4 +191,141 @@ function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun
     atSameCall: rateRatioOf(atRisk),
     examples: examplesOf(runs, first),
   };
+}
+
+/** A run that an early stop could have ended. */
+export interface StoppableRun {
+  readonly calls: number;
+  /** Duration, tokens and cost of the whole run. */
+  readonly use: RunUse;
+  /** True if the run failed, false if it succeeded, null if unknown. */
+  readonly positive: boolean | null;
+  readonly stops: readonly StopPoint[];
+}
+
+/**
+ * Computes the savings of stopping each run some calls after its first stuck warning. It also counts the successful runs that this stop
+ * would end. The figures are exact, because a stopped run equals the recorded one until the stop.
+ *
+ * Cost: O(runs × kinds).
+ */
+export function measureStops(runs: readonly StoppableRun[]): StopEarlyReport {
+  const names = new Map<string, Pick<StopPolicyReport, 'kind' | 'level'>>();
+  for (const { stops } of runs) for (const { kind, level } of stops) names.set(`${kind} ${level}`, { kind, level });
+  const policies = [...names.values()].map((policy) => policyReport(runs, policy));
+  return { after: STOP_AFTER, policies: policies.sort(inPolicyOrder) };
+}
+
+/** Orders the policy for any kind first, then by number of warned runs, then by name. */
+function inPolicyOrder(one: StopPolicyReport, other: StopPolicyReport): number {
+  if ((one.kind === null) !== (other.kind === null)) return one.kind === null ? -1 : 1;
+  const names = [`${one.kind} ${one.level}`, `${other.kind} ${other.level}`];
+  return other.warnedRuns - one.warnedRuns || ((names[0] ?? '') < (names[1] ?? '') ? -1 : 1);
+}
+
+function policyReport(
+  runs: readonly StoppableRun[],
+  { kind, level }: Pick<StopPolicyReport, 'kind' | 'level'>,
+): StopPolicyReport {
+  const points = runs.map(({ stops }) => stops.find((point) => point.kind === kind && point.level === level));
+  return {
+    kind,
+    level,
+    warnedRuns: points.filter((point) => point !== undefined).length,
+    byAfter: STOP_AFTER.map((calls, index) => figuresOf(runs, points, { after: calls, index })),
+  };
+}
+
+function figuresOf(
+  runs: readonly StoppableRun[],
+  points: readonly (StopPoint | undefined)[],
+  { after, index }: { readonly after: number; readonly index: number },
+): StopFigures {
+  /** Returns the number of calls of the run if it is stopped at its stop point. */
+  const callsAt = (runIndex: number): number => {
+    const { calls = 0 } = runs[runIndex] ?? {};
+    const point = points[runIndex];
+    return point === undefined ? calls : Math.min(calls, point.call + 1 + after);
+  };
+  const isStopped = ({ calls }: StoppableRun, runIndex: number): boolean => callsAt(runIndex) < calls;
+  const savedReport = (figure: keyof RunUse): SavedReport =>
+    ratioOf(
+      runs.flatMap((run, runIndex) => {
+        const whole = run.use[figure];
+        if (whole === null) return [];
+        const usedUntilStop = isStopped(run, runIndex) ? (points[runIndex]?.used[index]?.[figure] ?? whole) : whole;
+        return [{ part: Math.max(0, whole - usedUntilStop), whole }];
+      }),
+    );
+  const successfulRuns = runs.filter(({ positive }) => positive === false);
+  return {
+    after,
+    stoppedRuns: runs.filter(isStopped).length,
+    calls: ratioOf(runs.map(({ calls }, runIndex) => ({ part: calls - callsAt(runIndex), whole: calls }))),
+    ms: savedReport('ms'),
+    tokens: savedReport('tokens'),
+    costUsd: savedReport('costUsd'),
+    lostSuccesses: shareOf(
+      runs.filter((run, runIndex) => run.positive === false && isStopped(run, runIndex)).length,
+      successfulRuns.length,
+    ),
+  };
+}
+
+/** The expected result of a run: whether it went wrong, and its part of the split if a label names it. */
+interface RunTruth {
+  readonly positive: boolean | null;
+  readonly split?: string;
+}
+
+/** Looks up the expected result of runs, and tracks which labels were used. */
+export interface TruthSource {
+  readonly kind: 'outcomes' | 'labels';
+  readonly of: (row: RunRow) => RunTruth;
+  /** Returns the ids of labels that matched none of the runs looked up, in order. */
+  readonly unknownIds: () => readonly string[];
+}
+
+/** A run is positive if it recorded failure and negative if it recorded success. Otherwise it is unlabelled. */
+export function truthOfOutcomes(): TruthSource {
+  return {
+    kind: 'outcomes',
+    of: ({ success }) => ({ positive: success === null ? null : !success }),
+    unknownIds: () => [],
+  };
+}
+
+/**
+ * A run is positive if the run or any of its calls is labelled `stuck`. It is negative if all its labels are `ok`. Labels `skip` have no
+ * effect, and recorded outcomes are ignored. The id of a label is the run's id, with `@CALL` appended for a single call.
+ */
+export function truthOfLabels(labels: readonly Label[]): TruthSource {
+  const byId = new Map<string, Label[]>();
+  for (const label of labels) {
+    const list = byId.get(label.id);
+    if (list === undefined) byId.set(label.id, [label]);
+    else list.push(label);
+  }
+  const byRun = new Map<string, string[]>();
+  for (const id of byId.keys()) {
+    const run = id.replace(/@\d+$/, '');
+    byRun.set(run, [...(byRun.get(run) ?? []), id]);
+  }
+  const unknown = new Set(byId.keys());
+  return {
+    kind: 'labels',
+    of: ({ id }) => {
+      const ids = new Set([...(byRun.get(id) ?? []), ...(byId.has(id) ? [id] : [])]);
+      for (const used of ids) unknown.delete(used);
+      return joined([...ids].flatMap((used) => byId.get(used) ?? []));
+    },
+    unknownIds: () => [...unknown],
+  };
+}
+
+function joined(labels: readonly Label[]): RunTruth {
+  const targets = new Set(labels.map(({ target }) => target));
+  const positive = targets.has('stuck') ? true : targets.has('ok') ? false : null;
+  const split = labels.find((label) => label.split !== '')?.split;
+  return { positive, ...present({ split }) };
 }

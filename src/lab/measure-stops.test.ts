@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPattern } from '../core/records/trajectory-pattern.ts';
-import { measureStops, type StoppableRun } from './measure-stops.ts';
-import { STOP_AFTER, StopPoints, type RunUse } from './stop-points.ts';
+import { measureStops, type StoppableRun } from './measure-signals.ts';
+import { STOP_AFTER, StopPoints, type RunUse } from './judge-gates.ts';
 
 const flag = (level: 'warn' | 'strong', stuck = true): TrajectoryPattern => ({
   kind: 'identical_call',

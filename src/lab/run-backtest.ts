@@ -3,13 +3,20 @@ import { CoxswainError, invalidArgument } from '../core/base/error.ts';
 import type { BacktestOptions, BacktestResult } from './backtest-options.ts';
 import { configurationOf, makeConfiguration, type Configuration, type ConfigurationSpec } from './configuration.ts';
 import { shownAddress } from '../stores/store-address.ts';
-import { listShards, shownSource } from './list-shards.ts';
-import { type ShardResult, type FiringKey, FiringKeys, type RunRow, type ShardProblem } from './run-row.ts';
-import { runShards } from './run-shards.ts';
+import { listShards, shownSource, type Shard } from './list-shards.ts';
 import { jobKey, ShardJournal } from './shard-journal.ts';
-import { truthOfLabels, truthOfOutcomes, type TruthSource } from './truth.ts';
+import { type ShardResult, type FiringKey, FiringKeys, type RunRow, type ShardProblem } from './run-row.ts';
+import {
+  truthOfLabels,
+  truthOfOutcomes,
+  type TruthSource,
+  measureSignals,
+  type MeasuredRun,
+  measureStops,
+  type StoppableRun,
+} from './measure-signals.ts';
 import { shareText } from '../core/base/number-text.ts';
-import { copiesNote } from './copies-note.ts';
+import { copiesNote, judgeGates, type Gates, partNames, partOf, type Split } from './judge-gates.ts';
 import {
   BACKTEST_REPORT_VERSION,
   OFF_POLICY_NOTE,
@@ -18,13 +25,12 @@ import {
   type PartReport,
   type SignalReport,
 } from './backtest-report.ts';
-import { compareFirings } from './compare-firings.ts';
-import { judgeGates, type Gates } from './judge-gates.ts';
-import { measureSignals, type MeasuredRun } from './measure-signals.ts';
-import { measureStops, type StoppableRun } from './measure-stops.ts';
-import { partNames, partOf, type Split } from './split-runs.ts';
-import { sweepReport } from './sweep-report.ts';
+import { compareFirings, sweepReport } from './sweep-report.ts';
 import { RunIds } from '../formats/run-ids.ts';
+import { Worker } from 'node:worker_threads';
+import { threadEntry } from '../core/node/thread-entry.ts';
+import { replayShard } from './replay-shard.ts';
+import type { ShardAnswer, ShardRequest } from './shard-worker.ts';
 
 /** The minimum number of labelled runs with a firing that a statement about a signal needs. */
 const MIN_JUDGED_RUNS = 5;
@@ -369,4 +375,75 @@ function joinShards(shards: readonly ReadShard[]): JoinedRuns {
     problems.push(...result.problems);
   }
   return { keys: keys.keys, rows, problems, repeated: ids.repeated };
+}
+
+export interface RunShardsOptions {
+  readonly configurations: readonly Configuration[];
+  /** The same configurations as plain data. Absent if they cannot be sent to threads; then the current thread does the work. */
+  readonly specs?: readonly ConfigurationSpec[];
+  /** Number of threads. With 1, only the current thread works. */
+  readonly workers: number;
+  /** Returns the number of the next shard, or undefined when none is left. */
+  readonly take: () => Promise<number | undefined>;
+  /** Called after each shard. The order of the calls is not fixed. */
+  readonly onDone: (number: number, result: ShardResult) => Promise<void>;
+}
+
+/**
+ * Replays shards, optionally on several threads. A thread takes its next shard when it has finished the previous one.
+ *
+ * @throws CoxswainError "input-io" if a thread stops unexpectedly
+ */
+async function runShards(shards: readonly Shard[], options: RunShardsOptions): Promise<void> {
+  const { configurations, specs, take, onDone, workers: threads } = options;
+  const nextRequest = async (): Promise<ShardRequest | undefined> => {
+    const number = await take();
+    const shard = number === undefined ? undefined : shards[number];
+    return number === undefined || shard === undefined ? undefined : { number, shard };
+  };
+  if (specs === undefined || threads <= 1) {
+    for (let request = await nextRequest(); request !== undefined; request = await nextRequest()) {
+      await onDone(request.number, await replayShard(request.shard, configurations));
+    }
+    return;
+  }
+  const workers = Array.from({ length: threads }, () => startWorker(specs));
+  try {
+    await Promise.all(workers.map((worker) => feedWorker(worker, nextRequest, onDone)));
+  } finally {
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+}
+
+function startWorker(specs: readonly ConfigurationSpec[]): Worker {
+  return new Worker(threadEntry('shard-worker', import.meta.url), { workerData: specs, execArgv: [] });
+}
+
+function feedWorker(
+  worker: Worker,
+  next: () => Promise<ShardRequest | undefined>,
+  onDone: RunShardsOptions['onDone'],
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const requestNext = async (): Promise<void> => {
+      const request = await next();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      if (request !== undefined) worker.postMessage(request);
+      else resolve();
+    };
+    const handleAnswer = async (answer: ShardAnswer): Promise<void> => {
+      if ('fault' in answer) {
+        throw new CoxswainError('input-io', answer.fault.message, { details: { shard: answer.number } });
+      }
+      await onDone(answer.number, answer.result);
+      await requestNext();
+    };
+    worker.on('message', (answer: ShardAnswer) => void handleAnswer(answer).catch(reject));
+    worker.on('error', (error) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      reject(new CoxswainError('input-io', `a worker thread failed: ${reason}`, { cause: error }));
+    });
+    worker.on('exit', (code) => reject(new CoxswainError('input-io', `a worker thread stopped with code ${code}`)));
+    requestNext().catch(reject);
+  });
 }

@@ -6,13 +6,12 @@ import { createCoxswain } from '../core/run/coxswain.ts';
 import type { FeedbackProvider } from '../core/steering/prompt/feedback-provider.ts';
 import type { SteeringOptions } from '../core/steering/steering-options.ts';
 import { sqliteStore } from '../stores/sqlite/sqlite-store.ts';
-import { createFakeClock } from '../testing/fake-clock.ts';
+import { createFakeClock, readAll } from '../testing/fake-clock.ts';
 import { fakeSecrets } from '../../test/support/fake-secrets.ts';
-import { readAll } from '../testing/read-all.ts';
 import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 import { configurationOf } from './configuration.ts';
-import { RunReplay } from './run-replay.ts';
+import { RunReplay } from './replay-shard.ts';
 import { FiringKeys } from './run-row.ts';
 
 const folder = testFolder();

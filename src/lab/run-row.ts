@@ -1,5 +1,5 @@
 import type { DecisionPoint } from '../core/records/spoken-advice.ts';
-import type { RunUse, StopPoint } from './stop-points.ts';
+import type { RunUse, StopPoint } from './judge-gates.ts';
 
 /** A signal that fired: advice, or a flagged pattern. */
 export type FiringKey =

@@ -4,6 +4,8 @@ import { type CoxswainError, invalidArgument } from '../core/base/error.ts';
 import { toStoreError } from '../core/store/store-error.ts';
 import type { TrajectoryStore } from '../core/store/trajectory-store.ts';
 import type { RunSummary } from '../core/facts/run-summary.ts';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** An open run that was active within this time is never deleted. Its agent may be working, or waiting overnight. */
 export const OPEN_RUN_PROTECTED_MS: number = 24 * 60 * 60 * 1000;
@@ -247,4 +249,23 @@ function checkOptions({ maxBytes = 0, maxRuns = 1, olderThanMs = 1 }: GcOptions)
   if (!(olderThanMs > 0)) throw invalidArgument(`olderThanMs must be a number above 0, got ${olderThanMs}`);
   if (!(maxBytes >= 0)) throw invalidArgument(`maxBytes must be a number from 0, got ${maxBytes}`);
   if (!(maxRuns >= 1)) throw invalidArgument(`maxRuns must be a number from 1, got ${maxRuns}`);
+}
+
+/** Creates a folder and its missing parents with mode 0700, and waits until they are on disk. */
+export function makeFolderSync(folder: string): void {
+  const topmost = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (topmost === undefined) return;
+  const parent = dirname(topmost);
+  for (let child = folder; child !== parent; child = dirname(child)) syncFolder(dirname(child));
+}
+
+/** Waits until the names in a folder are on disk. Windows cannot open folders, and it orders such writes itself. */
+export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 
 import { startFakeAnthropicServer } from './fake-anthropic-server.ts';
-import type { FakeModelServer } from './fake-model-server.ts';
+import type { FakeModelServer } from './model-script.ts';
 import { streamEvents } from '../../test/support/stream-events.ts';
 
 let server: FakeModelServer | undefined;

@@ -5,8 +5,10 @@ import {
   type FakeModelServerOptions,
   type FakeModelAnswer,
   type ModelProtocol,
-} from './fake-model-server.ts';
-import { pieces, type CompleteTurn, type ModelFinish } from './model-script.ts';
+  pieces,
+  type CompleteTurn,
+  type ModelFinish,
+} from './model-script.ts';
 
 /**
  * Starts a fake server for Anthropic's Messages API: streaming and non-streaming responses, `count_tokens`, and the list of

@@ -1,8 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 
-import type { FakeModelServer } from './fake-model-server.ts';
+import type { FakeModelServer, ModelScript } from './model-script.ts';
 import { startFakeOpenAiServer } from './fake-openai-server.ts';
-import type { ModelScript } from './model-script.ts';
 import { streamEvents } from '../../test/support/stream-events.ts';
 
 let server: FakeModelServer | undefined;

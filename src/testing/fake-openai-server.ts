@@ -5,8 +5,10 @@ import {
   type FakeModelServerOptions,
   type ModelProtocol,
   type FakeModelAnswer,
-} from './fake-model-server.ts';
-import { pieces, type CompleteTurn, type ModelFinish } from './model-script.ts';
+  pieces,
+  type CompleteTurn,
+  type ModelFinish,
+} from './model-script.ts';
 
 const FINISH_REASONS: Readonly<Record<ModelFinish, string>> = {
   stop: 'stop',

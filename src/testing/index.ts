@@ -1,9 +1,10 @@
 /** The public API of `coxswain/testing`: tools to test agents offline. */
 export { startFakeAnthropicServer } from './fake-anthropic-server.ts';
 export { createFakeClock, type FakeClock } from './fake-clock.ts';
-export type { CapturedRequest, FakeModelServer, FakeModelServerOptions } from './fake-model-server.ts';
-export { startFakeOpenAiServer } from './fake-openai-server.ts';
 export {
+  type CapturedRequest,
+  type FakeModelServer,
+  type FakeModelServerOptions,
   mapModelCalls,
   type ModelCall,
   type ModelFault,
@@ -13,3 +14,4 @@ export {
   type ModelTurn,
   type ModelUsage,
 } from './model-script.ts';
+export { startFakeOpenAiServer } from './fake-openai-server.ts';

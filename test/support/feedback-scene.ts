@@ -2,8 +2,7 @@ import { createSession } from '../../src/core/session/create-session.ts';
 import type { Slice } from '../../src/core/session/define-slice.ts';
 import type { Session } from '../../src/core/session/session.ts';
 import { toolInvoked } from '../../src/core/session/tool-invoked.ts';
-import { createFakeClock } from '../../src/testing/fake-clock.ts';
-import type { FakeClock } from '../../src/testing/fake-clock.ts';
+import { createFakeClock, type FakeClock } from '../../src/testing/fake-clock.ts';
 
 interface SceneCall {
   readonly name?: string;

@@ -1,5 +1,5 @@
 import type { AdapterScene } from './adapter-contract/adapter-harness.ts';
-import type { FakeModelServer } from '../../src/testing/fake-model-server.ts';
+import type { FakeModelServer } from '../../src/testing/model-script.ts';
 import { startFakeOpenAiServer } from '../../src/testing/fake-openai-server.ts';
 
 /** A fake of OpenAI's API that plays the model of a scene, and the signal by which the scene's user aborts. */

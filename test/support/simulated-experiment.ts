@@ -1,12 +1,11 @@
 import { present } from '../../src/core/base/json.ts';
-import { EffectRowFold, type EffectRow } from '../../src/lab/effect-row.ts';
-import type { EffectExperiment } from '../../src/lab/effect-report.ts';
+import { EffectRowFold, type EffectRow, type EffectExperiment } from '../../src/lab/effect-row.ts';
 import { measureEffect } from '../../src/lab/measure-effect.ts';
 import type { TrajectoryPattern } from '../../src/core/records/trajectory-pattern.ts';
 import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 import { holdoutArmOf, silenceReason, unitOf, type HoldoutArm } from '../../src/core/steering/holdout.ts';
 import { stretchAfter, type StuckStretch } from '../../src/core/steering/stop-policy.ts';
-import { scriptRun } from '../../src/testing/record-script.ts';
+import { scriptRun } from '../../src/testing/fake-clock.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** Agents whose response to advice is known. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import { MAX_ADVICE_CHARS } from '../../core/steering/advice/join-advice.ts';
+import { MAX_ADVICE_CHARS } from '../../core/steering/advice/advice.ts';
 import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
 import { guarded } from '../host/guarded.ts';
 import type { Run } from '../../core/run/run.ts';

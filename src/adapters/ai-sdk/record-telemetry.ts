@@ -1,5 +1,5 @@
 import { membersOf, isJsonObject } from '../../core/base/json.ts';
-import { MAX_ADVICE_CHARS } from '../../core/steering/advice/join-advice.ts';
+import { MAX_ADVICE_CHARS } from '../../core/steering/advice/advice.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { guarded } from '../host/guarded.ts';
 import { RunScope } from '../host/run-scope.ts';

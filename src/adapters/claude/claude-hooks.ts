@@ -4,7 +4,7 @@ import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
 import { guarded } from '../host/guarded.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import type { Run } from '../../core/run/run.ts';
-import { MAX_ADVICE_CHARS } from '../../core/steering/advice/join-advice.ts';
+import { MAX_ADVICE_CHARS } from '../../core/steering/advice/advice.ts';
 import { claudeSessionOf, type ClaudeSession } from './claude-session.ts';
 import { HOOK_EVENTS, readHookInput } from './read-hook-input.ts';
 import type { ClaudeHookCallback, ClaudeHookMatcher, ClaudeHooks, ClaudeHookAnswer } from './sdk-shapes.ts';

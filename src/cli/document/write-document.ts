@@ -1,6 +1,6 @@
 import { html, type Html } from '../../formats/html/html.ts';
 import { pageText, section, table } from '../../formats/html/page.ts';
-import type { Paint, Style } from '../terminal/paint.ts';
+import type { Paint, Style } from '../terminal/terminal.ts';
 import { printable, printableCut } from '../../core/base/printable.ts';
 import {
   isEmpty,

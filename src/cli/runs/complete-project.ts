@@ -5,8 +5,7 @@ import { messageOf } from '../../core/base/error.ts';
 import { logFault } from '../../core/node/fault-log.ts';
 import type { StoreReader } from '../../core/store/trajectory-store.ts';
 import { completeRuns, incompleteRuns } from '../../hosts/claude-code/complete-sessions.ts';
-import { openReadableStore, openStoreNamed } from './open-store.ts';
-import { configuredStore } from './project-store.ts';
+import { openReadableStore, openStoreNamed, configuredStore } from './open-store.ts';
 
 const RECENT_RUNS = 50;
 /** Runs that were completed by this process, with the time of their file. */

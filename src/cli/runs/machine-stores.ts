@@ -10,8 +10,7 @@ import { checkRunQuery, compareRuns, toRunPage } from '../../core/store/run-page
 import type { LiveReader, ReadQuery, RunPage, RunQuery } from '../../core/store/trajectory-store.ts';
 import { storePath } from '../../stores/store-address.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { openReadableStore, requireStore, shownStore } from './open-store.ts';
-import { configuredStore } from './project-store.ts';
+import { openReadableStore, requireStore, shownStore, configuredStore } from './open-store.ts';
 
 /** The store of a project of this user. */
 export interface MachineStore {

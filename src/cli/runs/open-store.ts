@@ -1,13 +1,16 @@
-import { existsSync } from 'node:fs';
-
+import { existsSync, lstatSync } from 'node:fs';
 import { CoxswainError } from '../../core/base/error.ts';
 import { openStore as openStoreAt, openStoreReader } from '../../stores/registry/open-store.ts';
 import { shownAddress, storePath } from '../../stores/store-address.ts';
 import type { LiveReader, TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { printable } from '../../core/base/printable.ts';
-import { configuredStore } from './project-store.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { shellWord } from '../terminal/shell-word.ts';
+import { shellWord } from '../terminal/time-text.ts';
+import { join } from 'node:path';
+import { loadConfigSync } from '../../hosts/config/load-config.ts';
+import { untrustedText, type LoadedConfig } from '../../hosts/config/loaded-config.ts';
+import { projectFolderOf } from '../../core/node/git-folder.ts';
+import type { ModelPrices } from '../../core/records/answer-cost.ts';
 
 /**
  * Returns the store address: from the command line, else from `COXSWAIN_STORE`, else the store of this project.
@@ -81,4 +84,47 @@ export async function requireStore(address: string): Promise<void> {
     `${shown}: no runs are recorded here yet; run: coxswain demo${storeFlag(address)}, or: coxswain analyze PATH --store ${shown}`,
     { details: { path } },
   );
+}
+
+/** The store of earlier versions, in the project. */
+export const OLD_STORE = '.coxswain/runs.db';
+
+/**
+ * Returns the project folder and its configuration, using the same rules as the hook. @throws CoxswainError the errors of
+ * `loadConfigSync`
+ */
+export function loadProject(): { readonly projectFolder: string; readonly loaded: LoadedConfig } {
+  const { env } = process;
+  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  return { projectFolder, loaded: loadConfigSync({ projectFolder, env }) };
+}
+
+const notified = new WeakSet<Terminal>();
+
+/**
+ * Returns the store address and the project folder. Reports a configuration that is ignored for lack of trust and records of an
+ * earlier version, once per terminal. @throws CoxswainError the errors of `loadConfigSync`
+ */
+export function configuredStore(terminal?: Terminal): { readonly address: string; readonly projectFolder: string } {
+  const { loaded, projectFolder } = loadProject();
+  if (terminal !== undefined && !notified.has(terminal)) {
+    notified.add(terminal);
+    for (const text of [untrustedText(loaded), oldRecordsText(projectFolder)])
+      if (text !== undefined) terminal.complain(`coxswain: ${printable(text)}`);
+  }
+  return { address: loaded.resolved.store.address, projectFolder };
+}
+
+/** Returns a line about a file with records of an earlier version, which is not opened; undefined if there is none. */
+export function oldRecordsText(projectFolder: string): string | undefined {
+  if (lstatSync(join(projectFolder, OLD_STORE), { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  return `${OLD_STORE} holds runs of an earlier version: move them with coxswain import ${OLD_STORE}, then delete it`;
+}
+
+let loadedPrices: { readonly prices: ModelPrices | undefined } | undefined;
+
+/** Returns the model prices of this folder's configuration, if any. Reads the configuration once per process. */
+export function pricesInForce(): ModelPrices | undefined {
+  loadedPrices ??= { prices: loadConfigSync({ projectFolder: process.cwd(), env: process.env }).resolved.prices };
+  return loadedPrices.prices;
 }

@@ -2,12 +2,61 @@ import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { countOf, countText } from '../../core/base/number-text.ts';
 import { printable, printableCut } from '../../core/base/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { faultOwners, readFaults } from '../../core/node/fault-log.ts';
+import { projectFolderOf } from '../../core/node/git-folder.ts';
+import { countSpills } from '../../hosts/claude-code/spilled-events.ts';
+import { shownStore } from './open-store.ts';
+import { shellWord } from '../terminal/time-text.ts';
+
+/**
+ * Returns the number of records by run id that a process of this project had not stored when it ended. The store knows nothing of
+ * them. Losses that name no run are under the empty id. Never throws.
+ *
+ * @param sinceMs  Unix milliseconds; default: all. There is no end, because the clock may have been set back
+ */
+export function lostAtEnd(sinceMs = 0): ReadonlyMap<string, number> {
+  const { env } = process;
+  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  const counts = new Map<string, number>();
+  for (const { at, lost, sessionId = '' } of faultOwners({ env, projectFolder }).flatMap(readFaults)) {
+    if (lost === undefined || Date.parse(at) < sinceMs) continue;
+    counts.set(sessionId, (counts.get(sessionId) ?? 0) + lost);
+  }
+  return counts;
+}
+
+/** Formats a number from `lostAtEnd` as a sentence. */
+export function lostAtEndText(lostRecords: number): string {
+  return `${countOf(lostRecords, 'record')} lost, because a process ended before they were stored (see coxswain doctor)`;
+}
+
+/** Messages about the spill files next to a store, which contain hook events that are not recorded yet. */
+interface SpillNote {
+  /** Message about events that are waiting to be recorded. */
+  readonly waiting?: string;
+  /** Message about files that cannot be recorded. */
+  readonly unusable?: string;
+}
+
+/** Returns the messages for a store. Cost: lists one folder. */
+export function spillNote(storeAddress: string): SpillNote {
+  const { damaged, folders, refused, waiting } = countSpills(storeAddress);
+  const folder = folders.join(', ');
+  const events = `${countOf(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'} in spill files (${folder})`;
+  const unusable = `${folder} holds ${countOf(damaged, 'damaged file')} and ${countOf(refused, 'refused event')}`;
+  return {
+    ...(waiting > 0 && {
+      waiting: `${events}: the next hook records them, or run: coxswain recover ${shellWord(shownStore(storeAddress))}`,
+    }),
+    ...(damaged + refused > 0 && { unusable }),
+  };
+}
 
 /** Maximum number of lines per source. Further problems are counted. */
 const MAX_LINES = 10;
 const MESSAGE_CHARS = 500;
 
-export interface SourceProblem {
+interface SourceProblem {
   /** Line number, from 1. */
   readonly line?: number | undefined;
   readonly message: string;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { createRunFold } from './run-fold.ts';
+import { createRunFold } from './run-recorder.ts';
 import { terminalText } from '../document/write-document.ts';
 import { runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';
 import { RunTotals } from './run-totals.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
-import { createRunFold } from './run-fold.ts';
+import { createRunFold } from './run-recorder.ts';
 
 function reportOf(payloads: readonly TrajectoryPayload[], hints = false): RunFacts {
   const fold = createRunFold('r', { hints });

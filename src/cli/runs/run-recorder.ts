@@ -5,6 +5,14 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { createFingerprint } from '../../core/redact/fingerprint.ts';
 import { createRedactor, type Redactor } from '../../core/redact/redactor.ts';
 import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../../core/store/trajectory-store.ts';
+import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
+import { RunFactsFold, type RunFactsOptions } from '../../core/facts/run-facts-fold.ts';
+import { pricesInForce } from './open-store.ts';
+
+/** Creates the fold of a run with the default detectors and the prices of this folder's configuration. */
+export function createRunFold(id: string, options: RunFactsOptions = {}): RunFactsFold {
+  return new RunFactsFold(id, { detectors: defaultDetectors(), prices: pricesInForce(), ...options });
+}
 
 /** Approximate number of characters held in memory before they are written. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;
@@ -15,7 +23,7 @@ export interface RefusedRun {
   readonly error: CoxswainError;
 }
 
-export interface RunRecorderOptions {
+interface RunRecorderOptions {
   /** True if the records come from a store and need no redaction. Default: false. */
   readonly isCopy?: boolean;
   /**

@@ -1,6 +1,58 @@
 import type { JsonObject } from '../../core/base/json.ts';
 import { saysStuck } from '../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { lettersOf } from '../../core/redact/fingerprint.ts';
+import { createRedactor } from '../../core/redact/redactor.ts';
+
+/** A run and its depth in the displayed tree. */
+export interface RunBranch {
+  readonly run: RunSummary;
+  readonly level: number;
+}
+
+/**
+ * Arranges runs as a tree. Children follow their parent in the order of their start. A run whose parent is not in the list keeps
+ * its position.
+ */
+export function runTree(runs: readonly RunSummary[]): readonly RunBranch[] {
+  const ids = new Set(runs.map(({ runId }) => runId));
+  const isBelow = ({ parentRunId, runId }: RunSummary): boolean =>
+    parentRunId !== undefined && parentRunId !== runId && ids.has(parentRunId);
+  const children = Map.groupBy(runs.filter(isBelow), ({ parentRunId }) => parentRunId);
+  const visitedRuns = new Set<RunSummary>();
+  const branch = (run: RunSummary, level: number): readonly RunBranch[] => {
+    if (visitedRuns.has(run)) return [];
+    visitedRuns.add(run);
+    const below = (children.get(run.runId) ?? []).toSorted((a, b) => a.startedAtMs - b.startedAtMs);
+    return [{ run, level }, ...below.flatMap((child) => branch(child, level + 1))];
+  };
+  // Records may name two runs as parents of each other. Both runs are shown.
+  return [...runs.filter((run) => !isBelow(run)), ...runs].flatMap((run) => branch(run, 0));
+}
+
+/**
+ * Returns a function that removes the secrets from the records of a file, so that a command can print parts of them. Whole records
+ * are redacted, because a secret in a shortened text has no known form any more, and a named secret needs its key.
+ *
+ * Placeholders number the secrets in the order of their appearance. Different secrets remain different, and no key is stored.
+ *
+ * Cost: a fifth of the time to analyse a run. Memory: the different secrets of the file.
+ */
+export function secretRemover(): (record: TrajectoryRecord) => TrajectoryRecord {
+  const marks = new Map<string, string>();
+  const fingerprint = (secret: string): string => {
+    const mark = marks.get(secret) ?? lettersOf(Uint8Array.of(marks.size >> 8, marks.size), 2);
+    marks.set(secret, mark);
+    return mark;
+  };
+  const redactor = createRedactor({}, { fingerprint });
+  return (record) => {
+    const payload = redactor.redact(record.payload);
+    return payload === record.payload ? record : { ...record, payload };
+  };
+}
 
 /** Maximum number of names counted separately. Further names are counted together. */
 const MAX_NAMES = 64;

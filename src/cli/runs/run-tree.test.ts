@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { foldRunSummaries, type RunSummary } from '../../core/facts/run-summary.ts';
-import { runTree } from './run-tree.ts';
+import { runTree } from './run-totals.ts';
 
 function run(runId: string, startedAtMs: number, parentRunId?: string): RunSummary {
   const summary = { ...foldRunSummaries(undefined, []), runId, startedAtMs };

@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-
 import { systemClock } from '../../core/base/clock.ts';
-import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { present } from '../../core/base/json.ts';
+import { CoxswainError, messageOf, invalidArgument } from '../../core/base/error.ts';
+import { present, jsonOf, isJsonObject } from '../../core/base/json.ts';
 import type { FoundSource } from '../../formats/find-sources.ts';
 import type { FormatName } from '../../formats/import-item.ts';
 import { importSource } from '../../formats/import-source.ts';
@@ -13,10 +12,15 @@ import { RunIds } from '../../formats/run-ids.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
 import type { RunFactsFold, RunFactsOptions } from '../../core/facts/run-facts-fold.ts';
 import { allRuns } from '../../core/store/all-runs.ts';
-import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
+import type { TrajectoryStore, StoreReader } from '../../core/store/trajectory-store.ts';
 import type { Problems } from './problems.ts';
-import { createRunFold } from './run-fold.ts';
-import { secretRemover } from './shown-records.ts';
+import { createRunFold } from './run-recorder.ts';
+import { secretRemover } from './run-totals.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { shownStore, storeFlag } from './open-store.ts';
+import { printableCut } from '../../core/base/printable.ts';
+import { replaceGuarded, readGuarded } from '../../core/node/guarded-file.ts';
+import { makeStateFolder, stateFile } from '../../core/node/state-places.ts';
 
 /**
  * Maximum number of runs of one source that are folded at the same time. Beyond it, the least recently changed run is yielded before
@@ -27,7 +31,7 @@ const MAX_OPEN = 1_000;
 /** Adds facts that are known now but not recorded to a run. */
 export type KnownOfRun = (fold: RunFactsFold) => void;
 
-export interface StoreQuery {
+interface StoreQuery {
   /** Unix milliseconds; runs whose last record is earlier are left out. */
   readonly sinceMs: number;
   readonly known?: KnownOfRun | undefined;
@@ -65,7 +69,7 @@ export async function* runsOfStore(
   }
 }
 
-export interface SourceQuery extends Pick<RunFactsOptions, 'hints' | 'recompute'> {
+interface SourceQuery extends Pick<RunFactsOptions, 'hints' | 'recompute'> {
   readonly problems: Problems;
   /** Counts runs with the id of an earlier run. */
   readonly ids?: RunIds;
@@ -194,4 +198,91 @@ async function* runsOfSource(
     last = item.type === 'record' ? run : undefined;
     if (item.type === 'end') yield* take(run);
   }
+}
+
+const MAX_CANDIDATES = 5;
+
+/**
+ * Returns the run with this id, or the only run whose id starts with it.
+ *
+ * @param address  address of the store, for error messages
+ * @throws CoxswainError `input-io` if no run matches; `invalid-argument` if several runs match; the errors of the store
+ */
+export async function namedRun(
+  store: Pick<StoreReader, 'listRuns' | 'findRun'>,
+  idStart: string,
+  address: string,
+): Promise<RunSummary> {
+  const exact = await store.findRun(idStart);
+  if (exact !== undefined) return exact;
+  const foundRuns: RunSummary[] = [];
+  for await (const run of allRuns(store)) {
+    if (run.runId.startsWith(idStart)) foundRuns.push(run);
+    if (foundRuns.length > MAX_CANDIDATES) break;
+  }
+  const [run] = foundRuns;
+  const shownId = printableCut(idStart, 100);
+  if (run === undefined) {
+    const list = `coxswain runs${storeFlag(address)}`;
+    throw new CoxswainError('input-io', `${shownStore(address)}: no run ${shownId}; list the runs with: ${list}`);
+  }
+  if (foundRuns.length === 1) return run;
+  const names = foundRuns.slice(0, MAX_CANDIDATES).map(({ runId }) => printableCut(runId, 80));
+  const more = foundRuns.length > MAX_CANDIDATES ? ', …' : '';
+  throw invalidArgument(`${shownId} matches several runs: ${names.join(', ')}${more}; give more of the id`);
+}
+
+/** A run that the last report numbered. */
+export interface NumberedRun {
+  readonly id: string;
+  /** The store or transcript that contains it. */
+  readonly path: string;
+  readonly isStore: boolean;
+}
+
+const OWNER = { env: process.env };
+const MAX_TOLD = 200;
+
+/** Keeps the numbered runs for `coxswain NUMBER`. */
+export function keepNumberedRuns(runs: readonly NumberedRun[]): void {
+  keepRuns('lastReport', runs);
+}
+
+/** Returns the command that shows a run of `watch`, and keeps the run for it. */
+export function lookAtRun(run: NumberedRun): string {
+  const others = runsIn('toldRuns').filter(({ id }) => id !== run.id);
+  keepRuns('toldRuns', [...others, run].slice(-MAX_TOLD));
+  return `coxswain show ${/^[0-9a-f]{8}-/.test(run.id) ? run.id.slice(0, 8) : run.id}`;
+}
+
+/** A folder that cannot be written is no fault of the report: numbers then open nothing. */
+function keepRuns(file: 'lastReport' | 'toldRuns', runs: readonly NumberedRun[]): void {
+  try {
+    makeStateFolder(OWNER);
+    replaceGuarded(stateFile(file, OWNER), JSON.stringify({ runs }), { mode: 0o600 });
+  } catch {
+    return;
+  }
+}
+
+/** Returns the runs in a file, those of the last report by their numbers from 1. */
+function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
+  const bytes = readGuarded(stateFile(file, OWNER));
+  const value = bytes === undefined ? undefined : jsonOf(bytes.toString('utf8'));
+  const runs = isJsonObject(value) && Array.isArray(value['runs']) ? value['runs'] : [];
+  return runs.flatMap((run): readonly NumberedRun[] => {
+    if (!isJsonObject(run)) return [];
+    const { id, isStore, path } = run;
+    return typeof id === 'string' && typeof path === 'string' ? [{ id, path, isStore: isStore === true }] : [];
+  });
+}
+
+/** Returns the run with this number, or the only one of the last report or of `watch` whose id starts with the text. */
+export function numberedRun(text: string): NumberedRun | undefined {
+  const runs = runsIn('lastReport');
+  if (/^\d{1,4}$/.test(text)) return runs[Number(text) - 1];
+  const found = new Map(
+    [...runsIn('toldRuns'), ...runs].filter(({ id }) => id.startsWith(text)).map((run) => [run.id, run]),
+  );
+  return found.size === 1 ? found.values().next().value : undefined;
 }

@@ -1,10 +1,40 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { styleText } from 'node:util';
+import { createInterface } from 'node:readline/promises';
 
-import { paintFor, type Paint } from './paint.ts';
+export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
+
+/** Applies a style to a text. Returns the text unchanged if colours are disabled. */
+export type Paint = (style: Style, text: string) => string;
+
+/**
+ * Returns the paint function for a stream. Colours are enabled on a terminal unless `NO_COLOR` is set, and always with
+ * `FORCE_COLOR`.
+ */
+function paintFor(stream: NodeJS.WritableStream): Paint {
+  return (style, text) => styleText(style, text, { stream });
+}
+
+/**
+ * Asks a yes/no question. Any other input than yes, including the end of the input, means no.
+ *
+ * @returns undefined if standard input is not a terminal
+ */
+export async function askYesNo(question: string): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY) return undefined;
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+    const answer = await Promise.race([lines.question(`${question} [y/N] `), closed]);
+    return /^y(?:es)?$/i.test(answer.trim());
+  } finally {
+    lines.close();
+  }
+}
 
 /** The streams a command writes to. */
-export interface TerminalStreams {
+interface TerminalStreams {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }

@@ -18,3 +18,8 @@ export function zoneText(ms: number): string {
 export function timeText(ms: number): string {
   return `${localTimeText(ms)} ${zoneText(ms)}`;
 }
+
+/** Quotes a text as one word of a POSIX shell if necessary. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

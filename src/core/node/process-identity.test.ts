@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { runScript } from '../../../test/support/run-script.ts';
-import { mayBeAlive, thisProcess } from './process-identity.ts';
+import { mayBeAlive, thisProcess } from '../../cli/commands/watch/background-watch.ts';
 
 test('a process is gone when it, its start or the start of its machine is another one', async () => {
   expect(mayBeAlive(thisProcess())).toBe(true);

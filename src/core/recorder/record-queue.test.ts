@@ -9,8 +9,7 @@ import { memoryStore } from '../store/memory-store.ts';
 import { lastSeqOf } from '../facts/run-summary.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 import { createFakeTimers, type FakeTimers } from '../../../test/support/fake-timers.ts';
-import { readAll } from '../../testing/read-all.ts';
-import { scriptRecord } from '../../testing/record-script.ts';
+import { readAll, scriptRecord } from '../../testing/fake-clock.ts';
 import type { RecordQueueOptions } from './record-queue-options.ts';
 import { RecordQueue } from './record-queue.ts';
 

@@ -1,6 +1,5 @@
 import type { Severity, DecisionPoint, GuidanceInjection } from '../records/spoken-advice.ts';
-import { joinAdvice, MAX_ADVICE_CHARS } from '../steering/advice/join-advice.ts';
-import { severityOfLevel } from '../steering/advice/advice.ts';
+import { joinAdvice, MAX_ADVICE_CHARS, severityOfLevel } from '../steering/advice/advice.ts';
 import type { DerivedPayload } from '../records/derived-payload.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 

@@ -1,6 +1,11 @@
 import { present } from '../base/json.ts';
-import { type AdviceCandidate, recordAdvice, type AdviceLedger, type AdviceView } from '../steering/advice/advice.ts';
-import { decideAdvice } from '../steering/advice/decide-advice.ts';
+import {
+  type AdviceCandidate,
+  recordAdvice,
+  type AdviceLedger,
+  type AdviceView,
+  decideAdvice,
+} from '../steering/advice/advice.ts';
 import type { DerivedDraft } from '../records/derived-payload.ts';
 import type { Evaluation } from '../records/trajectory-record.ts';
 import { evaluatePrepared } from '../steering/feedback/evaluate-feedback.ts';

@@ -3,7 +3,7 @@ import type { TimeSpan } from '../base/deadline.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { checkList, checkMembers } from '../base/check-members.ts';
 import { invalidArgument } from '../base/error.ts';
-import { checkConfigs } from '../steering/prompt/check-configs.ts';
+import { checkConfigs } from '../steering/prompt/define-prompt.ts';
 import type { RecordQueueOptions } from '../recorder/record-queue-options.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 

@@ -1,8 +1,7 @@
-import type { NoiseOptions } from './advice/decide-advice.ts';
-import { deadlineFeedback } from './feedback/built-in-feedback.ts';
-import { paceFeedback } from './feedback/pace-feedback.ts';
+import type { NoiseOptions } from './advice/advice.ts';
+import { deadlineFeedback, paceFeedback } from './feedback/built-in-feedback.ts';
 import { patternFeedback } from './feedback/pattern-feedback.ts';
-import type { FeedbackTrigger } from './prompt/feedback-trigger.ts';
+import type { FeedbackTrigger } from './prompt/feedback-provider.ts';
 import type { SteeringOptions } from './steering-options.ts';
 
 /** Triggers of the standard steering that differ from the providers' defaults. */

@@ -1,4 +1,4 @@
-import type { NoiseOptions } from './advice/decide-advice.ts';
+import type { NoiseOptions } from './advice/advice.ts';
 import type { DecisionPoint } from '../records/spoken-advice.ts';
 import type { GuidanceBank } from './guidance/define-guidance.ts';
 import type { ModelClassifier } from './guidance/model-classifier.ts';

@@ -11,14 +11,19 @@ import type { RunEnded } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
 import { runEnded, RunItems, type AnswerPart } from '../parts/run-items.ts';
-import { sourceContent, asJson, sourceBlocks, sourceResult } from '../parts/source-content.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
+import {
+  sourceContent,
+  asJson,
+  sourceBlocks,
+  sourceResult,
+  sourceStem,
+  sourceTimeMs,
+  sourceCall,
+  sourceUsage,
+} from '../parts/source-content.ts';
 import { textOfContent } from '../../core/records/agent-message.ts';
-import { UniqueNames } from '../parts/unique-names.ts';
+import { UniqueNames } from '../parts/skip-counts.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import { sourceCall } from '../parts/source-call.ts';
-import { sourceUsage } from '../parts/source-usage.ts';
 
 /**
  * Reads ATIF 1.0 to 1.8, leniently. Unknown fields are skipped, and missing fields are derived if possible. Embedded subagent

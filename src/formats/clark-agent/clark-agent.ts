@@ -6,10 +6,8 @@ import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { SourceCallIds } from '../parts/call-ids.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
-import { asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
-import { sourceStem } from '../parts/source-name.ts';
+import { asJson, sourceBlock, sourceResult, sourceStem, sourceUsage } from '../parts/source-content.ts';
 import type { StoredContentBlock } from '../../core/records/agent-message.ts';
-import { sourceUsage } from '../parts/source-usage.ts';
 
 /** Maximum number of records buffered until their run is identified. */
 const MAX_WAITING = 1_000;

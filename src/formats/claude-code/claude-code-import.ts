@@ -3,18 +3,13 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import { endingAfter, isTurnEnd, failureReason } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
-import { ObjectLines } from '../parts/object-lines.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { plainText } from '../parts/plain-text.ts';
+import { ObjectLines, plainText } from '../parts/object-lines.ts';
+import { sourceStem, sourceCall, sourceBlock, sourceTimeMs, sourceUsage } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { blocksOf, isCall, taskIn, providerResultOf, resultInBlock } from './claude-code-entry.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems } from '../parts/session-items.ts';
-import { sourceCall } from '../parts/source-call.ts';
-import { sourceBlock } from '../parts/source-content.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
-import { sourceUsage } from '../parts/source-usage.ts';
 
 const MAX_DENIED = 256;
 

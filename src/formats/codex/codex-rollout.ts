@@ -11,16 +11,11 @@ import { type StoredContentBlock, textOfContent } from '../../core/records/agent
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
-import { plainText } from '../parts/plain-text.ts';
+import { plainText, ObjectLines } from '../parts/object-lines.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems } from '../parts/session-items.ts';
-import { ObjectLines } from '../parts/object-lines.ts';
-import { callArguments } from '../parts/source-call.ts';
-import { asJson, sourceBlocks } from '../parts/source-content.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
-import { sourceUsage } from '../parts/source-usage.ts';
+import { callArguments, asJson, sourceBlocks, sourceStem, sourceTimeMs, sourceUsage } from '../parts/source-content.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
 

@@ -1,16 +1,12 @@
-import { confidence } from '../parts/confidence.ts';
+import { confidence, plainText, ObjectLines } from '../parts/object-lines.ts';
 import { isJsonObject, type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json.ts';
 import type { LineImporter, ImportSource } from '../importer.ts';
 import { codexFailure, CodexRollout } from './codex-rollout.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import { plainText } from '../parts/plain-text.ts';
 import type { ToolAnswerShape } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
-import { ObjectLines } from '../parts/object-lines.ts';
-import { asJson, sourceResult } from '../parts/source-content.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { sourceUsage } from '../parts/source-usage.ts';
+import { asJson, sourceResult, sourceStem, sourceUsage } from '../parts/source-content.ts';
 
 /** Reads the output of `codex exec --json`, one run per thread. The output contains neither times nor the prompt. */
 class CodexExec extends ObjectLines {

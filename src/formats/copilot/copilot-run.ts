@@ -5,10 +5,9 @@ import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import { plainText } from '../parts/plain-text.ts';
+import { plainText } from '../parts/object-lines.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
-import { callArguments } from '../parts/source-call.ts';
-import { sourceBlocks } from '../parts/source-content.ts';
+import { callArguments, sourceBlocks } from '../parts/source-content.ts';
 
 /** Maximum number of buffered usage records whose answer has not arrived. */
 const MAX_USAGES = 64;

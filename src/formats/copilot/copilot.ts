@@ -1,11 +1,9 @@
 import { type JsonMembers, membersOf, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
-import { confidence } from '../parts/confidence.ts';
+import { confidence, ObjectLines } from '../parts/object-lines.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';
-import { ObjectLines } from '../parts/object-lines.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
-import { UniqueNames } from '../parts/unique-names.ts';
+import { sourceStem, sourceTimeMs } from '../parts/source-content.ts';
+import { UniqueNames } from '../parts/skip-counts.ts';
 import { CopilotRun } from './copilot-run.ts';
 
 const EVENT_TYPE = /^(?:session|assistant|user|system|tool|hook|subagent|permission|model)\.\w+$|^abort$/;

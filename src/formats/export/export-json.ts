@@ -1,11 +1,20 @@
-import type { JsonObject } from '../../core/base/json.ts';
+import { type JsonObject, isJsonObject, type Json, present } from '../../core/base/json.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
-import { atifDocument } from './atif-document.ts';
-import { chatMessages } from './chat-messages.ts';
-import type { ExportedRun } from './exported-run.ts';
+import {
+  type ExportedRun,
+  readTranscript,
+  storedBlocks,
+  isoTime,
+  textOfBlock,
+  textOfJson,
+  type Transcript,
+  type TranscriptAnswer,
+  type ExportedCall,
+  type TranscriptPart,
+} from './transcript.ts';
 import type { RunSpan } from './run-span.ts';
 import { RunSpans } from './run-spans.ts';
-import { readTranscript } from './transcript.ts';
+import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 
 /** A run and its child runs. */
 export interface ExportedTree extends ExportedRun {
@@ -28,7 +37,7 @@ export async function* chatOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<
 }
 
 /** Options for exporting stored runs as spans. */
-export interface SpanBatchOptions {
+interface SpanBatchOptions {
   readonly content: boolean;
   /** Returns the id of the root run of a run. */
   readonly rootOf: (runId: string) => Promise<string>;
@@ -65,4 +74,134 @@ export async function* spanBatches(
     }
   }
   if (batch.length > 0) yield batch;
+}
+
+/**
+ * Converts a run and its child runs to an ATIF 1.7 trajectory. `extra.coxswain` holds data that the importer needs and ATIF has no
+ * field for: failures, the outcome of the run, and values that are not text.
+ */
+export function atifDocument(
+  { outcome, parts, run, task }: Transcript,
+  children: readonly JsonObject[] = [],
+): JsonObject {
+  const { agentName = 'unknown', conversationId, modelId, parentRunId, runId } = run;
+  // ATIF requires at least one step.
+  const request = { type: 'message', role: 'user', content: task ?? '', atMs: run.startedAtMs } as const;
+  const isAsked = parts.length > 0 && (task === undefined || parts.some((part) => isUser(part)));
+  const steps = (isAsked ? parts : [request, ...parts]).map((part, index) => stepOf(part, index + 1));
+  return {
+    schema_version: 'ATIF-v1.7',
+    session_id: conversationId ?? parentRunId ?? runId,
+    trajectory_id: runId,
+    agent: { name: agentName, version: 'unknown', ...present({ model_name: modelId }) },
+    steps,
+    ...(outcome === undefined ? {} : { extra: { coxswain: { ...outcome } } }),
+    ...(children.length === 0 ? {} : { subagent_trajectories: children }),
+  };
+}
+
+function isUser(part: TranscriptPart): boolean {
+  return part.type === 'message' && part.role === 'user';
+}
+
+function stepOf(part: TranscriptPart, id: number): JsonObject {
+  const timestamp = isoTime(part.atMs);
+  const step = { step_id: id, ...present({ timestamp }) };
+  switch (part.type) {
+    case 'message':
+      return { ...step, source: part.role, message: messageOf(storedBlocks(part.content)) };
+    case 'compaction': {
+      const extra = { context_management: { type: 'compaction', trigger: part.trigger } };
+      return { ...step, source: 'system', message: '', extra };
+    }
+    default:
+      return { ...step, ...agentStep(part) };
+  }
+}
+
+function agentStep({ blocks, calls, modelId, usage }: TranscriptAnswer): JsonObject {
+  const reasoning = blocks.filter(({ type }) => type === 'reasoning').map(textOfBlock);
+  const results = calls.flatMap((call) => (call.answer === undefined ? [] : [resultOf(call.id, call.answer)]));
+  return {
+    source: 'agent',
+    message: messageOf(blocks.filter(({ type }) => type !== 'reasoning')),
+    ...present<Readonly<Record<string, Json | undefined>>>({
+      model_name: modelId,
+      reasoning_content: reasoning.length === 0 ? undefined : reasoning.join('\n'),
+      tool_calls: calls.length === 0 ? undefined : calls.map(callOf),
+      observation: results.length === 0 ? undefined : { results },
+      metrics:
+        usage === undefined
+          ? undefined
+          : present({
+              prompt_tokens: usage.input_tokens,
+              completion_tokens: usage.output_tokens,
+              cached_tokens: usage.cache_read_tokens,
+              cost_usd: usage.cost_usd,
+            }),
+    }),
+  };
+}
+
+function callOf({ args, id, tool }: ExportedCall): JsonObject {
+  const call = { tool_call_id: id, function_name: tool };
+  return isJsonObject(args)
+    ? { ...call, arguments: args }
+    : { ...call, arguments: {}, extra: { coxswain: { arguments: args } } };
+}
+
+function resultOf(id: string, { failed, outcome, result }: NonNullable<ExportedCall['answer']>): JsonObject {
+  const isRun = outcome === 'ok' || outcome === 'failed';
+  const extras = { is_error: failed, ...(isRun ? {} : { outcome }), ...(typeof result === 'string' ? {} : { result }) };
+  return { source_call_id: id, content: textOfJson(result), extra: { coxswain: extras } };
+}
+
+/** Converts blocks to JSON. A single text block becomes a string. */
+function messageOf(blocks: readonly StoredContentBlock[]): Json {
+  const isText = blocks.every((block) => block.type !== 'image' || block.url === undefined);
+  if (isText && blocks.length < 2) return blocks.map(textOfBlock).join('');
+  return blocks.map((block) =>
+    block.type === 'image' && block.url !== undefined
+      ? { type: 'image', source: { media_type: block.media_type, path: block.url } }
+      : { type: 'text', text: textOfBlock(block) },
+  );
+}
+
+/** Converts a run to `{id, messages}` for OpenAI's chat completions. Reasoning, failures and times are omitted. */
+export function chatMessages({ parts, run }: Transcript): JsonObject {
+  return { id: run.runId, messages: parts.flatMap(messagesOf) };
+}
+
+function messagesOf(part: TranscriptPart): readonly JsonObject[] {
+  if (part.type === 'compaction') return [];
+  if (part.type === 'message') return [{ role: part.role, content: contentOf(storedBlocks(part.content)) }];
+  const { blocks, calls } = part;
+  // The API rejects a call without a result.
+  const answeredCalls = calls.flatMap(({ answer, ...call }) => (answer === undefined ? [] : [{ ...call, answer }]));
+  const text = blocks
+    .filter(({ type }) => type !== 'reasoning')
+    .map(textOfBlock)
+    .join('\n');
+  const toolCalls = answeredCalls.map(({ args, id, tool }) => {
+    return { id, type: 'function', function: { name: tool, arguments: textOfJson(args) } };
+  });
+  if (text === '' && toolCalls.length === 0) return [];
+  return [
+    {
+      role: 'assistant',
+      content: text === '' ? null : text,
+      ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
+    },
+    ...answeredCalls.map(({ answer, id }) => ({ role: 'tool', tool_call_id: id, content: textOfJson(answer.result) })),
+  ];
+}
+
+function contentOf(blocks: readonly StoredContentBlock[]): JsonObject['content'] {
+  const hasPicture = blocks.some((block) => block.type === 'image' && block.url !== undefined);
+  if (!hasPicture) return blocks.map(textOfBlock).join('\n');
+  return blocks.map((block) =>
+    block.type === 'image' && block.url !== undefined
+      ? { type: 'image_url', image_url: { url: block.url } }
+      : { type: 'text', text: textOfBlock(block) },
+  );
 }

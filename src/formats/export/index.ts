@@ -1,5 +1,4 @@
 /** The entry `coxswain/otel`. */
-export type { SpanContentOptions } from './live-spans.ts';
+export { type SpanContentOptions, traceSink, type OpenTelemetryApi, type TraceSink } from './trace-sink.ts';
 export type { SpanAttributes, SpanValue } from './run-span.ts';
 export { spanSink, type SpanExporter, type SpanSink, type SpanSinkHealth, type SpanSinkOptions } from './span-sink.ts';
-export { traceSink, type OpenTelemetryApi, type TraceSink } from './trace-sink.ts';

@@ -1,7 +1,7 @@
 import { callNumber } from '../../core/base/call-number.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { present, type Json, type JsonObject } from '../../core/base/json.ts';
-import { GENAI, GENAI_OPERATIONS } from '../otlp/genai-names.ts';
+import { GENAI, GENAI_OPERATIONS } from '../otlp/read-span.ts';
 import type { PatternDetector } from '../../core/detect/patterns/pattern-detector.ts';
 import type { StoredMessage, StoredContent, StoredContentBlock } from '../../core/records/agent-message.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
@@ -14,15 +14,22 @@ import type {
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { isFlagged } from '../../core/facts/seen-pattern.ts';
-import { COXSWAIN, spanIdOf, spanTime, traceIdOf, type RunSpanEvent, type SpanValue } from './run-span.ts';
-import type { RunSpan, SpanAttributes, SpanTime } from './run-span.ts';
 import {
+  COXSWAIN,
+  spanIdOf,
+  spanTime,
+  traceIdOf,
+  type RunSpanEvent,
+  type SpanValue,
+  type RunSpan,
+  type SpanAttributes,
+  type SpanTime,
   adviceAttributes,
   acknowledgedAttributes,
   deliveryAttributes,
   patternAttributes,
   type AdviceDelivery,
-} from './span-events.ts';
+} from './run-span.ts';
 import { assertNever } from '../../core/base/error.ts';
 
 /** The default limit of OpenTelemetry SDKs. */

@@ -3,7 +3,7 @@ import { present } from '../../core/base/json.ts';
 import { systemTimers, type Timers } from '../../core/recorder/record-queue-options.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { EventSink } from '../../core/run/listeners.ts';
-import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
+import { LiveSpans, type SpanContentOptions } from './trace-sink.ts';
 import { SPAN_SCOPE } from './otlp-request.ts';
 import type { RunSpan, SpanAttributes, SpanTime } from './run-span.ts';
 

@@ -10,15 +10,12 @@ import { createCoxswain, type Coxswain } from '../../core/run/coxswain.ts';
 import type { Run } from '../../core/run/run.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
-import { createFakeClock } from '../../testing/fake-clock.ts';
-import { readAll } from '../../testing/read-all.ts';
-import { scriptRun } from '../../testing/record-script.ts';
-import { LiveSpans } from './live-spans.ts';
+import { createFakeClock, readAll, scriptRun } from '../../testing/fake-clock.ts';
+import { LiveSpans, traceSink, type ApiSpan } from './trace-sink.ts';
 import { otlpRequest } from './otlp-request.ts';
 import type { RunSpan } from './run-span.ts';
 import { RunSpans } from './run-spans.ts';
 import { spanSink } from './span-sink.ts';
-import { traceSink, type ApiSpan } from './trace-sink.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -16,6 +16,12 @@ import type { RunOutcome } from '../../core/facts/run-verdict.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 
+export interface ExportedRun {
+  readonly run: RunSummary;
+  /** Returns all records of the run in order. Can be called repeatedly. */
+  readonly records: () => AsyncIterable<TrajectoryRecord>;
+}
+
 /** A call in a model response. */
 export interface ExportedCall {
   readonly id: string;

@@ -12,12 +12,11 @@ import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
-import { plainText } from '../parts/plain-text.ts';
+import { plainText } from '../parts/object-lines.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
-import { asJson, sourceBlocks } from '../parts/source-content.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
+import { asJson, sourceBlocks, sourceTimeMs } from '../parts/source-content.ts';
 
 /** Maximum number of entries for which later versions are detected. */
 const REMEMBERED_ENTRIES = 8192;

@@ -11,13 +11,10 @@ import {
 } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { ObjectLines } from '../parts/object-lines.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
+import { ObjectLines, plainText } from '../parts/object-lines.ts';
+import { sourceStem, sourceTimeMs, asJson, sourceBlock, sourceBlocks } from '../parts/source-content.ts';
 import { GeminiRun } from './gemini-run.ts';
 import type { StoredUsage } from '../../core/records/agent-message.ts';
-import { plainText } from '../parts/plain-text.ts';
-import { asJson, sourceBlock, sourceBlocks } from '../parts/source-content.ts';
 
 /**
  * Matches the exit code in the text of a shell result. The lines contain what a person would see, and the exit code only if

@@ -3,16 +3,21 @@ import { isJsonObject, type Json, type JsonMembers, listOf, membersOf, textOrUnd
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { ArchiveImporter, ArchiveReader, DocumentImporter } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { UniqueNames } from '../parts/unique-names.ts';
+import { SkipCounts, UniqueNames } from '../parts/skip-counts.ts';
+import {
+  sourceStem,
+  callArguments,
+  asJson,
+  plainest,
+  sourceBlock,
+  sourceBlocks,
+  sourceResult,
+  sourceTimeMs,
+  sourceUsage,
+} from '../parts/source-content.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
-import { callArguments } from '../parts/source-call.ts';
-import { asJson, plainest, sourceBlock, sourceBlocks, sourceResult } from '../parts/source-content.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
-import { sourceUsage } from '../parts/source-usage.ts';
 
 /** Data that applies to all samples of a log. */
 interface InspectLog {

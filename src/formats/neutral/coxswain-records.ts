@@ -4,7 +4,7 @@ import { decodeParsed, decodeRecord } from '../../core/records/decode-record.ts'
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportedRun, type ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
-import { sourceStem } from '../parts/source-name.ts';
+import { sourceStem } from '../parts/source-content.ts';
 
 /**
  * Reads coxswain's own records, one per line. Runs may be interleaved. A run begins with its `run_started` record, or with its

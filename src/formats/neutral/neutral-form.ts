@@ -1,6 +1,6 @@
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, LineImporter } from '../importer.ts';
-import { sourceStem } from '../parts/source-name.ts';
+import { sourceStem } from '../parts/source-content.ts';
 
 /** Where a run is in its source. */
 export interface NeutralPlace {

@@ -13,8 +13,7 @@ import type { SourceCallIds } from '../parts/call-ids.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, LineImporter } from '../importer.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
-import { asJson } from '../parts/source-content.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
+import { asJson, sourceTimeMs } from '../parts/source-content.ts';
 import { neutralImporters, type NeutralPlace } from './neutral-form.ts';
 
 const KINDS: ReadonlySet<unknown> = new Set(['assistant', 'user', 'tool_call', 'tool_result']);

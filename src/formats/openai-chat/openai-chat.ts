@@ -3,10 +3,8 @@ import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText, isChatMessage } from './openai-chat-messages.ts';
 import { type AnswerPart, RunItems } from '../parts/run-items.ts';
-import { sourceBlocks, sourceResult } from '../parts/source-content.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { UniqueNames } from '../parts/unique-names.ts';
-import { sourceCall } from '../parts/source-call.ts';
+import { sourceBlocks, sourceResult, sourceStem, sourceCall } from '../parts/source-content.ts';
+import { UniqueNames } from '../parts/skip-counts.ts';
 
 /** Fields that other formats store next to a list of messages. */
 const FOREIGN_MEMBERS = [

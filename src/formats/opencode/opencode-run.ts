@@ -10,11 +10,10 @@ import { type StoredUsage, textOfContent } from '../../core/records/agent-messag
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import { plainText } from '../parts/plain-text.ts';
+import { plainText } from '../parts/object-lines.ts';
 import { SessionItems, type SessionIdentity, type SessionResult } from '../parts/session-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
-import { asJson, sourceBlock } from '../parts/source-content.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
+import { asJson, sourceBlock, sourceTimeMs } from '../parts/source-content.ts';
 
 /** Types of parts that describe how an answer was produced. */
 const BESIDE: ReadonlySet<unknown> = new Set(['step-start', 'step-finish', 'snapshot', 'patch', 'retry']);

@@ -1,13 +1,10 @@
 import { type JsonMembers, membersOf, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
-import { confidence } from '../parts/confidence.ts';
+import { confidence, ObjectLines, documentsIn } from '../parts/object-lines.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { ObjectLines } from '../parts/object-lines.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
+import { sourceStem, sourceTimeMs } from '../parts/source-content.ts';
 import { messagesOf, OpencodeRun, opencodeSession } from './opencode-run.ts';
 import { dirname, join } from 'node:path';
-import { documentsIn } from '../parts/folder-documents.ts';
 
 const SESSION_ID = /^ses_\w{1,80}$/;
 

@@ -8,15 +8,192 @@ import {
   type Json,
 } from '../../core/base/json.ts';
 import type { ImportItem } from '../import-item.ts';
-import { isSdkEvent, isStreamEvent } from './openhands-event.ts';
-import type { RunItems } from '../parts/run-items.ts';
-import type { RunEnded } from '../../core/records/trajectory-record.ts';
-import { plainText } from '../parts/plain-text.ts';
-import { OpenHandsTurns } from './openhands-turns.ts';
-import { asJson, sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
+import type { RunItems, AnswerPart } from '../parts/run-items.ts';
+import type { RunEnded, CallOutcome } from '../../core/records/trajectory-record.ts';
+import { plainText } from '../parts/object-lines.ts';
+import {
+  asJson,
+  sourceBlocks,
+  sourceContent,
+  sourceResult,
+  sourceTimeMs,
+  callArguments,
+} from '../parts/source-content.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import { callArguments } from '../parts/source-call.ts';
+import type { StoredContent, StoredContentBlock } from '../../core/records/agent-message.ts';
+
+interface ActionShape {
+  /** Creates the call with the id by which its result is found. */
+  readonly call: (sourceId: string) => CallShape;
+  readonly eventId: string | undefined;
+  readonly toolCallId: string | undefined;
+  /** Id of the model answer that contains the action. Actions of one answer are one turn. */
+  readonly responseId: string | undefined;
+  readonly before: readonly StoredContentBlock[];
+  readonly atMs: number | undefined;
+}
+
+interface ObservationShape {
+  readonly eventId: string | undefined;
+  readonly toolCallId: string | undefined;
+  readonly result: Json;
+  readonly isError: boolean | undefined;
+  readonly outcome?: CallOutcome | undefined;
+  readonly atMs: number | undefined;
+}
+
+interface WaitingCall {
+  readonly sourceId: string;
+  answered: boolean;
+}
+
+/**
+ * Buffers the actions and observations of one model answer until the next answer begins. Calls that were issued
+ * together appear in the stream one after the other; buffering keeps them in one turn.
+ *
+ * Memory: one turn.
+ */
+class OpenHandsTurns {
+  readonly #items: RunItems;
+  #parts: AnswerPart[] = [];
+  /** Texts of the answer. Used to skip actions that repeat a text. */
+  readonly #texts = new Set<string>();
+  readonly #byEventId = new Map<string, WaitingCall>();
+  /** Calls by tool call id, oldest first. Ids may repeat. Calls without an id have the key ''. */
+  readonly #byToolCallId = new Map<string, WaitingCall[]>();
+  /** Results in order of arrival. */
+  #results: { readonly sourceId: string; readonly observation: ObservationShape }[] = [];
+  #responseId: string | undefined;
+  #atMs: number | undefined;
+
+  constructor(items: RunItems) {
+    this.#items = items;
+  }
+
+  call(action: ActionShape): readonly ImportItem[] {
+    const isSameResponse =
+      this.#parts.length > 0 && action.responseId !== undefined && action.responseId === this.#responseId;
+    const flushed = isSameResponse ? [] : this.flush();
+    if (!isSameResponse) this.#atMs = action.atMs;
+    this.#responseId = action.responseId;
+    for (const block of action.before) {
+      if ('text' in block && this.#texts.has(block.text)) continue;
+      if ('text' in block) this.#texts.add(block.text);
+      this.#parts.push(block);
+    }
+    const sourceId = action.toolCallId ?? (action.eventId === undefined ? '' : `event-${action.eventId}`);
+    this.#parts.push({ type: 'call', call: action.call(sourceId) });
+    const waitingCall: WaitingCall = { sourceId, answered: false };
+    if (action.eventId !== undefined) this.#byEventId.set(action.eventId, waitingCall);
+    const key = action.toolCallId ?? (action.eventId === undefined ? '' : undefined);
+    if (key === undefined) return flushed;
+    const queue = this.#byToolCallId.get(key);
+    if (queue === undefined) this.#byToolCallId.set(key, [waitingCall]);
+    else queue.push(waitingCall);
+    return flushed;
+  }
+
+  /** Adds a result. Returns false if it answers no action of this turn. */
+  result(observation: ObservationShape): boolean {
+    const { eventId, toolCallId } = observation;
+    const byEvent = eventId === undefined ? undefined : this.#byEventId.get(eventId);
+    // Early streams have no ids, so an observation answers the oldest action.
+    const foundCall =
+      byEvent?.answered === false
+        ? byEvent
+        : this.#oldestWaiting(toolCallId ?? (eventId === undefined ? '' : undefined));
+    if (foundCall === undefined) return false;
+    foundCall.answered = true;
+    this.#results.push({ sourceId: foundCall.sourceId, observation });
+    return true;
+  }
+
+  #oldestWaiting(key: string | undefined): WaitingCall | undefined {
+    const queue = key === undefined ? undefined : this.#byToolCallId.get(key);
+    if (queue === undefined) return undefined;
+    while (queue[0]?.answered === true) queue.shift();
+    return queue[0];
+  }
+
+  /** Handles an answer without a call. */
+  *text(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
+    yield* this.flush();
+    yield* this.#items.answer({ parts: blocks }, atMs);
+  }
+
+  *message(role: 'system' | 'user', content: StoredContent, atMs: number | undefined): Generator<ImportItem> {
+    yield* this.flush();
+    yield this.#items.message(role, content, atMs);
+  }
+
+  /** Emits the buffered turn. */
+  flush(): readonly ImportItem[] {
+    if (this.#parts.length === 0) return [];
+    const items = [...this.#items.answer({ parts: this.#parts }, this.#atMs)];
+    for (const { sourceId, observation } of this.#results) {
+      const { result, isError, outcome, atMs } = observation;
+      for (const item of this.#items.result({ sourceId, result, isError, outcome }, atMs)) items.push(item);
+    }
+    this.#parts = [];
+    this.#results = [];
+    this.#texts.clear();
+    this.#byEventId.clear();
+    this.#byToolCallId.clear();
+    this.#responseId = undefined;
+    return items;
+  }
+}
+
+const SOURCES: ReadonlySet<unknown> = new Set(['agent', 'user', 'environment', 'hook']);
+const SDK_KIND = /^(?:[A-Z]\w*Event|UserRejectObservation|Condensation\w*)$/;
+const LOOKED_AT = 16;
+/** Kinds of early events, which have no `source` field. */
+const EARLY_NAMES: ReadonlySet<string> = new Set(
+  (
+    'message run run_ipython read write edit browse browse_interactive delegate think recall finish reject null ' +
+    'error system agent_state_changed change_agent_state add_task modify_task kill chat user_rejected'
+  ).split(' '),
+);
+
+/** Returns true for an event of the newer SDK, which has its class in `kind`. */
+export function isSdkEvent(value: unknown): value is JsonMembers {
+  return (
+    isJsonObject(value) && typeof value.kind === 'string' && SDK_KIND.test(value.kind) && SOURCES.has(value.source)
+  );
+}
+
+/**
+ * Returns true for an event of the older stream. It has an `action` or an `observation`, never both. It has no chat role and
+ * no `response`, which distinguishes it from SWE-agent's history and steps.
+ */
+export function isStreamEvent(value: unknown): value is JsonMembers {
+  if (!isJsonObject(value) || 'role' in value || 'response' in value) return false;
+  return (typeof value.action === 'string') !== (typeof value.observation === 'string');
+}
+
+/**
+ * Returns the confidence, 0 to 1, that the list contains OpenHands events or pairs of events. It examines the first 16
+ * entries. Early events have neither source nor id. They count only if `inRecord` says that a record contains the list.
+ */
+export function eventsLikeness(list: readonly unknown[], inRecord: boolean): number {
+  const firstEntries = list
+    .slice(0, LOOKED_AT)
+    .flatMap((entry): readonly unknown[] => (Array.isArray(entry) ? (entry as readonly unknown[]) : [entry]));
+  if (firstEntries.length === 0) return 0;
+  const sureEvents = firstEntries.filter((entry) => isSureEvent(entry));
+  if (sureEvents.length === firstEntries.length) return 0.97;
+  const possibleEvents = firstEntries.filter((entry) => isSureEvent(entry) || isEarlyEvent(entry));
+  if (inRecord) return (possibleEvents.length / firstEntries.length) * 0.95;
+  return (sureEvents.length / firstEntries.length) * 0.9;
+}
+
+function isSureEvent(value: unknown): boolean {
+  return isSdkEvent(value) || (isStreamEvent(value) && SOURCES.has(value.source));
+}
+
+function isEarlyEvent(value: unknown): boolean {
+  return isStreamEvent(value) && EARLY_NAMES.has(plainText(value.action ?? value.observation));
+}
 
 /** Actions that run no tool: messages, bookkeeping of the framework, and the end of a run. */
 const NO_CALLS: ReadonlySet<string> = new Set(

@@ -9,18 +9,14 @@ import {
 } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
-import { eventsLikeness, isSdkEvent, isStreamEvent } from './openhands-event.ts';
+import { eventsLikeness, isSdkEvent, isStreamEvent, OpenHandsRun, totalsOf } from './openhands-run.ts';
 import { dirname, join } from 'node:path';
 import { textOfContent } from '../../core/records/agent-message.ts';
-import { documentsIn } from '../parts/folder-documents.ts';
+import { documentsIn, plainText } from '../parts/object-lines.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { UniqueNames } from '../parts/unique-names.ts';
+import { SkipCounts, UniqueNames } from '../parts/skip-counts.ts';
+import { sourceStem, sourceBlocks } from '../parts/source-content.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
-import { plainText } from '../parts/plain-text.ts';
-import { OpenHandsRun, totalsOf } from './openhands-run.ts';
-import { sourceBlocks } from '../parts/source-content.ts';
 
 const LOOKED_AT = 8;
 

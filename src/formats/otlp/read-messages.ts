@@ -11,8 +11,7 @@ import {
 import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
-import { callArguments, sourceCall } from '../parts/source-call.ts';
-import { asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
+import { callArguments, sourceCall, asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
 import { decodeJson } from '../reading/json-text.ts';
 
 /** A message of a request or an answer. */

@@ -10,10 +10,9 @@ import {
   present,
 } from '../../core/base/json.ts';
 import { hashText } from '../../core/base/hash.ts';
-import { plainText } from '../parts/plain-text.ts';
-import { asJson } from '../parts/source-content.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
-import { GENAI, GENAI_EVENTS, GENAI_MESSAGE_EVENTS } from './genai-names.ts';
+import { plainText } from '../parts/object-lines.ts';
+import { asJson, sourceTimeMs } from '../parts/source-content.ts';
+import { GENAI, GENAI_EVENTS, GENAI_MESSAGE_EVENTS } from './read-span.ts';
 import { hexId, sessionTraceId, type SpanEvent, type TraceSpan } from './trace-span.ts';
 
 /** Identity of a log record. */

@@ -1,8 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import { type ImportItem, diagnosticItem } from '../import-item.ts';
-import { GENAI_MESSAGE_EVENTS } from './genai-names.ts';
-import { decodedValue, type TracedMessage } from './read-messages.ts';
 import {
+  GENAI_MESSAGE_EVENTS,
   readSpan,
   type KnownSpan,
   agentNameOf,
@@ -17,6 +16,7 @@ import {
   resultIn,
   spanUsage,
 } from './read-span.ts';
+import { decodedValue, type TracedMessage } from './read-messages.ts';
 import { hexId, OTEL_RUN_PREFIX, type TraceSpan } from './trace-span.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import { textOfContent } from '../../core/records/agent-message.ts';

@@ -1,7 +1,7 @@
 import { type Json, present } from '../../core/base/json.ts';
 import { withHostOutcome } from '../../core/detect/calls/host-refusals.ts';
 import type { CallOutcome, ToolEnded, ToolStarted } from '../../core/records/trajectory-record.ts';
-import { UniqueNames } from './unique-names.ts';
+import { UniqueNames } from './skip-counts.ts';
 
 export interface CallShape {
   /** Id in the source. It may be missing, and it may repeat within a run. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { plainText } from './plain-text.ts';
+import { plainText } from './object-lines.ts';
 
 test('every JSON value has a text, also one that pretends to have methods', () => {
   const values: readonly unknown[] = [

@@ -1,5 +1,9 @@
-import { membersOf, textOrUndefined, type Json, isJsonObject } from '../../core/base/json.ts';
-import type { StoredContent, StoredContentBlock } from '../../core/records/agent-message.ts';
+import { membersOf, textOrUndefined, type Json, isJsonObject, type Mutable } from '../../core/base/json.ts';
+import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
+import type { CallShape } from './call-ids.ts';
+import { decodeJson } from '../reading/json-text.ts';
+import type { ImportSource } from '../importer.ts';
+import { unixMsOf } from '../../core/base/unix-time.ts';
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
 
@@ -86,4 +90,93 @@ export function sourceResult(content: unknown): Json {
     texts.push(block.text);
   }
   return texts.join('\n');
+}
+
+/** Name used for a call without a name. */
+const UNNAMED = 'unknown';
+
+/**
+ * Reads a call in the OpenAI formats `{id, function: {name, arguments}}`, `{id, name, arguments}` and `{call_id, name,
+ * arguments}`, or in ATIF's format `{tool_call_id, function_name, arguments}`.
+ */
+export function sourceCall(value: unknown): CallShape {
+  const call = membersOf(value);
+  const inner = isJsonObject(call.function) ? call.function : isJsonObject(call.custom) ? call.custom : call;
+  return {
+    sourceId: textOrUndefined(call.tool_call_id) ?? textOrUndefined(call.call_id) ?? textOrUndefined(call.id),
+    name: textOrUndefined(inner.name) ?? textOrUndefined(call.function_name) ?? UNNAMED,
+    args: callArguments(inner.arguments ?? inner.input),
+  };
+}
+
+/** Returns arguments as JSON. Text is decoded. It stays text if it is not JSON, for example if the call is truncated or free-form. */
+export function callArguments(value: unknown): Json {
+  if (value === undefined || value === null || value === '') return {};
+  if (typeof value !== 'string') return asJson(value);
+  const decoded = decodeJson(value);
+  return decoded.ok ? asJson(decoded.value) : value;
+}
+
+/** Names that sources use for each stored field. Numbers are stored as the source counts them. */
+const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] = [
+  ['input_tokens', ['input_tokens', 'prompt_tokens']],
+  ['output_tokens', ['output_tokens', 'completion_tokens']],
+  ['cache_read_tokens', ['cache_read_input_tokens', 'cached_tokens', 'cached_input_tokens']],
+  ['cache_write_tokens', ['cache_creation_input_tokens', 'cache_write_input_tokens']],
+  ['reasoning_tokens', ['reasoning_tokens', 'reasoning_output_tokens']],
+  ['cost_usd', ['cost_usd']],
+];
+
+/** Fields in which OpenAI's format stores parts of a count. */
+const DETAILS = [
+  'prompt_tokens_details',
+  'completion_tokens_details',
+  'input_tokens_details',
+  'output_tokens_details',
+] as const;
+
+/**
+ * Reads the tokens and cost of one answer from Anthropic, OpenAI or ATIF field names. Undefined if there are no counts.
+ *
+ * OpenAI and ATIF include cached tokens in the input; Anthropic does not. The difference is kept, because the sources do not
+ * contain enough data to convert the counts.
+ */
+export function sourceUsage(value: unknown): StoredUsage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const details: Record<string, unknown> = {};
+  for (const name of DETAILS) if (isJsonObject(value[name])) Object.assign(details, value[name]);
+  const usage: Mutable<StoredUsage> = {};
+  for (const [field, names] of FIELD_NAMES) {
+    for (const name of names) {
+      const count = value[name] ?? details[name];
+      if (typeof count !== 'number' || !Number.isFinite(count) || count < 0) continue;
+      usage[field] = count;
+      break;
+    }
+  }
+  return Object.keys(usage).length === 0 ? undefined : usage;
+}
+
+/** Returns a source's file name without the extensions of the supported formats. Returns `run` if the rest is empty. */
+export function sourceStem(source: ImportSource | string): string {
+  const name = typeof source === 'string' ? source : source.name;
+  const stem = name.replace(/(?:\.(?:traj|json|jsonl|ndjson|eval))+$/i, '');
+  return stem === '' || stem === '-' ? 'run' : stem;
+}
+
+const ISO_DATE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
+const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/;
+
+/**
+ * Returns the Unix milliseconds of a logged time. Accepts ISO text, which is read as UTC if it has no zone, so that the
+ * machine's zone has no effect. Also accepts a Unix time, whose magnitude determines the unit. Undefined for any other value.
+ */
+export function sourceTimeMs(value: unknown): number | undefined {
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value) || value <= 0) return undefined;
+    return Math.round(unixMsOf(value).ms);
+  }
+  if (typeof value !== 'string' || value.length > 40 || !ISO_DATE.test(value)) return undefined;
+  const parsed = Date.parse(HAS_ZONE.test(value) ? value : `${value}Z`);
+  return Number.isNaN(parsed) ? undefined : parsed;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sourceStem } from './source-name.ts';
+import { sourceStem } from './source-content.ts';
 
 test.each([
   ['repo__repo-1.traj', 'repo__repo-1'],

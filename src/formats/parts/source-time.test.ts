@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sourceTimeMs } from './source-time.ts';
+import { sourceTimeMs } from './source-content.ts';
 
 test.each([
   ['2025-04-30T16:45:41.913899', Date.UTC(2025, 3, 30, 16, 45, 41, 913)],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sourceUsage } from './source-usage.ts';
+import { sourceUsage } from './source-content.ts';
 
 test('reasoning tokens are read from every form that sources have for them', () => {
   expect(sourceUsage({ completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 4 } })).toEqual({

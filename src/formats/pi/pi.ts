@@ -3,14 +3,17 @@ import { type StoredUsage, textOfContent } from '../../core/records/agent-messag
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';
-import { plainText } from '../parts/plain-text.ts';
+import { plainText, ObjectLines } from '../parts/object-lines.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems } from '../parts/session-items.ts';
-import { ObjectLines } from '../parts/object-lines.ts';
-import { sourceCall } from '../parts/source-call.ts';
-import { sourceBlock, sourceBlocks, sourceResult } from '../parts/source-content.ts';
-import { sourceStem } from '../parts/source-name.ts';
-import { sourceTimeMs } from '../parts/source-time.ts';
+import {
+  sourceCall,
+  sourceBlock,
+  sourceBlocks,
+  sourceResult,
+  sourceStem,
+  sourceTimeMs,
+} from '../parts/source-content.ts';
 
 const ENTRY_TYPES: ReadonlySet<unknown> = new Set(['message', 'compaction', 'branch_summary', 'model_change']);
 /** Matches lines of `--mode json` that repeat `message_end`. */

@@ -3,7 +3,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { decompress, packingOf } from './decompress.ts';
+import { decompress, packingOf } from './open-bytes.ts';
 
 /** A frame that decompressors skip: its magic number, a length, the content. */
 const SKIPPABLE = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);

@@ -7,7 +7,7 @@ import { beforeEach, expect, test } from 'vitest';
 
 import { importSource } from '../import-source.ts';
 import type { ArchiveImporter } from '../importer.ts';
-import { openZipArchive } from './zip-archive.ts';
+import { openZipArchive } from './open-bytes.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 
 let root: string;

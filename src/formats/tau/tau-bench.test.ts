@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { importDocument } from '../../../test/support/import-check.ts';
 import { sharedPath } from '../../../test/support/shared-data.ts';
 import { openaiChatImporter } from '../openai-chat/openai-chat.ts';
-import { tauBenchImporter } from './tau-bench.ts';
+import { tauBenchImporter } from './tau2.ts';
 
 const source = { path: 'file.json', name: 'file.json' };
 const call = (id: string) => ({ id, type: 'function', function: { name: 'lookup', arguments: '{"id":1}' } });

@@ -6,7 +6,7 @@ import { hashText } from '../../core/base/hash.ts';
 import { answerCost, type ModelPrices } from '../../core/records/answer-cost.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import { messageOf } from '../../core/base/error.ts';
-import type { ResolvedConfig } from '../config/resolved-config.ts';
+import type { ResolvedConfig } from '../config/resolve-config.ts';
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import type { HostCall, HostEvent } from '../../adapters/host/host-event.ts';
 import { completionText, missingForCompletion } from '../../core/run/completion-check.ts';

@@ -2,7 +2,7 @@ import { findNodeAtLocation, parseTree, type ParseError } from 'jsonc-parser';
 
 import { CoxswainError } from '../../core/base/error.ts';
 import { isJsonObject } from '../../core/base/json.ts';
-import { readJson } from '../config/read-json.ts';
+import { readJson } from '../config/decode-config.ts';
 import { markOf } from './init-hooks.ts';
 
 const BOM = '\uFEFF';

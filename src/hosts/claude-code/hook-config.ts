@@ -4,7 +4,7 @@ import type { StatePlaces } from '../../core/node/state-places.ts';
 import { projectStoreFile } from '../../core/node/git-folder.ts';
 import { factsOf, findProject, userFolders } from '../config/find-config.ts';
 import type { LoadedConfig, LoadConfigOptions } from '../config/loaded-config.ts';
-import type { ResolvedConfig } from '../config/resolved-config.ts';
+import type { ResolvedConfig } from '../config/resolve-config.ts';
 import { standardSteering } from '../../core/steering/standard-steering.ts';
 
 /** The part of a configuration that a hook uses. */

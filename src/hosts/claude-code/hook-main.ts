@@ -15,7 +15,7 @@ import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
 import { projectFolderOf } from '../../core/node/git-folder.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 import { writeStdout } from './write-stdout.ts';
-import type { ResolvedStore } from '../config/resolved-config.ts';
+import type { ResolvedStore } from '../config/resolve-config.ts';
 import { OLD_SERVER_TEXT, hasOldServer } from './old-server.ts';
 import { LINE_MARK, linesOf } from './hook-lines.ts';
 

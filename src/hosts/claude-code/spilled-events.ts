@@ -17,7 +17,7 @@ import { join, resolve } from 'node:path';
 import { hashText } from '../../core/base/hash.ts';
 import { stateRoot } from '../../core/node/state-places.ts';
 import { hasCode } from '../../core/base/error.ts';
-import { makeFolderSync, syncFolder } from '../../stores/make-folder-sync.ts';
+import { makeFolderSync, syncFolder } from '../../stores/collect-garbage.ts';
 import { shownAddress, storePath } from '../../stores/store-address.ts';
 
 /*

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 
 import { replaceGuarded } from '../../core/node/guarded-file.ts';
 import { isProjectStore } from '../../core/node/git-folder.ts';
-import type { ResolvedStore } from '../config/resolved-config.ts';
+import type { ResolvedStore } from '../config/resolve-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../stores/collect-garbage.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
 

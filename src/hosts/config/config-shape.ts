@@ -1,7 +1,7 @@
 import { STANDARD_NOISE } from '../../core/steering/standard-steering.ts';
 import { present } from '../../core/base/json.ts';
-import { NOISE_DEFAULTS, type NoiseOptions } from '../../core/steering/advice/decide-advice.ts';
-import { STEERING_DEFAULTS } from '../../core/steering/prompt/define-provider.ts';
+import { NOISE_DEFAULTS, type NoiseOptions } from '../../core/steering/advice/advice.ts';
+import { STEERING_DEFAULTS, GUIDANCE_DEFAULTS } from '../../core/steering/prompt/define-provider.ts';
 import { COMPLETION_DEFAULTS } from '../../core/run/completion-check.ts';
 import type { Budget } from '../../core/base/budget.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
@@ -19,10 +19,13 @@ import type {
   NotifySection,
   RedactionSection,
   StoreSection,
+  StaticFeedbackConfig,
+  TriggerConfig,
+  BankEntry,
+  Condition,
+  GuidanceSection,
 } from './coxswain-config.ts';
-import { detectorShape } from './detectors-of.ts';
-import { feedbackShape, pathText } from './feedback-shape.ts';
-import { guidanceShape } from './guidance-shape.ts';
+import { detectorShape, PATTERN_KINDS } from './detectors-of.ts';
 import { MAX_AFTER_CALLS, STUCK_STOP_DEFAULTS, type StopPolicy } from '../../core/steering/stop-policy.ts';
 import type { ModelPrice } from '../../core/records/answer-cost.ts';
 import {
@@ -38,9 +41,169 @@ import {
   type ObjectShape,
   type ShapesOf,
   type TextShape,
+  switchOf,
+  type ChoiceShape,
+  type Shape,
+  type EitherShape,
 } from '../../core/base/shape.ts';
+import type { Severity, Observation, DecisionPoint } from '../../core/records/spoken-advice.ts';
+import type { PatternLevel } from '../../core/records/trajectory-pattern.ts';
+import type { PatternTrigger } from '../../core/steering/prompt/feedback-provider.ts';
+import { ToolInvoked } from '../../core/session/tool-invoked.ts';
+import { FEEDBACK } from './feedback-providers.ts';
+import { BANK_LIMITS, CLASSIFIERS, GUIDANCE, type GuidanceLimits } from './guidance-providers.ts';
 
 const YEAR_SECONDS = 31_536_000;
+const MAX_ITEMS = 20;
+
+const level = (defaultLevel?: PatternLevel): ChoiceShape =>
+  choice<PatternLevel>({ hint: true, warn: true, strong: true }, defaultLevel);
+
+/** A path in the form in which the agent writes it. */
+const pathText: TextShape = text('a path', { maxChars: 1_024, pattern: () => /^[^\0]+$/ });
+
+const triggerShape: ObjectShape = object(
+  {
+    everyNCalls: whole(1, ToolInvoked.retain),
+    everyNSeconds: above0(YEAR_SECONDS),
+    onPattern: object({
+      kind: { kind: 'choice', values: PATTERN_KINDS },
+      level: level('warn'),
+      stuck: flag(),
+    } satisfies ShapesOf<PatternTrigger>),
+    onFileCreated: pathText,
+  } satisfies ShapesOf<TriggerConfig>,
+  { members: 'some', strict: true },
+);
+
+/** Returns the shape of the options of a provider and its trigger. */
+function triggeredObject(fields: Readonly<Record<string, Shape>>): ObjectShape {
+  return { kind: 'object', fields: { ...fields, trigger: triggerShape } };
+}
+
+const adviceText = (description: string): TextShape =>
+  text(description, { maxChars: 1_000, pattern: () => /[^\s\p{C}]/u });
+
+const staticShape: ObjectShape = object(
+  {
+    name: text('a name of 1 to 64 letters, digits, spaces, ".", "_" or "-"', {
+      maxChars: 64,
+      pattern: () => /^[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u,
+    }),
+    summary: adviceText('a text of 1 to 1,000 characters'),
+    severity: choice<Severity>({ info: true, caution: true, warning: true }, 'info'),
+    observations: list(
+      object(
+        {
+          category: adviceText('a category of 1 to 1,000 characters'),
+          description: adviceText('a text of 1 to 1,000 characters'),
+          evidence: adviceText('a text of 1 to 1,000 characters'),
+        } satisfies ShapesOf<Observation>,
+        { required: ['category', 'description'] },
+      ),
+      MAX_ITEMS,
+    ),
+    suggestions: list(adviceText('a text of 1 to 1,000 characters'), MAX_ITEMS),
+    trigger: triggerShape,
+  } satisfies ShapesOf<StaticFeedbackConfig>,
+  { required: ['name', 'summary', 'trigger'], strict: true },
+);
+
+const feedbackShape: ObjectShape = {
+  kind: 'object',
+  fields: {
+    ...Object.fromEntries(
+      Object.entries(FEEDBACK).map(([name, { make, isUsual }]) => [
+        name,
+        switchOf(triggeredObject(make.options), isUsual),
+      ]),
+    ),
+    static: list(staticShape, 50),
+  },
+};
+
+const MAX_LIMIT = 1_000_000;
+
+const decisionPoint = choice<DecisionPoint>({
+  pre_render: true,
+  pre_tool_selection: true,
+  pre_tool_execution: true,
+  post_tool_result: true,
+  pre_response: true,
+});
+
+/** Returns the shape of the limits with the defaults of a provider. Other defaults are those of `resolveGuidanceConfig`. */
+function limits({
+  maxPerTurn,
+  minConfidence = GUIDANCE_DEFAULTS.minConfidence,
+  cooldownTurns = GUIDANCE_DEFAULTS.cooldownTurns,
+  maxPerRun,
+}: GuidanceLimits): ShapesOf<GuidanceLimits> {
+  return {
+    maxPerTurn: whole(1, MAX_LIMIT, maxPerTurn),
+    minConfidence: share(minConfidence),
+    decisionPoints: list(decisionPoint, 5, 1),
+    cooldownTurns: whole(0, MAX_LIMIT, cooldownTurns),
+    maxPerRun: whole(1, MAX_LIMIT, maxPerRun),
+  };
+}
+
+const onlyTrue: Shape = { kind: 'flag', onlyTrue: true };
+
+/** Returns the shape of `true` or an options object. */
+function classifier(options: ObjectShape): EitherShape {
+  return { kind: 'either', shapes: [onlyTrue, options] };
+}
+
+/** The field names of all conditions. */
+type ConditionName = Condition extends infer One ? (One extends Condition ? keyof One : never) : never;
+
+const nested: Shape = { kind: 'lazy', shape: () => conditionShape };
+const parts = list(nested, 16, 1);
+
+/** The shape of the condition under which a custom text is delivered. */
+const conditionShape: ObjectShape = object(
+  {
+    ...Object.fromEntries(
+      Object.entries(CLASSIFIERS).map(([name, { options }]) => [name, classifier(object(options))]),
+    ),
+    sensitiveContentPending: onlyTrue,
+    allOf: parts,
+    anyOf: parts,
+    not: nested,
+    threshold: object(
+      { of: nested, minConfidence: share() } satisfies ShapesOf<{ of: unknown; minConfidence: number }>,
+      { required: ['of', 'minConfidence'] },
+    ),
+  } satisfies ShapesOf<Record<Exclude<ConditionName, keyof typeof CLASSIFIERS>, unknown>>,
+  { members: 'one', strict: true },
+);
+
+const bankShape: ObjectShape = object(
+  {
+    key: text('1 to 64 of a-z, 0-9, ".", "_", "-", beginning with a letter or digit', {
+      maxChars: 64,
+      pattern: () => /^[a-z0-9][a-z0-9._-]*$/,
+    }),
+    content: text('a text of 1 to 500 characters', { maxChars: 500, pattern: () => /[^\s\p{C}]/u }),
+    priority: { kind: 'number', whole: true, min: -1_000_000, max: 1_000_000, default: 100 },
+    category: text('a text of 1 to 64 characters', { maxChars: 64, pattern: () => /[^\s\p{C}]/u, default: 'project' }),
+    when: conditionShape,
+    ...limits(BANK_LIMITS),
+  } satisfies ShapesOf<BankEntry>,
+  { required: ['key', 'content', 'when'], strict: true },
+);
+
+const guidanceShape: ObjectShape = object({
+  ...Object.fromEntries(
+    Object.entries(GUIDANCE).map(([name, { make, limits: defaults }]) => [
+      name,
+      switchOf(object({ ...make.options, ...limits(defaults) }), false),
+    ]),
+  ),
+  bank: list(bankShape, 100),
+} satisfies ShapesOf<Pick<GuidanceSection, 'bank'>>);
+
 const MAX_COUNT = 1_000_000_000;
 
 const duration = (standard?: string): TextShape =>

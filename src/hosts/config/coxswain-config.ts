@@ -1,6 +1,6 @@
 import type { ModelPrice } from '../../core/records/answer-cost.ts';
 import type { StopPolicy } from '../../core/steering/stop-policy.ts';
-import type { NoiseOptions } from '../../core/steering/advice/decide-advice.ts';
+import type { NoiseOptions } from '../../core/steering/advice/advice.ts';
 import type { Budget } from '../../core/base/budget.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
 import type { DETECTORS } from '../../core/detect/detectors/default-detectors.ts';
@@ -8,7 +8,7 @@ import type { DetectorFactory } from '../../core/detect/detectors/define-detecto
 import type { ProviderDefinition } from '../../core/steering/prompt/define-provider.ts';
 import type { StaticFeedbackOptions } from '../../core/steering/feedback/built-in-feedback.ts';
 import type { DoomLoopOptions } from '../../core/steering/guidance/built-in-guidance.ts';
-import type { FeedbackTrigger } from '../../core/steering/prompt/feedback-trigger.ts';
+import type { FeedbackTrigger } from '../../core/steering/prompt/feedback-provider.ts';
 import type { GuidanceDraft } from '../../core/steering/prompt/guidance-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt-template.ts';
 import type { ToolDeclarations } from '../../core/detect/calls/tool-semantics.ts';

@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { problemText, type ConfigProblem } from './config-problem.ts';
 import { configShape } from './config-shape.ts';
-import { decodeConfig, readConfig, readConfigText } from './decode-config.ts';
-import { decodeShape } from './decode-config.ts';
+import { decodeConfig, readConfig, readConfigText, decodeShape } from './decode-config.ts';
 
 function problemsOf(json: unknown): readonly ConfigProblem[] {
   const decoded = decodeConfig(json);

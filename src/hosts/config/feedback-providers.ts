@@ -1,15 +1,17 @@
-import { deadlineFeedback, toolUsageMonitor } from '../../core/steering/feedback/built-in-feedback.ts';
-import { contextFeedback } from '../../core/steering/feedback/context-feedback.ts';
+import {
+  deadlineFeedback,
+  toolUsageMonitor,
+  contextFeedback,
+  paceFeedback,
+} from '../../core/steering/feedback/built-in-feedback.ts';
 import {
   driftFeedback,
   errorCascadeFeedback,
   stallFeedback,
-} from '../../core/steering/feedback/pattern-kind-feedback.ts';
-import { paceFeedback } from '../../core/steering/feedback/pace-feedback.ts';
-import { patternFeedback } from '../../core/steering/feedback/pattern-feedback.ts';
+  patternFeedback,
+} from '../../core/steering/feedback/pattern-feedback.ts';
 import type { ProviderDefinition } from '../../core/steering/prompt/define-provider.ts';
-import type { FeedbackProvider } from '../../core/steering/prompt/feedback-provider.ts';
-import type { FeedbackTrigger } from '../../core/steering/prompt/feedback-trigger.ts';
+import type { FeedbackProvider, FeedbackTrigger } from '../../core/steering/prompt/feedback-provider.ts';
 import { STANDARD_TRIGGERS } from '../../core/steering/standard-steering.ts';
 
 /** The definition of a feedback provider in the configuration. */

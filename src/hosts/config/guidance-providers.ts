@@ -13,8 +13,8 @@ import {
   progressStall,
   recentFailures,
   singleToolRepeated,
-} from '../../core/steering/guidance/threshold-classifiers.ts';
-import type { Classifier } from '../../core/steering/guidance/classifier.ts';
+  type Classifier,
+} from '../../core/steering/guidance/classifier.ts';
 import type { ProviderDefinition } from '../../core/steering/prompt/define-provider.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';
 

@@ -11,8 +11,22 @@ export type {
   Shape,
   TextShape,
 } from '../../core/base/shape.ts';
-export { defineConfig, type CodeConfig, type CodeSection } from './code-config.ts';
-export { configFields, type ConfigField } from './config-fields.ts';
+export {
+  defineConfig,
+  type CodeConfig,
+  type CodeSection,
+  loadConfig,
+  loadConfigSync,
+  mergeConfig,
+} from './load-config.ts';
+export {
+  configFields,
+  type ConfigField,
+  decodeConfig,
+  readConfigText,
+  type ConfigReading,
+  type DecodedConfig,
+} from './decode-config.ts';
 export { problemText, type ConfigProblem } from './config-problem.ts';
 export type {
   BankEntry,
@@ -33,12 +47,14 @@ export type {
   Switch,
   TriggerConfig,
 } from './coxswain-config.ts';
-export { decodeConfig, readConfigText, type ConfigReading, type DecodedConfig } from './decode-config.ts';
-export { loadConfig, loadConfigSync } from './load-config.ts';
 export type { ConfigSource, LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
-export { mergeConfig } from './merge-config.ts';
-export { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
-export type { ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';
+export {
+  resolveConfig,
+  type ResolveConfigOptions,
+  type ResolvedConfig,
+  type ResolvedGc,
+  type ResolvedStore,
+} from './resolve-config.ts';
 export type { StoreKind } from '../../stores/store-address.ts';
 export { steeringOf } from './steering-of.ts';
 export { sweepable, type SweptConfig } from './sweepable.ts';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { ConfigProblem } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import type { ConfigPlaces } from './find-config.ts';
-import type { ResolvedConfig } from './resolved-config.ts';
+import type { ResolvedConfig } from './resolve-config.ts';
 
 export interface LoadConfigOptions extends ConfigPlaces {
   /** The working folder of the agent. The search for the project's files starts here and ends at the git root. */

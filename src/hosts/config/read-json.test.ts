@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readJson } from './read-json.ts';
+import { readJson } from './decode-config.ts';
 
 test('comments and trailing commas are allowed', () => {
   const text = `// at the top

@@ -5,14 +5,12 @@ import { defaultDetectors } from '../../core/detect/detectors/default-detectors.
 import { resolveSteering } from '../../core/steering/resolve-steering.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
 import { almostConfig, anyConfig } from '../../../test/support/config-arbitrary.ts';
-import { readAll } from '../../testing/read-all.ts';
+import { readAll } from '../../testing/fake-clock.ts';
 import { checkTogether } from './check-together.ts';
-import { configFields } from './config-fields.ts';
+import { configFields, decodeConfig, readConfig } from './decode-config.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
-import { decodeConfig, readConfig } from './decode-config.ts';
 import { detectorsOf } from './detectors-of.ts';
-import { resolveConfig } from './resolve-config.ts';
-import type { ResolvedConfig } from './resolved-config.ts';
+import { resolveConfig, type ResolvedConfig } from './resolve-config.ts';
 import { steeringOf } from './steering-of.ts';
 
 const PLACE = { folder: '/project', homeFolder: '/home/someone' };

@@ -18,8 +18,14 @@ import {
   GUIDANCE,
   type GuidanceLimits,
 } from './guidance-providers.ts';
-import { allOf, anyOf, not, threshold, type Classifier } from '../../core/steering/guidance/classifier.ts';
-import { sensitiveContentPending } from '../../core/steering/guidance/sensitive-content-pending.ts';
+import {
+  allOf,
+  anyOf,
+  not,
+  threshold,
+  type Classifier,
+  sensitiveContentPending,
+} from '../../core/steering/guidance/classifier.ts';
 
 const BANK_CATEGORY = 'project';
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { CoxswainError } from '../../core/base/error.ts';
-import { configFields } from './config-fields.ts';
+import { configFields, decodeConfig } from './decode-config.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
-import { decodeConfig } from './decode-config.ts';
 import { sweepable } from './sweepable.ts';
 
 test('a number is set by its path, or by the end of it', () => {

@@ -1,10 +1,9 @@
 import { membersOf } from '../../core/base/json.ts';
 import { type CoxswainError, invalidArgument } from '../../core/base/error.ts';
 import { checkTogether } from './check-together.ts';
-import { configFields } from './config-fields.ts';
+import { configFields, readConfig } from './decode-config.ts';
 import { problemText } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
-import { readConfig } from './decode-config.ts';
 import { expectedText } from '../../core/base/shape.ts';
 import { nearestName } from '../../core/base/check-members.ts';
 

@@ -5,8 +5,26 @@ import type { LineImporter } from '../../formats/importer.ts';
 import { codexDialect } from './codex-dialect.ts';
 import { copilotDialect } from './copilot-dialect.ts';
 import { geminiDialect } from './gemini-dialect.ts';
-import type { HookDialect, HookPayload } from './hook-dialect.ts';
-import { pluginDialect } from './plugin-dialect.ts';
+import { type HookDialect, type HookPayload, stopReason, type HostName } from './hook-dialect.ts';
+import { present } from '../../core/base/json.ts';
+
+/**
+ * The dialect of opencode and pi. Their plugins send events in the format that `readPayload` reads, and deliver the text of
+ * the answer.
+ */
+function pluginDialect(host: HostName, importer?: LineImporter): HookDialect {
+  return {
+    host,
+    ...present({ importer }),
+    events: [],
+    isFrom: (json) => json['host'] === host,
+    toPayload: (json) => json,
+    toAnswer(answer) {
+      const text = stopReason(answer);
+      return text === '' ? {} : { text };
+    },
+  };
+}
 
 /** The reference format: all events and answers use the format of Claude Code. */
 const claudeDialect: HookDialect = {

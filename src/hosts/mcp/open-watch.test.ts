@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { readFaults } from '../../core/node/fault-log.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { openWatch } from './open-watch.ts';
+import { openWatch } from './mcp-watch.ts';
 import { projectStoreFile } from '../../core/node/git-folder.ts';
 
 async function recordCall(): Promise<void> {

@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream';
 
 import { CoxswainError } from '../../core/base/error.ts';
 import { LineTap } from './line-tap.ts';
-import type { OpenWatch } from './open-watch.ts';
+import type { OpenWatch } from './mcp-watch.ts';
 
 export interface ClientStreams {
   readonly input: NodeJS.ReadableStream;

@@ -32,3 +32,8 @@ export function timeOfDay(atMs: number): string {
   const at = new Date(atMs);
   return [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
 }
+
+/** Escapes text for Slack and desktop markup, which share the same three characters. */
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

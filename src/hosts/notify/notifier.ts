@@ -9,6 +9,21 @@ import {
   type NotifyFailure,
   type NotifyTarget,
 } from './notification.ts';
+import { invalidArgument } from '../../core/base/error.ts';
+import type { NotifySection } from '../config/coxswain-config.ts';
+import { commandTarget, desktopTarget, webhookTarget } from './webhook-target.ts';
+
+/** Returns the targets of a configuration. @throws CoxswainError `invalid-argument` if the webhook is not a URL */
+export function targetsOf({ webhook, form, command, desktop }: NotifySection): readonly NotifyTarget[] {
+  if (webhook !== undefined && !URL.canParse(webhook)) {
+    throw invalidArgument('notify.webhook is not an address: give one that begins with https://');
+  }
+  return [
+    ...(webhook === undefined ? [] : [webhookTarget(webhook, form)]),
+    ...(command === undefined ? [] : [commandTarget(command, 'notify.command')]),
+    ...(desktop === true ? [desktopTarget()] : []),
+  ];
+}
 
 /** Minimum time between two notifications with the same event and run. */
 const REPEAT_MS = 10 * 60_000;
@@ -21,7 +36,7 @@ const MAX_CHARS = 500;
 const RETRY_WAITS_MS = [1_000, 5_000];
 const REDACTION = { off: new Set<string>(), allows: () => false, named: true };
 
-export interface NotifierParts {
+interface NotifierParts {
   readonly targets: readonly NotifyTarget[];
   /** Events to send; default: all. */
   readonly on?: readonly NotifyEvent[];

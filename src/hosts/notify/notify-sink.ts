@@ -5,9 +5,8 @@ import { present } from '../../core/base/json.ts';
 import type { NotifySection } from '../config/coxswain-config.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { EventSink } from '../../core/run/listeners.ts';
-import { Notifier } from './notifier.ts';
+import { Notifier, targetsOf } from './notifier.ts';
 import { RunNotifications } from './run-notifications.ts';
-import { targetsOf } from './targets-of.ts';
 
 /** The `notify` section of the configuration, and a callback for failures. */
 export interface NotifyOptions extends NotifySection {

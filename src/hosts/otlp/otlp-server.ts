@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-
 import {
   boundConnections,
   UNPROVEN_LIMITS,
@@ -8,8 +7,11 @@ import {
   guardRequest,
   tokenCheck,
 } from '../../core/node/guard-request.ts';
-import { CoxswainError, hasCode } from '../../core/base/error.ts';
+import { CoxswainError, hasCode, messageOf } from '../../core/base/error.ts';
 import { isOtlp, type OtlpEndpoint } from './otlp-endpoint.ts';
+import { randomBytes } from 'node:crypto';
+import { readGuarded, replaceGuarded } from '../../core/node/guarded-file.ts';
+import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/state-places.ts';
 
 /** Address and credentials of an OTLP server. */
 export interface OtlpServerOptions {
@@ -137,4 +139,37 @@ async function closeServer(server: Server): Promise<void> {
     server.closeIdleConnections();
   });
   clearTimeout(timer);
+}
+
+const TOKEN_BYTES = 32;
+
+/**
+ * Returns the token that exporters of a project send. Creates it at the first call; only its owner can read the file. It is
+ * not the token of the hooks, because every command of an agent inherits the environment that names it.
+ *
+ * @throws CoxswainError `input-io` if the file cannot be read or written, or if another user could have read it
+ */
+export function otlpToken(owner: StateOwner): { readonly token: string; readonly file: string } {
+  const file = stateFile('otlpToken', owner);
+  try {
+    const stored = readToken(file);
+    if (stored !== undefined) return { token: stored, file };
+    makeStateFolder(owner);
+    replaceGuarded(file, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`);
+    // Another process may have written another token.
+    const token = readToken(file);
+    if (token === undefined) throw new Error('it was deleted');
+    return { token, file };
+  } catch (error) {
+    throw new CoxswainError('input-io', `${file} cannot be used as the token of exporters: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function readToken(file: string): string | undefined {
+  const token = readGuarded(file)?.toString('utf8').trim();
+  if (token === undefined) return undefined;
+  if (token.length < TOKEN_BYTES) throw new Error('it is damaged; remove it, and the next start writes another');
+  return token;
 }

@@ -1,8 +1,7 @@
 import { membersOf, textOrUndefined, isJsonObject, present } from '../../core/base/json.ts';
 import { opencodeUsage } from '../../formats/opencode/opencode-run.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
-import { RecentUsages } from './recent-usages.ts';
-import { WaitingText } from './waiting-text.ts';
+import { RecentUsages, WaitingText } from './waiting-text.ts';
 
 /** The part of opencode's plugin input that coxswain uses. */
 interface OpencodeHost {

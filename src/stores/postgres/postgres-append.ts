@@ -14,9 +14,10 @@ import {
   touchRun,
   writeRecords,
   type PostgresRunRow,
+  chunksOf,
+  toIdText,
 } from './postgres-run-row.ts';
 import { THIS_MONTH } from './postgres-schema.ts';
-import { chunksOf, toIdText } from './postgres-text.ts';
 
 /** Number of runs whose row is cached, so that an append needs no read. */
 const RUNS_REMEMBERED = 10_000;

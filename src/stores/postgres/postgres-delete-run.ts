@@ -1,5 +1,5 @@
 import type { PostgresClient, PostgresRow, PostgresSession } from './postgres-client.ts';
-import { toIdText } from './postgres-text.ts';
+import { toIdText } from './postgres-run-row.ts';
 import { saveToken } from './postgres-transact.ts';
 
 /**

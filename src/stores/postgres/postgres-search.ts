@@ -2,8 +2,7 @@ import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, hasCode } from '../../core/base/error.ts';
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { PostgresClient, PostgresRow, PostgresValue } from './postgres-client.ts';
-import { toStoredRow } from './postgres-run-row.ts';
-import { fromIdText, joinTexts, listParameter, toIdText, toKindText } from './postgres-text.ts';
+import { toStoredRow, fromIdText, joinTexts, listParameter, toIdText, toKindText } from './postgres-run-row.ts';
 import {
   storedKind,
   toHit,

@@ -7,20 +7,27 @@ import { createPostgresAppend, type PostgresAppend } from './postgres-append.ts'
 import { clientFromPool, type PgPool, type PostgresClient, type PostgresRow } from './postgres-client.ts';
 import { bytesOfRow, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
 import { withRetry } from './postgres-retry.ts';
-import { RUN_COLUMNS, toListedSummary, toRunRow, toStoredRow, type PostgresRunRow } from './postgres-run-row.ts';
-import { addMonths, openPostgresSchema, type PostgresLayout, type PostgresPartitioning } from './postgres-schema.ts';
-import { listSql } from './postgres-list-sql.ts';
-import { pageSql, searchPostgres } from './postgres-search.ts';
 import {
+  RUN_COLUMNS,
+  toListedSummary,
+  toRunRow,
+  toStoredRow,
+  type PostgresRunRow,
+  fromIdText,
+  toIdText,
+} from './postgres-run-row.ts';
+import { addMonths, openPostgresSchema, type PostgresLayout, type PostgresPartitioning } from './postgres-schema.ts';
+import {
+  listSql,
   tailChannelOf,
   createPostgresAnnouncer,
   tailPostgres,
   type PostgresAnnouncer,
   type RunEnd,
+  verifyPostgres,
 } from './postgres-tail.ts';
-import { fromIdText, toIdText } from './postgres-text.ts';
+import { pageSql, searchPostgres } from './postgres-search.ts';
 import { createPostgresTransaction, FoldError } from './postgres-transact.ts';
-import { verifyPostgres } from './postgres-verify.ts';
 import { checkRunQuery, toRunPage } from '../../core/store/run-page.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { checkSearchQuery } from '../../core/store/search-page.ts';

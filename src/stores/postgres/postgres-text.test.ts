@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { chunksOf, fromIdText, toIdText, toKindText } from './postgres-text.ts';
+import { chunksOf, fromIdText, toIdText, toKindText } from './postgres-run-row.ts';
 
 /** Ids that are mostly of the units that need care. */
 const id = fc.string({ unit: fc.constantFrom('\0', '\u0001', '\u0002', 'a', '\uffff', '😀'), maxLength: 8 });

@@ -2,8 +2,15 @@ import { parseRecord } from '../../core/records/decode-record.ts';
 import { checkChange } from '../../core/store/check-batch.ts';
 import { lockRunRow, planLocked } from './postgres-append.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
-import { isIntactRow, readStored, touchRun, writeRecords, type PostgresRunRow } from './postgres-run-row.ts';
-import { joinTexts, listParameter } from './postgres-text.ts';
+import {
+  isIntactRow,
+  readStored,
+  touchRun,
+  writeRecords,
+  type PostgresRunRow,
+  joinTexts,
+  listParameter,
+} from './postgres-run-row.ts';
 import { rowChecksums } from '../../core/store/run-check.ts';
 import { createStoredRun, type SavedSnapshot } from '../../core/store/stored-run.ts';
 import type { RunChange, StoredRun } from '../../core/store/trajectory-store.ts';

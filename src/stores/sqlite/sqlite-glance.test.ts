@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 
 import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
-import { glanceSqlite } from './sqlite-glance.ts';
+import { glanceSqlite } from './sqlite-search.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
 let folder: string;

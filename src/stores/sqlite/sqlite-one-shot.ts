@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import { steadyMs } from '../../core/base/clock.ts';
 import { checkRunId } from '../../core/store/check-batch.ts';
-import { isBusy, whileBusy } from '../sqlite-busy.ts';
+import { isBusy, whileBusy } from '../store-address.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { SqliteRuns } from './sqlite-runs.ts';
 import { createSqliteSession, readSqliteRun, type SqliteRead } from './sqlite-reads.ts';

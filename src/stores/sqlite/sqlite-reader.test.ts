@@ -4,8 +4,7 @@ import { join } from 'node:path';
 
 import { beforeEach, expect, test, vi } from 'vitest';
 
-import { readAll } from '../../testing/read-all.ts';
-import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
+import { readAll, scriptCalls, scriptRecord } from '../../testing/fake-clock.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { openSqliteReader } from './sqlite-reader.ts';

@@ -15,8 +15,8 @@ import {
   type CheckedSearchQuery,
   createSearchScan,
 } from '../../core/store/search-page.ts';
-import { isBusy, whileBusy } from '../sqlite-busy.ts';
-import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';
+import { isBusy, whileBusy } from '../store-address.ts';
+import { openReadOnly, type ReadOnlyDatabase } from './sqlite-database.ts';
 import {
   findSqliteRun,
   listSqliteRuns,

@@ -2,9 +2,12 @@ import { CoxswainError } from '../../core/base/error.ts';
 import { parseRecord } from '../../core/records/decode-record.ts';
 import { toHit, type CheckedSearchQuery, type SearchPlace } from '../../core/store/search-page.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
-import { isNotRemoved, RECORD_COLUMNS } from './sqlite-statements.ts';
-import type { DamagedPlace } from '../../core/store/store-error.ts';
+import { isNotRemoved, RECORD_COLUMNS, SUMMARY_COLUMNS } from './sqlite-statements.ts';
+import { type DamagedPlace, isDamaged } from '../../core/store/store-error.ts';
 import type { SearchHit } from '../../core/store/trajectory-store.ts';
+import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { openReadOnly } from './sqlite-database.ts';
 
 /** CROSS JOIN makes SQLite start with the words. */
 const FIND_PLACES = `
@@ -19,7 +22,7 @@ const FIND_PLACES = `
   LIMIT :limit`;
 
 /** Search results from the index. */
-export interface FoundRecords {
+interface FoundRecords {
   /** Up to `limit + 1`, in order. */
   readonly hits: readonly SearchHit[];
   /** Records that the index names but that are damaged or are not the named ones. */
@@ -68,3 +71,74 @@ export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery):
   }
   return { hits: hits.slice(0, limit + 1), damaged };
 }
+
+/** The part of a run that a status line shows. */
+interface RunGlance {
+  readonly summary: RunSummary;
+  /** The records about patterns, deadlines and tokens at the run's beginning and end, in order. */
+  readonly records: readonly TrajectoryRecord[];
+}
+
+/** Number of the most recently started runs that are considered. The run with the latest record is shown. */
+const RECENT_RUNS = 50;
+/** A run's deadline is set within its first few records. */
+export const HEAD_RECORDS = 64;
+/** This is about 250 calls. */
+export const TAIL_RECORDS = 2_000;
+const LOCK_LIMIT_MS = 200;
+
+/**
+ * Reads one run of a SQLite store for a process that is started every second: loads nothing but SQLite, opens read-only and waits
+ * 200 ms at most.
+ *
+ * @param runId  undefined: the run with the latest record that is neither a subagent's nor imported
+ * @returns undefined if there is no such run; damaged rows are left out
+ * @throws CoxswainError as `openReadOnly`, and what SQLite throws
+ * Cost: reads 50 summaries and 2,064 records at most; parses few of them.
+ */
+export function glanceSqlite(file: string, runId?: string): RunGlance | undefined {
+  const readOnlyDatabase = openReadOnly(file, { timeoutMs: LOCK_LIMIT_MS });
+  try {
+    const { checks, database } = readOnlyDatabase.session;
+    const rows =
+      runId === undefined ? database.prepare(RECENT_SQL).all(RECENT_RUNS) : database.prepare(ONE_SQL).all(runId);
+    const summary = rows
+      .flatMap((row) => readIfIntact(() => checks.summary(row)))
+      .filter(({ depth, format }) => runId !== undefined || (depth === 0 && format === undefined))
+      .toSorted((a, b) => b.lastAtMs - a.lastAtMs)[0];
+    if (summary === undefined) return undefined;
+    const fromSeq = Math.max(HEAD_RECORDS, summary.lastSeq - TAIL_RECORDS);
+    const records = database
+      .prepare(STATUS_SQL)
+      .all(summary.runId, HEAD_RECORDS, fromSeq)
+      .flatMap((row) => readIfIntact(() => checks.record(row)))
+      // Its checksum is correct, so the store wrote it, and the store writes only records.
+      .map(({ json }) => JSON.parse(json) as TrajectoryRecord);
+    return { summary, records };
+  } finally {
+    readOnlyDatabase.close();
+  }
+}
+
+/** Returns an empty list for a damaged row. `coxswain verify` reports damage. */
+function readIfIntact<Row>(check: () => Row): readonly Row[] {
+  try {
+    return [check()];
+  } catch (thrown) {
+    if (isDamaged(thrown)) return [];
+    throw thrown;
+  }
+}
+
+/** Quotes inside strings are escaped; a match nested in arguments is excluded by its place later. */
+const IS_STATUS = `(instr(json, '"kind":"pattern_') > 0 OR instr(json, '"kind":"deadline_set"') > 0 OR instr(json, '"usage":{') > 0)`;
+
+const SELECT_RUNS = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE ${isNotRemoved('runs.run_id')}`;
+const RECENT_SQL = `${SELECT_RUNS} ORDER BY minus_started_ms, run_id LIMIT ?`;
+const ONE_SQL = `${SELECT_RUNS} AND run_id = ?`;
+
+const SELECT_RECORDS = `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ?1`;
+/** Two ranges instead of one condition, so that the index is used and not every record is read. */
+const STATUS_SQL =
+  `${SELECT_RECORDS} AND seq < ?2 AND (seq = 0 OR ${IS_STATUS}) UNION ALL ` +
+  `${SELECT_RECORDS} AND seq >= ?3 AND ${IS_STATUS} ORDER BY seq`;

@@ -7,7 +7,7 @@ import { projectStoreFile } from '../../core/node/git-folder.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkBatch, checkRunId, isRunId } from '../../core/store/check-batch.ts';
 import { checkSearchQuery, toSearchPage, storedKind, wordsIn } from '../../core/store/search-page.ts';
-import { whileBusy, isBusy } from '../sqlite-busy.ts';
+import { whileBusy, isBusy } from '../store-address.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { searchSqlite } from './sqlite-search.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { isBusy, pauseForLock } from '../sqlite-busy.ts';
+import { isBusy, pauseForLock } from '../store-address.ts';
 
 /**
  * Plans a write inside a transaction. After a rollback it is called again in another transaction. It may throw to refuse

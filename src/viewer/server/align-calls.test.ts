@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { alignKeys } from './align-calls.ts';
+import { alignKeys } from './compare-runs.ts';
 
 const keys = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 });
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { Buckets } from './buckets.ts';
+import { Buckets } from './run-overview-fold.ts';
 
 test('every count is in the bucket of its record, and there are at most 2,000 buckets', () => {
   const seqs = fc.uniqueArray(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 300 });

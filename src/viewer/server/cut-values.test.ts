@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { cutValues } from './cut-values.ts';
+import { cutValues } from './read-records.ts';
 
 test('a short payload stays the same object', () => {
   fc.assert(

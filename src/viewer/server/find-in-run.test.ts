@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import { CoxswainError } from '../../core/base/error.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { scriptCalls } from '../../testing/record-script.ts';
-import { findRecord, type FindQuery } from './find-in-run.ts';
+import { scriptCalls } from '../../testing/fake-clock.ts';
+import { findRecord, type FindQuery } from './run-routes.ts';
 import type { RunReader } from './run-reader.ts';
 
 const RECORDS = scriptCalls('run', 10);

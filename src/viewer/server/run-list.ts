@@ -10,9 +10,8 @@ import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { LabelsFile } from './labels-file.ts';
 import type { ListedSource } from './listed-source.ts';
-import { matchRuns, needsExtras, storedNames, type MatchedRun, type Matches } from './match-runs.ts';
-import type { RunFilter, RunsQuery, RunSort } from './run-query.ts';
-import { extrasAt, groupOf, isLive } from './run-group.ts';
+import { matchRuns, needsExtras, storedNames, type MatchedRun, type Matches } from './task-groups.ts';
+import { type RunFilter, type RunsQuery, type RunSort, extrasAt, groupOf, isLive } from './run-query.ts';
 import { viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 

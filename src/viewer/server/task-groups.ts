@@ -1,6 +1,220 @@
 import { present } from '../../core/base/json.ts';
-import { taskKeyOf, type MatchedRun } from './match-runs.ts';
-import type { TaskGroup } from './api-shapes.ts';
+import type { TaskGroup, Facets, FoundPlace, RunExtras } from './api-shapes.ts';
+import { systemClock } from '../../core/base/clock.ts';
+import { hasFailed } from '../../core/facts/run-verdict.ts';
+import { StoredNames } from '../../core/facts/task-title.ts';
+import { inWords } from '../../core/records/words.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { extrasAt, groupOf, type RunFilter } from './run-query.ts';
+import { warningKey } from './warning-key.ts';
+import type { FoundRuns } from './full-text.ts';
+import type { ListedSource } from './listed-source.ts';
+
+/** Maximum number of values per facet. The values with the most runs are kept. */
+const MAX_VALUES = 20;
+
+export interface MatchedRun {
+  readonly listed: ListedSource;
+  readonly run: RunSummary;
+  /** Undefined until the run has been read. */
+  readonly extras: RunExtras | undefined;
+  readonly found: FoundPlace | undefined;
+}
+
+/** Returns the values of a run for each counted filter. */
+const FACETS: {
+  readonly [Name in Exclude<keyof Facets, 'project'>]: (
+    run: RunSummary,
+    extras: RunExtras | undefined,
+  ) => readonly string[];
+} = {
+  status: statusesOf,
+  outcome: ({ outcome }) => listOf(outcome),
+  model: ({ modelId }) => listOf(modelId),
+  agent: ({ agentName, format }) => listOf(agentName ?? format),
+  task: (run, extras) => listOf(taskKeyOf({ run, extras })),
+  tool: (_run, extras) => extras?.tools ?? [],
+  pattern: (_run, extras) => (extras === undefined ? [] : [...extras.patterns, ...(extras.stuck ? ['stuck'] : [])]),
+  stuck: (_run, extras) => (extras?.wasted === undefined ? [] : [warningKey(extras.wasted)]),
+  advice: (_run, extras) => (extras === undefined ? [] : adviceValuesOf(extras)),
+};
+// The cast is safe: the names are the keys of this object.
+const FACET_NAMES = ['project', ...Object.keys(FACETS)] as readonly (keyof Facets)[];
+
+/** The status of a run at a call of which a pattern was flagged that has no label. */
+const UNLABELLED = 'unlabelled';
+
+function hasFlagWithoutLabel(
+  { runId }: RunSummary,
+  extras: RunExtras | undefined,
+  labelled: ReadonlySet<string> | undefined,
+): boolean {
+  return labelled !== undefined && extras?.patternCalls.some((call) => !labelled.has(`${runId}@${call}`)) === true;
+}
+
+/** The task of a run as a value of the filter `task`: the whole text decides, also of a task that the summary cuts. */
+function taskKeyOf({ extras, run }: Pick<MatchedRun, 'extras' | 'run'>): string | undefined {
+  return run.task === undefined || extras?.longTask === undefined ? run.task : `${run.task} #${extras.longTask.key}`;
+}
+
+/** The matching runs, and the number of runs for other values of each filter. */
+export interface Matches {
+  readonly runs: readonly MatchedRun[];
+  readonly facets: Facets;
+}
+
+/**
+ * Returns the runs that pass every filter. A facet counts the runs that pass all other filters.
+ *
+ * Cost: one pass over the runs.
+ */
+export function matchRuns(
+  sources: readonly ListedSource[],
+  filter: RunFilter,
+  {
+    foundBySource,
+    labelled,
+    nowMs,
+    stored,
+  }: {
+    readonly foundBySource: ReadonlyMap<ListedSource, FoundRuns>;
+    /** The ids of the labels; undefined if the labels cannot be read. */
+    readonly labelled: ReadonlySet<string> | undefined;
+    readonly nowMs: number;
+    /** The runs in stores. */
+    readonly stored: StoredNames;
+  },
+): Matches {
+  const runs: MatchedRun[] = [];
+  const counts = new Map(FACET_NAMES.map((name) => [name, new Map<string, number>()]));
+  const valuesOf = (
+    name: keyof Facets,
+    { extras, listed, run }: Pick<MatchedRun, 'extras' | 'listed' | 'run'>,
+  ): readonly string[] => {
+    if (name === 'project') return listOf(listed.source.projectOf(run.runId));
+    const values = FACETS[name](run, extras);
+    return name === 'status' && hasFlagWithoutLabel(run, extras, labelled) ? [...values, UNLABELLED] : values;
+  };
+  const activeFilters = FACET_NAMES.filter((name) => filter[name] !== undefined);
+  for (const listed of sources) {
+    const isSessions = listed.source.kind === 'sessions';
+    for (const run of listed.source.runs.values()) {
+      if (isSessions && stored.idOf(run.runId) !== undefined) continue;
+      if (filter.ids?.has(`${listed.source.id}/${run.runId}`) === false) continue;
+      if (!matchesTimes(run, filter, listed)) continue;
+      const extras = extrasAt(run, listed.overviews.knownExtras(run), nowMs);
+      if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: foundBySource.get(listed) }))
+        continue;
+      const failedFilters = activeFilters.filter(
+        (name) => !passesFilter(name, valuesOf(name, { extras, listed, run }), filter[name] ?? ''),
+      );
+      if (failedFilters.length > 1) continue;
+      for (const name of failedFilters.length === 0 ? FACET_NAMES : failedFilters) {
+        const valueCounts = counts.get(name);
+        for (const value of valuesOf(name, { extras, listed, run }))
+          valueCounts?.set(value, (valueCounts.get(value) ?? 0) + 1);
+      }
+      const place = foundBySource.get(listed)?.places.get(run.runId);
+      if (failedFilters.length === 0) runs.push({ listed, run, extras, found: place });
+    }
+  }
+  // The cast is safe: every name has an entry.
+  const facets = Object.fromEntries(
+    [...counts].map(([name, valueCounts]) => [name, topValues(valueCounts)]),
+  ) as unknown as Facets;
+  return { runs, facets };
+}
+
+/** Returns the runs in stores, which the session files of the same machine repeat. */
+export function storedNames(sources: readonly ListedSource[]): StoredNames {
+  const names = new StoredNames();
+  if (sources.every(({ source }) => source.kind !== 'sessions')) return names;
+  for (const { source } of sources) {
+    if (source.kind === 'sessions') continue;
+    for (const run of source.runs.values()) names.add(run);
+  }
+  return names;
+}
+
+/** Returns true if the filter needs the extras of runs. */
+export function needsExtras({ advice, pattern, status, stuck, task, tool }: RunFilter): boolean {
+  const isVerdict = status === 'success' || status === 'failed' || status === UNLABELLED;
+  return isVerdict || [advice, pattern, stuck, task, tool].some((value) => value !== undefined);
+}
+
+function topValues(counts: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
+  return [...counts].sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1)).slice(0, MAX_VALUES);
+}
+
+function passesFilter(name: keyof Facets, values: readonly string[], wantedValue: string): boolean {
+  // A run that has not been read has only the beginning of its task.
+  if (name === 'task') return values.some((value) => value === wantedValue || value.startsWith(`${wantedValue} #`));
+  if (name === 'stuck' || name === 'project') return values.includes(wantedValue);
+  const plainWanted = plainName(wantedValue);
+  if (name === 'model' || name === 'agent') return values.some((value) => plainName(value).includes(plainWanted));
+  if (name === 'pattern' && plainWanted === 'any') return values.length > 0;
+  return values.some((value) => {
+    if (plainName(value) === plainWanted) return true;
+    return name === 'pattern' && plainName(inWords('pattern', value)).includes(plainWanted);
+  });
+}
+
+function matchesTimes(run: RunSummary, { parent, roots, sinceMs, untilMs }: RunFilter, listed: ListedSource): boolean {
+  const { lastAtMs, parentRunId, startedAtMs } = run;
+  if (roots === true && parentRunId !== undefined && listed.source.runs.has(parentRunId)) return false;
+  if (parent !== undefined && parentRunId !== parent) return false;
+  if (sinceMs !== undefined && lastAtMs < sinceMs) return false;
+  return untilMs === undefined || startedAtMs <= untilMs;
+}
+
+/** Returns true if a record, the id or the task contains the words, or if they name a pattern of the run. */
+function matchesWords(
+  q: string,
+  matchedRun: {
+    readonly run: RunSummary;
+    readonly extras: RunExtras | undefined;
+    readonly found: FoundRuns | undefined;
+  },
+): boolean {
+  const { extras, found, run } = matchedRun;
+  if (found?.places.has(run.runId) === true) return true;
+  const lowerWords = q.toLowerCase();
+  if (run.runId.toLowerCase().includes(lowerWords) || (run.task ?? '').toLowerCase().includes(lowerWords)) return true;
+  return (
+    extras?.patterns.some((kind) => [kind, inWords('pattern', kind)].map(plainName).includes(plainName(q))) === true
+  );
+}
+
+function statusesOf(run: RunSummary, extras: RunExtras | undefined): readonly string[] {
+  const { outcome, problem } = run;
+  return [
+    groupOf(run, extras, systemClock.nowMs()),
+    outcome === undefined ? 'open' : 'ended',
+    ...(extras?.verdict === 'worked' ? ['success'] : []),
+    ...(hasFailed(extras?.verdict) ? ['failed'] : []),
+    ...(problem === undefined ? [] : ['damaged']),
+  ];
+}
+
+/** Returns `any`, the deliveries, and `ignored`. `ignored` means that the agent repeated its call or failure after delivered advice. */
+function adviceValuesOf({ adviceCount, fates }: RunExtras): readonly string[] {
+  if (adviceCount === 0) return [];
+  const isIgnored = (fates['delivered repeated'] ?? 0) + (fates['delivered same-failure'] ?? 0) > 0;
+  const arms = new Set(Object.keys(fates).map((fate) => fate.slice(0, fate.indexOf(' '))));
+  return ['any', ...arms, ...(isIgnored ? ['ignored'] : [])];
+}
+
+function listOf(value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [value];
+}
+
+/** Normalises a name by removing case and punctuation: `ping_pong`, `Ping pong` and `ping-pong` become equal. */
+function plainName(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
 
 /** Maximum number of tasks listed. */
 const MAX_TASKS = 500;

@@ -8,12 +8,10 @@ import { readLabelChange } from './labels-file.ts';
 import { readRunKey, readRunsQuery } from './run-query.ts';
 import { addCompareRoutes } from './compare-runs.ts';
 import { addRunRoutes } from './run-routes.ts';
-import type { Sessions } from './sessions.ts';
+import type { Sessions, ApiContext, ViewerEnv, ViewerState } from './sessions.ts';
 import { findStaticFile } from './static-files.ts';
 import { runGroups, TASK_SORTS } from './task-groups.ts';
-import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
-import type { ViewerState } from './viewer-state.ts';
 
 export interface AppSetup {
   readonly state: ViewerState;

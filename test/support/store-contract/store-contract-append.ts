@@ -1,8 +1,7 @@
 import type { CoxswainErrorCode } from '../../../src/core/base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
-import { listAll, readAll } from '../../../src/testing/read-all.ts';
-import { scriptCalls, scriptRecord } from '../../../src/testing/record-script.ts';
+import { listAll, readAll, scriptCalls, scriptRecord } from '../../../src/testing/fake-clock.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests which records `append` accepts and rejects, and what it returns. */

@@ -1,7 +1,6 @@
 import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoredDamage, StoreContractCase } from './contract-store.ts';
-import { listAll } from '../../../src/testing/read-all.ts';
-import { scriptCalls } from '../../../src/testing/record-script.ts';
+import { listAll, scriptCalls } from '../../../src/testing/fake-clock.ts';
 
 const RECORDS = 5;
 

@@ -3,8 +3,7 @@ import { CoxswainError } from '../../../src/core/base/error.ts';
 import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { listAll, readAll } from '../../../src/testing/read-all.ts';
-import { scriptCalls, scriptRecord } from '../../../src/testing/record-script.ts';
+import { listAll, readAll, scriptCalls, scriptRecord } from '../../../src/testing/fake-clock.ts';
 
 /** Tests what `deleteRun` deletes and preserves, and what `sizeOf` returns. */
 export function deleteContract({ test, expect }: StoreContractCase): void {

@@ -1,7 +1,6 @@
 import { present } from '../../../src/core/base/json.ts';
 import type { TrajectoryPayload } from '../../../src/core/records/trajectory-record.ts';
-import { listAll } from '../../../src/testing/read-all.ts';
-import { scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/record-script.ts';
+import { listAll, scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/fake-clock.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests of `listRuns` and `findRun`. */

@@ -1,7 +1,6 @@
 import { decodeRecord, parseRecord, encodeRecord } from '../../../src/core/records/decode-record.ts';
 import type { TrajectoryPayload } from '../../../src/core/records/trajectory-record.ts';
-import { readAll } from '../../../src/testing/read-all.ts';
-import { scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/record-script.ts';
+import { readAll, scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/fake-clock.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests the results of `readRun`, and that records are preserved unchanged. */

@@ -1,8 +1,7 @@
 import type { CoxswainErrorCode } from '../../../src/core/base/error.ts';
 import type { RunChange, StoredRun, TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { listAll, readAll } from '../../../src/testing/read-all.ts';
-import { scriptCalls, scriptRecord } from '../../../src/testing/record-script.ts';
+import { listAll, readAll, scriptCalls, scriptRecord } from '../../../src/testing/fake-clock.ts';
 
 export function transactContract({ test, expect }: StoreContractCase): void {
   const expectRefusal = async (

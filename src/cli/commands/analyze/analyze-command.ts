@@ -1,23 +1,234 @@
 import { homedir } from 'node:os';
-
 import { messageOf } from '../../../core/base/error.ts';
 import { findSessions } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { importers } from '../../../formats/importers.ts';
-
 import { present } from '../../../core/base/json.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import type { ReadRunsItem } from '../../../formats/read-runs.ts';
 import { runsOfSources } from '../../runs/runs-from.ts';
 import { openStoreNamed } from '../../runs/open-store.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
-import { printable } from '../../../core/base/printable.ts';
+import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
 import { PrintedOutput, type ReportOutput } from './report-output.ts';
-import { GROUPS, TableOutput } from './table-output.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { writeOutput } from '../../runs/write-output.ts';
+import { countText, rangeText, usdText } from '../../../core/base/number-text.ts';
+import { inWords } from '../../../core/records/words.ts';
+import type { RunFacts } from '../../../core/facts/run-facts.ts';
+import { isFlagged } from '../../../core/facts/seen-pattern.ts';
+import { callNumber } from '../../../core/base/call-number.ts';
+import { csvField } from '../../../core/base/csv-field.ts';
+import { dirname } from 'node:path';
+import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
+import { terminalText } from '../../document/write-document.ts';
+import type { SavedReport } from '../../../lab/backtest-report.ts';
+import { ratioOf } from '../../../lab/statistics.ts';
+import { intervalText } from '../../runs/run-blocks.ts';
+
+/** The groups of `--by`: a column of the rows, and the name of the group for rows without a value. */
+export const GROUPS = {
+  model: ['model', 'not known'],
+  task: ['task', 'no task on record'],
+  tool: ['first_stuck_tool', 'not stuck, or of no tool'],
+  folder: ['folder', '.'],
+} as const;
+
+/** Maximum number of printed groups. `--json` prints all groups. */
+const MAX_PRINTED = 40;
+const NAME_CHARS = 40;
+/** Number of example runs per group. */
+const SAMPLES = 3;
+
+/** Collects runs as rows, for tables by group and for files. Memory: about 500 bytes per run. */
+export class TableOutput implements ReportOutput {
+  readonly #rows: AnalysedRow[] = [];
+
+  async add(run: RunFacts): Promise<void> {
+    this.#rows.push(analysedRow(run));
+  }
+
+  get runs(): number {
+    return this.#rows.length;
+  }
+
+  async finish(): Promise<void> {}
+
+  /** Prints the runs by group, the largest group first. */
+  async write(by: keyof typeof GROUPS, isJson: boolean, terminal: Terminal): Promise<void> {
+    const [key, unknown] = GROUPS[by];
+    const groups = [...Map.groupBy(this.#rows, (row) => row[key] ?? unknown)]
+      .map(([name, rows]) => groupOf(name, rows))
+      .sort((a, b) => b.runs - a.runs || (a.name < b.name ? -1 : 1));
+    if (isJson) {
+      for (const group of groups) await terminal.write(outputLine({ by, ...group }));
+      return;
+    }
+    const hiddenGroups = groups.length - MAX_PRINTED;
+    const shown = groups.slice(0, MAX_PRINTED);
+    const examples = shown.flatMap(({ name, samples }) =>
+      samples.length === 0 ? [] : [{ head: printableCut(name, NAME_CHARS), lines: samples.map(sampleText) }],
+    );
+    const blocks: readonly Block[] = [
+      {
+        type: 'table',
+        head: [by, 'runs', 'stuck', 'succeeded', 'calls', 'after first flag', 'cost', 'after first flag'],
+        rows: shown.map(cellsOf),
+      },
+      ...(hiddenGroups > 0 ? [linesOf([`and ${countText(hiddenGroups)} more; --json has all`])] : []),
+      ...sectionOf('Examples of stuck runs', listBlock(examples)),
+    ];
+    await terminal.write(terminalText({ blocks }, terminal));
+  }
+
+  /**
+   * Writes all rows to a file of CSV.
+   *
+   * @throws CoxswainError `input-io`, and the errors of `checkOutput`
+   */
+  async save(file: string): Promise<void> {
+    await writeOutput(file, csvText(this.#rows));
+  }
+}
+
+/** The totals of a group. A sum covers only the runs with a known value. */
+interface Group {
+  readonly name: string;
+  readonly runs: number;
+  readonly stuck: number;
+  readonly succeeded: number;
+  /** Number of runs whose source states whether they succeeded. */
+  readonly judged: number;
+  readonly calls: number;
+  readonly callsAfterFlag: number;
+  /** `callsAfterFlag` as a share of `calls`, with its 95 % interval over runs. */
+  readonly afterFlag: SavedReport;
+  readonly costUsd: number | null;
+  readonly costAfterFlagUsd: number | null;
+  /** Example runs that got stuck. */
+  readonly samples: readonly Pick<AnalysedRow, 'id' | 'source' | 'first_stuck_call' | 'first_stuck_pattern'>[];
+}
+
+function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
+  const sum = (values: readonly (number | null)[]): number | null =>
+    values.reduce((total, value) => (value === null ? total : (total ?? 0) + value), null);
+  const judgedRows = rows.filter(({ success }) => success !== null);
+  const stuckRows = rows.filter((row) => row.stuck);
+  return {
+    name,
+    runs: rows.length,
+    stuck: stuckRows.length,
+    succeeded: judgedRows.filter(({ success }) => success === true).length,
+    judged: judgedRows.length,
+    calls: sum(rows.map(({ calls }) => calls)) ?? 0,
+    callsAfterFlag: sum(rows.map((row) => row.calls_after_flag)) ?? 0,
+    afterFlag: ratioOf(rows.map((row) => ({ part: row.calls_after_flag ?? 0, whole: row.calls }))),
+    costUsd: sum(rows.map((row) => row.cost_usd)),
+    costAfterFlagUsd: sum(rows.map((row) => row.cost_after_flag_usd)),
+    samples: stuckRows.slice(0, SAMPLES).map(({ first_stuck_call, first_stuck_pattern, id, source }) => ({
+      id,
+      source,
+      first_stuck_call,
+      first_stuck_pattern,
+    })),
+  };
+}
+
+function cellsOf({ afterFlag, calls, costAfterFlagUsd, costUsd, judged, name, runs, stuck, succeeded }: Group) {
+  const costText = (cost: number | null): string => (cost === null ? '–' : usdText(cost));
+  return [
+    printableCut(name, NAME_CHARS),
+    countText(runs),
+    intervalText(stuck, runs),
+    intervalText(succeeded, judged),
+    countText(calls),
+    `${rangeText(afterFlag)} of ${countText(calls)}`,
+    costText(costUsd),
+    costText(costAfterFlagUsd),
+  ];
+}
+
+function sampleText({
+  first_stuck_call: call,
+  first_stuck_pattern: kind,
+  id,
+  source,
+}: Group['samples'][number]): string {
+  return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)} in ${printableCut(source, 200)}`;
+}
+
+/** A run as one flat row for CSV. Null means unknown. */
+interface AnalysedRow {
+  readonly id: string;
+  readonly source: string;
+  readonly folder: string;
+  readonly format: string;
+  readonly model: string | null;
+  readonly task: string | null;
+  readonly calls: number;
+  readonly turns: number;
+  readonly errors: number;
+  readonly duration_ms: number | null;
+  readonly tokens: number | null;
+  readonly cost_usd: number | null;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+  readonly success: boolean | null;
+  readonly reward: number | null;
+  readonly verdict: string;
+  readonly stuck: boolean;
+  /** Number (from 1) of the first call at which a stuck pattern was flagged. */
+  readonly first_stuck_call: number | null;
+  readonly first_stuck_pattern: string | null;
+  readonly first_stuck_tool: string | null;
+  readonly calls_after_flag: number | null;
+  readonly cost_after_flag_usd: number | null;
+}
+
+function analysedRow(run: RunFacts): AnalysedRow {
+  const { afterFlag, calls, costUsd, durationMs, ending, errors, format, id, modelId, source, task, tokens, turns } =
+    run;
+  const stuck = run.patterns.filter((pattern) => pattern.stuck && isFlagged(pattern));
+  const [first] = stuck.toSorted((a, b) => (a.flaggedAt ?? 0) - (b.flaggedAt ?? 0));
+  return {
+    id,
+    source,
+    folder: dirname(source),
+    format,
+    model: modelId ?? null,
+    task: task ?? null,
+    calls,
+    turns,
+    errors,
+    duration_ms: durationMs ?? null,
+    tokens: tokens ?? null,
+    cost_usd: costUsd ?? null,
+    outcome: ending?.outcome ?? null,
+    reason: ending?.reason ?? null,
+    success: ending?.success ?? null,
+    reward: ending?.reward ?? null,
+    verdict: run.verdict.verdict,
+    stuck: first !== undefined,
+    first_stuck_call: first?.flaggedAt === undefined || first.flaggedAt === null ? null : callNumber(first.flaggedAt),
+    first_stuck_pattern: first?.kind ?? null,
+    first_stuck_tool: first?.tool ?? null,
+    calls_after_flag: afterFlag?.calls ?? null,
+    cost_after_flag_usd: afterFlag?.costUsd ?? null,
+  };
+}
+
+/** Formats rows as CSV (RFC 4180 with LF line ends), with a header row. An empty field means unknown. */
+function csvText(rows: readonly AnalysedRow[]): string {
+  const [first] = rows;
+  if (first === undefined) return '';
+  // A row has exactly the fields of its type.
+  const names = Object.keys(first) as (keyof AnalysedRow)[];
+  const lines = rows.map((row) => names.map((name) => csvField(row[name] ?? '')).join(','));
+  return `${[names.join(','), ...lines].join('\n')}\n`;
+}
 
 export interface AnalyzeOptions {
   readonly json?: boolean;

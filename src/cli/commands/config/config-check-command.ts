@@ -1,12 +1,15 @@
 import { relative } from 'node:path';
-
-import { countOf } from '../../../core/base/number-text.ts';
+import { countOf, durationText, bytesText, shareText } from '../../../core/base/number-text.ts';
 import { problemText, type ConfigProblem } from '../../../hosts/config/config-problem.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { untrustedText, type LoadedConfig } from '../../../hosts/config/loaded-config.ts';
 import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
-import { steeringRows, steeringText } from './steering-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import type { ResolvedConfig } from '../../../hosts/config/resolve-config.ts';
+import { defaultDetectors } from '../../../core/detect/detectors/default-detectors.ts';
+import type { FeedbackTrigger } from '../../../core/steering/prompt/feedback-provider.ts';
+import type { GuidanceProviderConfig } from '../../../core/steering/prompt/guidance-provider.ts';
+import { shownStore } from '../../runs/open-store.ts';
 
 export interface ConfigCheckOptions {
   readonly json?: boolean;
@@ -61,4 +64,124 @@ function jsonReport({ sources, problems, untrusted, resolved }: LoadedConfig): u
     untrusted,
     resolved: { ...rest, speakers: steeringRows(resolved) },
   };
+}
+
+/** A provider with its trigger and limits. Plain JSON. */
+export interface SpeakerRow {
+  readonly name: string;
+  readonly kind: 'feedback' | 'observer' | 'guidance' | 'model';
+  readonly when: string;
+  readonly limits: string;
+}
+
+/** Returns every provider of a configuration, in order. */
+export function steeringRows({ steering }: ResolvedConfig): readonly SpeakerRow[] {
+  const { feedback = [], observers = [], guidance = [], models = [] } = steering;
+  const row = (kind: SpeakerRow['kind'], name: string, when: string, limits = ''): SpeakerRow => ({
+    name,
+    kind,
+    when,
+    limits,
+  });
+  return [
+    ...feedback.map(({ provider, trigger }) =>
+      row('feedback', provider.name, triggerText(trigger ?? provider.defaultTrigger)),
+    ),
+    ...observers.map(({ observer, trigger }) =>
+      row('observer', observer.name, triggerText(trigger ?? observer.defaultTrigger)),
+    ),
+    ...guidance.map((config) => {
+      const points = config.decisionPoints ?? config.provider.decisionPoints ?? ['every decision point'];
+      return row('guidance', config.provider.name, points.join(', '), limitsText(config));
+    }),
+    ...models.map(({ classifier, decisionPoints }) => row('model', classifier.name, decisionPoints.join(', '))),
+  ];
+}
+
+function triggerText(trigger: FeedbackTrigger = {}): string {
+  const { everyNCalls, everyNSeconds, onSessionEvent, onPattern, onFileCreated } = trigger;
+  const parts = [
+    everyNCalls === undefined ? [] : [`every ${everyNCalls} calls`],
+    everyNSeconds === undefined ? [] : [`every ${everyNSeconds} seconds`],
+    onSessionEvent === undefined ? [] : [`on ${onSessionEvent.eventName}`],
+    onPattern === undefined ? [] : [patternText(onPattern)],
+    onFileCreated === undefined ? [] : [`when ${onFileCreated} exists`],
+  ].flat();
+  return parts.length === 0 ? 'never' : parts.join(', or ');
+}
+
+function patternText({ kind, level = 'warn', stuck }: NonNullable<FeedbackTrigger['onPattern']>): string {
+  const patternName = stuck === undefined ? 'any pattern' : stuck ? 'a stuck pattern' : 'an inefficient pattern';
+  return `on ${kind ?? patternName} from ${level}`;
+}
+
+function limitsText({
+  maxPerTurn = 3,
+  minConfidence = 0.5,
+  cooldownTurns = 0,
+  maxPerRun,
+}: GuidanceProviderConfig): string {
+  return [
+    `${maxPerTurn} per turn`,
+    ...(cooldownTurns === 0 ? [] : [`then silent for ${cooldownTurns} turns`]),
+    ...(maxPerRun === undefined ? [] : [`${maxPerRun} per run`]),
+    `from a confidence of ${minConfidence}`,
+  ].join(', ');
+}
+
+/** Formats the steering of a configuration as a short table. */
+export function steeringText({ resolved, config }: LoadedConfig, { paint }: Terminal): string {
+  const { steering, deadline, deadlineFrom, holdout, store, redaction, gc, completion } = resolved;
+  const facts: readonly (readonly [string, string])[] = [
+    ['mode', steering.mode === 'shadow' ? 'shadow: advice is only recorded' : 'steer'],
+    ['deadline', deadline === undefined ? 'none' : `${spanText(deadline)}, from ${FROM[deadlineFrom]}`],
+    ...(holdout === 0 ? [] : [['holdout', `advice is withheld in ${shareText(holdout, 1)} of episodes`] as const]),
+    ['store', `${shownStore(store.address)} (${store.kind})`],
+    ['redaction', redaction === false ? 'off' : (redaction.mode ?? 'secrets')],
+    ...gcFacts(gc),
+    ...(completion === undefined ? [] : [['completion', completionText(completion)] as const]),
+    ['detectors', detectorsText(config.detectors ?? {}, steering.detectors?.length ?? 0)],
+  ];
+  const rows = steeringRows(resolved);
+  const nameWidth = Math.max(10, ...rows.map(({ name }) => name.length));
+  const lines = [
+    ...facts.map(([name, value]) => `${name.padEnd(nameWidth)}  ${printableCut(value, 300)}`),
+    '',
+    ...rows.map(({ name, when, limits }) =>
+      [
+        paint('bold', printableCut(name, 64).padEnd(nameWidth)),
+        printableCut(when, 200),
+        ...(limits === '' ? [] : [paint('dim', limits)]),
+      ].join('  '),
+    ),
+    ...(rows.length === 0 ? ['No providers.'] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const FROM = { session: 'the first prompt of the session', prompt: 'each prompt' } as const;
+
+function spanText({ hours = 0, minutes = 0, seconds = 0 }: NonNullable<ResolvedConfig['deadline']>): string {
+  return durationText(1_000 * (hours * 3_600 + minutes * 60 + seconds));
+}
+
+function gcFacts({ olderThanMs, maxBytes }: ResolvedConfig['gc']): readonly (readonly [string, string])[] {
+  const parts = [
+    ...(olderThanMs === undefined ? [] : [`deletes runs inactive for ${durationText(olderThanMs)}`]),
+    ...(maxBytes === undefined ? [] : [`deletes the oldest runs over ${bytesText(maxBytes)}`]),
+  ];
+  return parts.length === 0 ? [] : [['gc', parts.join(', ')]];
+}
+
+function completionText({ files, command, maxAttempts }: NonNullable<ResolvedConfig['completion']>): string {
+  const conditions = [...files, ...(command === undefined ? [] : [`\`${command.join(' ')}\` passes`])];
+  return `${conditions.join(', ')}; checked at most ${maxAttempts} times`;
+}
+
+function detectorsText(section: NonNullable<LoadedConfig['config']['detectors']>, count: number): string {
+  const disabledTexts = Object.entries(section).flatMap(([kind, value]) => (value === false ? [kind] : []));
+  const detectorCount = defaultDetectors().length;
+  if (disabledTexts.length === 0)
+    return count === detectorCount ? 'all' : `all, and ${count - detectorCount} from code`;
+  return `${count} on; off: ${disabledTexts.join(', ')}`;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, memberAt } from '../../../core/base/json.ts';
 import { countOf } from '../../../core/base/number-text.ts';
-import { configFields } from '../../../hosts/config/config-fields.ts';
+import { configFields } from '../../../hosts/config/decode-config.ts';
 import type { CoxswainConfig } from '../../../hosts/config/coxswain-config.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { shownAddress } from '../../../stores/store-address.ts';

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
-import type { LiveEvent } from '../../runs/live-event.ts';
-import { liveLines } from '../../runs/live-text.ts';
+import { type LiveEvent, liveLines } from '../../runs/live-event.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { openStoreNamed, shownStore, storeNamed, storeFlag } from '../../runs/open-store.ts';
 import { printableCut, printable } from '../../../core/base/printable.ts';
@@ -14,7 +13,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import type { Health } from '../../../core/run/coxswain.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { systemClock } from '../../../core/base/clock.ts';
-import { createRunFold } from '../../runs/run-fold.ts';
+import { createRunFold } from '../../runs/run-recorder.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { runBlocks } from '../../runs/run-blocks.ts';
 

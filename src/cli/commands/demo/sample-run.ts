@@ -1,6 +1,5 @@
 import { present } from '../../../core/base/json.ts';
 import { isDeepStrictEqual } from 'node:util';
-
 import { CoxswainError } from '../../../core/base/error.ts';
 import { createCoxswain, type Health } from '../../../core/run/coxswain.ts';
 import type { AgentEvent } from '../../../core/records/agent-event.ts';
@@ -18,8 +17,34 @@ import { standardSteering } from '../../../core/steering/standard-steering.ts';
 import { memoryStore } from '../../../core/store/memory-store.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
-import { callEventOf, type LiveEvent } from '../../runs/live-event.ts';
-import { PatternChanges } from './pattern-changes.ts';
+import { callEventOf, type LiveEvent, type PatternEvent } from '../../runs/live-event.ts';
+import type { PatternLevel, TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
+
+interface Seen {
+  readonly level: PatternLevel;
+  readonly cleared: boolean;
+}
+
+/** Finds the pattern changes between two states of a live run. Ignores hints. */
+export class PatternChanges {
+  readonly #seen = new Map<string, Seen>();
+
+  /** @param patterns  from `run.analysis.patterns()` */
+  take(patterns: readonly TrajectoryPattern[]): readonly PatternEvent[] {
+    return patterns.flatMap((pattern) => {
+      const { identity, flaggedAt, level, clearedAt } = pattern;
+      if (flaggedAt === null) return [];
+      // A pattern that returns after it was cleared is flagged at a different call.
+      const key = `${flaggedAt} ${identity}`;
+      const seenBefore = this.#seen.get(key);
+      const isCleared = clearedAt !== undefined;
+      if (seenBefore?.level === level && seenBefore.cleared === isCleared) return [];
+      this.#seen.set(key, { level, cleared: isCleared });
+      const change = isCleared ? 'cleared' : seenBefore === undefined ? 'flagged' : 'raised';
+      return [{ type: 'pattern', change, pattern }];
+    });
+  }
+}
 
 /** The last calls of the six-minute sample reach the warning threshold of this deadline. */
 const DEADLINE = { minutes: 8 };

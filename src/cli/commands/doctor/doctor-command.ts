@@ -7,11 +7,11 @@ import { countOf, durationText } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { storePath } from '../../../stores/store-address.ts';
-import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
+import type { ResolvedStore } from '../../../hosts/config/resolve-config.ts';
 import { findBackgroundWatch } from '../watch/background-watch.ts';
 import { checkHosts } from './check-hosts.ts';
-import { checkSettings, commandsToTry } from './check-settings.ts';
-import { checkSpills, checkStore } from './check-store.ts';
+import { checkSettings, commandsToTry, findSettings } from './check-settings.ts';
+import { checkSpills, checkStore, notTried, sendCanary } from './check-store.ts';
 import {
   failed,
   HOST_LIMIT_MS,
@@ -20,8 +20,8 @@ import {
   type DoctorStatus,
   passed,
   CANARY_PREFIX,
+  resolveWithin,
 } from './doctor-line.ts';
-import { findSettings } from './find-settings.ts';
 import {
   findSilentSession,
   HEARTBEAT_FIX,
@@ -30,10 +30,14 @@ import {
   type Heartbeats,
   type SilentSession,
 } from './heartbeats.ts';
-import { notTried, sendCanary } from './send-canary.ts';
-import { resolveWithin } from './resolve-within.ts';
-import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-store.ts';
-import { loadProject, OLD_STORE, oldRecordsText } from '../../runs/project-store.ts';
+import {
+  openReadableStore,
+  openStoreNamed,
+  shownStore,
+  loadProject,
+  OLD_STORE,
+  oldRecordsText,
+} from '../../runs/open-store.ts';
 import { linesOf, styled, type Block, type TextStyle, heading } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';

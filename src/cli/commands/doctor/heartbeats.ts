@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 
 import { findSessions, hostTitle, type SessionPlaces } from '../../../formats/find-sessions.ts';
-import { sessionFolder } from '../../../formats/session-folder.ts';
+import { sessionFolder } from '../../../formats/find-sources.ts';
 import type { HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import type { HookedHost } from './check-hosts.ts';
 import type { JsonMembers } from '../../../core/base/json.ts';

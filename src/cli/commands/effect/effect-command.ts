@@ -1,9 +1,8 @@
 import { present } from '../../../core/base/json.ts';
 import { effect } from '../../../lab/effect.ts';
 import { terminalText } from '../../document/write-document.ts';
-import { sourcesNamed } from '../../runs/open-store.ts';
+import { sourcesNamed, pricesInForce } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../../core/base/printable.ts';
-import { pricesInForce } from '../../runs/prices-in-force.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
@@ -14,7 +13,7 @@ import {
   type EffectExperiment,
   type EffectOutcome,
   type EffectReport,
-} from '../../../lab/effect-report.ts';
+} from '../../../lab/effect-row.ts';
 import { countOf, countText, shareText, usdText } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
 import {

@@ -26,10 +26,9 @@ import type { StateOwner } from '../../../core/node/state-places.ts';
 import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
 import { loadConfigSync } from '../../../hosts/config/load-config.ts';
 import { trustProject } from '../../../hosts/config/trust-project.ts';
-import { askYesNo } from '../../terminal/ask.ts';
+import { askYesNo, type Terminal } from '../../terminal/terminal.ts';
 import { lineDiff } from '../../../core/base/line-diff.ts';
 import { printable } from '../../../core/base/printable.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface InitOptions {
   readonly user?: boolean;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { invalidArgument, messageOf } from '../../../core/base/error.ts';
-import { openWatch } from '../../../hosts/mcp/open-watch.ts';
+import { openWatch } from '../../../hosts/mcp/mcp-watch.ts';
 import { proxyStdio } from '../../../hosts/mcp/proxy-stdio.ts';
 
 export interface McpOptions {

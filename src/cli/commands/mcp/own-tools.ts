@@ -3,8 +3,7 @@ import { durationText } from '../../../core/base/number-text.ts';
 import { WORDS } from '../../../core/records/words.ts';
 import { acknowledgeToolDefinition, type ToolDefinition } from '../../../core/steering/feedback/acknowledge.ts';
 import { findStatus } from '../status/find-status.ts';
-import type { RunStatus } from '../status/run-status.ts';
-import { statusText } from '../status/status-text.ts';
+import { type RunStatus, statusText } from '../status/run-status.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './mcp-sdk.ts';
 
 /** A tool and its implementation. */

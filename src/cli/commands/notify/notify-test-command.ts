@@ -7,8 +7,7 @@ import { untrustedText } from '../../../hosts/config/loaded-config.ts';
 import { Problems } from '../../runs/problems.ts';
 import { printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { Notifier } from '../../../hosts/notify/notifier.ts';
-import { targetsOf } from '../../../hosts/notify/targets-of.ts';
+import { Notifier, targetsOf } from '../../../hosts/notify/notifier.ts';
 
 /** Runs `coxswain notify test`. @returns the exit code: 1 if a target could not be reached */
 export async function notifyTestCommand(_options: object, terminal: Terminal): Promise<number> {

@@ -12,29 +12,30 @@ import {
   type HostSessions,
   type FoundSession,
 } from '../../../formats/find-sessions.ts';
-import { findSources } from '../../../formats/find-sources.ts';
-import { sessionFolder } from '../../../formats/session-folder.ts';
+import { findSources, sessionFolder } from '../../../formats/find-sources.ts';
 import { openSessions, type OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { completeProject } from '../../runs/complete-project.ts';
 import { openMachineStores, type MachineReader, type MachineStore } from '../../runs/machine-stores.ts';
-import { openReadableStore, shownStore } from '../../runs/open-store.ts';
-import { Problems } from '../../runs/problems.ts';
-import { configuredStore } from '../../runs/project-store.ts';
-import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
-import { spillNote } from '../../runs/spill-note.ts';
-import { keepNumberedRuns, type NumberedRun } from '../../runs/numbered-runs.ts';
+import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
+import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
+import {
+  keepNumberedRuns,
+  type NumberedRun,
+  runsOfSources,
+  runsOfStore,
+  type KnownOfRun,
+} from '../../runs/runs-from.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
+import { shellWord } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { folderOf } from './night-sections.ts';
 import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
 import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-facts.ts';
-import { runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
 import { present } from '../../../core/base/json.ts';

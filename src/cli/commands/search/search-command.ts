@@ -6,7 +6,7 @@ import { limitOf } from '../../terminal/option-values.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';
-import { namedRun } from '../../runs/named-run.ts';
+import { namedRun } from '../../runs/runs-from.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

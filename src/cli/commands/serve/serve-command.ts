@@ -15,10 +15,9 @@ import { logFault } from '../../../core/node/fault-log.ts';
 import { openStore } from '../../../stores/registry/open-store.ts';
 import { OtlpEndpoint } from '../../../hosts/otlp/otlp-endpoint.ts';
 import { DEFAULT_PAUSE_MS, OtlpIntake } from '../../../hosts/otlp/otlp-intake.ts';
-import { isLoopback, startOtlpServer, type OtlpServerOptions } from '../../../hosts/otlp/otlp-server.ts';
-import { otlpToken } from '../../../hosts/otlp/otlp-token.ts';
+import { isLoopback, startOtlpServer, type OtlpServerOptions, otlpToken } from '../../../hosts/otlp/otlp-server.ts';
 import { removedOptionText } from '../../terminal/removed-commands.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
+import { shellWord } from '../../terminal/time-text.ts';
 
 interface ServeOtlpOptions {
   readonly listen?: string;

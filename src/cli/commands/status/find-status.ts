@@ -6,8 +6,8 @@ import { projectStoreFile, projectFolderOf } from '../../../core/node/git-folder
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
 import { storePath } from '../../../stores/store-address.ts';
-import type { ResolvedStore } from '../../../hosts/config/resolved-config.ts';
-import { glanceSqlite, HEAD_RECORDS, TAIL_RECORDS } from '../../../stores/sqlite/sqlite-glance.ts';
+import type { ResolvedStore } from '../../../hosts/config/resolve-config.ts';
+import { glanceSqlite, HEAD_RECORDS, TAIL_RECORDS } from '../../../stores/sqlite/sqlite-search.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 
 /** Maximum wait for a locked store in milliseconds, because a status line must be fast. */

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
-import { runStatus } from './run-status.ts';
-import { formattedStatus, statusText } from './status-text.ts';
+import { runStatus, formattedStatus, statusText } from './run-status.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const derived = { cause_seq: 0, ordinal: 0 };

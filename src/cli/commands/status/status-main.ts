@@ -1,10 +1,10 @@
-import { resolveWithin } from '../doctor/resolve-within.ts';
+import { resolveWithin } from '../doctor/doctor-line.ts';
 import { messageOf } from '../../../core/base/error.ts';
 import { endProcess, readStdin } from '../../../hosts/claude-code/read-stdin.ts';
 import { writeStdout } from '../../../hosts/claude-code/write-stdout.ts';
 import { jsonLine, printable } from '../../../core/base/printable.ts';
 import { findStatus } from './find-status.ts';
-import { formattedStatus, statusText } from './status-text.ts';
+import { formattedStatus, statusText } from './run-status.ts';
 
 export interface StatusOptions {
   readonly json?: boolean;

@@ -2,10 +2,9 @@ import { allRuns } from '../../../core/store/all-runs.ts';
 import { spillFolderOf } from '../../../hosts/claude-code/spilled-events.ts';
 import type { StoreProblem } from '../../../core/store/trajectory-store.ts';
 import { countOf } from '../../../core/base/number-text.ts';
-import { lostAtEnd } from '../../runs/lost-records.ts';
+import { lostAtEnd, spillNote } from '../../runs/problems.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
-import { spillNote } from '../../runs/spill-note.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface VerifyCommandOptions {

@@ -1,16 +1,91 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
 import { extname, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-
-import { CoxswainError } from '../../../core/base/error.ts';
+import { CoxswainError, hasCode } from '../../../core/base/error.ts';
 import { isJsonObject, jsonOf } from '../../../core/base/json.ts';
 import { readGuarded, replaceGuarded } from '../../../core/node/guarded-file.ts';
-import { mayBeAlive, thisProcess, type ProcessIdentity } from '../../../core/node/process-identity.ts';
 import { makeStateFolder, stateFile } from '../../../core/node/state-places.ts';
 import type { SentKey } from '../../../hosts/notify/notifier.ts';
+
+/** Identifies a process, even if another process later gets the same pid. Plain JSON. */
+interface ProcessIdentity {
+  /** The host name. On Linux it includes the process namespace of the pid. */
+  readonly host: string;
+  /** The boot id of the machine; empty if unknown. */
+  readonly boot: string;
+  readonly pid: number;
+  /** The start time of the process, in the unit of the operating system; empty if unknown. */
+  readonly processStart: string;
+}
+
+let ownIdentity: ProcessIdentity | undefined;
+
+export function thisProcess(): ProcessIdentity {
+  ownIdentity ??= {
+    host: [hostname(), pidNamespace()].filter((part) => part !== '').join(' '),
+    boot: textOf('/proc/sys/kernel/random/boot_id').trim(),
+    pid: process.pid,
+    processStart: processFacts(process.pid).start,
+  };
+  return ownIdentity;
+}
+
+/**
+ * Returns false if the identity is invalid or the process has certainly ended. A process on another host or in another
+ * container may be alive.
+ */
+export function mayBeAlive({ host, boot, pid, processStart }: ProcessIdentity): boolean {
+  const current = thisProcess();
+  // A signal to pid 0 or below addresses a process group.
+  if (!(Number.isInteger(pid) && pid > 0 && pid < 2 ** 31)) return false;
+  if (host !== current.host) return true;
+  if (boot !== current.boot || !isRunning(pid)) return false;
+  const { start, state } = processFacts(pid);
+  // A zombie keeps its pid until its parent reaps it. In a container that may never happen.
+  if (state === 'Z' || state === 'X') return false;
+  return start === '' || processStart === '' || start === processStart;
+}
+
+/** Returns true if a process of any user with this pid runs on this machine. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (thrown) {
+    // The process exists but belongs to another user.
+    return hasCode(thrown, 'EPERM');
+  }
+}
+
+/**
+ * Returns the state and start time of a process: fields 3 and 22 of `/proc/PID/stat`. The fields are counted from the end
+ * of the process name, because the name may contain any characters.
+ */
+function processFacts(pid: number): { readonly state: string; readonly start: string } {
+  const stat = textOf(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields.at(0) ?? '', start: fields.at(19) ?? '' };
+}
+
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    // Only Linux has this file.
+    return '';
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // Only Linux has this file.
+    return '';
+  }
+}
 
 /** The variable that tells a started process that it is the one in the background. */
 const IN_BACKGROUND = 'COXSWAIN_IN_BACKGROUND';
@@ -30,7 +105,7 @@ interface WatchRecord {
 }
 
 /** The state of the watch in the background on this machine. `sinceMs`: Unix milliseconds of its last sign of life. */
-export type BackgroundWatch =
+type BackgroundWatch =
   | { readonly state: 'never' }
   | { readonly state: 'running'; readonly pid: number }
   | { readonly state: 'ended'; readonly sinceMs: number };

@@ -5,7 +5,7 @@ import { outcomeText } from '../../runs/run-blocks.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { MachineFeed } from './watch-feed.ts';
+import type { MachineFeed } from './watch-output.ts';
 import type { RunAlert } from '../../../core/facts/run-alert.ts';
 import type { OpenSessions, WatchedEvent } from './watched-item.ts';
 

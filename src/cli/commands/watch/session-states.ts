@@ -3,7 +3,7 @@ import { RunView } from '../../../core/facts/run-view.ts';
 import { sessionIdOf } from '../../../formats/find-sessions.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
-import { secretRemover } from '../../runs/shown-records.ts';
+import { secretRemover } from '../../runs/run-totals.ts';
 import type { SessionState } from './watcher.ts';
 
 /** A file that has not changed for this long is read to its end, in milliseconds. */

@@ -12,12 +12,17 @@ import { readRuns, type ReadRun, type ReadRunsItem } from '../../../formats/read
 import { printable } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { commandTarget } from '../../../hosts/notify/command-target.ts';
+import { commandTarget } from '../../../hosts/notify/webhook-target.ts';
 import type { NotifyEvent } from '../../../hosts/notify/notification.ts';
-import { Notifier, type SentKey } from '../../../hosts/notify/notifier.ts';
-import { targetsOf } from '../../../hosts/notify/targets-of.ts';
-import { WatchFeed, LinesFeed, type MachineFeed } from './watch-feed.ts';
-import { JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-output.ts';
+import { Notifier, type SentKey, targetsOf } from '../../../hosts/notify/notifier.ts';
+import {
+  WatchFeed,
+  LinesFeed,
+  type MachineFeed,
+  JsonWatchOutput,
+  TextWatchOutput,
+  type WatchOutput,
+} from './watch-output.ts';
 import { SessionStates } from './session-states.ts';
 import { Watcher, type WatchedSource } from './watcher.ts';
 import { allRuns } from '../../../core/store/all-runs.ts';
@@ -25,9 +30,8 @@ import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { logFault } from '../../../core/node/fault-log.ts';
 import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';
 import { findSessions, hostFolder, type SessionPlaces } from '../../../formats/find-sessions.ts';
-import { findSources } from '../../../formats/find-sources.ts';
+import { findSources, sessionFolder } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
-import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
@@ -40,9 +44,8 @@ import {
   startBackgroundWatch,
   stopBackgroundWatch,
 } from './background-watch.ts';
-import { lookAtRun } from '../../runs/numbered-runs.ts';
-import { openReadableStore, shownStore } from '../../runs/open-store.ts';
-import { configuredStore } from '../../runs/project-store.ts';
+import { lookAtRun } from '../../runs/runs-from.ts';
+import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { ListFeed } from './list-feed.ts';

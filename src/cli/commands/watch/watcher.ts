@@ -5,7 +5,7 @@ import type { Notifier } from '../../../hosts/notify/notifier.ts';
 import type { Notification } from '../../../hosts/notify/notification.ts';
 import { RunNotifications } from '../../../hosts/notify/run-notifications.ts';
 import type { Problems } from '../../runs/problems.ts';
-import { secretRemover } from '../../runs/shown-records.ts';
+import { secretRemover } from '../../runs/run-totals.ts';
 import type { OpenSessions, WatchedEvent, WatchPlace } from './watched-item.ts';
 import { present } from '../../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';

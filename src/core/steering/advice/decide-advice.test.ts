@@ -11,8 +11,9 @@ import {
   recordAdvice,
   type AdviceLedger,
   type AdviceView,
+  decideAdvice,
+  type AdviceDecision,
 } from './advice.ts';
-import { decideAdvice, type AdviceDecision } from './decide-advice.ts';
 
 const at = (callIndex: number, more: Partial<AdviceView> = {}): AdviceView => ({
   callIndex,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Severity } from '../../records/spoken-advice.ts';
-import { joinAdvice } from './join-advice.ts';
+import { joinAdvice } from './advice.ts';
 
 const item = (text: string, severity: Severity = 'info'): { text: string; severity: Severity } => ({ text, severity });
 

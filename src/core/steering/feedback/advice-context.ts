@@ -7,7 +7,7 @@ import { SEVERITIES, type StoredFeedback, type DecisionPoint } from '../../recor
 import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-provider.ts';
 import type { TrajectoryView } from '../prompt/prompt.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
-import { callOf } from '../prompt/seen-call.ts';
+import { callOf, promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
 import { sessionTrajectory } from '../../detect/detectors/session-trajectory.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.ts';
@@ -21,7 +21,6 @@ import {
   PendingObserverTrigger,
   pendingTriggers,
 } from './advice-slices.ts';
-import { promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
 import { present } from '../../base/json.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { definePrompt } from '../prompt/define-prompt.ts';

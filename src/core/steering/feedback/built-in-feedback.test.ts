@@ -6,18 +6,16 @@ import { driftDetector } from '../../detect/detectors/drift.ts';
 import { stallDetector } from '../../detect/detectors/stall.ts';
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { definePrompt } from '../prompt/define-prompt.ts';
-import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import type { FeedbackTrigger } from '../prompt/feedback-trigger.ts';
+import type { FeedbackProvider, FeedbackTrigger } from '../prompt/feedback-provider.ts';
 import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { PatternDetector } from '../../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../../detect/patterns/trajectory-analysis.ts';
 import { createFeedbackScene } from '../../../../test/support/feedback-scene.ts';
-import { scriptRecord } from '../../../testing/record-script.ts';
+import { scriptRecord } from '../../../testing/fake-clock.ts';
 import { collectFeedback, evaluateFeedback } from './evaluate-feedback.ts';
-import { driftFeedback, errorCascadeFeedback, stallFeedback } from './pattern-kind-feedback.ts';
+import { driftFeedback, errorCascadeFeedback, stallFeedback } from './pattern-feedback.ts';
 import { Feedback } from './advice-slices.ts';
-import { paceFeedback } from './pace-feedback.ts';
-import { staticFeedback } from './built-in-feedback.ts';
+import { paceFeedback, staticFeedback } from './built-in-feedback.ts';
 
 const NAME = 'agent/main';
 

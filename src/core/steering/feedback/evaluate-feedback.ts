@@ -17,8 +17,8 @@ import {
   type ProducedFeedback,
 } from './run-speakers.ts';
 import { invalidArgument } from '../../base/error.ts';
-import { joinAdvice } from '../advice/join-advice.ts';
-import type { FeedbackFaultHandler } from './advice-fault.ts';
+import { joinAdvice } from '../advice/advice.ts';
+import type { FeedbackFaultHandler } from './check-draft.ts';
 
 /** The state of a run at the end of a tool call. */
 export interface FeedbackInput extends FeedbackContextInput {

@@ -1,11 +1,14 @@
 import { present } from '../../base/json.ts';
-import type {
-  FeedbackContext,
-  FeedbackProvider,
-  FeedbackProviderConfig,
-  ObserverConfig,
-  ObserverContext,
-  TrajectoryObserver,
+import {
+  type FeedbackContext,
+  type FeedbackProvider,
+  type FeedbackProviderConfig,
+  type ObserverConfig,
+  type ObserverContext,
+  type TrajectoryObserver,
+  checkSpeakers,
+  type FeedbackTrigger,
+  type SessionEventKind,
 } from '../prompt/feedback-provider.ts';
 import {
   latestSpoken,
@@ -20,7 +23,6 @@ import {
   PatternTriggerLedger,
   PendingObserverTrigger,
 } from './advice-slices.ts';
-import { checkSpeakers, type FeedbackTrigger, type SessionEventKind } from '../prompt/feedback-trigger.ts';
 import type { Session } from '../../session/session.ts';
 import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { EventType } from '../../session/define-event.ts';

@@ -2,10 +2,17 @@ import { text, type TextShape, share, whole } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition, invalidDefinition } from '../prompt/define-provider.ts';
 import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { defineGuidance, type GuidanceDefinition } from './define-guidance.ts';
-import { errorStreak, recentFailures, defineThreshold, type ThresholdClassifier } from './threshold-classifiers.ts';
+import {
+  errorStreak,
+  recentFailures,
+  defineThreshold,
+  type ThresholdClassifier,
+  type Classifier,
+  classifyCount,
+  classifyPattern,
+} from './classifier.ts';
 import type { RecentCall } from '../../detect/patterns/pattern-detector.ts';
 import { similarity } from '../../detect/calls/tokens.ts';
-import { type Classifier, classifyCount, classifyPattern } from './classifier.ts';
 
 /**
  * Relevant if at least the newest `threshold` (default 3) turns each had one call of the same tool with different

@@ -4,7 +4,7 @@ import type { GuidanceInjection } from '../../records/spoken-advice.ts';
 import { injectionProblem } from '../feedback/check-draft.ts';
 import { defineGuidance, type GuidanceDefinition, guidanceBank, type BankInstruction } from './define-guidance.ts';
 import { consultationPrompt, diagnosticSignal } from './built-in-guidance.ts';
-import { errorStreak } from './threshold-classifiers.ts';
+import { errorStreak } from './classifier.ts';
 import { checkGuidanceConfigs, type GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { sayingProvider } from '../../../../test/support/guidance-script.ts';
 

@@ -1,15 +1,16 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { guidanceContext, type ScriptedCall } from '../../../../test/support/guidance-script.ts';
-import { classifyCount, type Classifier } from './classifier.ts';
 import {
+  classifyCount,
+  type Classifier,
   errorStreak,
   highToolCount,
   largeOutput,
   progressStall,
   recentFailures,
   singleToolRepeated,
-} from './threshold-classifiers.ts';
+} from './classifier.ts';
 
 const isRelevant = (classifier: Classifier, calls: readonly ScriptedCall[]): boolean =>
   classifier.classify(guidanceContext({ calls })).relevant;

@@ -2,8 +2,9 @@ import type { ClassificationResult } from '../../records/spoken-advice.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryView } from '../prompt/prompt.ts';
-import { present } from '../../base/json.ts';
-import { checkShare, invalidDefinition } from '../prompt/define-provider.ts';
+import { present, isJsonObject } from '../../base/json.ts';
+import { checkShare, invalidDefinition, defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
+import { type NumberShape, whole } from '../../base/shape.ts';
 
 /**
  * Decides whether guidance is relevant at a decision point. A classifier is a stateless function of the context. It takes
@@ -147,4 +148,232 @@ function joinResults(
     ...(reason === '' ? {} : { reason }),
     ...present({ pattern }),
   };
+}
+
+/** A classifier that is relevant if a count reaches `threshold`. */
+export type ThresholdClassifier = ProviderDefinition<{ readonly threshold?: number }, Classifier>;
+
+/** @param count  returns the count at a decision point and the reason */
+export function defineThreshold(
+  name: string,
+  shape: NumberShape,
+  count: (context: GuidanceContext, limit: number) => readonly [count: number, reason: string],
+): ThresholdClassifier {
+  return defineProvider<{ readonly threshold?: number }, Classifier>({ threshold: shape }, (options) => ({
+    name,
+    classify(context) {
+      const [total, reason] = count(context, options.threshold);
+      return classifyCount(total, options.threshold, reason);
+    },
+  }));
+}
+
+/**
+ * Relevant if at least the last `threshold` (default 3) calls failed, according to the source.
+ *
+ * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1
+ */
+export const errorStreak: ThresholdClassifier = defineThreshold(
+  'error_streak',
+  whole(1, 1_000_000, 3),
+  ({ trajectory: { consecutiveErrors: count } }) => [count, `${count} failed calls in a row`],
+);
+
+/**
+ * Relevant if the run has at least `threshold` (default 50) tool calls. Limits and the cooldown decide how often guidance
+ * is given after that.
+ *
+ * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1
+ */
+export const highToolCount: ThresholdClassifier = defineThreshold(
+  'high_tool_count',
+  whole(1, 1_000_000, 50),
+  ({ toolCallCount }) => [toolCallCount, `${toolCallCount} tool calls`],
+);
+
+/**
+ * Relevant if at least `threshold` (default 5) of the newest `2 * threshold` calls failed.
+ *
+ * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1 to 128
+ */
+export const recentFailures: ThresholdClassifier = defineThreshold(
+  'recent_failures',
+  whole(1, 128, 5),
+  ({ trajectory }, limit) => {
+    const count = trajectory.recentCalls(2 * limit).filter(({ failed }) => failed).length;
+    return [count, `${count} of the last ${2 * limit} calls failed`];
+  },
+);
+
+/**
+ * Relevant if at least the newest `threshold` (default 5) calls used the same tool. Thoughts and pauses do not count. At
+ * most `2 * threshold` calls are counted.
+ *
+ * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 2 to 128
+ */
+export const singleToolRepeated: ThresholdClassifier = defineThreshold(
+  'single_tool_repeated',
+  whole(2, 128, 5),
+  ({ trajectory }, limit) => {
+    const calls = trajectory.recentCalls(2 * limit).filter(({ kind }) => kind !== 'note' && kind !== 'wait');
+    const count = calls.length - 1 - calls.findLastIndex(({ tool }) => tool !== calls.at(-1)?.tool);
+    return [count, `the last ${count} calls used one tool`];
+  },
+);
+
+/**
+ * Relevant if the last result has at least `minChars` (default 20,000) UTF-16 units.
+ *
+ * @throws CoxswainError "invalid-definition" if `minChars` is not a whole number from 1
+ */
+export const largeOutput: ProviderDefinition<{ readonly minChars?: number }, Classifier> = defineProvider(
+  { minChars: whole(1, 1_000_000_000, 20_000) },
+  ({ minChars }): Classifier => {
+    return {
+      name: 'large_output',
+      classify(context) {
+        const [last] = [...context.recentCalls(1), ...context.trajectory.recentCalls(1)];
+        const chars = last?.resultChars ?? 0;
+        return classifyCount(chars, minChars, `the last result has ${chars} characters`);
+      },
+    };
+  },
+);
+
+const KINDS: ReadonlySet<string> = new Set(['stall', 'stagnation']);
+/** Number of calls after which a detected pattern is out of date. */
+const MAX_AGE = 5;
+
+/**
+ * Relevant if at least the newest `maxCalls` (default 20) calls had no new result, or if the analysis found a stall or
+ * stagnation. Thoughts, pauses and polls do not count.
+ *
+ * @throws CoxswainError "invalid-definition" if `maxCalls` is not a whole number from 1 to 200
+ */
+export const progressStall: ProviderDefinition<{ readonly maxCalls?: number }, Classifier> = defineProvider(
+  { maxCalls: whole(1, 200, 20) },
+  ({ maxCalls }): Classifier => {
+    return {
+      name: 'progress_stall',
+      classify({ trajectory }) {
+        const pattern = classifyPattern(trajectory, KINDS, MAX_AGE);
+        if (pattern !== undefined) return pattern;
+        let count = 0;
+        // The code reads a quarter more calls, because some calls do not count.
+        for (const call of trajectory.recentCalls(Math.ceil(1.25 * maxCalls)).toReversed()) {
+          if (call.kind === 'note' || call.kind === 'wait' || call.kind === 'poll') continue;
+          if (call.novel) break;
+          count += 1;
+        }
+        return classifyCount(count, maxCalls, `nothing new in ${count} calls`);
+      },
+    };
+  },
+);
+
+interface Secret {
+  readonly what: string;
+  readonly confidence: number;
+  /** The pattern takes linear time: it has no nested quantifiers, and every repetition is bounded. */
+  readonly pattern: RegExp;
+}
+
+const SECRETS: readonly Secret[] = [
+  { what: 'a private key', confidence: 0.98, pattern: /-----BEGIN [A-Z ]{0,24}PRIVATE KEY/ },
+  { what: 'a cloud access key', confidence: 0.95, pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[\w-]{35}/ },
+  {
+    what: 'a service token',
+    confidence: 0.95,
+    pattern:
+      /\bgh[opsu]_[A-Za-z0-9]{36}|\bgithub_pat_\w{22}|\bxox[abprs]-[\w-]{10}|\b[sr]k_live_\w{16}|\bglpat-[\w-]{20}/,
+  },
+  { what: 'a model API key', confidence: 0.9, pattern: /\bsk-[\w-]{20}/ },
+  { what: 'a signed token', confidence: 0.85, pattern: /\beyJ[\w-]{10,400}\.eyJ[\w-]{10,800}\.[\w-]{10}/ },
+  { what: 'a password in a URL', confidence: 0.85, pattern: /:\/\/[^\s:/@]{1,64}:[^\s:/@]{3,64}@/ },
+  {
+    what: 'a secret in an assignment',
+    confidence: 0.8,
+    pattern:
+      /(?:api[_-]?key|secret|passwd|password|access[_-]?token|auth[_-]?token)["']{0,2} {0,2}[:=] {0,2}["']?(?=[\w+/=.-]{0,63}\d)[\w+/=.-]{8}/i,
+  },
+];
+/** Matches names of members whose value is a secret. */
+const SECRET_NAME =
+  /^(?:api[_-]?key|(?:client[_-]?)?secret|passwd|password|(?:access|auth|refresh)[_-]?token|private[_-]?key)$/i;
+const MIN_VALUE_CHARS = 6;
+/** Matches a reference to a secret, such as `$TOKEN`, `{{token}}` or `<token>`. */
+const REFERENCE = /^[$<{]/;
+
+const MAX_DEPTH = 16;
+/** Limits for all pending calls together. */
+const MAX_CHARS = 65_536;
+const MAX_VALUES = 2_000;
+
+/**
+ * Relevant if a pending call seems to contain a secret: a key, a token, a password in a URL or an assignment, or a member
+ * whose name indicates a secret. Short or unusual secrets are not found. The reason states the kind of secret, never
+ * the tool or the content.
+ *
+ * Cost: linear; reads at most 65,536 characters and 2,000 values of all pending calls together.
+ */
+export function sensitiveContentPending(): Classifier {
+  return {
+    name: 'sensitive_content_pending',
+    afterRefusals: true,
+    classify({ pendingToolCalls }) {
+      const budget: Budget = { chars: MAX_CHARS, values: MAX_VALUES };
+      for (const call of pendingToolCalls) {
+        const finding = findSensitive(call.args, budget, 0);
+        if (finding === undefined) continue;
+        const reason = `a pending call holds what looks like ${finding.what}`;
+        return { relevant: true, confidence: finding.confidence, reason };
+      }
+      return { relevant: false, confidence: 0 };
+    },
+  };
+}
+
+interface Budget {
+  chars: number;
+  values: number;
+}
+
+type Finding = Pick<Secret, 'what' | 'confidence'>;
+
+const NAMED: Finding = { what: 'a secret in a member named for one', confidence: 0.85 };
+
+function findSensitive(value: unknown, budget: Budget, depth: number): Finding | undefined {
+  if (budget.values <= 0 || budget.chars <= 0 || depth > MAX_DEPTH) return undefined;
+  budget.values -= 1;
+  if (typeof value === 'string') return searchText(value, budget);
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const finding = findSensitive(item, budget, depth + 1);
+      if (finding !== undefined) return finding;
+      if (budget.values <= 0) return undefined;
+    }
+    return undefined;
+  }
+  return isJsonObject(value) ? searchMembers(value, budget, depth) : undefined;
+}
+
+function searchMembers(value: Readonly<Record<string, unknown>>, budget: Budget, depth: number): Finding | undefined {
+  for (const key in value) {
+    const member = value[key];
+    if (typeof member === 'string' && isNamedSecret(key, member)) return NAMED;
+    const finding = findSensitive(member, budget, depth + 1);
+    if (finding !== undefined) return finding;
+    if (budget.values <= 0) return undefined;
+  }
+  return undefined;
+}
+
+function isNamedSecret(key: string, value: string): boolean {
+  return value.length >= MIN_VALUE_CHARS && key.length <= 32 && SECRET_NAME.test(key) && !REFERENCE.test(value);
+}
+
+function searchText(text: string, budget: Budget): Finding | undefined {
+  const searchedText = text.length > budget.chars ? text.slice(0, budget.chars) : text;
+  budget.chars -= searchedText.length;
+  return SECRETS.find(({ pattern }) => pattern.test(searchedText));
 }

@@ -6,7 +6,7 @@ import {
 } from '../prompt/guidance-provider.ts';
 import { refusalRule } from '../prompt/refusal.ts';
 import { STEERING_DEFAULTS } from '../prompt/define-provider.ts';
-import type { GuidanceFault } from '../feedback/advice-fault.ts';
+import { type GuidanceFault, completeDraft, injectionProblem } from '../feedback/check-draft.ts';
 import { type Mutable, isJsonObject } from '../../base/json.ts';
 import {
   type ClassificationResult,
@@ -16,7 +16,6 @@ import {
   DECISION_POINTS,
   type Severity,
 } from '../../records/spoken-advice.ts';
-import { completeDraft, injectionProblem } from '../feedback/check-draft.ts';
 import { cutMessage, messageOf, invalidArgument } from '../../base/error.ts';
 import { type AdviceCandidate, severityOfLevel } from '../advice/advice.ts';
 import type { Session } from '../../session/session.ts';

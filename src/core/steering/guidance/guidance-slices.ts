@@ -1,8 +1,7 @@
 import { defineEvent, type EventType } from '../../session/define-event.ts';
 import { defineSlice, type Slice, extend, none, replace, appendAll } from '../../session/define-slice.ts';
 
-import type { GuidanceFault as Fault } from '../feedback/advice-fault.ts';
-import type { InjectionProblem } from '../feedback/check-draft.ts';
+import type { GuidanceFault as Fault, InjectionProblem } from '../feedback/check-draft.ts';
 import type { ClassificationResult, DecisionPoint, StoredGuidance } from '../../records/spoken-advice.ts';
 
 /** Relevant guidance that was not given. Plain JSON. */

@@ -4,7 +4,7 @@ import { costGrowth, MOST_LINEAR_GROWTH } from '../../../../test/support/cost-gr
 import type { Json } from '../../base/json.ts';
 import type { ClassificationResult } from '../../records/spoken-advice.ts';
 import { guidanceContext } from '../../../../test/support/guidance-script.ts';
-import { sensitiveContentPending } from './sensitive-content-pending.ts';
+import { sensitiveContentPending } from './classifier.ts';
 
 const classify = (args: Json, toolName = 'write_file'): ClassificationResult =>
   sensitiveContentPending().classify(guidanceContext({ pendingToolCalls: [{ toolCallId: 'c', toolName, args }] }));

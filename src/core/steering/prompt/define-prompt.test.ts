@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { definePrompt } from './define-prompt.ts';
-import type { FeedbackProvider } from './feedback-provider.ts';
-import type { FeedbackTrigger } from './feedback-trigger.ts';
+import type { FeedbackProvider, FeedbackTrigger } from './feedback-provider.ts';
 import type { GuidanceProvider } from './guidance-provider.ts';
 
 const provider: FeedbackProvider = { name: 'Plain', shouldRun: () => true, provide: () => ({ summary: 'Hello.' }) };

@@ -3,7 +3,7 @@ import type { Json } from '../../base/json.ts';
 import { type ClassificationResult, type DecisionPoint, DECISION_POINTS } from '../../records/spoken-advice.ts';
 import type { Session } from '../../session/session.ts';
 import type { TrajectoryView } from './prompt.ts';
-import type { SeenCall } from './seen-call.ts';
+import type { SeenCall } from './prompt-calls.ts';
 import type { Prompt, RenderedPrompt } from './prompt.ts';
 import { GUIDANCE_DEFAULTS, checkShare, checkWhole, invalidDefinition } from './define-provider.ts';
 
