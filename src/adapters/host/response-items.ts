@@ -43,7 +43,6 @@ export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
   });
 }
 
-/** Converts a call to a part of an answer. */
 export function callPart(call: IssuedCall): ItemPart {
   return { call, block: { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) } };
 }
@@ -104,7 +103,6 @@ export function newsOfItems(
   return { messages, results };
 }
 
-/** Returns true for an item that the model produced. */
 export function isModels(item: unknown): boolean {
   if (!isJsonObject(item)) return false;
   const { role, type } = item;

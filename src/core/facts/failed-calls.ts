@@ -33,7 +33,6 @@ export interface FailedCall {
   readonly worked?: string;
 }
 
-/** What the run has spent so far. */
 interface Spent {
   readonly activeMs: number;
   readonly costUsd: number;
