@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 import { expect, onTestFinished, test, vi } from 'vitest';
 
@@ -271,6 +272,50 @@ test('the session file of pi, which no event names, has the tokens of each answe
   ]);
   expect(viewOf(played.records).usage.tokens).toBe(240);
   expect([countOf(played, 'turn_started'), countOf(played, 'tool_started')]).toEqual([2, 1]);
+  expect(played.records.at(-1)?.payload).toMatchObject({ kind: 'run_ended', outcome: 'ended', reason: 'answered' });
+});
+
+test('the database of opencode has failed calls, texts and tokens, also of answers before coxswain was installed', async () => {
+  const file = join(testFolder(), 'opencode.db');
+  vi.stubEnv('OPENCODE_DB', file);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const database = new DatabaseSync(file);
+  onTestFinished(() => database.close());
+  database.exec(`
+    PRAGMA journal_mode = wal;
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, time_updated INTEGER, data TEXT);
+  `);
+  const answer = (second: number, ...parts: readonly object[]): HostStep => ({
+    before: () => {
+      const created = START_MS + second * 1_000;
+      const info = { role: 'assistant', modelID: 'm', time: { created }, tokens: { input: 0, output: 0 } };
+      const id = `msg_${second}`;
+      database.prepare('DELETE FROM message WHERE id = ?').run(id);
+      database.prepare('DELETE FROM part WHERE message_id = ?').run(id);
+      database.prepare('INSERT INTO message VALUES (?, ?, ?, ?)').run(id, SESSION, created, JSON.stringify(info));
+      for (const [at, part] of [{ type: 'step-start' }, ...parts].entries())
+        database.prepare('INSERT INTO part VALUES (?, ?, ?, 1, ?)').run(`${at}`, id, SESSION, JSON.stringify(part));
+    },
+  });
+  const state = { status: 'error', input: { filePath: 'no' }, error: 'File not found' };
+  const failed = { type: 'tool', tool: 'read', callID: 'c1', state };
+  const finish = { type: 'step-finish', tokens: { input: 100, output: 20 }, cost: 0.5 };
+  const base = { host: 'opencode', session_id: SESSION, cwd: '/' };
+  const played = await playHost([
+    answer(1, { ...failed, callID: 'c0' }, finish),
+    { sent: { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'list the files' } },
+    answer(3, failed),
+    { sent: { ...base, hook_event_name: 'PreToolUse', tool_name: 'read', tool_use_id: 'c1', tool_input: state.input } },
+    answer(3, failed, finish),
+    { sent: { ...base, hook_event_name: 'PostToolBatch', tool_calls: [] } },
+    answer(5, { type: 'text', text: 'Done.' }, finish),
+    { sent: { ...base, hook_event_name: 'Stop', stop_hook_active: true } },
+    { sent: { ...base, hook_event_name: 'SessionEnd', reason: 'exit' } },
+  ]);
+  expect(viewOf(played.records).usage).toMatchObject({ tokens: 360, costUsd: 1.5 });
+  expect([countOf(played, 'turn_started'), countOf(played, 'tool_started')]).toEqual([3, 2]);
+  expect(played.records.filter(({ payload }) => payload.kind === 'tool_ended' && payload.is_error)).toHaveLength(2);
   expect(played.records.at(-1)?.payload).toMatchObject({ kind: 'run_ended', outcome: 'ended', reason: 'answered' });
 });
 

@@ -130,7 +130,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
       COPILOT_PROVIDER_API_KEY: KEY,
       COPILOT_MODEL: 'gpt-5.4',
     }),
-    resumeArgs: (prompt) => ['--continue', '-p', prompt, '-s', '--allow-all-tools', '--trust-folder'],
+    resumeArgs: (prompt) => ['--continue', '-p', prompt, '-s', '--allow-all-tools'],
     args: (prompt) => ['-p', prompt, '-s', '--allow-all-tools', '--trust-folder'],
     shell: (command) => call('bash', { command, description: 'x' }),
     failing: [call('view', { path: 'missing.txt' }), call('nope_tool', {})],

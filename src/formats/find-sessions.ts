@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 
 import { findSources, type FoundSource } from './find-sources.ts';
 import type { FormatName } from './import-item.ts';
@@ -19,8 +19,8 @@ interface SessionHost {
   readonly folder: (places: SessionPlaces) => string;
   /** Globs of session files, relative to the folder. */
   readonly sessions: readonly string[];
-  /** Glob of the file of one session, which grows while the session runs. Absent if a session has no such file. */
-  readonly session?: (id: string) => string;
+  /** Glob of the file that has one session, and grows while the session runs. */
+  readonly session?: (id: string, env: SessionPlaces['env']) => string;
 }
 
 /** Agent programs whose sessions can be found. Folders, names and variables are those of November 2026. */
@@ -58,6 +58,7 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     title: 'opencode',
     folder: ({ home, env }) => join(env['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'opencode'),
     sessions: ['opencode*.db', 'storage/session/*/ses_*.json'],
+    session: (_id, env) => env['OPENCODE_DB'] || 'opencode*.db',
   },
   {
     format: 'pi',
@@ -86,14 +87,14 @@ export function sessionFileOf(format: string, sessionId: string, places: Session
   const host = SESSION_HOSTS.find((one) => one.format === format);
   if (host?.session === undefined || !SESSION_ID.test(sessionId)) return undefined;
   const cwd = host.folder(places);
-  const pattern = host.session(sessionId);
+  const pattern = host.session(sessionId, places.env);
   const [name] = pattern.includes('*') ? globSync(pattern, { cwd }) : [pattern];
-  return name === undefined ? undefined : join(cwd, name);
+  return name === undefined ? undefined : resolve(cwd, name);
 }
 
 /** Returns true if a path has the name of the file of this session, wherever its folder is. */
 export function isSessionFile(format: string, sessionId: string, path: string): boolean {
-  const pattern = SESSION_HOSTS.find((one) => one.format === format)?.session?.(sessionId);
+  const pattern = SESSION_HOSTS.find((one) => one.format === format)?.session?.(sessionId, {});
   if (pattern === undefined || !SESSION_ID.test(sessionId)) return false;
   const [folder = '', name = ''] = pattern.split('/').slice(-2);
   const [folderIn = '', nameIn = ''] = path.split(/[\\/]/).slice(-2);
@@ -116,6 +117,7 @@ export interface FoundSession {
 /** Session files of one agent program. */
 export interface HostSessions {
   readonly format: FormatName;
+  /** Name of the program. */
   readonly title: string;
   readonly folder: string;
   readonly sessions: readonly FoundSession[];

@@ -1,5 +1,6 @@
 import type { FormatName, ImportItem } from './import-item.ts';
 
+/** Origin of the content. */
 export interface ImportSource {
   /** The path that the user specified, or `-` for standard input. */
   readonly path: string;
@@ -52,12 +53,32 @@ export interface ArchiveReader {
   readText(name: string): Promise<string>;
 }
 
+/** Reads a format that is a zip archive. */
 export interface ArchiveImporter {
   readonly shape: 'archive';
   readonly format: FormatName;
   recognise(entryNames: readonly string[], source: ImportSource): number;
   /** Reads the archive one entry at a time, so that memory is bounded by the largest entry. */
   read(archive: ArchiveReader, source: ImportSource): AsyncIterable<ImportItem>;
+}
+
+/** Reads the end of one session in a database that its program still writes. */
+export interface SessionDatabase {
+  readonly shape: 'database';
+  readonly format: FormatName;
+  /** Number of steps in which `read` reads more. */
+  readonly steps: number;
+  /**
+   * @param step  0 reads the least
+   * @throws CoxswainError `input-io` if the database cannot be read
+   */
+  read(
+    path: string,
+    sessionId: string,
+    step: number,
+  ): { readonly items: Iterable<ImportItem>; readonly isWhole: boolean };
+  /** Time of the last change of a session, in Unix milliseconds. 0 for an unknown session. @throws like `read` */
+  changedAtMs(path: string, sessionId: string): number;
 }
 
 export type Importer = LineImporter | DocumentImporter | ArchiveImporter;

@@ -37,6 +37,7 @@ export interface ConfigurationReport {
   readonly hash: string;
 }
 
+/** Counts of the input. */
 export interface InputReport {
   readonly runs: number;
   readonly calls: number;
@@ -113,6 +114,7 @@ export interface StopPolicyReport {
   readonly kind: string | null;
   /** The lowest level that counts as a warning. */
   readonly level: 'warn' | 'strong';
+  /** Number of runs with such a warning. */
   readonly warnedRuns: number;
   /** In the same order as `after`. */
   readonly byAfter: readonly StopFigures[];
@@ -150,6 +152,7 @@ export interface SignalReport {
   readonly pattern?: string | null;
   /** The decision point. Only present in `details`. */
   readonly point?: string;
+  /** Number of firings. */
   readonly fired: number;
   /** Number of runs with at least one firing, and how many of these runs are labelled. */
   readonly runs: number;
@@ -183,6 +186,7 @@ export interface ExamplesReport {
   readonly unlabelled: readonly MomentReport[];
 }
 
+/** A call of a run. */
 export interface MomentReport {
   readonly run: string;
   /** 0-based index of the call after which the signal fired. */
@@ -216,6 +220,7 @@ export interface RateRatioReport {
   readonly negativeEvents: number;
 }
 
+/** A call at which the advice changed. */
 export interface PlaceReport {
   readonly run: string;
   readonly provider: string;
@@ -231,6 +236,7 @@ export interface ComparisonReport {
   readonly added: number;
   readonly removed: number;
   readonly moved: number;
+  /** Number of runs with any difference. */
   readonly changedRuns: number;
   readonly byProvider: readonly {
     readonly provider: string;
@@ -247,7 +253,9 @@ export interface ComparisonReport {
   };
 }
 
+/** The points of a sweep. */
 export interface SweepReport {
+  /** The full path of the field. */
   readonly field: string;
   /** The signal of the points: the one that the user requested, or else the one whose runs change most along the sweep. */
   readonly signal: { readonly by: SignalReport['by']; readonly name: string };

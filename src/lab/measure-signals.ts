@@ -69,6 +69,7 @@ function isBefore(left: Ranked, right: Ranked): boolean {
   return left.rank < right.rank || (left.rank === right.rank && left.index < right.index);
 }
 
+/** One run of a part under one configuration. */
 export interface MeasuredRun extends ExampleRun {
   readonly calls: number;
   /** Pairs in firing order: an index in `keys`, and a call. */

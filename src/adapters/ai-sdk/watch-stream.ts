@@ -58,6 +58,7 @@ export class StreamCollector {
     }
   }
 
+  /** Returns the answer received up to now. */
   result(): SdkFields {
     const { finishReason, usage } = this.#finish;
     return { content: [...this.#content], finishReason, usage, response: this.#response };

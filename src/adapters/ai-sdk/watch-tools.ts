@@ -12,6 +12,7 @@ export interface ToolWatch {
   readonly scope: RunScope;
   readonly loopOf: (callId: string) => Pick<AgentLoop, 'calls' | 'run'>;
   readonly guard: Guard;
+  /** Tools that are already watched. */
   readonly watched: WeakSet<object>;
 }
 

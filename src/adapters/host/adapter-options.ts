@@ -4,6 +4,7 @@ import { present } from '../../core/base/json.ts';
 import type { AgentIdentity } from '../../core/records/agent-event.ts';
 import type { Run } from '../../core/run/run.ts';
 
+/** Options of every adapter. */
 export interface AdapterOptions {
   /**
    * Handling of an internal error of coxswain. `record` (default): the error is counted in `health()` and recorded, and the

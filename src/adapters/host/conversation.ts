@@ -9,6 +9,7 @@ import type { CallResult, IssuedCall } from './issued-call.ts';
 import { UnansweredCalls, type OpenCall } from './open-calls.ts';
 import { endingAfterTrouble, type Trouble } from './run-outcome.ts';
 
+/** A complete answer of the model. */
 export interface ConversationAnswer {
   readonly message: AgentMessage & { readonly role: 'assistant' };
   readonly calls: readonly IssuedCall[];
@@ -30,6 +31,7 @@ export interface ShownResult extends Omit<CallResult, 'isError'> {
   readonly unrun?: CallOutcome | undefined;
 }
 
+/** A request as it was sent, for its record. */
 export interface SentRequest {
   readonly modelId: string | undefined;
   readonly systemPrompt: string;

@@ -43,6 +43,7 @@ export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
   });
 }
 
+/** Converts a call to a part of an answer. */
 export function callPart(call: IssuedCall): ItemPart {
   return { call, block: { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) } };
 }
@@ -103,6 +104,7 @@ export function newsOfItems(
   return { messages, results };
 }
 
+/** Returns true for an item that the model produced. */
 export function isModels(item: unknown): boolean {
   if (!isJsonObject(item)) return false;
   const { role, type } = item;

@@ -40,6 +40,7 @@ export function newsOfMessages(
   return { messages, results };
 }
 
+/** Converts the request, as it was sent, to the format of its record. */
 export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCallRequest): SentRequest {
   const offeredTools = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
   const names = offeredTools.map((tool) => wordOf(tool['name']) ?? wordOf(membersOf(tool['function'])['name']));

@@ -18,6 +18,7 @@ export interface Model {
   getStreamedResponse(request: never): AsyncIterable<unknown>;
 }
 
+/** Resolves a model by its name. */
 export interface ModelProvider {
   getModel(name?: string): Model | Promise<Model>;
 }
@@ -30,6 +31,7 @@ export interface FunctionTool {
   readonly invoke: (context: never, input: string, details?: never) => Promise<unknown>;
 }
 
+/** An agent as listeners receive it. */
 export interface AgentShape {
   readonly name: string;
   readonly model?: unknown;

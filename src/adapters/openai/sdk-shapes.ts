@@ -15,6 +15,7 @@ export interface RunnableFunction {
   readonly parse?: (input: string) => unknown;
 }
 
+/** A tool call in a chat message. */
 export type ChatToolCall =
   | {
       readonly id: string;
@@ -27,6 +28,7 @@ export type ChatToolCall =
       readonly custom: { readonly name: string; readonly input: string };
     };
 
+/** A function call in the output of a response. */
 export interface ResponsesFunctionCall {
   readonly type: 'function_call';
   readonly call_id: string;
@@ -34,6 +36,7 @@ export interface ResponsesFunctionCall {
   readonly arguments: string;
 }
 
+/** A custom tool call in the output of a response. */
 export interface ResponsesCustomCall {
   readonly type: 'custom_tool_call';
   readonly call_id: string;
@@ -41,18 +44,22 @@ export interface ResponsesCustomCall {
   readonly input: string;
 }
 
+/** Any tool call that a custom loop runs. */
 export type ToolCall = ChatToolCall | ResponsesFunctionCall | ResponsesCustomCall;
 
+/** A text part of a chat message. */
 export interface ChatTextPart {
   type: 'text';
   text: string;
 }
 
+/** A text part of a Responses item. */
 export interface InputTextPart {
   type: 'input_text';
   text: string;
 }
 
+/** A tool's result as a chat message. */
 export interface ChatToolMessage {
   role: 'tool';
   tool_call_id: string;

@@ -74,6 +74,7 @@ export class Progress {
     this.#draw();
   }
 
+  /** Removes the bar. */
   end(): void {
     clearTimeout(this.#first);
     this.#terminal.status('');

@@ -33,6 +33,7 @@ export interface FailedCall {
   readonly worked?: string;
 }
 
+/** What the run has spent so far. */
 interface Spent {
   readonly activeMs: number;
   readonly costUsd: number;

@@ -134,6 +134,7 @@ interface StoryAdvice extends Pick<AdviceOutcome, 'delivery' | 'callsBefore' | '
   readonly isLeft: boolean;
 }
 
+/** The facts that the four sentences state. */
 export interface StoryFacts {
   readonly calls: number;
   /** False if the run was not read to its end. */
@@ -189,6 +190,7 @@ export function runStory(facts: StoryFacts): readonly StorySentence[] {
   ];
 }
 
+/** Joins a sentence. */
 export function sentenceText({ pieces }: Pick<StorySentence, 'pieces'>): string {
   return pieces.map(({ text }) => text).join('');
 }

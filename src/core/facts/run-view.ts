@@ -259,9 +259,11 @@ export class RunView {
   get resumptions(): number {
     return this.#resumptions;
   }
+  /** Number of records replaced by gaps. */
   get lostRecords(): number {
     return this.counts.lostRecords ?? 0;
   }
+  /** Number of calls whose start was lost. */
   get lostStarts(): number {
     return this.#lostStarts;
   }
@@ -302,6 +304,7 @@ export class RunView {
   get advice(): readonly AdviceOutcome[] {
     return this.#advice.outcomes();
   }
+  /** Number of advice texts that were dropped. */
   get adviceLeftOut(): number {
     return this.#advice.leftOut;
   }

@@ -19,6 +19,7 @@ export interface HookFault {
   readonly lost?: number;
 }
 
+/** One line of the fault log. */
 export interface FaultLine extends HookFault {
   /** Time of the fault in ISO 8601, UTC. */
   readonly at: string;

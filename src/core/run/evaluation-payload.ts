@@ -63,6 +63,7 @@ interface GuidanceContextInput {
   readonly state: SteeringState;
 }
 
+/** Creates the context of classifiers and guidance providers. */
 export function guidanceContextOf(
   input: GuidanceContextInput,
   evaluation: Pick<Evaluation, 'point' | 'pending_calls'>,

@@ -86,6 +86,7 @@ export class SliceState<Item> implements SliceView<Item> {
   }
 }
 
+/** Freezes a value deeply. */
 function freezeDeep<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -219,6 +220,7 @@ function checkEventTime({ atMs, type }: EventInput<unknown>): void {
   throw invalidArgument(`event "${type}": atMs must be a finite number, got ${atMs}`, { details: { type } });
 }
 
+/** A first-in, first-out queue of events. */
 class EventQueue {
   readonly #clock: Clock;
   #queue: QueuedEvent[] = [];
@@ -229,6 +231,7 @@ class EventQueue {
     this.#clock = clock;
   }
 
+  /** True while events are processed. */
   get busy(): boolean {
     return this.#currentEvent !== undefined;
   }

@@ -72,6 +72,7 @@ class SpanDraft {
     else this.#droppedEvents += 1;
   }
 
+  /** Ends the span and returns it. */
   over(): RunSpan {
     const { id, operation, parentId, runId, start, traceId } = this.#start;
     const { attributes, end, error } = this;

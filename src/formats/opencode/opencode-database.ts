@@ -1,6 +1,9 @@
-import { type JsonMembers, isJsonObject } from '../../core/base/json.ts';
+import type { DatabaseSync } from 'node:sqlite';
+
+import { numberOrUndefined, type JsonMembers, isJsonObject } from '../../core/base/json.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import type { ImportItem } from '../import-item.ts';
+import type { SessionDatabase } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { opencodeSession } from './opencode-run.ts';
 
@@ -16,12 +19,9 @@ const MAX_TABLES_NAMED = 8;
  * Memory: one message with its parts, the session ids and the message ids of one session.
  */
 export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterable<ImportItem>> {
-  // Loaded on demand.
-  const { DatabaseSync } = await import('node:sqlite');
-  const database = readBy(() => new DatabaseSync(path, { readOnly: true }));
+  const database = openDatabase(path);
   try {
-    const selectRows = (sql: string, ...parameters: readonly string[]): readonly JsonMembers[] =>
-      readBy(() => database.prepare(sql).all(...parameters));
+    const selectRows = selectIn(database);
     // Checks tables only, because a view with that name could contain anything.
     const tables = selectRows("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'");
     const names = tables.map(({ name }) => String(name)).sort();
@@ -38,18 +38,63 @@ export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterab
     }
     const sessions = selectRows('SELECT id, parent_id AS parentID, agent FROM session ORDER BY time_created, id');
     for (const { id, parentID, agent } of sessions) {
-      yield opencodeSession({ id, parentID, agent }, messagesOf(String(id), selectRows), String(id));
+      const messages = selectRows('SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id', String(id));
+      yield opencodeSession({ id, parentID, agent }, messagesOf(messages, selectRows), String(id));
     }
   } finally {
     database.close();
   }
 }
 
+/** Numbers of messages that are read at the end of a session, one after the other. */
+const LAST_MESSAGES = [16, 256, 4_096];
+const LATEST = 'SELECT id FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT ?';
+
+const CHANGED = 'SELECT max(time_updated) AS at FROM part WHERE session_id = ?';
+
+/** Reads the end of one session of the database while opencode writes it. */
+export const opencodeDatabase: SessionDatabase = {
+  shape: 'database',
+  format: 'opencode',
+  steps: LAST_MESSAGES.length,
+  read(path, sessionId, step) {
+    const limit = LAST_MESSAGES[step] ?? 1;
+    return withDatabase(path, (select) => {
+      const messages = select(LATEST, sessionId, String(limit)).toReversed();
+      const items = [...opencodeSession({ id: sessionId }, messagesOf(messages, select), sessionId)];
+      return { items, isWhole: messages.length < limit };
+    });
+  },
+  changedAtMs: (path, sessionId) =>
+    withDatabase(path, (select) => numberOrUndefined(select(CHANGED, sessionId)[0]?.['at']) ?? 0),
+};
+
+type Select = (sql: string, ...parameters: readonly string[]) => readonly JsonMembers[];
+
+/** @throws CoxswainError `input-io` */
+function openDatabase(path: string): DatabaseSync {
+  // Loaded on demand.
+  const { DatabaseSync: Database } = process.getBuiltinModule('node:sqlite');
+  return readBy(() => new Database(path, { readOnly: true }));
+}
+
+function withDatabase<Result>(path: string, read: (select: Select) => Result): Result {
+  const database = openDatabase(path);
+  try {
+    return read(selectIn(database));
+  } finally {
+    database.close();
+  }
+}
+
+function selectIn(database: DatabaseSync): Select {
+  return (sql, ...parameters) => readBy(() => database.prepare(sql).all(...parameters));
+}
+
 function* messagesOf(
-  sessionId: string,
-  select: (sql: string, ...parameters: readonly string[]) => readonly JsonMembers[],
+  messages: readonly JsonMembers[],
+  select: Select,
 ): Generator<{ readonly info: JsonMembers; readonly parts: readonly unknown[] }> {
-  const messages = select('SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id', sessionId);
   for (const { id } of messages) {
     const [info] = select('SELECT id, data FROM message WHERE id = ?', String(id));
     const parts = select('SELECT id, data FROM part WHERE message_id = ? ORDER BY id', String(id));

@@ -137,11 +137,15 @@ function callOf(part: JsonMembers): CallShape {
   };
 }
 
-/** Reads the tokens of a message or step. Cached tokens are not part of the input, and reasoning tokens are not part of the output. */
-export function opencodeUsage({ tokens, cost }: JsonMembers): StoredUsage | undefined {
+/**
+ * Reads the tokens of a message or step. Cached tokens are not part of the input, and reasoning tokens are not part of the output.
+ * An answer has zeros until it is complete.
+ */
+function opencodeUsage({ tokens, cost }: JsonMembers): StoredUsage | undefined {
   const { input, output, reasoning, cache } = membersOf(tokens);
   const inputTokens = numberOrUndefined(input);
-  if (inputTokens === undefined) return undefined;
+  const counts = [input, output, reasoning, membersOf(cache).read, membersOf(cache).write];
+  if (inputTokens === undefined || counts.every((count) => !count)) return undefined;
   const costUsd = numberOrUndefined(cost) ?? 0;
   return {
     input_tokens: inputTokens,
@@ -176,6 +180,7 @@ export function* opencodeSession(
   yield* run.skipped.report('note', id);
 }
 
+/** Yields the messages of an exported session. */
 export function messagesOf(
   value: unknown,
 ): readonly { readonly info: JsonMembers; readonly parts: readonly unknown[] }[] {

@@ -48,6 +48,7 @@ export type ClaudeState = {
   readonly agents?: SessionAgents;
 };
 
+/** The state of a new session. */
 export const NEW_CLAUDE_STATE: ClaudeState = {
   turnOpen: false,
   openCalls: [],

@@ -42,11 +42,20 @@ export async function incompleteRuns(
     const main = sessionFileOf(host, sessionId, places);
     if (importer === undefined || main === undefined) continue;
     const path = agentId === undefined ? main : subagentFile(main, agentId);
-    const changedAtMs = Math.ceil(statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    if (changedAtMs > lastAtMs && changedAtMs < nowMs - QUIET_MS)
-      found.push({ runId, file: { path, importer, agentId }, changedAtMs });
+    const file: SessionFile = { path, importer, sessionId, agentId };
+    const changedAtMs = changeOf(file);
+    if (changedAtMs > lastAtMs && changedAtMs < nowMs - QUIET_MS) found.push({ runId, file, changedAtMs });
   }
   return found;
+}
+
+/** Time of the last change of a session. 0 if its file is missing or unusable. */
+function changeOf({ importer, path, sessionId }: SessionFile): number {
+  try {
+    return importer.shape === 'database' ? importer.changedAtMs(path, sessionId) : Math.ceil(statSync(path).mtimeMs);
+  } catch {
+    return 0;
+  }
 }
 
 /** The agent program of a run. Runs of older versions have no name of it. */

@@ -8,6 +8,7 @@ import { readPayload } from '../dialects/read-payload.ts';
 import { readSession, type SessionFile } from '../dialects/session-file.ts';
 import { findHomeFolder } from './home-folder.ts';
 
+/** A hook event as read from the host. */
 export interface HookEvent {
   /** Event name and session id for the fault log. Each is absent if it could not be read. */
   readonly about: { readonly event?: string; readonly sessionId?: string };
@@ -20,6 +21,7 @@ export interface HookEvent {
         readonly input: HostEvent;
         readonly sessionId: string;
         readonly hasBackgroundWork: boolean;
+        /** Converts an answer to the format of the host. */
         readonly answerFor: (answer: HookAnswer) => object;
       }
     | undefined;
@@ -79,7 +81,7 @@ function withSession(
   json: HookPayload,
   { host, importer }: HookDialect,
 ): HostEvent | undefined {
-  if (input === undefined || importer === undefined || WITHOUT_SESSION.has(input.kind)) return input;
+  if (input === undefined || WITHOUT_SESSION.has(input.kind)) return input;
   const { agentId } = input;
   const path = sessionPath(host, json);
   if (path === undefined) return input;
@@ -87,6 +89,7 @@ function withSession(
   const file: SessionFile = {
     path: agentId === undefined ? path : (textOrUndefined(agentFile) ?? subagentFile(path, agentId)),
     importer,
+    sessionId: String(json['session_id']),
     agentId,
     modelId: textOrUndefined(model),
     writtenUntilMs: numberOrUndefined(writtenUntilMs),
@@ -96,7 +99,7 @@ function withSession(
 }
 
 /** Hosts whose events do not name the file. */
-const UNNAMED: ReadonlySet<HostName> = new Set(['copilot', 'pi']);
+const UNNAMED: ReadonlySet<HostName> = new Set(['copilot', 'opencode', 'pi']);
 
 /** The file of the session. Never that of another session. */
 function sessionPath(host: HostName, { session_id: id, transcript_path: path }: HookPayload): string | undefined {

@@ -22,6 +22,7 @@ export interface HookGroup {
   readonly hooks: readonly HookEntry[];
 }
 
+/** One hook. */
 export interface HookEntry {
   readonly type: 'command';
   readonly command: string;
@@ -65,6 +66,7 @@ export function isCallEvent(event: string): boolean {
   return Object.entries(HOOK_EVENTS).some(([name, row]) => name === event && 'perCall' in row);
 }
 
+/** The hook groups by event. */
 export function hookGroups(
   command: string,
   { guidesBeforeCalls, hasBatches: hasBatchEvent }: HookNeeds = DEFAULT_NEEDS,

@@ -31,6 +31,7 @@ export function userFolders({ env = process.env, homeFolder }: ConfigPlaces): Us
   return { home, config, state: stateRoot({ env, homeFolder: home }) };
 }
 
+/** The configuration files found for a project. */
 export interface FoundProject {
   /** The folder of the files. Without files: the folder in which the search started. */
   readonly folder: string;

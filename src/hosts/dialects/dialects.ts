@@ -1,21 +1,20 @@
 import { HOOK_EVENTS } from '../../adapters/claude/read-hook-input.ts';
 import { claudeCodeImporter } from '../../formats/claude-code/claude-code.ts';
 import { piImporter } from '../../formats/pi/pi.ts';
-import type { LineImporter } from '../../formats/importer.ts';
+import { opencodeDatabase } from '../../formats/opencode/opencode-database.ts';
 import { codexDialect } from './codex-dialect.ts';
 import { copilotDialect } from './copilot-dialect.ts';
 import { geminiDialect } from './gemini-dialect.ts';
 import { type HookDialect, type HookPayload, stopReason, type HostName } from './hook-dialect.ts';
-import { present } from '../../core/base/json.ts';
 
 /**
  * The dialect of opencode and pi. Their plugins send events in the format that `readPayload` reads, and deliver the text of
  * the answer.
  */
-function pluginDialect(host: HostName, importer?: LineImporter): HookDialect {
+function pluginDialect(host: HostName, importer: HookDialect['importer']): HookDialect {
   return {
     host,
-    ...present({ importer }),
+    importer,
     events: [],
     isFrom: (json) => json['host'] === host,
     toPayload: (json) => json,
@@ -38,7 +37,7 @@ const claudeDialect: HookDialect = {
 
 /** The dialects in order of precedence. */
 const DIALECTS: readonly HookDialect[] = [
-  pluginDialect('opencode'),
+  pluginDialect('opencode', opencodeDatabase),
   pluginDialect('pi', piImporter),
   codexDialect,
   geminiDialect,
@@ -54,7 +53,7 @@ export function dialectOf(json: HookPayload): HookDialect {
   );
 }
 
-/** Returns the importer of a host's session files. Undefined if the host has none, or is unknown. */
-export function importerOf(host: string): LineImporter | undefined {
+/** Returns the reader of a host's sessions. Undefined if the host is unknown. */
+export function importerOf(host: string): HookDialect['importer'] | undefined {
   return DIALECTS.find((dialect) => dialect.host === host)?.importer;
 }

@@ -1,9 +1,10 @@
 import type { HostEvent } from '../../adapters/host/host-event.ts';
-import type { LineImporter } from '../../formats/importer.ts';
+import type { LineImporter, SessionDatabase } from '../../formats/importer.ts';
 
 /** The supported agent programs. `find-sessions.ts` contains their titles and folders. */
 export const HOSTS = ['claude-code', 'codex', 'copilot', 'gemini', 'opencode', 'pi'] as const;
 
+/** Name of a supported agent program. */
 export type HostName = (typeof HOSTS)[number];
 
 /** An event as the host sent it, or in the format that `readPayload` reads. */
@@ -26,8 +27,8 @@ export interface HookDialect {
   readonly host: HostName;
   /** The host's names of the events for which `init` writes a hook; empty for a plugin, which reports events itself. */
   readonly events: readonly string[];
-  /** Reads the file of a session, which completes what the events report. Absent if a session has no such file. */
-  readonly importer?: LineImporter;
+  /** Reads the file of a session, which completes what the events report. */
+  readonly importer: LineImporter | SessionDatabase;
   /** Returns true if the host sent this event. The payload decides, because several programs set the same environment variables. */
   isFrom(json: HookPayload): boolean;
   /** Converts the event to the format of `readPayload`. Undefined for an event that coxswain ignores. */

@@ -24,7 +24,7 @@ function written(...entries: readonly (object | string)[]): string {
 }
 
 const partOf = (path: string, importer: LineImporter = claudeCodeImporter) =>
-  readSession({ path, importer }, () => false);
+  readSession({ path, importer, sessionId: 's1' }, () => false);
 const endingOf = (path: string) => partOf(path).ending;
 
 const at = (seconds: number): string => new Date(EVENT_MS + seconds * 1_000).toISOString();
@@ -79,6 +79,9 @@ test('the answer of Copilot CLI is read once its file has reached the event, whi
   ]);
   const append = `setTimeout(() => require('fs').appendFileSync(${JSON.stringify(path)}, ${JSON.stringify(rest)}), 50)`;
   endWithTest(spawn(process.execPath, ['-e', append]));
-  const { answers } = readSession({ path, importer: copilotImporter, writtenUntilMs: EVENT_MS }, () => false);
+  const { answers } = readSession(
+    { path, importer: copilotImporter, sessionId: 's1', writtenUntilMs: EVENT_MS },
+    () => false,
+  );
   expect(answers.at(-1)?.text).toBe('All done.');
 });

@@ -7,12 +7,13 @@ import { isJsonObject, jsonOf, type JsonMembers, present } from '../../core/base
 import { textOfContent, type StoredMessage } from '../../core/records/agent-message.ts';
 import type { RunEnding, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import type { FormatName, ImportItem } from '../../formats/import-item.ts';
-import type { LineImporter } from '../../formats/importer.ts';
+import type { LineImporter, SessionDatabase } from '../../formats/importer.ts';
 
-/** A session file of a host, with one JSON object per line. */
+/** A session file of a host, with one JSON object per line, or a database with the session. */
 export interface SessionFile {
   readonly path: string;
-  readonly importer: LineImporter;
+  readonly importer: LineImporter | SessionDatabase;
+  readonly sessionId: string;
   /** The subagent whose answers are read; undefined for those of the session itself. */
   readonly agentId?: string | undefined;
   /** Model of answers for which the file names none. */
@@ -43,11 +44,15 @@ const POLL_MS = 10;
  */
 export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) => boolean): SessionPart {
   waitFor(file);
+  const { importer, path, sessionId } = file;
   let part: SessionPart = { answers: [] };
-  for (const bytes of READ_BYTES) {
-    const tail = tailOf(file.path, bytes);
-    part = partIn(tail, file);
-    if (tail.isWhole || part.answers.some(isKnown)) break;
+  for (let step = 0; step < (importer.shape === 'database' ? importer.steps : READ_BYTES.length); step += 1) {
+    const { isWhole, items } =
+      importer.shape === 'database'
+        ? (readOwnFile(path, () => importer.read(path, sessionId, step)) ?? { items: [], isWhole: true })
+        : itemsIn(tailOf(path, READ_BYTES[step] ?? 0), { importer, path });
+    part = partIn(items, file);
+    if (isWhole || part.answers.some(isKnown)) break;
   }
   return part;
 }
@@ -77,19 +82,23 @@ function waitFor({ path, writtenUntilMs }: SessionFile): void {
   }
 }
 
-function partIn({ lines }: Tail, { agentId, hasOtherCalls, importer, modelId, path }: SessionFile): SessionPart {
+function itemsIn(
+  { isWhole, lines }: Tail,
+  { importer, path }: { readonly importer: LineImporter; readonly path: string },
+): { readonly items: readonly ImportItem[]; readonly isWhole: boolean } {
+  const session = importer.open({ path, name: basename(path) });
+  const items = lines.flatMap((line, index) => {
+    const entry = jsonOf(line);
+    return isJsonObject(entry) ? [...session.line(entry, index + 1, line)] : [];
+  });
+  return { items: [...items, ...session.end()], isWhole };
+}
+
+function partIn(items: Iterable<ImportItem>, { agentId, hasOtherCalls, importer, modelId }: SessionFile): SessionPart {
   // A file may contain other runs too.
   const isRun = (runKey: string): boolean => runKey.includes('/') === (agentId !== undefined);
-  const session = importer.open({ path, name: basename(path) });
   const answers = new Answers(importer.format);
-  const take = (items: Iterable<ImportItem>): void => {
-    for (const item of items) if (item.type === 'record' && isRun(item.runKey)) answers.take(item.payload, item.atMs);
-  };
-  for (const [index, line] of lines.entries()) {
-    const entry = jsonOf(line);
-    if (isJsonObject(entry)) take(session.line(entry, index + 1, line));
-  }
-  take(session.end());
+  for (const item of items) if (item.type === 'record' && isRun(item.runKey)) answers.take(item.payload, item.atMs);
   const { costUsd } = answers;
   const ending = answers.ending ?? answers.supposedEnding;
   const named = (answer: SessionAnswer): SessionAnswer => {

@@ -21,6 +21,7 @@ export interface InboxLimits {
   readonly bytes?: number;
 }
 
+/** Result of adding the spans of a request. */
 export interface TakenSpans {
   readonly accepted: number;
   /** Number of spans whose trace was already recorded. They become a separate run. */
@@ -162,6 +163,7 @@ export class OtlpInbox {
     this.#database.exec('COMMIT');
   }
 
+  /** Closes the database file. */
   dispose(): void {
     this.#database.close();
   }

@@ -1,7 +1,6 @@
-import { membersOf, textOrUndefined, isJsonObject, present } from '../../core/base/json.ts';
-import { opencodeUsage } from '../../formats/opencode/opencode-run.ts';
+import { isJsonObject, membersOf } from '../../core/base/json.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
-import { RecentUsages, WaitingText } from './waiting-text.ts';
+import { WaitingText } from './waiting-text.ts';
 
 /** The part of opencode's plugin input that coxswain uses. */
 interface OpencodeHost {
@@ -24,17 +23,13 @@ interface OpencodeHooks {
 }
 
 /**
- * The coxswain plugin of opencode. opencode calls no hook for a failed call, so failed calls are read from the messages of the
- * next request. A plugin cannot make the agent continue at a stop.
+ * The coxswain plugin of opencode. opencode calls no hook for a failed call: such calls, texts and tokens are read from its
+ * database. A plugin cannot make the agent continue at a stop.
  */
 export async function opencodePlugin({ directory }: OpencodeHost, program: PluginProgram): Promise<OpencodeHooks> {
   const bridge = createBridge('opencode', directory, program);
   const waiting = new WaitingText();
-  const endedCalls = new Set<string>();
   const sessions = new Set<string>();
-  const roles = new Map<string, unknown>();
-  const lastTexts = new Map<string, string>();
-  const usages = new RecentUsages();
 
   const idOf = (value: Members): string | undefined => {
     const id = value['sessionID'];
@@ -45,20 +40,6 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
     if (sessions.has(session_id)) return;
     sessions.add(session_id);
     await bridge.send({ hook_event_name: 'SessionStart', session_id, source: 'startup' });
-  };
-
-  /** Notes the tokens of an answer once it is complete. */
-  const noteUsage = (info: Members): void => {
-    const at_ms = membersOf(info['time'])['completed'];
-    const usage = opencodeUsage(info);
-    const session_id = idOf(info);
-    if (info['role'] !== 'assistant' || typeof at_ms !== 'number' || usage === undefined || session_id === undefined)
-      return;
-    usages.note(session_id, String(info['id']), {
-      at_ms,
-      usage,
-      ...present({ model: textOrUndefined(info['modelID']) }),
-    });
   };
 
   return {
@@ -80,7 +61,6 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
     async 'tool.execute.after'(input, output) {
       const session_id = idOf(input);
       if (session_id === undefined) return;
-      endedCalls.add(String(input['callID']));
       const call = callOf(input['tool'], input['callID'], input['args']);
       const exitCode = isJsonObject(output.metadata) ? output.metadata['exit'] : undefined;
       const isError = input['tool'] === 'invalid' || (typeof exitCode === 'number' && exitCode !== 0);
@@ -95,18 +75,7 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
       const info = isJsonObject(lastMessage?.['info']) ? lastMessage['info'] : {};
       const session_id = idOf(info);
       if (messages === undefined || session_id === undefined) return;
-      for (const part of partsOf(lastMessage ?? {})) {
-        const { callID, state, tool } = part;
-        if (!isJsonObject(state) || state['status'] !== 'error' || endedCalls.has(String(callID))) continue;
-        endedCalls.add(String(callID));
-        const call = callOf(tool, callID, state['input']);
-        const failure = { error: state['error'], is_mute: true };
-        await bridge.send({ hook_event_name: 'PostToolUseFailure', session_id, ...call, ...failure });
-      }
-      waiting.add(
-        session_id,
-        await bridge.send({ hook_event_name: 'PostToolBatch', session_id, tool_calls: [], ...usages.of(session_id) }),
-      );
+      waiting.add(session_id, await bridge.send({ hook_event_name: 'PostToolBatch', session_id, tool_calls: [] }));
       const text = waiting.take(session_id);
       if (text === undefined) return;
       const id = `msg_coxswain_${messages.length}`;
@@ -116,35 +85,18 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
     async event({ event }) {
       const { type, properties } = isJsonObject(event) ? event : {};
       const members = isJsonObject(properties) ? properties : {};
-      const { info, part } = members;
-      if (type === 'message.updated' && isJsonObject(info)) {
-        roles.set(String(info['id']), info['role']);
-        noteUsage(info);
-      }
-      if (type === 'message.part.updated' && isJsonObject(part) && part['type'] === 'text') {
-        const { messageID, sessionID, text } = part;
-        const isAgents = roles.get(String(messageID)) === 'assistant';
-        if (isAgents && typeof text === 'string') lastTexts.set(String(sessionID), text);
-      }
       const session_id = idOf(members);
       if (session_id === undefined || !sessions.has(session_id)) return;
       if (type === 'session.compacted') {
         await bridge.send({ hook_event_name: 'PreCompact', session_id, trigger: 'auto' });
       }
       if (type === 'session.idle') {
-        const lastText = lastTexts.get(session_id);
-        await bridge.send({
-          hook_event_name: 'Stop',
-          session_id,
-          stop_hook_active: true,
-          last_assistant_message: lastText,
-          ...usages.of(session_id),
-        });
+        await bridge.send({ hook_event_name: 'Stop', session_id, stop_hook_active: true });
       }
     },
     async dispose() {
       for (const session_id of sessions)
-        await bridge.send({ hook_event_name: 'SessionEnd', session_id, reason: 'exit', ...usages.of(session_id) });
+        await bridge.send({ hook_event_name: 'SessionEnd', session_id, reason: 'exit' });
       await bridge.close();
     },
   };

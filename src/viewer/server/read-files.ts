@@ -388,6 +388,7 @@ class TailReader {
     this.#readTail = readTail;
   }
 
+  /** Notes that the file has grown. */
   drop(): void {
     this.#round += 1;
   }

@@ -187,6 +187,7 @@ export class RunList {
   }
 }
 
+/** Builds the list row of a run. */
 export function runRowOf({ source }: ListedSource, run: RunSummary, known: RunExtras | undefined): ListedRow {
   const { openCalls: _openCalls, source: from, ...summary } = run;
   const nowMs = systemClock.nowMs();

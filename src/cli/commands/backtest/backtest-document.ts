@@ -104,6 +104,7 @@ function nameOf({ by, name, pattern, point }: Pick<SignalReport, 'by' | 'name' |
   return `  ${shownName}: ${printableCut(pattern ?? 'no pattern', NAME_CHARS)} at ${point ?? ''}`;
 }
 
+/** Returns the savings of stopping after a warning. */
 function stopEarlyBlocks({ policies }: StopEarlyReport): readonly Block[] {
   const title = heading('Stopping after a warning');
   if (policies.length === 0) return [title, linesOf(['no run has a stuck warning'])];

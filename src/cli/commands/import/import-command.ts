@@ -187,6 +187,7 @@ class RecordImport {
     });
   }
 
+  /** Number of completely imported runs. */
   get runs(): number {
     return this.#runs.size - this.refused;
   }

@@ -84,6 +84,7 @@ export class RawMessages {
   }
 }
 
+/** A server with the streamable HTTP transport. */
 export interface HttpServer {
   readonly url: URL;
   readonly headers: Headers;
