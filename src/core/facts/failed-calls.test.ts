@@ -1,18 +1,21 @@
 import { expect, test } from 'vitest';
 
-import { FailedCallsFold } from './failed-calls.ts';
-import type { FailedCall } from './failed-calls.ts';
+import { FailedCallsFold, keyRunsOf, type FailedCall, type KeyRun } from './failed-calls.ts';
+import { keyNumber } from './call-keys.ts';
+import type { RunCall } from './run-call.ts';
 
 interface Step {
   readonly tool?: string;
   readonly args?: Readonly<Record<string, string>>;
   readonly error?: string;
+  readonly result?: string;
+  readonly outcome?: RunCall['outcome'];
 }
 
 /** Folds calls, one active minute and one cent apart. */
-function failuresOf(...steps: readonly Step[]): readonly FailedCall[] {
+function folded(...steps: readonly Step[]): { failures: readonly FailedCall[]; keys: readonly KeyRun[] } {
   const fold = new FailedCallsFold();
-  for (const [index, { args = {}, error, tool = 'Bash' }] of steps.entries()) {
+  for (const [index, { args = {}, error, outcome, result = '', tool = 'Bash' }] of steps.entries()) {
     const id = `c${index}`;
     const call = {
       id,
@@ -23,38 +26,72 @@ function failuresOf(...steps: readonly Step[]): readonly FailedCall[] {
       endSeq: index,
       startLost: false,
       resultMissing: false,
+      ...(outcome === undefined ? {} : { outcome }),
     };
-    const spent = { activeMs: index * 60_000, costUsd: index / 100 };
+    const spent = { activeMs: index * 60_000, costUsd: index / 100, tokens: index * 10 };
     const payload = {
       kind: 'tool_ended',
       tool_call_id: id,
       tool_name: tool,
-      result: '',
+      result,
       is_error: error !== undefined,
     } as const;
     fold.fold(payload, { ...call, failed: error !== undefined }, { cause: error, atMs: 1, ...spent });
   }
-  return fold.failures({ number: steps.length, activeMs: steps.length * 60_000, costUsd: steps.length / 100 });
+  const end = { number: steps.length, activeMs: steps.length * 60_000, costUsd: steps.length / 100, tokens: 0 };
+  return { failures: fold.failures(end), keys: keyRunsOf(fold.keys) };
 }
 
-test('a failure costs the calls, the time and the money until the same tool did something that worked', () => {
-  const [failure] = failuresOf(
-    { args: { command: 'cd /w && rtk bun run test 2>&1 | tail -5' }, error: "error: unrecognized subcommand 'bun'" },
+const RTK = { args: { command: 'cd /w && rtk bun run test 2>&1 | tail -5' }, error: "unrecognized subcommand 'bun'" };
+
+test('a failure costs the calls, the time, the money and the tokens until the same tool did something that worked', () => {
+  const { failures } = folded(
+    RTK,
     { tool: 'Read', args: { file_path: '/w/a.ts' } },
     { args: { command: 'bun run test' } },
   );
-  expect(failure).toMatchObject({
-    command: 'rtk bun run test',
-    cause: "error: unrecognized subcommand '…'",
+  expect(failures[0]).toMatchObject({
+    shown: 'rtk bun run test',
+    cause: "unrecognized subcommand '…'",
     number: 1,
     calls: 2,
+    ms: 120_000,
+    tokens: 20,
+    costUsd: 0.02,
+    worked: 'bun run test',
   });
-  expect(failure).toMatchObject({ ms: 120_000, costUsd: 0.02, worked: 'bun run test' });
 });
 
-test('names, paths, addresses and numbers are masked, so that one cause is one text', () => {
-  const causes = ['File /w/src/a.ts does not exist (12).', 'File /home/b/main.go does not exist (7).'];
-  const failures = failuresOf(...causes.map((error) => ({ tool: 'Read', args: { file_path: 'x' }, error })));
-  expect(new Set(failures.map(({ cause }) => cause))).toEqual(new Set(['File PATH does not exist (#).']));
-  expect(failures.map(({ worked }) => worked)).toEqual([undefined, undefined]);
+test('what worked instead resembles the failed call, even if something else of the tool worked before it', () => {
+  const { failures } = folded(RTK, { args: { command: 'ls -la src' } }, { args: { command: 'bun run test' } });
+  expect(failures[0]).toMatchObject({ calls: 1, worked: 'bun run test' });
+});
+
+test('a refused or cancelled call makes no failure and no key', () => {
+  expect(folded({ ...RTK, outcome: 'refused' }, { ...RTK, outcome: 'cancelled' })).toEqual({ failures: [], keys: [] });
+});
+
+test('a failure behind a pipe is found by its complaint, and one without a complaint is none', () => {
+  const args = { command: 'rtk bun run test | tail -5' };
+  expect(folded({ args, result: "error: unrecognized subcommand 'bun'" }).failures).toMatchObject([{ kind: 'hidden' }]);
+  expect(folded({ args, result: '12 pass' }).failures).toEqual([]);
+});
+
+test('a key has the outcome of its last call', () => {
+  const outcome = (...steps: readonly Step[]): readonly string[] =>
+    folded(...steps)
+      .keys.filter(({ key }) => key === keyNumber({ kind: 'command', text: 'npm run x' }))
+      .map(({ first, last, number }) => `${number} ${first} ${last}`);
+  const [bad, good] = [{ args: { command: 'npm run x' }, error: 'no' }, { args: { command: 'npm run x' } }];
+  expect([outcome(bad, bad), outcome(bad, good), outcome(good, bad)]).toEqual([
+    ['1 failed failed'],
+    ['1 failed worked'],
+    ['1 worked failed'],
+  ]);
+});
+
+test('a test that fails was run, so its command works', () => {
+  const { failures, keys } = folded({ args: { command: 'npm test' }, error: '2 failed' });
+  expect(failures).toMatchObject([{ kind: 'check' }]);
+  expect(new Set(keys.map(({ last }) => last))).toEqual(new Set(['worked']));
 });

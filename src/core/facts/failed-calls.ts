@@ -1,25 +1,45 @@
-import { checkCommandsOf, commandLineOf } from '../detect/calls/check-command.ts';
 import { LruMap } from '../base/lru-map.ts';
+import { isJsonObject } from '../base/json.ts';
+import { commandLineOf } from '../detect/calls/check-command.ts';
+import { resultText } from '../detect/calls/result-text.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import {
+  failedKeysOf,
+  hidesExitCode,
+  isCheckFailure,
+  isInvocationFailure,
+  keyNumber,
+  keysOf,
+  maskedCause,
+  type CallKey,
+} from './call-keys.ts';
 import { withoutFolder } from './last-act.ts';
 import type { RunCall } from './run-call.ts';
 
 const MAX_FAILURES = 300;
-const MAX_COMMANDS = 500;
+const MAX_KEYS = 3_000;
 /** A failure is no longer attributed a cost after this number of calls. */
 const MAX_CALLS = 20;
-const CAUSE_CHARS = 120;
 const NO_CAUSE = 'no message';
+/** A warning also stands in the output of calls that work. An interrupt is no failure, and some programs begin with the command. */
+const INTERRUPTED = /^(?:\^C)?$/;
+const SAYS_NOTHING = /\bwarning\b|^(?:\^C)?$|^Command: /i;
 /** Share of its words that a command must have in common with a failed one to be what worked instead. */
 const ALIKE_SHARE = 0.75;
+const SHOWN_CHARS = 160;
+/** Characters of a result that are searched for a failure that the exit code hides. */
+const HIDDEN_CHARS = 4_000;
 
 /** A failed call, and what it took until the same tool did something that worked. Plain JSON. */
 export interface FailedCall {
   readonly tool: string;
-  /** The command, or its check, with masked names; empty for a tool that runs no command. */
-  readonly command: string;
+  /** The call as the agent made it: its command, or its target; at most 160 characters. */
+  readonly shown: string;
   /** The line that states the failure, with masked names, paths and numbers. */
   readonly cause: string;
+  readonly keys: readonly CallKey[];
+  /** `hidden`: the exit code is 0. `check`: a test, a linter or a compiler failed. */
+  readonly kind: 'call' | 'hidden' | 'check';
   /** 1-based number of the call. */
   readonly number: number;
   /** Unix milliseconds; 0 if unknown. */
@@ -28,23 +48,59 @@ export interface FailedCall {
   readonly calls: number;
   /** Active time. */
   readonly ms: number;
+  readonly tokens: number;
   readonly costUsd: number;
-  /** The call of the same tool that worked; absent if none did, or only one unlike the failed one. */
+  /** The next call of the same tool that worked and resembles it: same target, same words, or same last words. */
   readonly worked?: string;
+}
+
+/** What became of a key: `none` if every call with it failed for another reason. */
+export type KeyOutcome = 'none' | 'worked' | 'failed';
+const OUTCOMES = ['none', 'worked', 'failed'] as const satisfies readonly KeyOutcome[];
+
+/** What became of a key in one run. */
+export interface KeyRun {
+  readonly key: number;
+  /** Number of the first call with the key. */
+  readonly number: number;
+  /** That call failed, for whatever reason. */
+  readonly callFailed: boolean;
+  readonly first: KeyOutcome;
+  readonly last: KeyOutcome;
+}
+
+/** Returns the outcomes of the keys of a run from the numbers in its facts. */
+export function keyRunsOf(numbers: readonly number[]): readonly KeyRun[] {
+  const runs: KeyRun[] = [];
+  for (let at = 0; at + 1 < numbers.length; at += 2) {
+    const [key = 0, code = 0] = numbers.slice(at, at + 2);
+    const [first, last] = [OUTCOMES[Math.floor(code / 4) % 4] ?? 'none', OUTCOMES[code % 4] ?? 'none'];
+    runs.push({ key, number: Math.floor(code / 32), callFailed: Math.floor(code / 16) % 2 === 1, first, last });
+  }
+  return runs;
+}
+
+function codeOf({ callFailed, first, last, number }: Omit<KeyRun, 'key'>): number {
+  return number * 32 + (callFailed ? 16 : 0) + OUTCOMES.indexOf(first) * 4 + OUTCOMES.indexOf(last);
 }
 
 /** What the run has spent so far. */
 interface Spent {
   readonly activeMs: number;
   readonly costUsd: number;
+  readonly tokens: number;
 }
 
-type OpenFailure = Omit<FailedCall, 'calls' | 'ms' | 'costUsd' | 'worked'> & { readonly before: Spent };
+type OpenFailure = Omit<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens' | 'worked'> & {
+  readonly before: Spent;
+  /** What it cost until something of the same tool worked; absent before. */
+  readonly cost?: Pick<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens'>;
+};
 
-/** Collects the failed calls of one run. Memory: 300 failures and 500 commands. */
+/** Collects the failed calls of one run and the outcome of each key. Memory: 300 failures and 3,000 keys. */
 export class FailedCallsFold {
   readonly #failures: FailedCall[] = [];
-  readonly #commands = new LruMap<boolean>(MAX_COMMANDS);
+  readonly #keys = new LruMap<Omit<KeyRun, 'key'>, number>(MAX_KEYS);
   #open: OpenFailure[] = [];
 
   /**
@@ -57,33 +113,45 @@ export class FailedCallsFold {
     now: { readonly cause: string | undefined; readonly atMs: number } & Spent,
   ): void {
     if (payload.kind !== 'tool_ended' || call === undefined || call.outcome !== undefined || call.resultMissing) return;
-    const { cause: stated = NO_CAUSE, atMs, activeMs, costUsd } = now;
-    // A warning also stands in the output of calls that work.
-    const cause = /\bwarning\b/i.test(stated) ? NO_CAUSE : stated;
-    const { args, number, tool } = call;
-    const command = masked(commandOf(args));
-    const hasFailed = call.failed || call.errorLine !== undefined;
-    if (command !== '') this.#commands.set(command, !hasFailed);
-    if (!hasFailed) {
-      if (!this.#open.some((open) => open.tool === tool)) return;
-      this.#close((open) => open.tool === tool, { activeMs, costUsd, number, worked: commandOf(args) || tool });
+    const { args, failed, number, tool } = call;
+    const hiddenCause = failed ? undefined : hiddenFailure(call, payload.result);
+    const stated = failed ? (now.cause ?? NO_CAUSE) : hiddenCause;
+    const keys = keysOf(tool, args);
+    if (stated !== undefined && INTERRUPTED.test(stated)) return;
+    const all = [keys.call, ...keys.commands.map(({ key }) => key), ...keys.names.map(nameKey)];
+    if (stated === undefined) {
+      for (const key of all) this.#note(key, number, false, 'worked');
+      this.#work(call, now);
       return;
     }
-    this.#close((open) => number - open.number >= MAX_CALLS, { activeMs, costUsd, number });
+    const cause = SAYS_NOTHING.test(stated) ? NO_CAUSE : stated;
+    const kind = hiddenCause !== undefined ? 'hidden' : isCheckFailure(args, cause) ? 'check' : 'call';
+    const failedKeys = failedKeysOf(keys, cause).filter((key) => cause !== NO_CAUSE || key.kind !== 'name');
+    // A test that fails was run, so its command works.
+    if (kind !== 'check') for (const key of failedKeys) this.#note(key, number, true, 'failed');
+    for (const key of all) this.#note(key, number, true, kind === 'check' ? 'worked' : 'none');
+    this.#open = this.#open.filter((open) => {
+      if (number - open.number < MAX_CALLS) return true;
+      this.#failures.push(closed(open, { ...now, number }));
+      return false;
+    });
     if (this.#failures.length + this.#open.length >= MAX_FAILURES) return;
+    const { activeMs, atMs, costUsd, tokens } = now;
     this.#open.push({
       tool,
-      command,
-      cause: masked(cause),
+      shown: shownCall(call),
+      cause: maskedCause(cause),
+      keys: failedKeys,
+      kind,
       number,
       atMs,
-      before: { activeMs, costUsd },
+      before: { activeMs, costUsd, tokens },
     });
   }
 
-  /** Whether each command, with masked names as in `FailedCall`, worked when it ran last. */
-  get commands(): Readonly<Record<string, boolean>> {
-    return Object.fromEntries(this.#commands.entries());
+  /** The outcomes of the keys for `keyRunsOf`. */
+  get keys(): readonly number[] {
+    return this.#keys.entries().flatMap(([key, run]) => [key, codeOf(run)]);
   }
 
   /** All failed calls, in the order of the calls. */
@@ -91,65 +159,82 @@ export class FailedCallsFold {
     return [...this.#failures, ...this.#open.map((open) => closed(open, now))].toSorted((a, b) => a.number - b.number);
   }
 
-  #close(isOver: (open: OpenFailure) => boolean, now: Parameters<typeof closed>[1]): void {
+  #note(key: CallKey, number: number, callFailed: boolean, outcome: KeyOutcome): void {
+    const id = keyNumber(key);
+    const known = this.#keys.get(id);
+    if (known === undefined) this.#keys.set(id, { number, callFailed, first: outcome, last: outcome });
+    // The keys of the error are noted before all keys of the same call.
+    else if (outcome !== 'none' && known.last !== outcome) this.#keys.set(id, { ...known, last: outcome });
+  }
+
+  /** A call worked: it ends the cost of the failures of its tool, and may be what worked instead of them. */
+  #work({ args, number, tool }: RunCall, now: Spent): void {
     if (this.#open.length === 0) return;
-    this.#failures.push(...this.#open.filter(isOver).map((open) => closed(open, now)));
-    this.#open = this.#open.filter((open) => !isOver(open));
+    const shown = shownCall({ args, tool });
+    this.#open = this.#open.flatMap((open) => {
+      if (open.tool !== tool) return [open];
+      const costed = open.cost === undefined ? { ...open, cost: costOf(open, { ...now, number }) } : open;
+      if (!isAlike(open.shown, shown)) return [costed];
+      this.#failures.push(closed(costed, { ...now, number, worked: shown }));
+      return [];
+    });
   }
 }
 
-function closed(
-  { before, ...open }: OpenFailure,
-  now: Spent & { readonly number: number; readonly worked?: string },
-): FailedCall {
+function nameKey(text: string): CallKey {
+  return { kind: 'name', text };
+}
+
+function costOf(
+  { before, number }: OpenFailure,
+  now: Spent & { readonly number: number },
+): Pick<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens'> {
   return {
-    ...open,
-    calls: Math.min(MAX_CALLS, Math.max(1, now.number - open.number)),
-    ms: now.activeMs - before.activeMs,
+    calls: Math.min(MAX_CALLS, Math.max(1, now.number - number)),
+    ms: Math.max(0, now.activeMs - before.activeMs),
+    tokens: Math.max(0, now.tokens - before.tokens),
     costUsd: Math.max(0, now.costUsd - before.costUsd),
-    ...(now.worked === undefined || !isAlike(open.command, now.worked) ? {} : { worked: now.worked }),
   };
 }
 
-/** True for the same program with nearly the same words: `rtk bun run test` and `bun run test`, not `git commit` and `git log`. */
+function closed(open: OpenFailure, now: Spent & { readonly number: number; readonly worked?: string }): FailedCall {
+  const { before: _before, cost = costOf(open, now), ...failure } = open;
+  const { worked } = now;
+  return { ...failure, ...cost, ...(worked === undefined ? {} : { worked }) };
+}
+
+/** True for nearly the same words, the same target, or the same last two words. */
 function isAlike(failed: string, worked: string): boolean {
-  if (failed === '') return true;
-  const words = new Set(failed.split(' '));
-  const others = masked(worked).split(' ');
-  const shared = others.filter((word) => words.has(word)).length;
-  return shared >= ALIKE_SHARE * Math.min(words.size, others.length);
+  const [left, right] = [failed.split(' '), worked.split(' ')];
+  if (left.length === 1 && right.length === 1) return failed === worked;
+  const words = new Set(left);
+  const shared = right.filter((word) => words.has(word)).length;
+  if (shared >= ALIKE_SHARE * Math.min(words.size, right.length) && shared >= 2) return true;
+  return left.length > 2 && right.length > 2 && left.slice(-2).join(' ') === right.slice(-2).join(' ');
 }
 
-/** The check that a command runs with the program before it, else the first three words of the command. */
-function commandOf(args: RunCall['args']): string {
+/** Returns the call as the agent made it, on one line: its command without the change of folder, or its first short argument. */
+function shownCall({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
   const line = commandLineOf(args);
-  if (line === undefined) return '';
-  const [check] = checkCommandsOf(args);
-  const command = (check?.command ?? withoutFolder(line)).split(/\s*(?:&&|\|\||[|;<>\n])/, 1)[0] ?? '';
-  const words = command
-    .trim()
-    .split(/\s+/)
-    .filter((word) => !/^(?:-|\d*>|\w+=|["'$(])/.test(word));
-  return words
-    .slice(0, check === undefined ? 3 : 5)
-    .join(' ')
-    .slice(0, 80);
-}
-
-/** Masks what differs between two failures of the same cause: paths, quoted names, addresses, hashes and numbers. */
-function masked(text: string): string {
+  const texts = isJsonObject(args) ? Object.values(args).filter((value) => typeof value === 'string') : [];
+  const text = line === undefined ? `${tool} ${texts[0] ?? ''}` : withoutFolder(line);
   return text
-    .replaceAll(/<\/?\w+>/g, '')
-    .replaceAll(/https?:\/\/\S+/g, 'URL')
-    .replaceAll(/(["'`])(?:(?!\1).){3,200}\1/g, '$1…$1')
-    .replaceAll(
-      /(?:[\w.@~-]*\/)+[\w.@-]+|\b[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|md|json|ya?ml|toml|css|html|sh)\b/g,
-      'PATH',
-    )
-    .replaceAll(/\b[\da-f]{7,40}\b/g, 'HASH')
-    .replaceAll(/\d+/g, '#')
+    .replace(/\s*(?:2>&1)?\s*\|\s*(?:tail|head)\b.*$/s, '')
     .replaceAll(/\s+/g, ' ')
     .trim()
-    .slice(0, CAUSE_CHARS)
+    .slice(0, SHOWN_CHARS)
     .toWellFormed();
+}
+
+const SHELL_COMPLAINT =
+  /^.*(?:command not found|: not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|flag|shorthand flag)|missing script|No such file or directory|Cannot find module|is not recognized as|npm (?:ERR!|error) code).*$/im;
+
+/** Returns the line of the output that says that a program was not understood, of a line whose exit code is not that of its programs. */
+function hiddenFailure({ args }: RunCall, result: Parameters<typeof resultText>[0]): string | undefined {
+  const line = commandLineOf(args);
+  if (line === undefined || !hidesExitCode(line)) return undefined;
+  const text = resultText(result);
+  if (text.length > HIDDEN_CHARS) return undefined;
+  const found = SHELL_COMPLAINT.exec(text)?.[0].trim().slice(0, 200);
+  return found !== undefined && isInvocationFailure(found) ? found : undefined;
 }

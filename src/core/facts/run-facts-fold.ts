@@ -177,7 +177,7 @@ export class RunFactsFold {
       faults: this.#faults,
       faultTexts,
       failures: this.#failedCalls.failures({ number: calls, ...this.#spent() }),
-      commands: this.#failedCalls.commands,
+      keys: this.#failedCalls.keys,
       moments: momentsOf({
         facts: {
           id: this.id,
@@ -206,8 +206,9 @@ export class RunFactsFold {
     return runStory(storyFactsOf(this.view, this.#story));
   }
 
-  #spent(): { readonly activeMs: number; readonly costUsd: number } {
-    return { activeMs: this.#activeMs, costUsd: this.view.usage.costUsd ?? 0 };
+  #spent(): { readonly activeMs: number; readonly costUsd: number; readonly tokens: number } {
+    const { costUsd = 0, tokens = 0 } = this.view.usage;
+    return { activeMs: this.#activeMs, costUsd, tokens };
   }
 
   /** @returns the line that states why the call failed */

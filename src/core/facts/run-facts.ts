@@ -78,8 +78,8 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly faultTexts: readonly string[];
   /** The failed calls, and what they cost. */
   readonly failures: readonly FailedCall[];
-  /** Whether each command, with masked names, worked when it ran last. */
-  readonly commands: Readonly<Record<string, boolean>>;
+  /** What became of each key of a call; see `keyRunsOf`. */
+  readonly keys: readonly number[];
   /** The positions that are most worth a look. */
   readonly moments: readonly Moment[];
   readonly diagnostics: readonly RunDiagnostic[];
@@ -94,9 +94,9 @@ export interface RunFacts extends RunUsage, RunWork {
 export function factsJson(facts: RunFacts): object {
   const {
     adviceTexts: _texts,
-    commands: _commands,
     failures: _failures,
     faultTexts: _faults,
+    keys: _keys,
     patterns,
     previews: _previews,
     strip: _strip,

@@ -59,7 +59,7 @@ function report(id: string, more: Partial<RunFacts> = {}): RunFacts {
     adviceTexts: [],
     faults: 0,
     faultTexts: [],
-    commands: {},
+    keys: [],
     failures: [],
     moments: [],
     diagnostics: [],

@@ -4,7 +4,7 @@ export const failures: CommandDefinition = {
   name: 'failures',
   summary: 'list the failures that come back, what they cost and what worked after them',
   description:
-    'Groups the failed calls of all sessions by project, tool and cause, with masked names, paths and numbers. Each cause has its ' +
+    'Lists the calls that failed in two or more sessions of a project and in most of those that ran them. Each has its ' +
     'sessions, the calls, time and money until something else worked, what worked, whether it still happens, and two examples to open.',
   arguments: {
     '[paths...]': 'a store, or files, folders, globs of transcripts (default: this project and every agent program)',

@@ -1,7 +1,7 @@
 import { RunTotals } from '../../runs/run-totals.ts';
 import { hasNoPrice, projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
-import { FailureGroups } from './failure-groups.ts';
 import { hasFailed } from '../../../core/facts/run-verdict.ts';
+import { LessonsFold, type LessonExample } from '../../../core/facts/lessons.ts';
 import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
@@ -89,7 +89,7 @@ export class NightReport {
   #projects: readonly ProjectBlock[] | undefined;
   readonly #groups = new Map<string, GroupTally>();
   readonly grouping: Grouping;
-  readonly failures: FailureGroups;
+  readonly lessons: LessonsFold = new LessonsFold();
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
@@ -110,9 +110,6 @@ export class NightReport {
   /** @param commandOf  returns the command that shows a moment */
   constructor(commandOf: (moment: Moment, source: string) => string, grouping: Grouping = 'project') {
     this.#commandOf = commandOf;
-    this.failures = new FailureGroups((runId, call, source) =>
-      commandOf({ runId, call, score: 0, type: '', what: '' }, source),
-    );
     this.grouping = grouping;
   }
 
@@ -122,12 +119,12 @@ export class NightReport {
     this.#projects = undefined;
     this.totals.add(run);
     this.#addSums(run);
-    this.failures.add(run);
+    this.lessons.add({ ...run, project: run.project ?? '' });
     this.#listRun({
       ...run,
       adviceTexts: [],
-      commands: {},
       failures: [],
+      keys: [],
       diagnostics: [],
       faultTexts: [],
       previews: {},
@@ -179,6 +176,11 @@ export class NightReport {
       return Object.assign({}, moment, { command });
     });
   }
+  /** The command that shows a failed call. */
+  commandOf({ number, runId, source }: LessonExample): string {
+    return this.#commandOf({ runId, call: number - 1, score: 0, type: '', what: '' }, source);
+  }
+
   /** Totals by advice provider, the most frequent provider first. */
   get advice(): readonly (readonly [string, AdviceTally])[] {
     return [...this.#advice].toSorted(([a, left], [b, right]) => right.pieces - left.pieces || (a < b ? -1 : 1));

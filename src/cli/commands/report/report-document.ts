@@ -16,6 +16,7 @@ import {
 import { countFacts, runMark } from '../../runs/run-blocks.ts';
 import { printable, printableCut } from '../../../core/base/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
+import { lessonsSentence } from './lessons-document.ts';
 import type { NightReport, ReportFrame, ShownMoment } from './night-report.ts';
 import {
   changedFiles,
@@ -57,7 +58,8 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const listed = sections.filter(({ name }) => name !== 'worked' && !COUNTED.has(name));
   const worked = projects.filter((project) => project.worked > 0);
   const others = otherLine(sections);
-  const fixed = head.length + (others === undefined ? 0 : 1) + 1;
+  const keepsFailing = lessonsSentence(report.lessons.lessons);
+  const fixed = head.length + [others, keepsFailing].filter((line) => line !== undefined).length + 1;
   const sizes = [...listed.map(({ items }) => items.length), worked.length];
   const lines = sharedLines(sizes, SCREEN_LINES - fixed - sizes.filter((size) => size > 0).length);
   const texts: Text[] = [...head];
@@ -77,6 +79,7 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
     texts.push(...shownProjects.map((project) => styled('good', projectLine(project, width))));
   }
   if (others !== undefined) texts.push(printableCut(others, width));
+  if (keepsFailing !== undefined) texts.push(styled('warn', printableCut(keepsFailing, width)));
   texts.push(styled('dim', printableCut(nextLine(sections), width)));
   return { blocks: [linesOf(texts)] };
 }
@@ -189,6 +192,7 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
   const title = `What the agents did until ${localTimeText(frame.untilMs)} ${zoneText(frame.untilMs)}`;
   const head: Block = { type: 'facts', facts: [frame.from, ...headLines(report, frame, 1_000)], separator: '; ' };
   if (sums.count === 0) return { title, blocks: [head] };
+  const keepsFailing = lessonsSentence(report.lessons.lessons);
   return {
     title,
     blocks: [
@@ -212,6 +216,7 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
           })),
         ),
       ),
+      ...sectionOf('What keeps failing', linesOf(keepsFailing === undefined ? [] : [keepsFailing])),
       ...sectionOf('Worth a look', { type: 'list', isNumbered: true, items: moments.map(momentItem) }),
       ...sectionOf(
         'Advice (what followed it, which need not be its effect)',

@@ -4,7 +4,7 @@ import { htmlPage, markdownText, terminalText } from '../../document/write-docum
 import { printable, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
-import { failuresDocument } from './failure-groups.ts';
+import { lessonsDocument, lessonJson } from './lessons-document.ts';
 import { reportDocument, screenDocument } from './report-document.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidArgument } from '../../../core/base/error.ts';
@@ -37,8 +37,8 @@ export async function writeReport(
 ): Promise<boolean> {
   const { all, html, json, markdown, to } = form;
   if (form.hasFailuresOnly === true) {
-    if (json !== true) await terminal.write(terminalText(failuresDocument(report.failures), terminal));
-    else for (const group of report.failures.groups) await terminal.write(outputLine(group));
+    if (json !== true) await terminal.write(terminalText(lessonsDocument(report), terminal));
+    else for (const line of lessonJson(report)) await terminal.write(outputLine(line));
     return true;
   }
   if (to !== undefined) return sendToAll(to, report, frame, terminal);

@@ -1,0 +1,121 @@
+import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
+import { printableCut } from '../../../core/base/printable.ts';
+import type { Lesson, Lessons, OtherCause } from '../../../core/facts/lessons.ts';
+import { linesOf, styled, type Document, type ListItem } from '../../document/document.ts';
+import { localTimeText } from '../../terminal/time-text.ts';
+import type { NightReport } from './night-report.ts';
+
+const SHOWN = 15;
+const SHOWN_OTHERS = 5;
+
+/** Returns what keeps failing as a document: what still happens and costs most first. */
+export function lessonsDocument(report: NightReport): Document {
+  const { checks, lessons, others } = report.lessons.lessons;
+  const shown = lessons.slice(0, SHOWN);
+  const apart = apartText(checks);
+  if (lessons.length === 0 && others.length === 0)
+    return { blocks: [{ type: 'facts', facts: [checks === 0 ? 'No failed call in this time.' : apart] }] };
+  const repeated = others.filter(({ sessions }) => sessions >= 2).slice(0, SHOWN_OTHERS);
+  const single =
+    others.reduce((sum, { times }) => sum + times, 0) - repeated.reduce((sum, { times }) => sum + times, 0);
+  const rest = [
+    ...(lessons.length > shown.length
+      ? [`and ${countOf(lessons.length - shown.length, 'more cause')}; --json lists all`]
+      : []),
+    ...(single > 0 ? [`${countOf(single, 'other failed call')}, of causes in one session or fewer calls`] : []),
+    ...(checks > 0 ? [apart] : []),
+  ];
+  const title = 'What keeps failing';
+  return {
+    title,
+    blocks: [
+      ...(shown.length === 0
+        ? [linesOf(['Nothing keeps failing: no call failed in two sessions and in most of those that ran it.'])]
+        : [{ type: 'list' as const, isNumbered: true, items: shown.map((lesson) => lessonItem(lesson, report)) }]),
+      ...(repeated.length === 0
+        ? []
+        : [
+            linesOf([styled('strong', 'The same cause, but another call each time')]),
+            { type: 'list' as const, isNumbered: false, items: repeated.map((other) => otherItem(other, report)) },
+          ]),
+      ...(rest.length === 0 ? [] : [{ type: 'facts' as const, facts: rest }]),
+    ],
+  };
+}
+
+/** One object per lesson, with the commands that show its examples. */
+export function lessonJson(report: NightReport): readonly object[] {
+  return report.lessons.lessons.lessons.map((lesson) => ({
+    ...lesson,
+    examples: lesson.examples.map((example) => ({ ...example, command: report.commandOf(example) })),
+  }));
+}
+
+/** Returns one sentence about what still keeps failing; undefined if nothing does. */
+export function lessonsSentence({ lessons }: Lessons): string | undefined {
+  const open = lessons.filter(({ stillHappens }) => stillHappens);
+  const [first] = open;
+  if (first === undefined) return undefined;
+  const calls = open.reduce((sum, lesson) => sum + lesson.calls, 0);
+  const ms = open.reduce((sum, lesson) => sum + lesson.ms, 0);
+  const time = ms >= 60_000 ? ` and ${durationText(ms)}` : '';
+  const cost = `${countOf(calls, 'call')}${time}`;
+  const name = printableCut(nameOf(first), 40);
+  return `coxswain failures: ${countOf(open.length, 'cause')} cost ${cost}: ${name} failed in ${countOf(first.sessions, 'session')}`;
+}
+
+function apartText(checks: number): string {
+  return `${countOf(checks, 'failed test, lint or compile call')}, apart: they fail while the work is not done`;
+}
+
+/** The call as the agent made it, or the name that it has in common with the others. */
+function nameOf({ key, shown }: Lesson): string {
+  return printableCut(key.kind === 'name' && !shown.includes(key.text) ? key.text : shown, 80);
+}
+
+function lessonItem(lesson: Lesson, report: NightReport): ListItem {
+  const { cause, examples } = lesson;
+  return {
+    head: styled('strong', `${nameOf(lesson)}: ${printableCut(cause, 120)}`),
+    lines: [
+      costText(lesson),
+      [endText(lesson)],
+      ...examples.map((example) => styled('code', report.commandOf(example))),
+    ],
+  };
+}
+
+function otherItem(
+  { calls, cause, examples, project, sessions, times, tool }: OtherCause,
+  report: NightReport,
+): ListItem {
+  const place = project === '' ? '' : `, ${printableCut(project, 100)}`;
+  return {
+    head: `${printableCut(tool, 40)}: ${printableCut(cause, 120)}`,
+    lines: [
+      `${countOf(times, 'time')} in ${countOf(sessions, 'session')}, ${countOf(calls, 'call')} until something else worked${place}`,
+      ...examples.map((example) => styled('code', report.commandOf(example))),
+    ],
+  };
+}
+
+function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times, worked }: Lesson): string {
+  const facts = [
+    `${countOf(times, 'time')} in ${countOf(sessions, 'session')}${ranIn <= sessions ? '' : ` of ${countText(ranIn)} that ran it`}`,
+    `${countOf(calls, 'call')} ${worked === undefined ? 'without a similar one that worked' : 'until something else worked'}`,
+    ...(ms >= 1000 ? [durationText(ms)] : []),
+    ...(costUsd >= 0.005 ? [usdText(costUsd)] : []),
+    ...(hidden > 0 ? [`${countText(hidden)} hidden by the end of the command line`] : []),
+    ...(project === '' ? [] : [printableCut(project, 100)]),
+  ];
+  return facts.join(', ');
+}
+
+function endText({ lastAtMs, stillHappens, worked }: Lesson): string {
+  const then =
+    worked === undefined
+      ? 'no similar call worked after it'
+      : `then worked: ${printableCut(worked.shown, 80)} (in ${countOf(worked.sessions, 'session')})`;
+  const last = lastAtMs > 0 ? `, last ${localTimeText(lastAtMs)}` : '';
+  return `${then}${last}; ${stillHappens ? 'still happens' : 'it worked in the last session that ran it'}`;
+}

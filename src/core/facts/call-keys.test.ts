@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+
+import { failedKeysOf, hidesExitCode, isCheckFailure, keysOf, maskedCause } from './call-keys.ts';
+
+function failed(command: string, cause: string): readonly string[] {
+  return failedKeysOf(keysOf('Bash', { command }), cause).map(({ kind, text }) => `${kind} ${text}`);
+}
+
+test('a failed command makes the keys of the call, of the command in its chain, and of the names in the error', () => {
+  expect(failed('cd /w && rtk bun run test | tail -5', "error: unrecognized subcommand 'bun'")).toEqual([
+    'call cd /w && rtk bun run test | tail -#',
+    'command rtk bun run test',
+    'name rtk bun',
+  ]);
+  expect(failed('timeout 60 npm test', 'zsh:1: command not found: timeout')).toEqual([
+    'call timeout # npm test',
+    'command timeout # npm test',
+    'name timeout',
+  ]);
+  expect(failed('entire status --no-pager', 'unknown flag: --no-pager')).toContain('name entire --no-pager');
+  expect(failed('cat docs/plan.md; ls', 'cat: docs/plan.md: No such file or directory')).toContain('name docs/plan.md');
+  expect(failed('echo === && ls', '(eval):1: == not found')).toContain('name ===');
+});
+
+test('a command of a chain that the error does not name makes no key, because another one may have failed', () => {
+  expect(failed('npm ci && npm run x', 'something went wrong')).toEqual(['call npm ci && npm run x']);
+});
+
+test('a skill, a tool and a missing file are names', () => {
+  const names = (tool: string, args: Readonly<Record<string, string>>, cause: string): readonly string[] =>
+    failedKeysOf(keysOf(tool, args), cause).flatMap(({ kind, text }) => (kind === 'name' ? [text] : []));
+  expect(names('Skill', { skill: 'lint:fix' }, 'Unknown skill: lint:fix')).toEqual(['lint:fix']);
+  expect(names('mcp__x__y', {}, 'No such tool available: mcp__x__y')).toEqual(['mcp__x__y']);
+  expect(names('Read', { file_path: '/home/a/w/b.md' }, 'File does not exist.')).toEqual(['~/w/b.md']);
+});
+
+test('keys hold no quoted text, address, digest or number, and content distinguishes two edits', () => {
+  const text = keysOf('Bash', { command: 'curl "https://x.y/?k=1" -u me@x.org abcdef0123 12 https://z' }).call.text;
+  expect(text).toBe('curl "…" -u ADDRESS HASH # URL');
+  const edit = (old: string): string => keysOf('Edit', { file_path: 'a.ts', old_string: old }).call.text;
+  expect(edit('a')).not.toBe(edit('b'));
+});
+
+test('a failing test is a check, a test that cannot be started is not', () => {
+  expect(isCheckFailure({ command: 'npm test' }, '2 failed')).toBe(true);
+  expect(isCheckFailure({ command: 'rtk bun run test' }, "error: unrecognized subcommand 'bun'")).toBe(false);
+});
+
+test('the exit code of a pipe, of an alternative and of a last echo is not that of the program', () => {
+  expect(['a | tail -5', 'a || true', 'a; echo done'].map(hidesExitCode)).toEqual([true, true, true]);
+  expect(hidesExitCode('a && b')).toBe(false);
+});
+
+test('names, paths, addresses and numbers are masked, so that one cause is one text', () => {
+  const causes = ['File /w/src/a.ts does not exist (12).', 'File /home/b/main.go does not exist (7).'];
+  expect(new Set(causes.map(maskedCause))).toEqual(new Set(['File PATH does not exist (#).']));
+});

@@ -1,0 +1,208 @@
+import { forEachChild, parse, type SyntaxNode } from 'unbash';
+import { hashNumber, hashText } from '../base/hash.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
+import { checkCommandsOf, commandLineOf } from '../detect/calls/check-command.ts';
+import { SETUP_PROGRAMS } from '../detect/calls/shell-program.ts';
+
+/** What a lesson is about: the exact call, one command of a chain, or a name that the error and the call have in common. */
+export type KeyKind = 'call' | 'command' | 'name';
+
+export interface CallKey {
+  readonly kind: KeyKind;
+  /** Masked: quoted texts, addresses, digests and numbers do not distinguish two keys. */
+  readonly text: string;
+}
+
+const MAX_LINE = 4_000;
+const MAX_COMMANDS = 12;
+const MAX_NAMES = 40;
+const KEY_CHARS = 200;
+/** Arguments that carry content, which no two calls have in common. */
+const CONTENT = /^(?:content|old_string|new_string|new_str|old_str|file_text|edits|todos|prompt|description|patch)$/;
+const PATH =
+  /^(?:[\w.@~+-]*\/)+[\w.@+-]+$|^[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|md|json|ya?ml|toml|sh|sql|css|html)$/;
+/** A word that zsh replaces by the path of the program after its first character. */
+const EXPANDED = /^==+$/;
+const IMPORTED = /\b(?:import|from) ([a-z_]\w*)/gi;
+const FLAG = /^--?[a-z][\w-]*/i;
+
+interface SimpleCommand {
+  readonly key: CallKey;
+  readonly names: readonly string[];
+}
+
+/** The keys of one call. */
+export interface CallKeys {
+  readonly call: CallKey;
+  readonly commands: readonly SimpleCommand[];
+  /** Programs, programs with their first word or a flag, paths, skills, tools. */
+  readonly names: readonly string[];
+}
+
+/** Returns the keys of a call. Cost: parses the command line once. */
+export function keysOf(tool: string, args: Json): CallKeys {
+  const line = commandLineOf(args);
+  if (line === undefined) {
+    const names = [tool, ...Object.values(isJsonObject(args) ? args : {}).flatMap(nameIn)];
+    return {
+      call: { kind: 'call', text: `${tool} ${argsText(args)}`.trim() },
+      commands: [],
+      names: names.slice(0, MAX_NAMES),
+    };
+  }
+  const commands = commandsIn(line.slice(0, MAX_LINE));
+  const names = new Set(commands.flatMap((command) => command.names));
+  return { call: { kind: 'call', text: masked(line) }, commands, names: [...names].slice(0, MAX_NAMES) };
+}
+
+/** Returns the number under which a key is compared. */
+export function keyNumber({ kind, text }: CallKey): number {
+  return hashNumber(`${kind} ${text}`);
+}
+
+/**
+ * Returns the keys that a failed call makes: the call; the command of its line that the error names, or the only one; the names that
+ * the error and the call have in common.
+ */
+export function failedKeysOf({ call, commands, names }: CallKeys, cause: string): readonly CallKey[] {
+  const named = names.filter((name) => isNamed(name, cause));
+  const most = named.filter((name) => !named.some((longer) => longer !== name && longer.startsWith(`${name} `)));
+  const failed = commands.filter((command) => command.names.some((name) => most.includes(name)));
+  const one = failed.length > 0 ? failed : commands.length === 1 ? commands : [];
+  const missing = commands.length === 0 && IS_MISSING.test(cause) ? names.slice(1) : [];
+  return [
+    call,
+    ...one.map(({ key }) => key).filter(({ text }) => text !== ''),
+    ...[...new Set([...most, ...missing])].map((text): CallKey => ({ kind: 'name', text })),
+  ];
+}
+
+const IS_MISSING = /does not exist|no such file|not found|ENOENT/i;
+const IS_INVOCATION =
+  /command not found|: not found|no such file|unrecognized|unrecognised|unknown (?:option|command|argument|flag|skill|tool)|(?:un|not )supported|missing script|cannot find module|permission denied|ENOENT|is not installed|requires? .*version|not recognized|no such tool|invalid (?:option|flag|argument)|usage:/i;
+
+/** True if the failure is that of a test, a linter or a compiler: the work is not done yet, and no knowledge avoids it. */
+export function isCheckFailure(args: Json, cause: string): boolean {
+  return !IS_INVOCATION.test(cause) && checkCommandsOf(args).some(({ purpose }) => purpose !== 'task');
+}
+
+/** True if a line of output says that a program was not found or did not understand its words. */
+export function isInvocationFailure(cause: string): boolean {
+  return IS_INVOCATION.test(cause);
+}
+
+/** True if the exit code of a command line is not that of its programs. */
+export function hidesExitCode(line: string): boolean {
+  return /\|\s*(?:tail|head|grep|tee|cat|sed|awk|sort|wc|jq|less|cut)\b|\|\|\s*(?:true|:|echo)|;\s*(?:echo|true)\b/.test(
+    line,
+  );
+}
+
+/** Returns true if the last word of a name stands in the cause as a word. */
+function isNamed(name: string, cause: string): boolean {
+  // zsh names the program that it looked for, which is the word without its first character.
+  const word = EXPANDED.test(name) ? name.slice(1) : name.slice(name.lastIndexOf(' ') + 1);
+  if (word.length < 2) return false;
+  for (let at = cause.indexOf(word); at >= 0; at = cause.indexOf(word, at + 1)) {
+    const [before, after] = [cause[at - 1] ?? ' ', cause[at + word.length] ?? ' '];
+    if (!/[\w/=-]/.test(before) && !/[\w/=-]/.test(after)) return true;
+  }
+  return false;
+}
+
+function nameIn(value: Json): readonly string[] {
+  return typeof value === 'string' && value.length <= KEY_CHARS && /^[\w:@./~+-]{2,}$/.test(value)
+    ? [withoutHome(value)]
+    : [];
+}
+
+function argsText(args: Json): string {
+  if (!isJsonObject(args)) return '';
+  const parts = Object.entries(args).map(([name, value]) => {
+    if (CONTENT.test(name)) return `${name}=${hashText(JSON.stringify(value))}`;
+    if (typeof value === 'string') return `${name}=${masked(value)}`;
+    return typeof value === 'number' ? `${name}=#` : `${name}=${masked(JSON.stringify(value))}`;
+  });
+  return parts
+    .toSorted()
+    .join(' ')
+    .slice(0, 2 * KEY_CHARS);
+}
+
+function commandsIn(line: string): readonly SimpleCommand[] {
+  const commands: SimpleCommand[] = [];
+  try {
+    visit(parse(line), line, commands);
+  } catch {
+    // For invalid input the parser usually returns a partial tree and rarely throws.
+  }
+  return commands.slice(0, MAX_COMMANDS);
+}
+
+function visit(node: SyntaxNode, line: string, commands: SimpleCommand[]): void {
+  if (node.type === 'Command') {
+    const words = [node.name, ...node.suffix.filter((part) => part.type === 'Word')].flatMap(
+      (word) => word?.value ?? [],
+    );
+    const [path = '', ...args] = words;
+    const program = path.slice(path.lastIndexOf('/') + 1);
+    const isSetup = SETUP_PROGRAMS.has(program) && program !== 'source' && program !== 'sudo';
+    const text = isSetup ? '' : masked(line.slice(node.pos, node.end));
+    const names = isSetup ? args.filter((word) => EXPANDED.test(word)) : namesIn(path, args);
+    if (program !== '' && (text !== '' || names.length > 0)) commands.push({ key: { kind: 'command', text }, names });
+    return;
+  }
+  forEachChild(node, (child) => visit(child, line, commands));
+}
+
+/** Returns the names in a command: its program, the program with its first word, the program with each flag, each path. */
+function namesIn(path: string, args: readonly string[]): readonly string[] {
+  const program = path.includes('/') ? withoutHome(path) : path;
+  const [first = ''] = args;
+  const flags = args.filter((word) => FLAG.test(word)).map((word) => `${program} ${word.replace(/=.*$/s, '')}`);
+  const paths = args.filter((word) => word.length <= KEY_CHARS && PATH.test(word)).map(withoutHome);
+  const imports = args
+    .filter((word) => /\s/.test(word))
+    .flatMap((word) => [...word.slice(0, MAX_LINE).matchAll(IMPORTED)].map(([, name = '']) => `import ${name}`));
+  return [program, ...imports, ...(/^[a-z][\w:.-]*$/i.test(first) ? [`${program} ${first}`] : []), ...flags, ...paths];
+}
+
+function withoutHome(text: string): string {
+  return text.replace(/^(?:\/home|\/Users)\/[^/]+/, '~');
+}
+
+/** Masks what differs between two calls with the same meaning: quoted texts, addresses, digests, numbers. */
+function masked(text: string): string {
+  return text
+    .slice(0, MAX_LINE)
+    .replaceAll(/(["'`])(?:(?!\1)[\s\S]){3,2000}\1/g, '$1…$1')
+    .replaceAll(/https?:\/\/\S+/g, 'URL')
+    .replaceAll(/[\w.+-]+@[\w-]+\.[\w.]+/g, 'ADDRESS')
+    .replaceAll(/(?:\/home|\/Users)\/[^/\s]+/g, '~')
+    .replaceAll(/\b[\da-f]{7,40}\b/g, 'HASH')
+    .replaceAll(/\d+/g, '#')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, 2 * KEY_CHARS)
+    .toWellFormed();
+}
+
+const CAUSE_CHARS = 120;
+
+/** Masks what differs between two failures of the same cause: paths, quoted names, addresses, digests and numbers. */
+export function maskedCause(text: string): string {
+  return text
+    .replaceAll(/<\/?\w+>/g, '')
+    .replaceAll(/https?:\/\/\S+/g, 'URL')
+    .replaceAll(/(["'`])(?:(?!\1).){3,200}\1/g, '$1…$1')
+    .replaceAll(
+      /(?:[\w.@~-]*\/)+[\w.@-]+|\b[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|md|json|ya?ml|toml|css|html|sh)\b/g,
+      'PATH',
+    )
+    .replaceAll(/\b[\da-f]{7,40}\b/g, 'HASH')
+    .replaceAll(/\d+/g, '#')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, CAUSE_CHARS)
+    .toWellFormed();
+}

@@ -1,0 +1,141 @@
+import { keyNumber, type CallKey } from './call-keys.ts';
+import { keyRunsOf, type FailedCall, type KeyRun } from './failed-calls.ts';
+
+/** A key holds if it failed in this number of earlier sessions, and in this share of those that ran it. */
+const MIN_SESSIONS = 2;
+const MIN_SHARE = 0.8;
+const MAX_KEYS = 50_000;
+const MAX_FAILURES = 20_000;
+
+/** What a run contributes to the lessons of its project. Plain JSON. */
+export interface LessonRun {
+  readonly id: string;
+  readonly parentId?: string;
+  /** The folder of the project; empty if unknown. */
+  readonly project: string;
+  readonly source: string;
+  readonly startedAtMs: number;
+  readonly failures: readonly FailedCall[];
+  /** See `keyRunsOf`. */
+  readonly keys: readonly number[];
+}
+
+/** A failed call with its place. */
+export interface PlacedFailure extends FailedCall {
+  readonly runId: string;
+  readonly source: string;
+  readonly sessionId: string;
+  /** The numbers of its keys. */
+  readonly numbers: readonly number[];
+}
+
+/** A session of the user with its subagents. */
+export interface LessonSession {
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly failures: readonly PlacedFailure[];
+  /** The first call and the last outcome of each key. */
+  readonly keys: ReadonlyMap<number, KeyRun & { readonly runId: string }>;
+}
+
+/** A key in the sessions so far, from the first one in which it failed. */
+export interface KeyState {
+  readonly key: CallKey;
+  /** Number of sessions that ran it with an outcome. */
+  readonly ran: number;
+  readonly failed: number;
+  /** The last session that ran it failed. */
+  readonly lastFailed: boolean;
+  /** It held after one of the sessions. */
+  readonly wasHeld: boolean;
+}
+
+/** Joins the runs of one project into sessions, the earliest first. A subagent belongs to the session that started it. */
+export function sessionsOf(runs: readonly LessonRun[]): readonly LessonSession[] {
+  const parents = new Map(runs.map(({ id, parentId }) => [id, parentId]));
+  const inOrder = runs.toSorted((a, b) => a.startedAtMs - b.startedAtMs || (a.id < b.id ? -1 : 1));
+  const bySession = Map.groupBy(inOrder, ({ id }) => rootOf(id, parents));
+  const seen = new Set<string>();
+  return [...bySession].map(([id, members]) => {
+    const keys = new Map<number, KeyRun & { readonly runId: string }>();
+    for (const run of members) {
+      for (const one of keyRunsOf(run.keys)) {
+        const known = keys.get(one.key);
+        if (known === undefined) keys.set(one.key, { ...one, runId: run.id });
+        else if (one.last !== 'none') keys.set(one.key, { ...known, last: one.last });
+      }
+    }
+    const failures = members.flatMap((run) =>
+      run.failures.filter((failure) => isNew(failure, seen)).map((failure) => placed(failure, run, id)),
+    );
+    return { id, startedAtMs: members[0]?.startedAtMs ?? 0, failures, keys };
+  });
+}
+
+/** A resumed session begins with a copy of the calls of the session before it. */
+function isNew({ atMs, number, shown }: FailedCall, seen: Set<string>): boolean {
+  if (atMs === 0) return true;
+  const text = `${atMs} ${number} ${shown}`;
+  return !seen.has(text) && seen.add(text) !== undefined;
+}
+
+function placed(failure: FailedCall, { id, source }: LessonRun, sessionId: string): PlacedFailure {
+  return { ...failure, runId: id, source, sessionId, numbers: failure.keys.map(keyNumber) };
+}
+
+function rootOf(id: string, parents: ReadonlyMap<string, string | undefined>): string {
+  let root = id;
+  for (let depth = 0; depth < 8; depth += 1) {
+    const parent = parents.get(root);
+    if (parent === undefined) break;
+    root = parent;
+  }
+  return root;
+}
+
+/** The keys of one project, learned session by session. Memory: 50,000 keys and 20,000 failures. */
+export class LessonBook {
+  readonly #states = new Map<number, KeyState>();
+  readonly #failures: PlacedFailure[] = [];
+
+  /** Adds the next session. Sessions are added in the order of time. */
+  learn({ failures, keys }: LessonSession): void {
+    const failed = new Map<number, CallKey>();
+    for (const failure of failures) {
+      if (failure.kind === 'check') continue;
+      if (this.#failures.length < MAX_FAILURES) this.#failures.push(failure);
+      for (const [index, key] of failure.keys.entries()) failed.set(failure.numbers[index] ?? 0, key);
+    }
+    for (const { key: number, last } of keys.values()) {
+      const key = this.#states.get(number)?.key ?? failed.get(number);
+      if (key === undefined || last === 'none') continue;
+      // A copy of calls of an earlier session is no failure of its own.
+      if (last === 'failed' && !failed.has(number)) continue;
+      const state = this.#states.get(number) ?? { key, ran: 0, failed: 0, lastFailed: false, wasHeld: false };
+      if (!this.#states.has(number) && this.#states.size >= MAX_KEYS) continue;
+      const isFailed = last === 'failed';
+      const next = { ran: state.ran + 1, failed: state.failed + (isFailed ? 1 : 0), lastFailed: isFailed };
+      this.#states.set(number, { ...state, ...next, wasHeld: state.wasHeld || holds(next) });
+    }
+  }
+
+  /** The keys that held after one of the sessions, by their number. */
+  get held(): ReadonlyMap<number, KeyState> {
+    return new Map([...this.#states].filter(([, { wasHeld }]) => wasHeld));
+  }
+
+  /** The state of a key that is armed: a call with it is expected to fail. */
+  armed(number: number): KeyState | undefined {
+    const state = this.#states.get(number);
+    return state !== undefined && holds(state) && state.lastFailed ? state : undefined;
+  }
+
+  /** The failed calls without those of tests, linters and compilers. */
+  get failures(): readonly PlacedFailure[] {
+    return this.#failures;
+  }
+}
+
+function holds({ failed, ran }: Pick<KeyState, 'failed' | 'ran'>): boolean {
+  return failed >= MIN_SESSIONS && failed >= MIN_SHARE * ran;
+}

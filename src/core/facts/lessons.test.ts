@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+
+import { FailedCallsFold } from './failed-calls.ts';
+import { LessonsFold, type Lesson, type Lessons } from './lessons.ts';
+
+interface Session {
+  readonly project?: string;
+  readonly parentId?: string;
+  readonly atMs?: number;
+  /** The commands, each with the error that it gives. */
+  readonly calls: readonly (readonly [command: string, error?: string])[];
+}
+
+const RTK = ['rtk bun run test', "error: unrecognized subcommand 'bun'"] as const;
+const BUN = ['bun run test'] as const;
+
+/** Folds sessions, a day apart, added in the reverse order. */
+function lessonsOf(...sessions: readonly Session[]): Lessons {
+  const fold = new LessonsFold();
+  for (const [index, { atMs = index * 86_400_000 + 1, calls, parentId, project = '/w' }] of [
+    ...sessions.entries(),
+  ].toReversed()) {
+    const calling = new FailedCallsFold();
+    const spent = { activeMs: 0, costUsd: 0, tokens: 0 };
+    for (const [at, [command, error]] of calls.entries()) {
+      const call = { id: `${at}`, number: at + 1, tool: 'Bash', args: { command }, seq: at, startLost: false };
+      const failed = error !== undefined;
+      const payload = {
+        kind: 'tool_ended',
+        tool_call_id: `${at}`,
+        tool_name: 'Bash',
+        result: '',
+        is_error: failed,
+      } as const;
+      calling.fold(payload, { ...call, failed, resultMissing: false }, { cause: error, atMs: atMs + at, ...spent });
+    }
+    fold.add({
+      id: `s${index}`,
+      ...(parentId === undefined ? {} : { parentId }),
+      project,
+      source: `s${index}.jsonl`,
+      startedAtMs: atMs,
+      failures: calling.failures({ ...spent, number: calls.length }),
+      keys: calling.keys,
+    });
+  }
+  return fold.lessons;
+}
+
+function summary({ key, sessions, stillHappens }: Lesson): string {
+  return `${key.text}: ${sessions}, ${stillHappens ? 'still' : 'over'}`;
+}
+
+test('a lesson is a key that failed in two sessions, with what worked after it and two examples', () => {
+  const { lessons } = lessonsOf({ calls: [RTK, BUN] }, { calls: [RTK, BUN] }, { calls: [RTK, BUN] });
+  expect(lessons).toMatchObject([
+    {
+      key: { kind: 'name', text: 'rtk bun' },
+      sessions: 3,
+      ranIn: 3,
+      times: 3,
+      calls: 3,
+      worked: { shown: 'bun run test', sessions: 3 },
+      stillHappens: true,
+      examples: [{ runId: 's1', number: 1 }, { runId: 's2' }],
+    },
+  ]);
+});
+
+test('one session makes no lesson, nor do two projects', () => {
+  expect(lessonsOf({ calls: [RTK, RTK, RTK] }).lessons).toEqual([]);
+  expect(lessonsOf({ calls: [RTK] }, { project: '/v', calls: [RTK] }).lessons).toEqual([]);
+});
+
+test('a subagent belongs to the session that started it', () => {
+  expect(lessonsOf({ calls: [RTK] }, { parentId: 's0', calls: [RTK] }).lessons).toEqual([]);
+});
+
+test('a lesson retires when the last session that ran it succeeded, and the next failing one arms it again', () => {
+  const works = { calls: [['rtk bun run test']] } as const;
+  const fails = { calls: [RTK] };
+  const many = Array.from({ length: 5 }, () => fails);
+  expect(lessonsOf(fails, fails, ...many, works).lessons.map(summary)).toEqual(['rtk bun: 7, over']);
+  expect(lessonsOf(fails, fails, ...many, works, fails).lessons.map(summary)).toEqual(['rtk bun: 8, still']);
+  // Less than four fifths of the sessions that ran it failed.
+  expect(lessonsOf(fails, works, fails).lessons).toEqual([]);
+});
+
+test('a resumed session that begins with a copy of the session before it is no second session', () => {
+  const session = { atMs: 1, calls: [RTK] };
+  expect(lessonsOf(session, session).lessons).toEqual([]);
+});
+
+test('tests, linters and compilers are counted apart, and causes without a repeated call are grouped', () => {
+  const fails = { calls: [['npm test', '2 failed']] } as const;
+  expect(lessonsOf(fails, fails)).toMatchObject({ lessons: [], checks: 2, others: [] });
+  const reads = (file: string): Session => ({ calls: [[`cat ${file}`, `cat: ${file}: Permission denied`]] });
+  expect(lessonsOf(reads('a.md'), reads('b.md')).others).toMatchObject([{ times: 2, sessions: 2 }]);
+});
+
+test('the order in which runs are added changes nothing', () => {
+  const [one, two] = [
+    { calls: [RTK, BUN], atMs: 5_000 },
+    { calls: [RTK], atMs: 9_000 },
+  ];
+  const [left, right] = [lessonsOf(one, two), lessonsOf(two, one)];
+  expect(left.lessons.map(summary)).toEqual(right.lessons.map(summary));
+});

@@ -1,0 +1,213 @@
+import { present } from '../base/json.ts';
+import type { CallKey } from './call-keys.ts';
+import { LessonBook, sessionsOf, type KeyState, type LessonRun, type PlacedFailure } from './lesson-book.ts';
+
+const MAX_RUNS = 5_000;
+const EXAMPLES = 2;
+const KIND_ORDER = { name: 0, command: 1, call: 2 } as const;
+
+/** A place to open. */
+export interface LessonExample {
+  readonly runId: string;
+  readonly source: string;
+  /** 1-based number of the call. */
+  readonly number: number;
+}
+
+/** What keeps failing in one project. Plain JSON. */
+export interface Lesson {
+  readonly project: string;
+  readonly key: CallKey;
+  readonly tool: string;
+  /** The failed call of the last session, as the agent made it. */
+  readonly shown: string;
+  /** The most frequent cause, masked. */
+  readonly cause: string;
+  readonly times: number;
+  /** Number of sessions in which it failed. */
+  readonly sessions: number;
+  /** Number of sessions that ran it since it failed first. */
+  readonly ranIn: number;
+  /** Calls until something else worked. */
+  readonly calls: number;
+  readonly ms: number;
+  readonly tokens: number;
+  readonly costUsd: number;
+  /** Number of failures that the exit code does not show. */
+  readonly hidden: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  /** The call that worked after it in most sessions. */
+  readonly worked?: { readonly shown: string; readonly sessions: number };
+  /** False if it worked in the last session that ran it. */
+  readonly stillHappens: boolean;
+  readonly examples: readonly LessonExample[];
+}
+
+/** What keeps failing in some runs, and what does not keep failing. Plain JSON. */
+export interface Lessons {
+  /** Those that still happen and cost the most calls first. */
+  readonly lessons: readonly Lesson[];
+  /** Failed calls of tests, linters and compilers, which fail because the work is not done. */
+  readonly checks: number;
+  /** Causes of which no call repeats: those in most sessions first. */
+  readonly others: readonly OtherCause[];
+}
+
+/** Failed calls of one cause, such as edits whose text is not found, which name other things each time. Plain JSON. */
+export interface OtherCause {
+  readonly project: string;
+  readonly tool: string;
+  readonly cause: string;
+  readonly times: number;
+  readonly sessions: number;
+  readonly calls: number;
+  readonly examples: readonly LessonExample[];
+}
+
+/**
+ * Collects what keeps failing in each project. Runs are added in any order.
+ *
+ * Memory: 5,000 runs, each with at most 300 failures and 3,000 keys.
+ */
+export class LessonsFold {
+  readonly #runs = new Map<string, LessonRun[]>();
+  #count = 0;
+
+  add(run: LessonRun): void {
+    if (this.#count >= MAX_RUNS) return;
+    this.#count += 1;
+    const runs = this.#runs.get(run.project) ?? [];
+    runs.push(run);
+    this.#runs.set(run.project, runs);
+  }
+
+  get lessons(): Lessons {
+    let checks = 0;
+    const all: Lesson[] = [];
+    const others: OtherCause[] = [];
+    for (const [project, runs] of this.#runs) {
+      const book = new LessonBook();
+      for (const session of sessionsOf(runs)) {
+        book.learn(session);
+        checks += session.failures.filter(({ kind }) => kind === 'check').length;
+      }
+      const { lessons: held, rest } = lessonsOf(project, book);
+      all.push(...held);
+      others.push(...othersOf(project, rest));
+    }
+    const lessons = all.toSorted(
+      (a, b) =>
+        Number(b.stillHappens) - Number(a.stillHappens) ||
+        b.calls - a.calls ||
+        b.sessions - a.sessions ||
+        (a.key.text < b.key.text ? -1 : 1),
+    );
+    return { lessons, checks, others: others.toSorted((a, b) => b.sessions - a.sessions || b.calls - a.calls) };
+  }
+}
+
+/** Returns the lessons of a project, and the failures of no lesson. Each failure belongs to the key that explains the most sessions. */
+function lessonsOf(
+  project: string,
+  book: LessonBook,
+): { readonly lessons: readonly Lesson[]; readonly rest: readonly PlacedFailure[] } {
+  const held = [...book.held].toSorted(
+    ([, a], [, b]) =>
+      b.failed - a.failed || KIND_ORDER[a.key.kind] - KIND_ORDER[b.key.kind] || b.key.text.length - a.key.text.length,
+  );
+  const byKey = new Map<number, PlacedFailure[]>(held.map(([number]) => [number, []]));
+  const order = new Map(held.map(([number], index) => [number, index]));
+  const rest: PlacedFailure[] = [];
+  for (const failure of book.failures) {
+    const best = failure.numbers
+      .filter((number) => order.has(number))
+      .toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))[0];
+    if (best === undefined) rest.push(failure);
+    else byKey.get(best)?.push(failure);
+  }
+  const lessons = held.flatMap(([number, state]) => {
+    const failures = byKey.get(number) ?? [];
+    if (sessionCount(failures) >= 2) return [lessonOf(project, state, failures)];
+    rest.push(...failures);
+    return [];
+  });
+  return { lessons, rest };
+}
+
+function sessionCount(failures: readonly PlacedFailure[]): number {
+  return new Set(failures.map(({ sessionId }) => sessionId)).size;
+}
+
+function othersOf(project: string, failures: readonly PlacedFailure[]): readonly OtherCause[] {
+  const groups = Map.groupBy(failures, ({ cause, tool }) => `${tool} ${cause}`);
+  return [...groups.values()].flatMap((members) => {
+    const [{ cause, tool } = { cause: '', tool: '' }] = members;
+    const sessions = sessionCount(members);
+    const { calls } = costsOf(members);
+    return [{ project, tool, cause, times: members.length, sessions, calls, examples: examplesOf(members) }];
+  });
+}
+
+function lessonOf(project: string, state: KeyState, failures: readonly PlacedFailure[]): Lesson {
+  const last = failures.at(-1);
+  const sessions = sessionCount(failures);
+  const times = failures.map(({ atMs }) => atMs).filter((atMs) => atMs > 0);
+  return {
+    project,
+    key: state.key,
+    tool: last?.tool ?? '',
+    shown: last?.shown ?? '',
+    cause: mostOf(failures.map(({ cause, sessionId }) => [cause, sessionId]))?.shown ?? '',
+    times: failures.length,
+    sessions,
+    ranIn: Math.max(state.ran, sessions),
+    ...costsOf(failures),
+    hidden: failures.filter(({ kind }) => kind === 'hidden').length,
+    firstAtMs: times.length === 0 ? 0 : Math.min(...times),
+    lastAtMs: times.length === 0 ? 0 : Math.max(...times),
+    ...present({
+      worked: mostOf(failures.flatMap(({ sessionId, worked }) => (worked === undefined ? [] : [[worked, sessionId]]))),
+    }),
+    stillHappens: state.lastFailed,
+    examples: examplesOf(failures),
+  };
+}
+
+/** The first failure of each of the last two sessions. */
+function examplesOf(failures: readonly PlacedFailure[]): readonly LessonExample[] {
+  const bySession = Map.groupBy(failures, ({ sessionId }) => sessionId);
+  return [...bySession.values()]
+    .slice(-EXAMPLES)
+    .flatMap(([first]) =>
+      first === undefined ? [] : [{ runId: first.runId, source: first.source, number: first.number }],
+    );
+}
+
+/** Adds up the costs. Failures before the same success have one cost: that of the first. */
+function costsOf(failures: readonly PlacedFailure[]): Pick<Lesson, 'calls' | 'ms' | 'tokens' | 'costUsd'> {
+  const sum = { calls: 0, ms: 0, tokens: 0, costUsd: 0 };
+  const coveredUntil = new Map<string, number>();
+  for (const { calls, costUsd, ms, number, runId, tokens } of failures) {
+    if (number < (coveredUntil.get(runId) ?? 0)) continue;
+    coveredUntil.set(runId, number + calls);
+    sum.calls += calls;
+    sum.ms += ms;
+    sum.tokens += tokens;
+    sum.costUsd += costUsd;
+  }
+  return sum;
+}
+
+/** Returns the text that occurs in most sessions; the first of several. */
+function mostOf(
+  texts: readonly (readonly string[])[],
+): { readonly shown: string; readonly sessions: number } | undefined {
+  const sessions = new Map<string, Set<string>>();
+  for (const [text = '', session = ''] of texts) {
+    const known = sessions.get(text) ?? new Set();
+    sessions.set(text, known.add(session));
+  }
+  const [best] = [...sessions].toSorted(([, a], [, b]) => b.size - a.size);
+  return best === undefined ? undefined : { shown: best[0], sessions: best[1].size };
+}
