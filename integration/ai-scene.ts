@@ -5,6 +5,7 @@ import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '..
 import { messageOf } from '../src/core/base/error.ts';
 import type { AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { abortReasonOf } from '../test/support/scene-server.ts';
 import { withBelow } from '../test/support/with-below.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import {
@@ -35,7 +36,7 @@ export async function playAi(scene: AiScene): Promise<AdapterOutcome> {
     script: scene.script,
     answerAfterMs: scene.answerAfterMs ?? 0,
     onRequest: (index) => {
-      if (index === scene.abortAtRequest) abort.abort();
+      if (index === scene.abortAtRequest) abort.abort(abortReasonOf(scene));
     },
   };
   const { run } = scene;

@@ -20,6 +20,7 @@ import type {
 } from '../test/support/adapter-contract/adapter-harness.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import { mapModelCalls, type ModelCall } from '../src/testing/model-script.ts';
+import { abortReasonOf } from '../test/support/scene-server.ts';
 import { neutralAnthropicRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 
@@ -60,7 +61,7 @@ export async function playClaude(scene: ClaudeScene): Promise<AdapterOutcome> {
     ),
     answerAfterMs: scene.answerAfterMs ?? 0,
     onRequest: ({ mainIndex }) => {
-      if (mainIndex !== undefined && mainIndex === scene.abortAtRequest) abort.abort();
+      if (mainIndex !== undefined && mainIndex === scene.abortAtRequest) abort.abort(abortReasonOf(scene));
     },
   });
   const answered = new Answered();

@@ -11,8 +11,14 @@ export async function startSceneServer(
     script: scene.script,
     answerAfterMs: scene.answerAfterMs ?? 0,
     onRequest: ({ mainIndex }) => {
-      if (mainIndex === scene.abortAtRequest) controller.abort();
+      if (mainIndex === scene.abortAtRequest) controller.abort(abortReasonOf(scene));
     },
   });
   return { server, signal: controller.signal };
+}
+
+/** The reason with which the user of a scene aborts. */
+export function abortReasonOf({ abortReason }: AdapterScene): Error | undefined {
+  if (abortReason === 'timeout') return new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+  return abortReason === 'stop' ? new DOMException('coxswain asks to stop: stuck', 'AbortError') : undefined;
 }

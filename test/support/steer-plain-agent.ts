@@ -97,5 +97,5 @@ export function steerPlainAgent(run: Run, options: SteerPlainAgentOptions = {}):
 
 function outcomeOf(error: unknown): string {
   if (error === undefined) return 'ended';
-  return error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'error';
+  return error instanceof Error && ['AbortError', 'TimeoutError'].includes(error.name) ? 'aborted' : 'error';
 }

@@ -63,6 +63,7 @@ export class Conversation {
   /** Calls of the last answer, and calls that are still running. */
   readonly #calls: UnansweredCalls = new UnansweredCalls();
   #requests = 0;
+  #isAsking = false;
   #modelId: string | undefined;
   #sentRequest: OutgoingRequest | undefined;
   /** Names of all tools in the last request, if known. */
@@ -86,6 +87,23 @@ export class Conversation {
     return trouble === undefined ? undefined : endingAfterTrouble(trouble);
   }
 
+  /** True while a request waits for its answer, or a call of the last answer for its result. */
+  get isBusy(): boolean {
+    return (this.#isAsking && this.#advice.trouble === undefined) || this.#calls.all().length > 0;
+  }
+
+  /** Returns true if one of these calls is open. */
+  hasOpen(ids: readonly string[]): boolean {
+    return ids.some((id) => this.#calls.get(id) !== undefined);
+  }
+
+  /** Returns true if the last answer contains this call, and the call has not started. */
+  waitsFor({ id, name, argsText }: IssuedCall): boolean {
+    return this.notStarted().some(
+      (call) => (id === '' || call.id === id) && call.name === name && call.argsText === argsText,
+    );
+  }
+
   /** Returns true once a request was seen. */
   get hasAsked(): boolean {
     return this.#requests > 0;
@@ -105,6 +123,7 @@ export class Conversation {
     for (const call of this.#calls.all()) if (call.returned !== undefined) this.#endLate(call, call.returned);
     const isPrompt = this.#requests === 0 || news.messages.some(({ role }) => role === 'user');
     this.#requests += 1;
+    this.#isAsking = true;
     const handles = [...(isPrompt ? run.advise('pre_render') : []), ...run.advise('pre_tool_selection')];
     return this.#advice.send(key, handles);
   }
@@ -128,6 +147,7 @@ export class Conversation {
   /** Records an answer of the model. */
   answered({ message, calls }: ConversationAnswer): void {
     const { run } = this;
+    this.#isAsking = false;
     if (message.modelId !== undefined && this.#modelId === undefined) {
       this.#modelId = message.modelId;
       run.emit({ type: 'run_identified', identity: identityOf(run, { modelId: message.modelId }) });

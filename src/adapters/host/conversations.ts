@@ -1,19 +1,81 @@
+import { hashText } from '../../core/base/hash.ts';
 import type { Run } from '../../core/run/run.ts';
 import type { AdapterOptions } from './adapter-options.ts';
 import { Conversation } from './conversation.ts';
+import type { IssuedCall } from './issued-call.ts';
 
-/** Returns the conversation of each run, together with adapter-specific state that `start` creates. */
-export function conversations<State extends object>(
-  options: AdapterOptions,
-  start: () => State,
-): (run: Run) => State & { readonly conversation: Conversation } {
-  const byRun = new WeakMap<Run, State & { readonly conversation: Conversation }>();
-  return (run) => {
-    const knownState = byRun.get(run);
-    if (knownState !== undefined) return knownState;
-    const noWayBeforeAnswer = 'no request follows a final answer';
-    const created = { ...start(), conversation: new Conversation(run, { ...options, noWayBeforeAnswer }) };
-    byRun.set(run, created);
+/** A conversation with the adapter's own state. */
+export type Followed<State> = State & { readonly conversation: Conversation };
+
+/** The conversations of a run: its own, and those of loops that ran beside it, by the hash of their first message. */
+interface Loops<State> {
+  readonly own: Followed<State>;
+  opening: string | undefined;
+  readonly beside: Map<string, Followed<State>>;
+}
+
+/**
+ * The conversations of an adapter, each with its own state. A run has one conversation at a time. A loop that begins while
+ * another one of the same run waits for an answer or for tools gets a child run, which ends with the run. Two such loops with
+ * the same first message are not told apart.
+ */
+export class Conversations<State extends object> {
+  readonly #options: AdapterOptions;
+  readonly #start: () => State;
+  readonly #byRun = new WeakMap<Run, Loops<State>>();
+
+  /** @param start  creates the adapter's state of a conversation */
+  constructor(options: AdapterOptions, start: () => State) {
+    this.#options = options;
+    this.#start = start;
+  }
+
+  /** Returns the run's own conversation. */
+  of(run: Run): Followed<State> {
+    return this.#loops(run).own;
+  }
+
+  /**
+   * Returns the conversation of a request.
+   *
+   * @param firstMessage  the first message of the user in the request, as JSON
+   * @param resultIds     ids of the calls whose results the request contains
+   */
+  asking(run: Run, firstMessage: unknown, resultIds: () => readonly string[]): Followed<State> {
+    const loops = this.#loops(run);
+    const { own, beside } = loops;
+    const opening = hashText(JSON.stringify(firstMessage) ?? '');
+    const known = beside.get(opening);
+    if (known !== undefined) return known;
+    loops.opening ??= opening;
+    if (loops.opening === opening || !own.conversation.isBusy || own.conversation.hasOpen(resultIds())) {
+      loops.opening = opening;
+      return own;
+    }
+    const child = run.child();
+    const created = this.of(child);
+    beside.set(opening, created);
+    run.beforeEnd(() => {
+      if (!child.isEnded) child.emit({ type: 'agent_end' });
+      return undefined;
+    });
     return created;
-  };
+  }
+
+  /** Returns the conversation whose last answer contains the call, else the run's own. */
+  calling(run: Run, call: IssuedCall | undefined): Followed<State> {
+    const { own, beside } = this.#loops(run);
+    if (call === undefined || beside.size === 0) return own;
+    return [own, ...beside.values()].find(({ conversation }) => conversation.waitsFor(call)) ?? own;
+  }
+
+  #loops(run: Run): Loops<State> {
+    const known = this.#byRun.get(run);
+    if (known !== undefined) return known;
+    const noWayBeforeAnswer = 'no request follows a final answer';
+    const own = { ...this.#start(), conversation: new Conversation(run, { ...this.#options, noWayBeforeAnswer }) };
+    const loops: Loops<State> = { own, opening: undefined, beside: new Map() };
+    this.#byRun.set(run, loops);
+    return loops;
+  }
 }

@@ -14,7 +14,7 @@ export {
   type SentRequest,
   type ShownResult,
 } from './conversation.ts';
-export { conversations } from './conversations.ts';
+export { Conversations, type Followed } from './conversations.ts';
 export { guarded, type Guard } from './guarded.ts';
 export type { CallResult, IssuedCall } from './issued-call.ts';
 export type { OpenCall } from './open-calls.ts';

@@ -104,6 +104,11 @@ export function newsOfItems(
   return { messages, results };
 }
 
+/** Returns the ids of the calls whose results are in a request. */
+export function resultIdsOf(items: readonly unknown[]): readonly string[] {
+  return newsOfItems(items, { seen: 0, isChained: true }).results.map(({ id }) => id);
+}
+
 /** Returns true for an item that the model produced. */
 export function isModels(item: unknown): boolean {
   if (!isJsonObject(item)) return false;

@@ -5,8 +5,8 @@ import { present } from '../../core/base/json.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { Run } from '../../core/run/run.ts';
 
-/** Names of the errors that the platform and the SDKs throw when the user aborts. */
-const ABORTS: ReadonlySet<string> = new Set(['AbortError', 'APIUserAbortError']);
+/** Names of the errors that the platform and the SDKs throw when the user aborts. `AbortSignal.timeout` aborts by a `TimeoutError`. */
+const ABORTS: ReadonlySet<string> = new Set(['AbortError', 'APIUserAbortError', 'TimeoutError', 'ResponseAborted']);
 
 /** Message of the openai package's abort error. Needed because a bundler may have renamed the class. */
 const ABORT_MESSAGE = 'Request was aborted.';
@@ -31,6 +31,9 @@ export interface Trouble {
   /** The error's message. */
   readonly reason: string;
 }
+
+/** The reader of a streamed answer left before its end. */
+export const STREAM_LEFT: Trouble = { outcome: 'aborted', why: 'interrupted', reason: 'the stream was cancelled' };
 
 /** Classifies an error by the names that the platform and the SDKs use. */
 export function troubleOf(error: unknown): Trouble {

@@ -12,7 +12,7 @@ export interface ToolParts {
   readonly scope: RunScope;
   readonly guard: Guard;
   /** The conversation of the run that calls the tool. */
-  readonly conversation: () => Conversation;
+  readonly conversation: (call: IssuedCall) => Conversation;
   /** `throw`: an error of a tool is rethrown. `result`: the error becomes the tool's result. */
   readonly onToolError: 'throw' | 'result';
   /** Returns true if a returned result reports a failure. */
@@ -50,7 +50,7 @@ const WHERE = 'tool';
 export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolReturn> {
   const { guard, scope } = parts;
   const { call, carries = () => true, isAborted = () => false } = work;
-  const conversation = parts.conversation();
+  const conversation = parts.conversation(call);
   const open = guard<OpenCall | undefined>(WHERE, () => beginCall(conversation, work));
   const adviceText = (handles: readonly AdviceHandle[], result: unknown): string | undefined =>
     guard(WHERE, () => {
@@ -85,7 +85,7 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
  */
 export function refusedArgs(parts: ToolParts, call: IssuedCall, error: unknown): string | undefined {
   return parts.guard(WHERE, () => {
-    const conversation = parts.conversation();
+    const conversation = parts.conversation(call);
     const open = beginCall(conversation, { call });
     return conversation.said(endCall(conversation, open, { result: messageOf(error), isError: true }), CHANNEL);
   });

@@ -1,8 +1,9 @@
 import { isJsonObject } from '../../core/base/json.ts';
 import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
 import type { Conversation } from '../host/conversation.ts';
-import { conversations } from '../host/conversations.ts';
+import { Conversations } from '../host/conversations.ts';
 import { guarded } from '../host/guarded.ts';
+import type { IssuedCall } from '../host/issued-call.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import { troubleOf } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
@@ -10,6 +11,8 @@ import { runTool } from '../host/run-tool.ts';
 import type { Run } from '../../core/run/run.ts';
 import {
   answerOfMessage,
+  firstMessageOf,
+  resultIdsOf,
   callOfMembers,
   newsOfMessages,
   outcomeOfMessage,
@@ -44,16 +47,16 @@ export function coxswainMiddleware<Middleware>(
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
   /** The state is the message count and the system prompt of the last request. */
-  const conversationOf = conversations(options, () => ({ seen: 0, system: '' }));
-  conversationOf(run);
+  const conversations = new Conversations(options, () => ({ seen: 0, system: '' }));
+  conversations.of(run);
   reportUnseen(run, 'langchain', {
     message: 'no request to a model was seen: pass the middleware to createAgent({ middleware: [...] })',
-    isSeen: () => conversationOf(run).conversation.hasAsked || run.analysis.calls > 0,
+    isSeen: () => conversations.of(run).conversation.hasAsked || run.analysis.calls > 0,
   });
   const make = (Message: new (fields: never) => object, fields: object): object => new Message(fields as never);
 
   const wrapModelCall = async (request: ModelCallRequest & object, handler: Handler): Promise<unknown> => {
-    const asking = conversationOf(scope.asking);
+    const asking = conversations.asking(scope.asking, firstMessageOf(request), () => resultIdsOf(request));
     const { conversation } = asking;
     await conversation.run.ready();
     const outgoing = guard('langchain request', () =>
@@ -98,7 +101,8 @@ export function coxswainMiddleware<Middleware>(
         throw error;
       }
     };
-    const conversation = (): Conversation => conversationOf(scope.calling).conversation;
+    const conversation = (issued: IssuedCall): Conversation =>
+      conversations.calling(scope.calling, issued).conversation;
     const isError = (): boolean => returned !== undefined && outcomeOfMessage(returned.value).isError;
     const { result, feedback } = await runTool(
       { scope, guard, conversation, onToolError: 'result', isError },

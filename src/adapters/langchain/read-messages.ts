@@ -40,6 +40,16 @@ export function newsOfMessages(
   return { messages, results };
 }
 
+/** The content of the first message of the user in a request. */
+export function firstMessageOf({ messages }: ModelCallRequest): unknown {
+  return membersOf(messages.find((message) => messageType(message) === 'human'))['content'];
+}
+
+/** The ids of the calls whose results are in a request. */
+export function resultIdsOf({ messages }: ModelCallRequest): readonly string[] {
+  return messages.flatMap((message) => wordOf(membersOf(message)['tool_call_id']) ?? []);
+}
+
 /** Converts the request, as it was sent, to the format of its record. */
 export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCallRequest): SentRequest {
   const offeredTools = Array.isArray(tools) ? tools.filter(isJsonObject) : [];

@@ -1,8 +1,8 @@
 import { identityOf } from '../host/adapter-options.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import type { Conversation } from '../host/conversation.ts';
-import { conversations } from '../host/conversations.ts';
-import type { Trouble } from '../host/run-outcome.ts';
+import { Conversations } from '../host/conversations.ts';
+import { STREAM_LEFT } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
 import type { Run } from '../../core/run/run.ts';
 
@@ -13,8 +13,6 @@ export interface Followed {
   seen: number;
   instructions: string | undefined;
 }
-
-const CANCELLED: Trouble = { outcome: 'aborted', why: 'interrupted', reason: 'the stream was cancelled' };
 
 /** An aborted stream ends without an error. Its result says so. */
 function isCancelled(result: unknown): boolean {
@@ -28,7 +26,7 @@ function isCancelled(result: unknown): boolean {
 export class AgentRuns {
   readonly scope: RunScope = new RunScope(() => this.#active);
   readonly #root: Run;
-  readonly #of: (run: Run) => Followed;
+  readonly #conversations: Conversations<Omit<Followed, 'conversation'>>;
   readonly #all = new Set<Followed>();
   readonly #byAgent = new Map<string, Run>();
   #active: Run;
@@ -40,9 +38,9 @@ export class AgentRuns {
   constructor(root: Run, options: { readonly maxChars?: number }) {
     this.#root = root;
     this.#active = root;
-    this.#of = conversations(options, () => ({ seen: 0, instructions: undefined as string | undefined }));
+    this.#conversations = new Conversations(options, () => ({ seen: 0, instructions: undefined }));
     root.beforeEnd(() => {
-      if (isCancelled(this.latest)) this.of(this.#active).conversation.troubled(CANCELLED);
+      if (isCancelled(this.latest)) this.of(this.#active).conversation.troubled(STREAM_LEFT);
       const { ending } = this.of(this.#active).conversation;
       for (const run of this.#byAgent.values()) if (run !== root) run.emit({ type: 'agent_end', ...ending });
       return ending;
@@ -50,7 +48,7 @@ export class AgentRuns {
   }
 
   of(run: Run): Followed {
-    const followed = this.#of(run);
+    const followed = this.#conversations.of(run);
     this.#all.add(followed);
     return followed;
   }

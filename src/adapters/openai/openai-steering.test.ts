@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { feedbackAfterEachCall } from '../../../test/support/adapter-contract/contract-advice.ts';
 import { recordedRun } from '../../../test/support/recorded-run.ts';
-import { openaiSteering } from './openai-steering.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createCoxswain } from '../../core/run/coxswain.ts';
+import { memoryStore } from '../../core/store/memory-store.ts';
+import { readAll } from '../../testing/read-all.ts';
+import { openaiSteering, type OpenAiSteering } from './openai-steering.ts';
+import type { ChatToolCall } from './sdk-shapes.ts';
 
 const FEEDBACK = { feedback: [feedbackAfterEachCall()] };
 const CALL = { type: 'function', id: 'a', function: { name: 'look', arguments: '{"at":1}' } } as const;
@@ -99,4 +104,75 @@ test('after the end of the run nothing is recorded, and tools work on', async ()
   await run.end();
   expect(await steering.runToolCall(CALL, () => 'quiet')).toMatchObject({ content: 'quiet' });
   expect(await recorded('tool_started')).toEqual([]);
+});
+
+/** Plays a loop of chat completions whose model asks for one call a turn, three times, with the ids `call_1` to `call_3`. */
+async function playLoop(steering: OpenAiSteering, name: string): Promise<string> {
+  let turns = 0;
+  const send = steering.fetch(async () => {
+    await nextTurn();
+    turns += 1;
+    const called = { name: 'look', arguments: JSON.stringify({ at: `${name}${turns}` }) };
+    const message =
+      turns > 3 ? { content: 'Done.' } : { tool_calls: [{ id: `call_${turns}`, type: 'function', function: called }] };
+    return Response.json({ model: 'm', choices: [{ message }] });
+  });
+  const messages: unknown[] = [{ role: 'user', content: `Task of ${name}` }];
+  for (;;) {
+    const response = await send('http://model/v1/chat/completions', {
+      method: 'POST',
+      body: JSON.stringify({ messages }),
+    });
+    const { choices } = (await response.json()) as { choices: [{ message: { tool_calls?: ChatToolCall[] } }] };
+    const { message } = choices[0];
+    messages.push(message);
+    if (message.tool_calls === undefined) return JSON.stringify(messages);
+    for (const call of message.tool_calls) {
+      messages.push(
+        await steering.runToolCall(call, async (text) => {
+          await nextTurn();
+          return `seen ${text}`;
+        }),
+      );
+    }
+  }
+}
+
+test('two loops at once in one run, with the same call ids, each get the advice on their own calls', async () => {
+  const store = memoryStore();
+  const steeringOptions = { feedback: [feedbackAfterEachCall()], guidance: [] };
+  const cox = createCoxswain({ store, newRunId: () => 'child', ...steeringOptions });
+  const run = cox.startRun({ runId: 'run' });
+  const steering = openaiSteering(run);
+  const histories = await Promise.all([playLoop(steering, 'A'), playLoop(steering, 'B')]);
+  await run.end();
+  for (const [at, name] of ['A', 'B'].entries()) {
+    const records = await readAll(store, at === 0 ? 'run' : 'child');
+    const results = records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.result] : []));
+    expect(results).toEqual([1, 2, 3].map((turn) => `seen {"at":"${name}${turn}"}`));
+    const said = records.flatMap(({ payload }) => (payload.kind === 'feedback_produced' ? [payload.text] : []));
+    expect(said).toHaveLength(3);
+    expect(histories[at]?.match(/COX-FEEDBACK-\d/g)).toEqual(said.map((text) => /COX-FEEDBACK-\d/.exec(text)?.[0]));
+    const asked = records.flatMap(({ payload }) =>
+      payload.kind === 'message_appended' && payload.message.role === 'user' ? [payload.message.content] : [],
+    );
+    expect(asked).toEqual([`Task of ${name}`]);
+  }
+  expect(await store.findRun('child')).toMatchObject({ parentRunId: 'run', outcome: 'ended' });
+});
+
+test('an answer whose reader leaves ends the run as aborted', async () => {
+  const { run, recorded } = recordedRun();
+  const chunk = 'data: {"choices":[{"index":0,"delta":{"content":"It is"}}]}\n\n';
+  const send = openaiSteering(run).fetch(() => {
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(new TextEncoder().encode(chunk)) });
+    return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }));
+  });
+  const body = JSON.stringify({ messages: [{ role: 'user', content: 'Go.' }], stream: true });
+  const response = await send('http://model/v1/chat/completions', { method: 'POST', body });
+  const reader = response.body!.getReader();
+  await reader.read();
+  await reader.cancel();
+  await run.end();
+  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'aborted', reason: 'interrupted' }]);
 });

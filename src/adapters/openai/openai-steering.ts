@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../core/base/json.ts';
 import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
-import { conversations } from '../host/conversations.ts';
+import { Conversations } from '../host/conversations.ts';
 import { guarded } from '../host/guarded.ts';
-import { newsOfItems } from '../host/response-items.ts';
+import { newsOfItems, resultIdsOf } from '../host/response-items.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import { followed } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
@@ -106,35 +106,35 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
   });
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
-  const conversationOf = conversations(options, (): LastRequest => ({ seen: 0, endsWithTool: false }));
+  const conversations = new Conversations(options, (): LastRequest => ({ seen: 0, endsWithTool: false }));
   reportUnseen(run, 'openai', {
     message: 'no request to a model was seen: create the client with new OpenAI({ fetch: steering.fetch() })',
-    isSeen: () => conversationOf(run).conversation.hasAsked || run.analysis.calls > 0,
+    isSeen: () => conversations.of(run).conversation.hasAsked || run.analysis.calls > 0,
   });
   const parts: RunnableParts = {
     scope,
     guard,
-    conversation: () => conversationOf(scope.calling).conversation,
+    conversation: (call) => conversations.calling(scope.calling, call).conversation,
     onToolError: options.onToolError ?? 'throw',
     isError: options.isError ?? (() => false),
     isRefused: options.isRefused,
-    carries: () => !conversationOf(scope.calling).endsWithTool,
+    carries: () => !conversations.of(scope.calling).endsWithTool,
   };
   const readResult = (result: unknown): { readonly outcome?: 'refused' } =>
     options.isRefused?.(result) === true ? { outcome: 'refused' } : {};
   const prepare = (body: unknown, key: unknown): SteeredRequest | undefined => {
-    const asking = conversationOf(scope.asking);
-    const { conversation } = asking;
     const request = requestOf(body);
     if (request === undefined || !isJsonObject(body)) {
-      conversation.run.emit(unrecognisedEvent('request', body));
+      scope.asking.emit(unrecognisedEvent('request', body));
       return undefined;
     }
-    const outgoing = conversation.request(
-      key,
-      newsOfItems(request.items, { seen: asking.seen, isChained: request.isChained }, readResult),
-    );
-    asking.seen = request.isChained ? 0 : request.items.length;
+    const { isChained, items } = request;
+    const asking = isChained
+      ? conversations.of(scope.asking)
+      : conversations.asking(scope.asking, items.find(isUsers), () => resultIdsOf(items));
+    const { conversation } = asking;
+    const outgoing = conversation.request(key, newsOfItems(items, { seen: asking.seen, isChained }, readResult));
+    asking.seen = isChained ? 0 : items.length;
     asking.endsWithTool = request.api === 'chat' && isJsonObject(body['tool_choice']);
     const { text } = outgoing;
     if (text === undefined) {
@@ -182,14 +182,19 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     observe(answer) {
       if (usesFetch) return;
       const work = (): void => {
+        const conversation = prepared?.conversation ?? conversations.of(scope.asking).conversation;
         prepared?.outgoing.accepted(prepared.channel);
         prepared = undefined;
-        takeAnswer(conversationOf(scope.asking).conversation, answer);
+        takeAnswer(conversation, answer);
       };
       guard('openai answer', work);
     },
     follow: (work) => followed(run, work),
   };
+}
+
+function isUsers(item: unknown): boolean {
+  return isJsonObject(item) && item['role'] === 'user';
 }
 
 interface RunnableParts extends ToolParts {

@@ -1,8 +1,7 @@
-import { messageOf } from '../../core/base/error.ts';
 import type { OutgoingRequest } from '../host/advice-under-way.ts';
 import type { Conversation } from '../host/conversation.ts';
 import type { Guard } from '../host/guarded.ts';
-import { troubleOf } from '../host/run-outcome.ts';
+import { STREAM_LEFT, troubleOf } from '../host/run-outcome.ts';
 import type { Fetch } from './sdk-shapes.ts';
 import { answerOf, isUnfinished, unrecognisedEvent } from './to-events.ts';
 import { type JsonMembers, membersOf, objectsIn, textOrEmpty, isJsonObject, jsonOf } from '../../core/base/json.ts';
@@ -259,8 +258,9 @@ export function takeAnswer(conversation: Conversation, body: unknown): void {
 
 /** Reports an answer that broke off. Its received part is recorded as a message. Its calls never ran. */
 function takeBroken(conversation: Conversation, body: unknown, error: unknown): void {
-  const reason = error === undefined ? 'the answer was not read to its end' : messageOf(error);
-  if (error !== undefined) conversation.troubled(troubleOf(error));
+  const trouble = error === undefined ? STREAM_LEFT : troubleOf(error);
+  const { reason } = trouble;
+  conversation.troubled(trouble);
   const answer = answerOf(body);
   if (answer === undefined) return;
   conversation.run.emit({ type: 'message_end', message: { ...answer.message, errorMessage: reason } });

@@ -64,8 +64,8 @@ export function adapterContractCase(
 function cachedPlayer(harness: AdapterHarness): (scene: Scene) => Promise<AdapterOutcome> {
   const byScript = new Map<Scene['script'], Map<string, Promise<AdapterOutcome>>>();
   return (scene) => {
-    const { below, script, streaming = false, session = false, userHookThrows = false } = scene;
-    const key = JSON.stringify({ below, streaming, session, userHookThrows });
+    const { below, script, streaming = false, session = false, userHookThrows = false, abortReason } = scene;
+    const key = JSON.stringify({ below, streaming, session, userHookThrows, abortReason });
     const byKey = byScript.get(script) ?? new Map<string, Promise<AdapterOutcome>>();
     byScript.set(script, byKey);
     const outcome = byKey.get(key) ?? harness.run(scene);

@@ -100,6 +100,16 @@ export function faultsContract(contract: AdapterContractCase): void {
       expect(payloadsOf(outcome.records, 'run_ended').map((ended) => ended.outcome)).toEqual(['aborted']);
     });
 
+    check(`a timeout of the user and a stop by coxswain end the run as an abort does${suffix}`, async () => {
+      for (const abortReason of ['timeout', 'stop'] as const) {
+        const scene = { ...ABORTED, streaming, abortReason };
+        const baseline = await playBaseline(scene);
+        const outcome = await play(scene, SPEAKING);
+        expect(endingOf(outcome)).toEqual(endingOf(baseline));
+        expect(payloadsOf(outcome.records, 'run_ended').map((ended) => ended.outcome)).toEqual(['aborted']);
+      }
+    });
+
     check(`an error of the model's service ends the run as an error${suffix}`, async () => {
       const scene = { ...SERVER_ERROR, streaming };
       const baseline = await playBaseline(scene);

@@ -48,6 +48,8 @@ export interface AdapterScene {
   readonly userHookThrows?: boolean;
   /** Aborts the run when the main request with this index (from 0) has arrived, before the response. */
   readonly abortAtRequest?: number;
+  /** Reason of the abort; default: none, as of a user. `timeout`: as of `AbortSignal.timeout`. `stop`: that of `run.stopSignal`. */
+  readonly abortReason?: 'timeout' | 'stop';
   /** Delay of each model response in milliseconds; default: 0. */
   readonly answerAfterMs?: number;
   /** Adds hooks or wrappers without effect, as the baseline for overhead measurements. */
