@@ -1,5 +1,5 @@
 import { createDeepAgent } from 'deepagents';
-import { createAgent, tool } from 'langchain';
+import { createAgent, tool, toolStrategy } from 'langchain';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
@@ -70,5 +70,52 @@ test('a subagent of deepagents with the middleware is a child run with its own t
     expect(payloadsOf(child, 'tool_ended')).toMatchObject([{ tool_name: 'dig', result: 'soil' }]);
     expect(payloadsOf(child, 'feedback_delivered')).toMatchObject([{ delivered: true, channel: 'tool-result' }]);
     expect(payloadsOf(child, 'run_ended')).toMatchObject([{ outcome: 'ended' }]);
+  });
+});
+
+const look = tool(async () => 'quiet', { name: 'look', description: 'Looks.', schema: z.object({}) });
+
+test('a structured response keeps its turn, its tokens and its call, and the advice stands once in the message', async () => {
+  const rooms = toolStrategy(z.object({ rooms: z.number() }));
+  const script: ModelScript = {
+    turns: [
+      { calls: [{ id: 'a', name: 'look', args: {} }] },
+      { calls: [{ id: 'b', name: 'extract-1', args: { rooms: 3 } }] },
+    ],
+  };
+  await withOpenAi(script, FEEDBACK, async ({ run, baseURL, records }) => {
+    const middleware = [coxswainMiddleware(run, handles)];
+    const agent = createAgent({ model: chatModel(baseURL), tools: [look], responseFormat: rooms, middleware });
+    const { messages, structuredResponse } = await agent.invoke(GO);
+    expect(structuredResponse).toEqual({ rooms: 3 });
+    expect(JSON.stringify(messages).match(/COX-FEEDBACK-1/g)).toHaveLength(1);
+    const { own } = await records();
+    expect(payloadsOf(own, 'tool_ended').map(({ tool_name: name }) => name)).toEqual(['look', 'extract-1']);
+    expect(payloadsOf(own, 'unrecognised')).toEqual([]);
+    const usages = payloadsOf(own, 'message_appended').flatMap(({ message }) => message.usage?.input_tokens ?? []);
+    expect(usages).toEqual([100, 100]);
+    expect(payloadsOf(own, 'run_ended')).toMatchObject([{ outcome: 'ended' }]);
+  });
+});
+
+test('an agent of a module serves one run after another, and says when its only run has ended', async () => {
+  const script: ModelFunction = (_, index) =>
+    index % 2 === 0 ? { calls: [{ id: 'a', name: 'look', args: {} }] } : { text: 'Done.' };
+  await withOpenAi(script, FEEDBACK, async ({ run, baseURL, records, faults }) => {
+    let current = run;
+    const agents = [() => current, run].map((source) =>
+      createAgent({ model: chatModel(baseURL), tools: [look], middleware: [coxswainMiddleware(source, handles)] }),
+    );
+    const [ofModule, ofRun] = agents;
+    await ofModule?.invoke(GO);
+    const second = run.child({ agentName: 'second' });
+    current = second;
+    await ofModule?.invoke(GO);
+    await second.end();
+    expect(second.analysis.calls).toBe(1);
+    expect(payloadsOf((await records()).own, 'tool_ended')).toHaveLength(1);
+    expect(faults()).toBe(0);
+    await ofRun?.invoke(GO);
+    expect(faults()).toBe(1);
   });
 });

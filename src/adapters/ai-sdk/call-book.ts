@@ -1,7 +1,8 @@
-import { isJsonObject, present } from '../../core/base/json.ts';
+import { present } from '../../core/base/json.ts';
 import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { CallIds } from '../host/call-ids.ts';
+import { saysThatItFailed } from '../host/content-blocks.ts';
 import type { Run } from '../../core/run/run.ts';
 import { aiSdkCapabilities } from './capabilities.ts';
 import type { AnsweredCall } from './model-answer.ts';
@@ -172,9 +173,4 @@ export class CallBook {
       if (state === 'ended' && waiting.length === 0 && text === undefined) this.#calls.delete(id);
     }
   }
-}
-
-/** Returns true if the result of an MCP tool has its error flag set. */
-function saysThatItFailed(result: unknown): boolean {
-  return isJsonObject(result) && result['isError'] === true && Array.isArray(result['content']);
 }

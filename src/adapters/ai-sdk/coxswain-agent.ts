@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { MAX_ADVICE_CHARS } from '../../core/steering/advice/advice.ts';
-import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
+import { checkAdapter, currentRun, type AdapterOptions, type RunSource } from '../host/adapter-options.ts';
 import { guarded } from '../host/guarded.ts';
 import type { Run } from '../../core/run/run.ts';
 import { isJsonObject } from '../../core/base/json.ts';
@@ -186,19 +186,20 @@ const UNSEEN =
  * Connects a run to the AI SDK (ai 7 and 6). Records model requests and tool calls, and delivers advice to the model. End the
  * run with `run.end()`. An agent loop inside a tool gets a child run. In ai 7, a concurrent loop also gets a child run.
  *
+ * @param source  the run, or a function that returns the run of the current request, for an agent that outlives its runs
  * @throws CoxswainError "invalid-argument" for an option out of range
  * Cost: some tens of microseconds per request, plus the evaluation of advice.
  */
-export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): CoxswainAgent {
-  checkAdapter('coxswainAgent', run, options, { forceTurn: true });
+export function coxswainAgent(source: RunSource, options: CoxswainAgentOptions = {}): CoxswainAgent {
+  checkAdapter('coxswainAgent', source, options, { forceTurn: true });
   const { maxChars = MAX_ADVICE_CHARS, forceTurn = false } = options;
-  const guard = guarded(run, options);
-  const scope = new RunScope(() => run);
+  const guard = guarded(source, options);
+  const scope = new RunScope(currentRun('ai-sdk', source));
   const loopOptions = { maxChars, forceTurn };
   const loops = new RunLoops((owner) => new AgentLoop(owner, guard, loopOptions));
   listenToSdkLoops();
-  loops.of(run);
-  reportUnseen(run, 'ai-sdk', { message: UNSEEN });
+  if (typeof source !== 'function') loops.of(source);
+  reportUnseen(source, 'ai-sdk', { message: UNSEEN });
   const watchOf = (): ModelWatch => {
     const loop = loops.asking(scope.asking);
     return { loop, guard, ready: async () => await loop.run.ready() };

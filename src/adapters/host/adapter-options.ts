@@ -4,6 +4,12 @@ import { present } from '../../core/base/json.ts';
 import type { AgentIdentity } from '../../core/records/agent-event.ts';
 import type { Run } from '../../core/run/run.ts';
 
+/**
+ * The run of an agent, or a function that returns it, for an agent that serves several runs, such as one of a module. The
+ * function is called for each request and each tool, in their asynchronous context.
+ */
+export type RunSource = Run | (() => Run);
+
 /** Options of every adapter. */
 export interface AdapterOptions {
   /**
@@ -23,13 +29,32 @@ export interface AdapterOptions {
  */
 export function checkAdapter<Options extends object>(
   name: string,
-  run: Run | undefined,
+  run: RunSource | undefined,
   options: Options,
   own: Readonly<Record<Exclude<keyof Options, keyof AdapterOptions>, true>>,
 ): void {
-  if (typeof run?.emit !== 'function')
+  if (typeof run !== 'function' && typeof run?.emit !== 'function')
     throw invalidArgument(`${name} needs a run, such as createCoxswain().startRun()`);
   checkMembers(name, options, { onError: true, maxChars: true, ...own });
+}
+
+/**
+ * Returns the function that gives the current run. A run that ended at its host is reported once, because nothing of the agent
+ * is recorded any more.
+ */
+export function currentRun(where: string, source: RunSource): () => Run {
+  const reported = new WeakSet<Run>();
+  return () => {
+    const run = typeof source === 'function' ? source() : source;
+    if (run.isEnded && !reported.has(run)) {
+      reported.add(run);
+      run.reportFault(
+        where,
+        new Error('the agent works on after the end of its run: pass a function that returns the run'),
+      );
+    }
+    return run;
+  };
 }
 
 /** The parts of an agent's identity that the SDK reports. */

@@ -77,3 +77,8 @@ function imageBlock(part: Readonly<Record<string, unknown>>): ContentBlock | und
   if (inlineData?.[1] === undefined) return { type: 'image', mediaType: 'image/*', url };
   return { type: 'image', mediaType: inlineData[1], dataBase64: url.slice(inlineData[0].length) };
 }
+
+/** Returns true if the result of an MCP tool has its error flag set. */
+export function saysThatItFailed(result: unknown): boolean {
+  return isJsonObject(result) && result['isError'] === true && Array.isArray(result['content']);
+}

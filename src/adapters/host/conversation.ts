@@ -4,6 +4,7 @@ import type { AgentMessage } from '../../core/records/agent-message.ts';
 import type { Run } from '../../core/run/run.ts';
 import { identityOf } from './adapter-options.ts';
 import { present } from '../../core/base/json.ts';
+import { saysThatItFailed } from './content-blocks.ts';
 import { AdviceUnderWay, type OutgoingRequest } from './advice-under-way.ts';
 import type { CallResult, IssuedCall } from './issued-call.ts';
 import { UnansweredCalls, type OpenCall } from './open-calls.ts';
@@ -197,8 +198,9 @@ export class Conversation {
    *
    * @returns advice on the result; the caller must pass it to `said` or `later`
    */
-  ended(call: OpenCall, { result, isError, outcome }: CallResult): readonly AdviceHandle[] {
+  ended(call: OpenCall, { result, isError: isFlagged, outcome }: CallResult): readonly AdviceHandle[] {
     this.#calls.close(call);
+    const isError = isFlagged || saysThatItFailed(result);
     const end = { toolCallId: call.callId, toolName: call.name, result, isError, ...present({ outcome }) };
     this.run.emit({ type: 'tool_execution_end', ...end });
     const handles = [...call.before, ...this.run.advise('post_tool_result')];

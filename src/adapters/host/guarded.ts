@@ -1,5 +1,4 @@
-import type { Run } from '../../core/run/run.ts';
-import type { AdapterOptions } from './adapter-options.ts';
+import type { AdapterOptions, RunSource } from './adapter-options.ts';
 
 /** Runs part of an adapter's work so that an internal error cannot reach the agent. */
 export interface Guard {
@@ -9,15 +8,15 @@ export interface Guard {
 }
 
 /**
- * Creates the guard of an adapter. Under `onError: 'record'`, the guard records an internal error in `run` and returns
+ * Creates the guard of an adapter. Under `onError: 'record'`, the guard records an internal error in the run and returns
  * `otherwise`. Under `throw`, it rethrows the error.
  */
-export function guarded(run: Run, options: Pick<AdapterOptions, 'onError'> = {}): Guard {
+export function guarded(source: RunSource, options: Pick<AdapterOptions, 'onError'> = {}): Guard {
   return <Result>(where: string, work: () => Result, otherwise?: Result) => {
     try {
       return work();
     } catch (error) {
-      run.reportFault(where, error);
+      (typeof source === 'function' ? source() : source).reportFault(where, error);
       if (options.onError === 'throw') throw error;
       return otherwise;
     }

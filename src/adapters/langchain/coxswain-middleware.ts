@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../core/base/json.ts';
-import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
+import { checkAdapter, currentRun, type AdapterOptions, type RunSource } from '../host/adapter-options.ts';
 import type { Conversation } from '../host/conversation.ts';
 import { Conversations } from '../host/conversations.ts';
 import { guarded } from '../host/guarded.ts';
@@ -8,7 +8,6 @@ import { reportUnseen } from '../host/report-unseen.ts';
 import { troubleOf } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
 import { runTool } from '../host/run-tool.ts';
-import type { Run } from '../../core/run/run.ts';
 import {
   answerOfMessage,
   firstMessageOf,
@@ -33,25 +32,24 @@ type Handler = (request: object) => Promise<unknown>;
 /**
  * Creates a middleware for `createAgent` and `createDeepAgent`. It reports requests, answers and calls to `run`, and delivers
  * the run's advice to the model. Model requests from within a tool, for example from a subagent with the same middleware,
- * belong to a child run. End the run with `run.end()`.
+ * belong to a child run. End the run with `run.end()`. An agent that outlives its runs gets a function that returns the run.
  *
  * In LangChain, a middleware with `wrapToolCall` makes an error of a tool end the agent. This middleware handles the error as
  * an agent without middleware does.
  */
 export function coxswainMiddleware<Middleware>(
-  run: Run,
+  source: RunSource,
   { createMiddleware, ToolMessage, HumanMessage }: LangchainHandles<Middleware>,
   options: AdapterOptions = {},
 ): Middleware {
-  checkAdapter('coxswainMiddleware', run, options, {});
-  const guard = guarded(run, options);
-  const scope = new RunScope(() => run);
+  checkAdapter('coxswainMiddleware', source, options, {});
+  const guard = guarded(source, options);
+  const scope = new RunScope(currentRun('langchain', source));
   /** The state is the message count and the system prompt of the last request. */
   const conversations = new Conversations(options, () => ({ seen: 0, system: '' }));
-  conversations.of(run);
-  reportUnseen(run, 'langchain', {
+  if (typeof source !== 'function') conversations.of(source);
+  reportUnseen(source, 'langchain', {
     message: 'no request to a model was seen: pass the middleware to createAgent({ middleware: [...] })',
-    isSeen: () => conversations.of(run).conversation.hasAsked || run.analysis.calls > 0,
   });
   const make = (Message: new (fields: never) => object, fields: object): object => new Message(fields as never);
 
@@ -119,10 +117,25 @@ export function coxswainMiddleware<Middleware>(
     }
     const { value } = returned;
     if (feedback === undefined || !isJsonObject(value)) return value;
-    return make(ToolMessage, { ...value, content: withFeedback(value['content'], feedback) });
+    return make(ToolMessage, { ...fieldsOf(value), content: withFeedback(value['content'], feedback) });
   };
 
   return createMiddleware({ name: 'coxswain', wrapModelCall, wrapToolCall } as never);
+}
+
+/** The fields of a tool message that its constructor takes. It keeps what it is given a second time, under `lc_kwargs`. */
+function fieldsOf(message: Readonly<Record<string, unknown>>): object {
+  const names = [
+    'tool_call_id',
+    'name',
+    'status',
+    'artifact',
+    'metadata',
+    'additional_kwargs',
+    'response_metadata',
+    'id',
+  ];
+  return Object.fromEntries(names.flatMap((name) => (message[name] === undefined ? [] : [[name, message[name]]])));
 }
 
 /** Appends the feedback after a blank line, or as an additional part. */

@@ -63,11 +63,18 @@ export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCal
   };
 }
 
-/** Reads a model's answer. Undefined if the value is not a model message. */
-export function answerOfMessage(message: unknown, modelId: string | undefined): ConversationAnswer | undefined {
+/** Reads a model's answer, or the first of an answer with a structured response. Undefined if the value has no model message. */
+export function answerOfMessage(answer: unknown, modelId: string | undefined): ConversationAnswer | undefined {
+  const { messages } = membersOf(answer);
+  // An answer with a structured response comes with the result of its call, because no tool runs.
+  const parts: readonly unknown[] = Array.isArray(messages) ? messages : [answer];
+  const message = parts.find((part) => messageType(part) === 'ai');
   if (!isJsonObject(message) || messageType(message) !== 'ai') return undefined;
   const { content, tool_calls: toolCalls, usage_metadata: counts, response_metadata: metadata } = message;
-  const calls = (Array.isArray(toolCalls) ? toolCalls : []).filter(isJsonObject).map(callOfMembers);
+  const calls = (Array.isArray(toolCalls) ? toolCalls : []).filter(isJsonObject).map((members): IssuedCall => {
+    const result = parts.find((part) => membersOf(part)['tool_call_id'] === members['id']);
+    return { ...callOfMembers(members), ...(result === undefined ? {} : { answer: outcomeOfMessage(result) }) };
+  });
   const ownBlocks = contentBlocks(content).filter((block) => !isCall(block));
   const { model_name, model, finish_reason, stop_reason } = membersOf(metadata);
   const usage = membersOf(counts);
