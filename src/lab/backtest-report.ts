@@ -82,6 +82,18 @@ export interface PartReport {
   readonly tasks: number;
   /** In the same order as `configurations`. */
   readonly byConfiguration: readonly PartFigures[];
+  /** The runs by source, agent and model, most runs first. One group if all are alike. */
+  readonly groups: readonly GroupReport[];
+}
+
+/** The runs of one source, agent and model in one part. */
+export interface GroupReport {
+  readonly name: string;
+  readonly runs: number;
+  readonly positive: number;
+  readonly negative: number;
+  /** The figures of all advice, in the same order as `configurations`. */
+  readonly advice: readonly Pick<SignalReport, 'runs' | 'precision' | 'falseRate' | 'atSameCall'>[];
 }
 
 /** The figures of one configuration in one part. */
@@ -208,7 +220,8 @@ export interface QuartilesReport {
 /**
  * Compares how often a signal fires in positive and in negative runs at the same call. It is the Mantel-Haenszel ratio over calls, so a
  * long run does not count as suspicious because of its length. Each call `k` (0-based) is a stratum. The labelled runs with more than `k`
- * calls and no firing before `k` are at risk. First firings at `k` are events.
+ * calls and no firing before `k` are at risk. First firings at `k` are events. Runs are compared only with runs of the same source, agent
+ * and model: agents differ in how often they fail and how often they are flagged.
  */
 export interface RateRatioReport {
   /** Null if either side has no event. Above 1, the signal fires more readily in runs that go wrong. */
@@ -218,6 +231,8 @@ export interface RateRatioReport {
   readonly high: number | null;
   readonly positiveEvents: number;
   readonly negativeEvents: number;
+  /** Runs of groups that have both positive and negative runs. The other labelled runs are compared with none. */
+  readonly comparedRuns: number;
 }
 
 /** A call at which the advice changed. */

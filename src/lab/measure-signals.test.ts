@@ -80,7 +80,14 @@ function byDefinition(runs: readonly MeasuredRun[]): { readonly ratio: number; r
 
 const run: fc.Arbitrary<MeasuredRun> = fc
   .record({ calls: fc.integer({ min: 1, max: 12 }), at: fc.nat(20), positive: fc.option(fc.boolean()) })
-  .map(({ at, calls, positive }) => ({ id: 'r', source: 's', calls, positive, fired: at < calls ? [0, at] : [] }));
+  .map(({ at, calls, positive }) => ({
+    id: 'r',
+    source: 's',
+    group: 'g',
+    calls,
+    positive,
+    fired: at < calls ? [0, at] : [],
+  }));
 
 test('at the same call is what its definition says for any runs; unlabelled runs do not count', () => {
   fc.assert(

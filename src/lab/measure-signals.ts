@@ -71,6 +71,8 @@ function isBefore(left: Ranked, right: Ranked): boolean {
 
 /** One run of a part under one configuration. */
 export interface MeasuredRun extends ExampleRun {
+  /** Source, agent and model. Runs are compared at the same call within a group. */
+  readonly group: string;
   readonly calls: number;
   /** Pairs in firing order: an index in `keys`, and a call. */
   readonly fired: readonly number[];
@@ -163,9 +165,9 @@ function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun
   let negativeRuns = 0;
   const sharesLeft: number[] = [];
   const atRisk: RunAtRisk[] = [];
-  for (const [index, { calls, positive }] of runs.entries()) {
+  for (const [index, { calls, group, positive }] of runs.entries()) {
     const firstCall = first.get(index) ?? null;
-    if (positive !== null && calls > 0) atRisk.push({ positive, calls, firstCall });
+    if (positive !== null && calls > 0) atRisk.push({ positive, calls, firstCall, group });
     if (firstCall === null) continue;
     if (positive === true) positiveRuns += 1;
     if (positive === false) negativeRuns += 1;

@@ -76,6 +76,7 @@ export class RunReplay {
     return {
       id: this.#id,
       task: this.#task,
+      agent: [this.#view.counts.agentName, this.#view.counts.modelId].filter((name) => name !== undefined).join(', '),
       calls: this.#view.calls,
       success: this.#view.outcome?.success ?? null,
       own: this.#hasOwnSteering,

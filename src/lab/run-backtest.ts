@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { present } from '../core/base/json.ts';
 import { CoxswainError, invalidArgument } from '../core/base/error.ts';
 import type { BacktestOptions, BacktestResult } from './backtest-options.ts';
@@ -19,6 +20,7 @@ import { shareText } from '../core/base/number-text.ts';
 import { copiesNote, judgeGates, type Gates, partNames, partOf, type Split } from './judge-gates.ts';
 import {
   BACKTEST_REPORT_VERSION,
+  type GroupReport,
   OFF_POLICY_NOTE,
   type BacktestReport,
   type InputReport,
@@ -247,12 +249,9 @@ function partReport(
     negative: count(false),
     unlabelled: count(null),
     tasks: new Set(runs.map(({ task }) => task)).size,
+    groups: groupReports(runs, { joined, configurations }),
     byConfiguration: configurations.map((_, index) => {
-      const measuredRuns = runs.map(({ row, positive }): MeasuredRun => {
-        const { calls, id, source } = row;
-        return { id, source, calls, positive, fired: row.fired[index] ?? [] };
-      });
-      const figures = measureSignals(measuredRuns, joined.keys);
+      const figures = measureSignals(measuredRuns(runs, index), joined.keys);
       if (!stopEarly) return figures;
       const stoppable = runs.map(({ row, positive }): StoppableRun => {
         return { calls: row.calls, use: row.use, positive, stops: row.stops[index] ?? [] };
@@ -260,6 +259,32 @@ function partReport(
       return { ...figures, stopEarly: measureStops(stoppable) };
     }),
   };
+}
+
+function measuredRuns(runs: readonly KnownRun[], configuration: number): readonly MeasuredRun[] {
+  return runs.map(({ row, positive }) => {
+    const { calls, group, id, source } = row;
+    return { id, source, group, calls, positive, fired: row.fired[configuration] ?? [] };
+  });
+}
+
+function groupReports(
+  runs: readonly KnownRun[],
+  { configurations, joined }: Pick<ReportSetup, 'configurations'> & { readonly joined: JoinedRuns },
+): readonly GroupReport[] {
+  return [...Map.groupBy(runs, ({ row }) => row.group)]
+    .map(([name, members]) => ({
+      name,
+      runs: members.length,
+      positive: members.filter(({ positive }) => positive === true).length,
+      negative: members.filter(({ positive }) => positive === false).length,
+      advice: configurations.map((_, index) => {
+        const { advice } = measureSignals(measuredRuns(members, index), joined.keys);
+        const { atSameCall, falseRate, precision } = advice;
+        return { runs: advice.runs, precision, falseRate, atSameCall };
+      }),
+    }))
+    .toSorted((left, right) => right.runs - left.runs || (left.name < right.name ? -1 : 1));
 }
 
 function inputReport({ rows, problems }: JoinedRuns, runs: readonly KnownRun[]): InputReport {
@@ -347,6 +372,8 @@ interface ReadShard {
 /** A run and the path of its source. */
 interface JoinedRow extends RunRow {
   readonly source: string;
+  /** Source, agent and model. The source is the file, or the folder of files with one run each. */
+  readonly group: string;
 }
 
 interface JoinedRuns {
@@ -366,11 +393,18 @@ function joinShards(shards: readonly ReadShard[]): JoinedRuns {
   const problems: ShardProblem[] = [];
   for (const { path, result } of shards) {
     const numbers = result.keys.map((key) => keys.numberOf(key));
+    const place = result.rows.length > 1 ? path : dirname(path);
     for (const row of result.rows) {
       const fired = row.fired.map((pairs) =>
         pairs.map((value, index) => (index % 2 === 0 ? (numbers[value] ?? 0) : value)),
       );
-      rows.push({ ...row, id: ids.take(row.id), fired, source: path });
+      rows.push({
+        ...row,
+        id: ids.take(row.id),
+        fired,
+        source: path,
+        group: row.agent === '' ? place : `${place}: ${row.agent}`,
+      });
     }
     problems.push(...result.problems);
   }

@@ -14,6 +14,8 @@ export interface RunRow {
   readonly id: string;
   /** Fingerprint of the task's text. Empty without a task. */
   readonly task: string;
+  /** The agent and its model, as one name. Empty if the run records neither. */
+  readonly agent: string;
   readonly calls: number;
   /** Null if the run records no outcome. */
   readonly success: boolean | null;

@@ -38,10 +38,10 @@ function runs(count: number, run: RunAtRisk): readonly RunAtRisk[] {
 
 test('with one stratum the pooled ratio is the ratio of the two rates', () => {
   const all = [
-    ...runs(6, { positive: true, calls: 5, firstCall: 2 }),
-    ...runs(4, { positive: true, calls: 5, firstCall: null }),
-    ...runs(2, { positive: false, calls: 5, firstCall: 2 }),
-    ...runs(8, { positive: false, calls: 5, firstCall: null }),
+    ...runs(6, { group: 'g', positive: true, calls: 5, firstCall: 2 }),
+    ...runs(4, { group: 'g', positive: true, calls: 5, firstCall: null }),
+    ...runs(2, { group: 'g', positive: false, calls: 5, firstCall: 2 }),
+    ...runs(8, { group: 'g', positive: false, calls: 5, firstCall: null }),
   ];
   const { ratio, low, high, positiveEvents, negativeEvents } = rateRatioOf(all);
   expect(ratio).toBe(3);
@@ -54,30 +54,45 @@ test('with one stratum the pooled ratio is the ratio of the two rates', () => {
 test('that failed runs are longer does not make a signal look good', () => {
   // It fires at call 9 of every run that gets there: a fifth of the good ones, all of the bad ones.
   const all = [
-    ...runs(50, { positive: true, calls: 20, firstCall: 9 }),
-    ...runs(10, { positive: false, calls: 20, firstCall: 9 }),
-    ...runs(40, { positive: false, calls: 5, firstCall: null }),
+    ...runs(50, { group: 'g', positive: true, calls: 20, firstCall: 9 }),
+    ...runs(10, { group: 'g', positive: false, calls: 20, firstCall: 9 }),
+    ...runs(40, { group: 'g', positive: false, calls: 5, firstCall: null }),
   ];
   expect(rateRatioOf(all).ratio).toBe(1);
 });
 
 test('a run that has fired is no longer at risk', () => {
   const all = [
-    ...runs(9, { positive: false, calls: 9, firstCall: 0 }),
-    ...runs(1, { positive: false, calls: 9, firstCall: 5 }),
-    ...runs(1, { positive: true, calls: 9, firstCall: 5 }),
-    ...runs(9, { positive: true, calls: 9, firstCall: null }),
+    ...runs(9, { group: 'g', positive: false, calls: 9, firstCall: 0 }),
+    ...runs(1, { group: 'g', positive: false, calls: 9, firstCall: 5 }),
+    ...runs(1, { group: 'g', positive: true, calls: 9, firstCall: 5 }),
+    ...runs(9, { group: 'g', positive: true, calls: 9, firstCall: null }),
   ];
   // At call 5 one of ten positive and one of one negative fires; at call 0 nine of ten negative and no positive one.
   expect(rateRatioOf(all).ratio).toBeCloseTo((1 * 1) / 11 / ((9 * 10) / 20 + (1 * 10) / 11), 6);
 });
 
 test('without events on one side there is no ratio', () => {
-  expect(rateRatioOf(runs(3, { positive: true, calls: 2, firstCall: 1 }))).toEqual({
+  expect(rateRatioOf(runs(3, { group: 'g', positive: true, calls: 2, firstCall: 1 }))).toEqual({
     ratio: null,
     low: null,
     high: null,
     positiveEvents: 3,
+    comparedRuns: 0,
     negativeEvents: 0,
   });
+});
+
+test('adding runs of another agent changes no figure at the same call, and the runs it can compare are counted', () => {
+  // Both groups fire alike in failed and successful runs. One agent always fires and mostly fails.
+  const careful = [
+    ...runs(5, { group: 'careful', positive: true, calls: 9, firstCall: 4 }),
+    ...runs(5, { group: 'careful', positive: true, calls: 9, firstCall: null }),
+    ...runs(5, { group: 'careful', positive: false, calls: 9, firstCall: 4 }),
+    ...runs(5, { group: 'careful', positive: false, calls: 9, firstCall: null }),
+  ];
+  const other = runs(40, { group: 'other', positive: true, calls: 9, firstCall: 4 });
+  expect(rateRatioOf(careful)).toMatchObject({ ratio: 1, comparedRuns: 20 });
+  expect(rateRatioOf([...careful, ...other])).toMatchObject({ ratio: 1, comparedRuns: 20 });
+  expect(rateRatioOf([...careful, ...other].map((run) => ({ ...run, group: 'all' }))).ratio).toBeGreaterThan(1.5);
 });

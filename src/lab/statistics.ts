@@ -70,39 +70,58 @@ function quantile(sorted: readonly number[], share: number): number | null {
 export interface RunAtRisk {
   readonly positive: boolean;
   readonly calls: number;
+  /** Runs are compared within their group only. */
+  readonly group: string;
   /** The 0-based call of the first firing, or null without one. */
   readonly firstCall: number | null;
 }
 
 /**
  * Returns the `RateRatioReport` of a signal. The ratio is the pooled ratio of N. Mantel and W. Haenszel (Journal of the National Cancer
- * Institute 22, 1959) with one stratum per call. The variance of its logarithm is by S. Greenland and J. M. Robins ("Estimation of a
+ * Institute 22, 1959) with one stratum per group and call. The variance of its logarithm is by S. Greenland and J. M. Robins ("Estimation of a
  * common effect parameter from sparse follow-up data", Biometrics 41, 1985). It stays valid for many strata with few events.
  *
  * Cost: O(n log n) in the number of runs.
  */
 export function rateRatioOf(runs: readonly RunAtRisk[]): RateRatioReport {
+  const sums: PairSums = { higherPairs: 0, lowerPairs: 0, variance: 0, positiveEvents: 0, negativeEvents: 0 };
+  let comparedRuns = 0;
+  for (const group of Map.groupBy(runs, (run) => run.group).values()) {
+    addGroup(group, sums);
+    const positiveRuns = group.filter(({ positive }) => positive).length;
+    if (positiveRuns > 0 && positiveRuns < group.length) comparedRuns += group.length;
+  }
+  const { higherPairs, lowerPairs, negativeEvents, positiveEvents, variance } = sums;
+  const counts = { positiveEvents, negativeEvents, comparedRuns };
+  if (higherPairs === 0 || lowerPairs === 0) return { ratio: null, low: null, high: null, ...counts };
+  const ratio = higherPairs / lowerPairs;
+  const spread = Math.exp(Z * Math.sqrt(variance / (higherPairs * lowerPairs)));
+  return { ratio: rounded(ratio), low: rounded(ratio / spread), high: rounded(ratio * spread), ...counts };
+}
+
+interface PairSums {
+  higherPairs: number;
+  lowerPairs: number;
+  variance: number;
+  positiveEvents: number;
+  negativeEvents: number;
+}
+
+function addGroup(runs: readonly RunAtRisk[], sums: PairSums): void {
   const positive = riskOf(runs, true);
   const negative = riskOf(runs, false);
-  const calls = [...new Set([...positive.events.keys(), ...negative.events.keys()])].sort((a, b) => a - b);
-  let higherPairs = 0;
-  let lowerPairs = 0;
-  let variance = 0;
-  for (const call of calls) {
+  sums.positiveEvents += positive.count;
+  sums.negativeEvents += negative.count;
+  for (const call of [...new Set([...positive.events.keys(), ...negative.events.keys()])].sort((a, b) => a - b)) {
     const a = positive.events.get(call) ?? 0;
     const b = negative.events.get(call) ?? 0;
     const n1 = positive.atRisk(call);
     const n0 = negative.atRisk(call);
     const runCount = n1 + n0;
-    higherPairs += (a * n0) / runCount;
-    lowerPairs += (b * n1) / runCount;
-    variance += ((a + b) * n1 * n0 - a * b * runCount) / (runCount * runCount);
+    sums.higherPairs += (a * n0) / runCount;
+    sums.lowerPairs += (b * n1) / runCount;
+    sums.variance += ((a + b) * n1 * n0 - a * b * runCount) / (runCount * runCount);
   }
-  const events = { positiveEvents: positive.count, negativeEvents: negative.count };
-  if (higherPairs === 0 || lowerPairs === 0) return { ratio: null, low: null, high: null, ...events };
-  const ratio = higherPairs / lowerPairs;
-  const spread = Math.exp(Z * Math.sqrt(variance / (higherPairs * lowerPairs)));
-  return { ratio: rounded(ratio), low: rounded(ratio / spread), high: rounded(ratio * spread), ...events };
 }
 
 interface Risk {

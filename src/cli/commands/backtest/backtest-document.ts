@@ -4,6 +4,7 @@ import type {
   BacktestReport,
   ComparisonReport,
   PartReport,
+  RateRatioReport,
   SignalReport,
   StopEarlyReport,
   StopPolicyReport,
@@ -19,6 +20,9 @@ const SHOWN_PLACES = 10;
 const SHOWN_AFTER = new Set([0, 2, 5, 10]);
 /** Maximum number of printed policies. */
 const MAX_POLICIES = 8;
+/** Maximum number of printed groups. */
+const MAX_GROUPS = 10;
+const GROUP_CHARS = 60;
 const PLOT_COLUMNS = 51;
 const PLOT_ROWS = 11;
 const MARKS = '123456789abcdefghijklmnopqrstuvw';
@@ -69,6 +73,7 @@ function partBlocks(
     const rows = [figures.advice, ...figures.providers, ...(withDetails ? figures.details : []), ...figures.patterns];
     return [
       ...(title === '' ? [] : [heading(title)]),
+      ...groupBlocks(part, index),
       signalTable(rows),
       ...(figures.stopEarly === undefined ? [] : stopEarlyBlocks(figures.stopEarly)),
     ];
@@ -89,11 +94,47 @@ function signalTable(signals: readonly SignalReport[]): Block {
       rangeText(signal.falseRate),
       signal.f1 === null ? '–' : signal.f1.toFixed(2),
       rangeText({ share: median, low: q1, high: q3 }),
-      ratio === null || low === null || high === null
-        ? '–'
-        : `×${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,
+      ratioText({ ratio, low, high }),
     ]),
   };
+}
+
+function ratioText({ high, low, ratio }: Pick<RateRatioReport, 'ratio' | 'low' | 'high'>): string {
+  if (ratio === null || low === null || high === null) return '–';
+  return `×${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+}
+
+/** Returns the runs by source, agent and model, if they differ, and how many of them the figures at the same call cover. */
+function groupBlocks({ groups, negative, positive }: PartReport, configuration: number): readonly Block[] {
+  if (groups.length < 2) return [];
+  const compared = groups.reduce((sum, { advice }) => sum + (advice[configuration]?.atSameCall.comparedRuns ?? 0), 0);
+  const judged = positive + negative;
+  const shown = groups.slice(0, MAX_GROUPS);
+  const rest = groups.length - shown.length;
+  const folderChars = sharedFolderChars(groups.map(({ name }) => name));
+  return [
+    linesOf([
+      `${countOf(groups.length, 'group')} by source, agent and model. "At the same call" compares runs within a group: it covers ${countText(compared)} of ${countOf(judged, 'judged run')}, those of groups with both kinds.`,
+    ]),
+    {
+      type: 'table',
+      head: ['group', 'runs', 'positive', 'with advice', 'precision', 'false rate', 'at the same call'],
+      left: [4, 5, 6],
+      rows: shown.map(({ advice, name, ...group }) => {
+        const figures = advice[configuration];
+        return [
+          printableCut(name.slice(folderChars), GROUP_CHARS),
+          countText(group.runs),
+          countText(group.positive),
+          countText(figures?.runs ?? 0),
+          figures === undefined ? '–' : rangeText(figures.precision),
+          figures === undefined ? '–' : rangeText(figures.falseRate),
+          figures === undefined ? '–' : ratioText(figures.atSameCall),
+        ];
+      }),
+    },
+    ...(rest === 0 ? [] : [linesOf([`${countOf(rest, 'smaller group')} in --json`])]),
+  ];
 }
 
 function nameOf({ by, name, pattern, point }: Pick<SignalReport, 'by' | 'name' | 'pattern' | 'point'>): string {
@@ -102,6 +143,15 @@ function nameOf({ by, name, pattern, point }: Pick<SignalReport, 'by' | 'name' |
   if (by === 'pattern') return `pattern ${shownName}`;
   if (by === 'provider') return shownName;
   return `  ${shownName}: ${printableCut(pattern ?? 'no pattern', NAME_CHARS)} at ${point ?? ''}`;
+}
+
+/** Length of the folder that all paths begin with. */
+function sharedFolderChars([first = '', ...others]: readonly string[]): number {
+  let chars = first.lastIndexOf('/') + 1;
+  while (chars > 0 && !others.every((name) => name.startsWith(first.slice(0, chars)))) {
+    chars = first.slice(0, chars - 1).lastIndexOf('/') + 1;
+  }
+  return chars;
 }
 
 /** Returns the savings of stopping after a warning. */
