@@ -4,8 +4,7 @@ import * as ai6 from 'ai-6';
 import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '../src/adapters/ai-sdk/index.ts';
 import { messageOf } from '../src/core/base/error.ts';
 import type { AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
-import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
-import { abortReasonOf } from '../test/support/scene-server.ts';
+import { abortReasonOf, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { withBelow } from '../test/support/with-below.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import {

@@ -20,7 +20,7 @@ import type {
 } from '../test/support/adapter-contract/adapter-harness.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import { mapModelCalls, type ModelCall } from '../src/testing/model-script.ts';
-import { abortReasonOf } from '../test/support/scene-server.ts';
+import { abortReasonOf } from '../test/support/adapter-contract/contract-scenes.ts';
 import { neutralAnthropicRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 

@@ -15,6 +15,7 @@ export {
   type PartReport,
   type PlaceReport,
   type QuartilesReport,
+  type GroupReport,
   type RateRatioReport,
   type SavedReport,
   type ShareReport,

@@ -1,3 +1,4 @@
+import { abortReasonOf } from './adapter-contract/contract-scenes.ts';
 import type { AdapterScene } from './adapter-contract/adapter-harness.ts';
 import type { FakeModelServer } from '../../src/testing/model-script.ts';
 import { startFakeOpenAiServer } from '../../src/testing/fake-openai-server.ts';
@@ -15,10 +16,4 @@ export async function startSceneServer(
     },
   });
   return { server, signal: controller.signal };
-}
-
-/** The reason with which the user of a scene aborts. */
-export function abortReasonOf({ abortReason }: AdapterScene): Error | undefined {
-  if (abortReason === 'timeout') return new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-  return abortReason === 'stop' ? new DOMException('coxswain asks to stop: stuck', 'AbortError') : undefined;
 }

@@ -1,5 +1,6 @@
 /** Public entry `coxswain/ai-sdk`. */
 export type { AcknowledgeTool, AnswerSchema } from './acknowledge-tool.ts';
+export type { RunSource } from '../host/adapter-options.ts';
 export { aiSdkCapabilities } from './capabilities.ts';
 export { coxswainAgent, type AgentSettings, type CoxswainAgent, type CoxswainAgentOptions } from './coxswain-agent.ts';
 export type { LanguageModelShape, PromptMessage } from './sdk-shapes.ts';

@@ -73,7 +73,7 @@ export function answerOfMessage(answer: unknown, modelId: string | undefined): C
   const { content, tool_calls: toolCalls, usage_metadata: counts, response_metadata: metadata } = message;
   const calls = (Array.isArray(toolCalls) ? toolCalls : []).filter(isJsonObject).map((members): IssuedCall => {
     const result = parts.find((part) => membersOf(part)['tool_call_id'] === members['id']);
-    return { ...callOfMembers(members), ...(result === undefined ? {} : { answer: outcomeOfMessage(result) }) };
+    return Object.assign(callOfMembers(members), result === undefined ? {} : { answer: outcomeOfMessage(result) });
   });
   const ownBlocks = contentBlocks(content).filter((block) => !isCall(block));
   const { model_name, model, finish_reason, stop_reason } = membersOf(metadata);

@@ -111,3 +111,9 @@ export const ABORTED: Scene = {
   script: { turns: [{ calls: [lookCall(1)] }, { text: FINAL_TEXT, answerAfterMs: 30_000 }] },
   abortAtRequest: 1,
 };
+
+/** The reason with which the user of a scene aborts. */
+export function abortReasonOf({ abortReason }: Pick<Scene, 'abortReason'>): Error | undefined {
+  if (abortReason === 'timeout') return new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+  return abortReason === 'stop' ? new DOMException('coxswain asks to stop: stuck', 'AbortError') : undefined;
+}
