@@ -92,7 +92,9 @@ test('a structured response keeps its turn, its tokens and its call, and the adv
     const { own } = await records();
     expect(payloadsOf(own, 'tool_ended').map(({ tool_name: name }) => name)).toEqual(['look', 'extract-1']);
     expect(payloadsOf(own, 'unrecognised')).toEqual([]);
-    const usages = payloadsOf(own, 'message_appended').flatMap(({ message }) => message.usage?.input_tokens ?? []);
+    const usages = payloadsOf(own, 'message_appended').flatMap(({ message }) =>
+      message.role === 'assistant' ? (message.usage?.input_tokens ?? []) : [],
+    );
     expect(usages).toEqual([100, 100]);
     expect(payloadsOf(own, 'run_ended')).toMatchObject([{ outcome: 'ended' }]);
   });

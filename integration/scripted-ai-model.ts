@@ -9,7 +9,6 @@ import {
   type ModelFunction,
   type ModelScript,
   completeTurn,
-  isFault,
   pieces,
   scriptedAnswer,
 } from '../src/testing/model-script.ts';
@@ -60,7 +59,7 @@ function scripted(options: ScriptedAiModelOptions): {
     const scriptAnswer = scriptedAnswer(options.script, request, index);
     options.onRequest?.(index);
     await pause(scriptAnswer.answerAfterMs ?? options.answerAfterMs ?? 0, request.abortSignal);
-    return isFault(scriptAnswer) ? scriptAnswer : completeTurn(scriptAnswer, index);
+    return 'error' in scriptAnswer ? scriptAnswer : completeTurn(scriptAnswer, index);
   };
   return {
     requests,
