@@ -117,7 +117,6 @@ export interface FoundSession {
 /** Session files of one agent program. */
 export interface HostSessions {
   readonly format: FormatName;
-  /** Name of the program. */
   readonly title: string;
   readonly folder: string;
   readonly sessions: readonly FoundSession[];

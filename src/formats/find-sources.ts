@@ -44,7 +44,6 @@ function folderIn(line: string): string | undefined {
   return undefined;
 }
 
-/** A file to import. */
 export interface FoundSource {
   /** Path, or `-` for standard input. */
   readonly path: string;

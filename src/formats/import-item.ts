@@ -1,7 +1,6 @@
 import { present } from '../core/base/json.ts';
 import type { SteeringStart, TrajectoryPayload } from '../core/records/trajectory-record.ts';
 
-/** Every format that this version can read. */
 export type FormatName =
   | 'atif'
   | 'calls'

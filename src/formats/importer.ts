@@ -1,6 +1,5 @@
 import type { FormatName, ImportItem } from './import-item.ts';
 
-/** Origin of the content. */
 export interface ImportSource {
   /** The path that the user specified, or `-` for standard input. */
   readonly path: string;
@@ -53,7 +52,6 @@ export interface ArchiveReader {
   readText(name: string): Promise<string>;
 }
 
-/** Reads a format that is a zip archive. */
 export interface ArchiveImporter {
   readonly shape: 'archive';
   readonly format: FormatName;

@@ -5,7 +5,6 @@ import type { Label } from './labels.ts';
 import type { ShardProblem } from './run-row.ts';
 import type { Sweep } from './sweep-report.ts';
 
-/** Options of a backtest. */
 export interface BacktestOptions {
   /** Path of a configuration file. Default: `standardSteering()`. */
   readonly config?: string | undefined;
@@ -32,18 +31,15 @@ export interface BacktestOptions {
    * machine receives the whole report. This option needs the package `pg-boss`.
    */
   readonly queue?: string | undefined;
-  /** Called after each shard. */
   readonly onProgress?: ((progress: BacktestProgress) => void) | undefined;
 }
 
-/** Progress of a backtest. */
 export interface BacktestProgress {
   readonly shards: number;
   readonly of: number;
   readonly runs: number;
 }
 
-/** The report and the read errors. */
 export interface BacktestResult {
   readonly report: BacktestReport;
   readonly problems: readonly ShardProblem[];

@@ -37,7 +37,6 @@ export interface ConfigurationReport {
   readonly hash: string;
 }
 
-/** Counts of the input. */
 export interface InputReport {
   readonly runs: number;
   readonly calls: number;
@@ -126,7 +125,6 @@ export interface StopPolicyReport {
   readonly kind: string | null;
   /** The lowest level that counts as a warning. */
   readonly level: 'warn' | 'strong';
-  /** Number of runs with such a warning. */
   readonly warnedRuns: number;
   /** In the same order as `after`. */
   readonly byAfter: readonly StopFigures[];
@@ -164,7 +162,6 @@ export interface SignalReport {
   readonly pattern?: string | null;
   /** The decision point. Only present in `details`. */
   readonly point?: string;
-  /** Number of firings. */
   readonly fired: number;
   /** Number of runs with at least one firing, and how many of these runs are labelled. */
   readonly runs: number;
@@ -198,7 +195,6 @@ export interface ExamplesReport {
   readonly unlabelled: readonly MomentReport[];
 }
 
-/** A call of a run. */
 export interface MomentReport {
   readonly run: string;
   /** 0-based index of the call after which the signal fired. */
@@ -235,7 +231,6 @@ export interface RateRatioReport {
   readonly comparedRuns: number;
 }
 
-/** A call at which the advice changed. */
 export interface PlaceReport {
   readonly run: string;
   readonly provider: string;
@@ -251,7 +246,6 @@ export interface ComparisonReport {
   readonly added: number;
   readonly removed: number;
   readonly moved: number;
-  /** Number of runs with any difference. */
   readonly changedRuns: number;
   readonly byProvider: readonly {
     readonly provider: string;
@@ -268,9 +262,7 @@ export interface ComparisonReport {
   };
 }
 
-/** The points of a sweep. */
 export interface SweepReport {
-  /** The full path of the field. */
   readonly field: string;
   /** The signal of the points: the one that the user requested, or else the one whose runs change most along the sweep. */
   readonly signal: { readonly by: SignalReport['by']; readonly name: string };

@@ -24,11 +24,9 @@ export interface ConfigurationSpec {
    * trust.
    */
   readonly projectFolder?: string;
-  /** A numeric field to change, and its new value. */
   readonly set?: { readonly field: string; readonly value: number };
 }
 
-/** A resolved configuration for replays. */
 export interface Configuration {
   readonly name: string;
   readonly steering: ResolvedSteering;

@@ -39,10 +39,8 @@ export interface EffectReport {
   readonly notes: readonly string[];
 }
 
-/** Counts of the input. */
 export interface EffectRuns {
   readonly read: number;
-  /** Number of runs that coxswain steered. */
   readonly steered: number;
   readonly shadow: number;
   /** Number of runs in experiments that draw episodes, and in experiments that draw whole runs. */
@@ -145,7 +143,6 @@ export interface EffectRow {
   readonly ended: boolean;
   /** Null if the run records no outcome. */
   readonly success: boolean | null;
-  /** The amount of advice per provider and delivery. */
   readonly pieces: readonly { readonly provider: string; readonly delivery: Delivery; readonly count: number }[];
   /** In the order in which they appear. */
   readonly units: readonly AdvisedUnit[];
@@ -167,7 +164,6 @@ export interface AdvisedUnit {
   readonly advice: AdviceOutcome;
 }
 
-/** Options for reading a run. */
 export interface EffectRowOptions {
   /** Number of calls within which a pattern may clear. Default: the number that the run's experiment declared. */
   readonly within?: number | undefined;

@@ -6,7 +6,6 @@ import type { EffectReport, EffectRow, EffectRowFold, EffectRowOptions } from '.
 import { copiesNote } from './judge-gates.ts';
 import type { OnReadProblem } from './run-items.ts';
 
-/** Options for measuring the effect of advice. */
 export interface EffectOptions extends Pick<EffectRowOptions, 'prices'> {
   /** Number of calls within which a pattern should clear, at least 1. Default: the number that the experiment declared, or else 10. */
   readonly within?: number;
@@ -14,7 +13,6 @@ export interface EffectOptions extends Pick<EffectRowOptions, 'prices'> {
   readonly worthwhile?: number;
   /** Receives read errors. Reading continues with the rest of the input. */
   readonly onProblem?: OnReadProblem;
-  /** Called after each run. */
   readonly onRun?: () => void;
 }
 

@@ -77,7 +77,6 @@ export class StopPoints {
   }
 }
 
-/** A split of the runs by task. */
 export interface Split {
   readonly name: string;
   /** The share of the named part, above 0 and below 1. */

@@ -13,14 +13,12 @@ export type LabelTarget =
 
 export const LABEL_TARGETS: readonly LabelTarget[] = ['stuck', 'ok', 'skip'];
 
-/** One line of a labels file. */
 export interface Label {
   /** A run's id. For one call in the run, it is `RUN@CALL` with the 1-based number of the call. */
   readonly id: string;
   readonly target: LabelTarget;
   /** The part of the data, such as `dev` or `test`. Empty if not specified. */
   readonly split: string;
-  /** A note for human readers. */
   readonly note: string;
 }
 

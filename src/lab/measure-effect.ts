@@ -14,7 +14,6 @@ import {
 } from './effect-row.ts';
 import { quartilesOf, rounded, shareOf } from './statistics.ts';
 
-/** The outcome of one unit of an experiment. */
 export interface TrialUnit {
   /** The cluster id. Units of one cluster are not independent: they are episodes of the same run or of its child runs. */
   readonly cluster: string;
@@ -145,7 +144,6 @@ function largestStratum(units: readonly TrialUnit[]): string {
   return [...counts].sort(([one, more], [other, less]) => less - more || (one < other ? -1 : 1))[0]?.[0] ?? '';
 }
 
-/** The rows to evaluate, and the options. */
 export interface EffectInput {
   readonly paths: readonly string[];
   /** Overrides the number that the experiments declared. */
@@ -155,7 +153,6 @@ export interface EffectInput {
   readonly rows: readonly EffectRow[];
 }
 
-/** A unit of one experiment. */
 interface Case {
   readonly cluster: string;
   readonly row: EffectRow;

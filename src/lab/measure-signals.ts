@@ -69,7 +69,6 @@ function isBefore(left: Ranked, right: Ranked): boolean {
   return left.rank < right.rank || (left.rank === right.rank && left.index < right.index);
 }
 
-/** One run of a part under one configuration. */
 export interface MeasuredRun extends ExampleRun {
   /** Source, agent and model. Runs are compared at the same call within a group. */
   readonly group: string;

@@ -17,7 +17,6 @@ import { RunView } from '../core/facts/run-view.ts';
 import { SteeringReplay } from '../core/replay/steering-replay.ts';
 import { StopPoints, type RunUse } from './judge-gates.ts';
 
-/** The replay of one run under one configuration. */
 interface ReplayedRun {
   readonly calls: () => number;
   /** Returns the payloads that the configuration derives from a record. The result may contain the record's own payload. */
@@ -57,7 +56,6 @@ export class RunReplay {
     );
   }
 
-  /** Processes the next record of the run. */
   fold(record: TrajectoryRecord): void {
     if (!this.#hasBegun) this.#begin(record);
     const call = this.#view.fold(record);

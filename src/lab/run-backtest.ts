@@ -173,7 +173,6 @@ function mustBeUsable(
   );
 }
 
-/** The input of a report, except for the runs. */
 interface ReportSetup {
   readonly paths: readonly string[];
   readonly configurations: readonly Configuration[];

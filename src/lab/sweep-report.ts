@@ -140,7 +140,6 @@ function pointOf(
 /** Maximum number of changes listed per kind of change. */
 const MAX_PLACES = 50;
 
-/** The firings in one run under two configurations. */
 interface ComparedRun {
   readonly id: string;
   /** Pairs in firing order: the index of a firing key, and a call. */

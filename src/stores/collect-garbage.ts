@@ -135,7 +135,6 @@ export interface GcOptions {
   readonly nowMs?: number;
 }
 
-/** A run that was deleted, or would be in a dry run. */
 export interface CollectedRun {
   readonly runId: string;
   readonly bytes: number;

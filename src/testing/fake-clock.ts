@@ -25,7 +25,6 @@ export function createFakeClock(startMs = 1_700_000_000_000): FakeClock {
   };
 }
 
-/** Returns all records of a query as a list. */
 export async function readAll(
   store: Pick<StoreReader, 'readRun'>,
   runId: string,
@@ -49,7 +48,6 @@ interface RecordScript {
   readonly atMs?: number;
 }
 
-/** Creates one record of a run, for tests. */
 export function scriptRecord(script: RecordScript): TrajectoryRecord {
   return {
     schema_version: TRAJECTORY_SCHEMA_VERSION,

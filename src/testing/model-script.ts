@@ -10,7 +10,6 @@ export interface ModelCall {
   readonly args: Json;
 }
 
-/** The token counts of one response. */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -37,7 +36,6 @@ export interface ModelTurn {
 
 export type ModelFinish = 'stop' | 'tool-calls' | 'length';
 
-/** An error response of the model API. */
 export interface ModelFault {
   readonly error: {
     /** HTTP status; default: 500. */
@@ -64,7 +62,6 @@ const DEFAULT_USAGE: ModelUsage = { inputTokens: 100, outputTokens: 20 };
 /** The response to requests beyond the end of a script. */
 export const AFTER_SCRIPT: ModelTurn = { text: 'The script has ended.' };
 
-/** Returns the response of a script to a request. */
 export function scriptedAnswer(
   script: ModelScript | ModelFunction,
   request: unknown,
@@ -128,7 +125,6 @@ export interface FakeModelServerOptions {
   readonly answerAfterMs?: number;
   /** Returns true for a main request of the agent. Other requests of the SDK, such as for a title, receive a fixed response. */
   readonly isMain?: (body: JsonObject) => boolean;
-  /** Called for each request before the response is sent. */
   readonly onRequest?: (request: CapturedRequest) => void;
 }
 
@@ -137,7 +133,6 @@ export interface CapturedRequest {
   /** The path without the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The request body as sent. */
   readonly raw: string;
   /** The decoded body; an empty object if the body is not a JSON object. */
   readonly body: JsonObject;
@@ -145,7 +140,6 @@ export interface CapturedRequest {
   readonly mainIndex?: number;
 }
 
-/** A model server on the loopback interface. */
 export interface FakeModelServer {
   /** The base URL, such as `http://127.0.0.1:49152`. */
   readonly url: string;

@@ -53,13 +53,11 @@ export interface LoopOptions {
   readonly forceTurn: boolean;
 }
 
-/** A prepared request that is sent to the model. */
 export interface PreparedRequest {
   readonly request: ModelRequest;
   /** The same request without the guidance message. */
   readonly plain: ModelRequest;
   readonly advice: PlacedAdvice | undefined;
-  /** Id of the model that is called. */
   readonly modelId: string;
 }
 

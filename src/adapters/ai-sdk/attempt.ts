@@ -5,7 +5,6 @@ import { readModelAnswer } from './read-answer.ts';
 import { isRefusal } from './sdk-shapes.ts';
 import { addModelUsage } from './to-output.ts';
 
-/** Dependencies of an attempt. */
 export interface ModelWatch {
   readonly loop: AgentLoop;
   readonly guard: Guard;
@@ -13,7 +12,6 @@ export interface ModelWatch {
   readonly ready: () => Promise<unknown>;
 }
 
-/** Sends a request to the model. */
 export type AskModel = (request: unknown) => PromiseLike<unknown>;
 
 /** One model request for an answer. The SDK receives the answer of the last attempt. */

@@ -155,13 +155,11 @@ export interface CoxswainAgentOptions extends AdapterOptions {
   readonly forceTurn?: boolean;
 }
 
-/** The settings of the SDK that coxswain watches. */
 export interface AgentSettings {
   readonly model: LanguageModelShape | string;
   readonly tools?: object | undefined;
 }
 
-/** A run connected to the SDK. */
 export interface CoxswainAgent {
   /**
    * Watches model and tools in one call: `generateText({ ...cox.wrap({ model, tools }), prompt })`. Models and tools that

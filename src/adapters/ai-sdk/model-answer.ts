@@ -2,14 +2,11 @@ import type { Json } from '../../core/base/json.ts';
 import type { Usage } from '../../core/records/agent-message.ts';
 import type { SdkFields } from './sdk-shapes.ts';
 
-/** One answer of the model, streamed or not. */
 export interface GeneratedAnswer {
   /** Parts of the answer in the SDK's format. Used to repeat the request with the answer in the prompt. */
   readonly parts: readonly SdkFields[];
   readonly text: string;
-  /** Calls for the SDK or the host to run. */
   readonly calls: readonly AnsweredCall[];
-  /** Calls that the provider ran. */
   readonly providerCalls: readonly AnsweredCall[];
   /** Results of calls that the provider ran. */
   readonly providerResults: readonly ProviderResult[];
@@ -21,14 +18,12 @@ export interface GeneratedAnswer {
   readonly unknownTypes: readonly string[];
 }
 
-/** A call requested by the model. */
 export interface AnsweredCall {
   readonly id: string;
   readonly name: string;
   readonly args: Json;
 }
 
-/** The result of a tool that the provider ran. */
 export interface ProviderResult {
   readonly id: string;
   readonly name: string;

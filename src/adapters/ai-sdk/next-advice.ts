@@ -15,7 +15,6 @@ export class NextAdvice {
     this.#maxChars = maxChars;
   }
 
-  /** Queues advice for the next request. */
   wait(handles: readonly AdviceHandle[]): void {
     this.#waitingAdvice = [...this.#waitingAdvice, ...handles];
   }

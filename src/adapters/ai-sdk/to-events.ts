@@ -49,7 +49,6 @@ export function brokenMessage(
   return { ...message, ...broke };
 }
 
-/** Joins the texts of the instructions. */
 export function systemTextOf(prompt: readonly PromptMessage[]): string {
   return prompt
     .flatMap(({ role, content }) => (role === 'system' && typeof content === 'string' ? [content] : []))
@@ -87,7 +86,6 @@ export function readOutput(output: unknown): CallResult {
   return { result: output['value'], isError: type.startsWith('error') };
 }
 
-/** Converts the request, as it was sent, to an event. */
 export function requestPrepared(request: ModelRequest, iteration: number, modelId: string): AgentEvent {
   return {
     type: 'provider_request_prepared',

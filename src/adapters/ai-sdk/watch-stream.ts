@@ -58,7 +58,6 @@ export class StreamCollector {
     }
   }
 
-  /** Returns the answer received up to now. */
   result(): SdkFields {
     const { finishReason, usage } = this.#finish;
     return { content: [...this.#content], finishReason, usage, response: this.#response };

@@ -12,7 +12,6 @@ export interface ToolWatch {
   readonly scope: RunScope;
   readonly loopOf: (callId: string) => Pick<AgentLoop, 'calls' | 'run'>;
   readonly guard: Guard;
-  /** Tools that are already watched. */
   readonly watched: WeakSet<object>;
 }
 

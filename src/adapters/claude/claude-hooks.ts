@@ -113,7 +113,6 @@ function threadOf({ kind, agentId, agentType }: HostEvent, session: ClaudeSessio
   return kind === 'stopped' ? session.threadOf(agentId) : session.agentThread(agentId, agentType);
 }
 
-/** Combines a thread in memory with the data of the hook call. */
 function inMemory(thread: ClaudeThread, { session, maxChars, isCancelled }: HookContext): HostThread {
   return {
     run: thread.run,

@@ -75,7 +75,6 @@ export class ClaudeSession {
     return thread;
   }
 
-  /** Returns the thread of a message. Starts the thread of a new subagent. */
   threadAt(place: MessagePlace): ClaudeThread {
     const { agentId, agentType, parentCallId } = place;
     if (agentId !== undefined && parentCallId !== undefined) this.startedBy(parentCallId, agentId);
@@ -95,7 +94,6 @@ export class ClaudeSession {
     return (caller ?? this.root).run;
   }
 
-  /** Called when a call has started a subagent. */
   startedBy(callId: string, agentId: string): void {
     this.#agentOfCall.set(callId, agentId);
   }
@@ -117,7 +115,6 @@ export class ClaudeSession {
     this.root.emit(unrecognisedEvent(origin, value));
   }
 
-  /** Ends the run when the query has ended. */
   end(result: QueryResult): void {
     const { outcome, labels } = result;
     this.result = result;
@@ -130,7 +127,6 @@ export class ClaudeSession {
     return this.#agentOfCall.get(parentCallId) ?? parentCallId;
   }
 
-  /** Closes the threads of subagents, which end with the run. */
   #closeThreads(): void {
     this.root.close();
     for (const thread of this.#agents.values()) thread.end(present({ outcome: this.result?.outcome }));

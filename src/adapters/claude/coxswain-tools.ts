@@ -27,7 +27,6 @@ export interface ZodHandle {
   enum(values: string[]): { describe(text: string): unknown };
 }
 
-/** A zod string schema. */
 export interface ZodText {
   max(length: number): ZodText;
   describe(text: string): { optional(): unknown };

@@ -7,7 +7,6 @@ export interface QueryResult {
   readonly outcome: string;
   /** Total cost of the query in US dollars. */
   readonly costUsd?: number;
-  /** Labels for the record of the run's end. */
   readonly labels: JsonObject;
 }
 

@@ -1,6 +1,5 @@
 import type { HOOK_EVENTS } from './read-hook-input.ts';
 
-/** The hook events of the SDK that coxswain handles. */
 export type ClaudeHookEvent = {
   [Event in keyof typeof HOOK_EVENTS]: (typeof HOOK_EVENTS)[Event] extends { readonly inSdk: true } ? Event : never;
 }[keyof typeof HOOK_EVENTS];

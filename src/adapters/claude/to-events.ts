@@ -4,7 +4,6 @@ import { present } from '../../core/base/json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';
 import type { Usage } from '../../core/records/agent-message.ts';
 
-/** The event for a call that the model requested. */
 export function callStarted({ id, name, args, atMs }: HostCall): AgentEvent {
   return { type: 'tool_execution_start', toolCallId: id, toolName: name, args, ...present({ atMs }) };
 }

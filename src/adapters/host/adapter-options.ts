@@ -10,7 +10,6 @@ import type { Run } from '../../core/run/run.ts';
  */
 export type RunSource = Run | (() => Run);
 
-/** Options of every adapter. */
 export interface AdapterOptions {
   /**
    * Handling of an internal error of coxswain. `record` (default): the error is counted in `health()` and recorded, and the

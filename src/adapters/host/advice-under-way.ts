@@ -27,7 +27,6 @@ interface FailedRequest {
 export class AdviceUnderWay {
   readonly #maxChars: number | undefined;
   #waitingAdvice: AdviceHandle[] = [];
-  /** Advice in tool results, with its channel. */
   #placedAdvice: (readonly [PlacedAdvice, channel: string])[] = [];
   #failedRequest: FailedRequest | undefined;
   #trouble: Trouble | undefined;
@@ -58,7 +57,6 @@ export class AdviceUnderWay {
     return undefined;
   }
 
-  /** Adds advice to a request. Queued advice precedes it. */
   send(key: unknown, handles: readonly AdviceHandle[]): OutgoingRequest {
     const newAdvice = placeAdvice([...this.#waitingAdvice.splice(0), ...handles], this.#maxChars);
     const placedAdvice = this.#placedAdvice.splice(0);
@@ -95,7 +93,6 @@ export class AdviceUnderWay {
     return advice?.text;
   }
 
-  /** Queues advice for the next request. */
   wait(handles: readonly AdviceHandle[]): void {
     this.#waitingAdvice.push(...handles);
   }

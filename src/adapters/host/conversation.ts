@@ -10,7 +10,6 @@ import type { CallResult, IssuedCall } from './issued-call.ts';
 import { UnansweredCalls, type OpenCall } from './open-calls.ts';
 import { endingAfterTrouble, type Trouble } from './run-outcome.ts';
 
-/** A complete answer of the model. */
 export interface ConversationAnswer {
   readonly message: AgentMessage & { readonly role: 'assistant' };
   readonly calls: readonly IssuedCall[];
@@ -32,7 +31,6 @@ export interface ShownResult extends Omit<CallResult, 'isError'> {
   readonly unrun?: CallOutcome | undefined;
 }
 
-/** A request as it was sent, for its record. */
 export interface SentRequest {
   readonly modelId: string | undefined;
   readonly systemPrompt: string;

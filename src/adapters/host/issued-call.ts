@@ -1,6 +1,5 @@
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 
-/** A tool call in a model's answer. */
 export interface IssuedCall {
   /** The host's call id. Empty if the host sends no id. */
   readonly id: string;
@@ -13,7 +12,6 @@ export interface IssuedCall {
   readonly answer?: CallResult;
 }
 
-/** The result of a tool call. */
 export interface CallResult {
   /** The result as the model sees it: a string, or the host's structured result. */
   readonly result: unknown;

@@ -43,7 +43,6 @@ export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
   });
 }
 
-/** Converts a call to a part of an answer. */
 export function callPart(call: IssuedCall): ItemPart {
   return { call, block: { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) } };
 }
@@ -109,7 +108,6 @@ export function resultIdsOf(items: readonly unknown[]): readonly string[] {
   return newsOfItems(items, { seen: 0, isChained: true }).results.map(({ id }) => id);
 }
 
-/** Returns true for an item that the model produced. */
 export function isModels(item: unknown): boolean {
   if (!isJsonObject(item)) return false;
   const { role, type } = item;

@@ -28,7 +28,6 @@ export interface Trouble {
   readonly outcome: EndedWith;
   /** Reason of the end. Set if the kind of error implies one. */
   readonly why?: EndReason;
-  /** The error's message. */
   readonly reason: string;
 }
 
@@ -47,7 +46,6 @@ export function troubleOf(error: unknown): Trouble {
   return { outcome: limitReason === undefined ? 'error' : 'limit', reason, ...present({ why: limitReason }) };
 }
 
-/** The ending of a run that stopped with this error. */
 export function endingAfterTrouble({ outcome, why, reason }: Trouble): RunEnding {
   return { outcome, ...present({ reason: why }), ...(outcome === 'aborted' ? {} : { labels: { error: reason } }) };
 }

@@ -11,7 +11,6 @@ import type { RunScope } from './run-scope.ts';
 export interface ToolParts {
   readonly scope: RunScope;
   readonly guard: Guard;
-  /** The conversation of the run that calls the tool. */
   readonly conversation: (call: IssuedCall) => Conversation;
   /** `throw`: an error of a tool is rethrown. `result`: the error becomes the tool's result. */
   readonly onToolError: 'throw' | 'result';
@@ -33,7 +32,6 @@ export interface ToolWork {
   readonly carries?: (result: unknown) => boolean;
 }
 
-/** The result of a tool and the feedback on it. */
 export interface ToolReturn {
   readonly result: unknown;
   readonly feedback: string | undefined;

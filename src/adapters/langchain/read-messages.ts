@@ -50,7 +50,6 @@ export function resultIdsOf({ messages }: ModelCallRequest): readonly string[] {
   return messages.flatMap((message) => wordOf(membersOf(message)['tool_call_id']) ?? []);
 }
 
-/** Converts the request, as it was sent, to the format of its record. */
 export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCallRequest): SentRequest {
   const offeredTools = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
   const names = offeredTools.map((tool) => wordOf(tool['name']) ?? wordOf(membersOf(tool['function'])['name']));

@@ -144,7 +144,6 @@ export interface AgentsSteering {
   tools<const Tools extends readonly { readonly type: string }[]>(
     tools: Tools,
   ): { -readonly [At in keyof Tools]: Tools[At] };
-  /** Returns a tool with which an agent answers advice. */
   acknowledgeTool(): AcknowledgeTool;
   /**
    * Waits for the agent's work. If the work fails, the run ends with the outcome of the error. Results and errors are passed

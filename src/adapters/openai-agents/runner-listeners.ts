@@ -48,13 +48,10 @@ function wrapMethod(server: object, name: string, listeners: ReadonlySet<OnFailu
   Object.defineProperty(server, name, { value: call, configurable: true, writable: true });
 }
 
-/** Dependencies of the listeners. */
 export interface ListenerParts {
   readonly runs: AgentRuns;
   readonly guard: Guard;
-  /** Returns true for a tool that reports its own calls. */
   readonly isWrapped: (tool: unknown) => boolean;
-  /** Called when an agent starts. */
   readonly onAgent: (agent: AgentShape) => void;
   /** Called with the agent of a call before the call runs. */
   readonly onCall: (callId: string, agent: AgentShape) => void;

@@ -18,7 +18,6 @@ export interface Model {
   getStreamedResponse(request: never): AsyncIterable<unknown>;
 }
 
-/** Resolves a model by its name. */
 export interface ModelProvider {
   getModel(name?: string): Model | Promise<Model>;
 }
@@ -31,7 +30,6 @@ export interface FunctionTool {
   readonly invoke: (context: never, input: string, details?: never) => Promise<unknown>;
 }
 
-/** An agent as listeners receive it. */
 export interface AgentShape {
   readonly name: string;
   readonly model?: unknown;

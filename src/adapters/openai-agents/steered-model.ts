@@ -5,7 +5,6 @@ import { troubleOf } from '../host/run-outcome.ts';
 import type { Model, ModelProvider, ModelRequest } from './sdk-shapes.ts';
 import { answerOf, deltaOf, doneResponseOf, unrecognisedEvent } from './to-events.ts';
 
-/** A request that is sent to the model, with its advice. */
 export interface SteeredRequest {
   readonly conversation: Conversation;
   readonly outgoing: OutgoingRequest;
@@ -27,7 +26,6 @@ interface OpenModel {
   getStreamedResponse(request: ModelRequest): AsyncIterable<unknown>;
 }
 
-/** The dependencies with which each steered model was created. */
 const STEERED = new WeakMap<object, SteeredModelParts>();
 
 /** True for a model made by `steeredModel` with the same parts. */
@@ -61,7 +59,6 @@ export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, mo
   return steeredProxy;
 }
 
-/** Creates a provider that returns steered models. */
 export function steeredProvider<Provider extends ModelProvider>(
   parts: SteeredModelParts,
   provider: Provider,

@@ -8,7 +8,6 @@ export interface AcknowledgeTool {
   function: {
     name: string;
     description: string;
-    /** JSON Schema of the arguments. */
     parameters: object;
     parse: (text: string) => object;
     function: (args: object) => string;

@@ -30,7 +30,6 @@ import { toJson } from '../../core/base/to-json.ts';
 import { decodedArgs } from '../host/content-blocks.ts';
 import type { IssuedCall } from '../host/issued-call.ts';
 
-/** Options of the openai adapter. */
 export interface OpenAiOptions extends AdapterOptions {
   /**
    * Handling of an error of a tool. `throw` (default): the error is rethrown, as without coxswain, and `runTools` ends with
@@ -90,7 +89,6 @@ export interface OpenAiSteering {
 
 /** Data about the last request of a conversation. */
 interface LastRequest {
-  /** Number of messages or items in the request. */
   seen: number;
   /** True if the request names one function to call. `runTools` then ends with the result of that function. */
   endsWithTool: boolean;

@@ -15,7 +15,6 @@ export interface RunnableFunction {
   readonly parse?: (input: string) => unknown;
 }
 
-/** A tool call in a chat message. */
 export type ChatToolCall =
   | {
       readonly id: string;
@@ -28,7 +27,6 @@ export type ChatToolCall =
       readonly custom: { readonly name: string; readonly input: string };
     };
 
-/** A function call in the output of a response. */
 export interface ResponsesFunctionCall {
   readonly type: 'function_call';
   readonly call_id: string;
@@ -36,7 +34,6 @@ export interface ResponsesFunctionCall {
   readonly arguments: string;
 }
 
-/** A custom tool call in the output of a response. */
 export interface ResponsesCustomCall {
   readonly type: 'custom_tool_call';
   readonly call_id: string;
@@ -44,22 +41,18 @@ export interface ResponsesCustomCall {
   readonly input: string;
 }
 
-/** Any tool call that a custom loop runs. */
 export type ToolCall = ChatToolCall | ResponsesFunctionCall | ResponsesCustomCall;
 
-/** A text part of a chat message. */
 export interface ChatTextPart {
   type: 'text';
   text: string;
 }
 
-/** A text part of a Responses item. */
 export interface InputTextPart {
   type: 'input_text';
   text: string;
 }
 
-/** A tool's result as a chat message. */
 export interface ChatToolMessage {
   role: 'tool';
   tool_call_id: string;

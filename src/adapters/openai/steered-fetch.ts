@@ -110,7 +110,6 @@ function responsesCollector(): Collector & { isWhole(): boolean } {
   let last: JsonMembers | undefined;
   let isWhole = false;
   const items: unknown[] = [];
-  /** Text of the unfinished item. */
   let words = '';
   return {
     take(event) {
@@ -141,7 +140,6 @@ function firstOf(value: unknown): JsonMembers {
   return objectsIn(value).find((item) => (item['index'] ?? 0) === 0) ?? {};
 }
 
-/** A request that is sent to the model, with its advice. */
 export interface SteeredRequest {
   readonly conversation: Conversation;
   readonly outgoing: OutgoingRequest;
@@ -249,7 +247,6 @@ function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: 
   };
 }
 
-/** Reports a complete answer to the run. */
 export function takeAnswer(conversation: Conversation, body: unknown): void {
   const answer = answerOf(body);
   if (answer !== undefined && !isUnfinished(body)) conversation.answered(answer);

@@ -26,7 +26,6 @@ export function unrecognisedEvent(what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `openai/${what}`, value: toJson(value) } };
 }
 
-/** Converts a call of a custom loop. */
 export function toIssuedCall(call: ToolCall): IssuedCall {
   switch (call.type) {
     case 'function_call':

@@ -2,7 +2,6 @@ import { isJsonObject } from '../../core/base/json.ts';
 import type { ModelRequest } from './model-request.ts';
 import type { ChatToolMessage, CustomToolCallOutput, FunctionCallOutput, ToolCall } from './sdk-shapes.ts';
 
-/** Role of guidance messages in requests. */
 export type GuidanceRole = 'system' | 'developer' | 'user';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -14,7 +14,6 @@ export type OptionDefinition =
  */
 export type CommandFunction = (...parameters: never[]) => Promise<number | void>;
 
-/** A command of the command line program. */
 export interface CommandDefinition {
   readonly name: string;
   /** The description of the command in the command list. */
@@ -36,22 +35,18 @@ export interface CommandDefinition {
 const POSTGRES_ADDRESS = 'postgres://USER@HOST/DATABASE';
 const DEFAULT_STORE_TEXT = 'default: $COXSWAIN_STORE, else the store of this project';
 
-/** The argument of commands that read or change a store. */
 export const STORE_ARGUMENT = {
   '[store]': `a SQLite file, or ${POSTGRES_ADDRESS} (${DEFAULT_STORE_TEXT})`,
 };
 
-/** The option of commands that write to a store. */
 export const TARGET_OPTION = {
   '--store <address>': `the store to write to, created if missing: a SQLite file, or ${POSTGRES_ADDRESS} (${DEFAULT_STORE_TEXT})`,
 };
 
-/** The option of commands that read a store. */
 export const STORE_OPTION = {
   '--store <address>': `the store to read: a SQLite file or ${POSTGRES_ADDRESS}; ${DEFAULT_STORE_TEXT}`,
 };
 
-/** The options of commands that report the patterns of runs. */
 export const PATTERN_OPTIONS = {
   '--hints': 'also report hints, which are not recorded (implies --recompute)',
   '--recompute': 'detect the patterns of a steered run again instead of showing the recorded ones',

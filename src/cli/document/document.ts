@@ -85,7 +85,6 @@ export function barText(share: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)}`;
 }
 
-/** Returns the spans of a text. */
 export function spansOf(text: Text): readonly Span[] {
   if (typeof text === 'string') return [{ text }];
   return 'text' in text ? [text] : text.flatMap(spansOf);

@@ -33,7 +33,6 @@ export interface TerminalForm {
   readonly width: number;
 }
 
-/** Writes a document for a terminal. */
 export function terminalText({ blocks, title }: Document, form: TerminalForm): string {
   const written = blocks.filter((block) => !isEmpty(block));
   const parts = title === undefined ? written : [{ type: 'heading', text: title } as const, ...written];
@@ -135,7 +134,6 @@ function lengthOf(text: Text): number {
   return printable(unstyled(text)).length;
 }
 
-/** Writes a document as Markdown, for a message or an issue. */
 export function markdownText({ blocks, title }: Document): string {
   const parts = blocks.filter((block) => !isEmpty(block)).map(markdownBlock);
   if (title !== undefined) parts.unshift(`# ${markdownInline(title)}`);
@@ -189,7 +187,6 @@ function markdownSpan({ style, text }: Span): string {
     : shown.replaceAll(/[\\`*_[\]<>#|~!]/g, String.raw`\$&`);
 }
 
-/** The classes of the page's style sheet. */
 const CLASSES: Readonly<Partial<Record<TextStyle, string>>> = {
   dim: 'dim',
   good: 'good',

@@ -42,7 +42,6 @@ interface AdviceEvent {
   readonly text: string;
 }
 
-/** A provider or detector failed. */
 interface FaultEvent {
   readonly type: 'fault';
   readonly provider: string;
@@ -50,7 +49,6 @@ interface FaultEvent {
   readonly message: string;
 }
 
-/** An event of a run for display. */
 export type LiveEvent = CallEvent | PatternEvent | AdviceEvent | FaultEvent;
 
 /** Returns the event of a derived payload; undefined for other payloads. */

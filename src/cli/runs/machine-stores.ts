@@ -12,7 +12,6 @@ import { storePath } from '../../stores/store-address.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { openReadableStore, requireStore, shownStore, configuredStore } from './open-store.ts';
 
-/** The store of a project of this user. */
 export interface MachineStore {
   readonly address: string;
   /** The folder of the current project. Of another project only the name of its folder is known. */
@@ -87,7 +86,6 @@ export class MachineReader implements Pick<LiveReader, 'listRuns' | 'findRun' | 
     if (store !== undefined) yield* store.reader.readRun(runId, query);
   }
 
-  /** The first store that has the run. */
   async storeOf(runId: string): Promise<MachineReader['stores'][number] | undefined> {
     if (this.stores.length <= 1) return this.stores[0];
     for (const store of this.stores) if ((await store.reader.findRun(runId)) !== undefined) return store;

@@ -17,7 +17,6 @@ export function createRunFold(id: string, options: RunFactsOptions = {}): RunFac
 /** Approximate number of characters held in memory before they are written. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;
 
-/** A run that the store rejected. */
 export interface RefusedRun {
   readonly runId: string;
   readonly error: CoxswainError;

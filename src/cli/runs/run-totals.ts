@@ -6,7 +6,6 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { lettersOf } from '../../core/redact/fingerprint.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
 
-/** A run and its depth in the displayed tree. */
 export interface RunBranch {
   readonly run: RunSummary;
   readonly level: number;
@@ -58,10 +57,8 @@ export function secretRemover(): (record: TrajectoryRecord) => TrajectoryRecord 
 const MAX_NAMES = 64;
 const OTHERS = '(others)';
 
-/** Totals of a group of runs. */
 export interface RunTally {
   readonly runs: number;
-  /** Number of runs with a stuck pattern. */
   readonly stuck: number;
   /** Number of runs whose source states whether they succeeded, and number of those that succeeded. */
   readonly judged: number;

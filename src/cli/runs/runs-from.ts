@@ -39,7 +39,6 @@ interface StoreQuery {
   readonly place?: string;
   /** Returns the path of the store of a run, if there are several. */
   readonly placeOf?: (runId: string) => string | undefined;
-  /** Returns true for a run that is left out. */
   readonly isLeftOut?: (runId: string) => boolean;
 }
 
@@ -232,7 +231,6 @@ export async function namedRun(
   throw invalidArgument(`${shownId} matches several runs: ${names.join(', ')}${more}; give more of the id`);
 }
 
-/** A run that the last report numbered. */
 export interface NumberedRun {
   readonly id: string;
   /** The store or transcript that contains it. */

@@ -74,7 +74,6 @@ export class Progress {
     this.#draw();
   }
 
-  /** Removes the bar. */
   end(): void {
     clearTimeout(this.#first);
     this.#terminal.status('');

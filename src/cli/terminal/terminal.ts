@@ -33,7 +33,6 @@ export async function askYesNo(question: string): Promise<boolean | undefined> {
   }
 }
 
-/** The streams a command writes to. */
 interface TerminalStreams {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -60,7 +59,6 @@ export class Terminal {
     return this.#streams.stderr.isTTY === true;
   }
 
-  /** Number of columns of the status line. */
   get columns(): number {
     const { columns = 0 } = this.#streams.stderr;
     // Some terminals report a width of 0.

@@ -2,7 +2,6 @@ import { invalidArgument } from './error.ts';
 
 /** Limits, usage or remaining amounts of a run. Plain data. */
 export interface BudgetAmounts {
-  /** Tool calls. */
   readonly calls?: number;
   /** Input and output tokens, as reported by the host. */
   readonly tokens?: number;

@@ -1,10 +1,8 @@
-/** Returns the current time. */
 export interface Clock {
   /** Unix time in milliseconds. */
   nowMs(): number;
 }
 
-/** The clock of the machine. */
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
 /** Returns the milliseconds of a monotonic clock. Loading `performance.now()` instead takes a short-lived process 2 ms. */

@@ -32,7 +32,6 @@ export function jsonOf(text: string): Json | undefined {
   }
 }
 
-/** Members of a decoded JSON object. */
 export type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** Returns the value if it is an object, else an empty object. */

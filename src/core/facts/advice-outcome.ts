@@ -52,7 +52,6 @@ export interface AdviceOutcome {
   readonly seq: number;
   /** Unix milliseconds; 0 if unknown. */
   readonly atMs: number;
-  /** Number of calls that started before the advice. */
   readonly callsBefore: number;
   readonly delivery: Delivery;
   /** The reason why the advice was not delivered. */
@@ -103,7 +102,6 @@ interface FoldedRecord {
   readonly costUsd: number | undefined;
 }
 
-/** A call and the record of its result. */
 interface EndedCall {
   readonly call: RunCall;
   readonly record: TrajectoryRecord;
@@ -112,7 +110,6 @@ interface EndedCall {
 type Draft = {
   -readonly [Field in keyof Omit<AdviceOutcome, 'callsLeft' | 'cleared' | 'inTime'>]: AdviceOutcome[Field];
 } & {
-  /** The last call that had ended before the advice. */
   before: EndedCall | undefined;
   /** True if a record flagged the pattern before the advice or within `within` calls. */
   wasFlagged: boolean;

@@ -84,7 +84,6 @@ function codeOf({ callFailed, first, last, number }: Omit<KeyRun, 'key'>): numbe
   return number * 32 + (callFailed ? 16 : 0) + OUTCOMES.indexOf(first) * 4 + OUTCOMES.indexOf(last);
 }
 
-/** What the run has spent so far. */
 interface Spent {
   readonly activeMs: number;
   readonly costUsd: number;

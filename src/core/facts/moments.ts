@@ -16,7 +16,6 @@ export interface Streak {
   readonly atMs: number;
 }
 
-/** The properties of a run from which moments are derived. */
 export interface MomentSources {
   readonly facts: Pick<
     RunFacts,

@@ -15,7 +15,6 @@ const MAX_KEPT = 512;
 export interface CallPreview {
   /** Tool and arguments, truncated to 100 characters. */
   readonly call: string;
-  /** The error line of a failed call. */
   readonly error?: string;
 }
 
@@ -92,7 +91,6 @@ function shortJson(value: Json, chars: number): string {
   return text + (isList ? ']' : '}');
 }
 
-/** A call of a run, together with its result. */
 export interface RunCall {
   /** 1-based number in order of start. Recorded patterns refer to calls by a 0-based index. */
   readonly number: number;

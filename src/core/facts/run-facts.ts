@@ -171,7 +171,6 @@ export const NO_ADVICE: AdviceTally = {
   answered: 0,
 };
 
-/** Adds one piece of advice to the counts. */
 export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally {
   const { delivery, response, callsLeft, cleared, nextCall, pattern } = outcome;
   const isDelivered = delivery === 'delivered';

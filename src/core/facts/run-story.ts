@@ -134,7 +134,6 @@ interface StoryAdvice extends Pick<AdviceOutcome, 'delivery' | 'callsBefore' | '
   readonly isLeft: boolean;
 }
 
-/** The facts that the four sentences state. */
 export interface StoryFacts {
   readonly calls: number;
   /** False if the run was not read to its end. */
@@ -190,7 +189,6 @@ export function runStory(facts: StoryFacts): readonly StorySentence[] {
   ];
 }
 
-/** Joins a sentence. */
 export function sentenceText({ pieces }: Pick<StorySentence, 'pieces'>): string {
   return pieces.map(({ text }) => text).join('');
 }

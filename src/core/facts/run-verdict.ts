@@ -43,7 +43,6 @@ export const WAITS_FOR_DECISION = 'waits for your decision on its plan';
 /** The evidence of a run that ended after its plan. */
 export const PRESENTED_PLAN = 'it presented a plan, which was not approved in this session';
 
-/** True for a run that failed or was cut off. */
 export function hasFailed(verdict: RunVerdict['verdict'] | undefined): boolean {
   return verdict === 'failed' || verdict === 'cut_off';
 }
@@ -54,7 +53,6 @@ export function hasFailed(verdict: RunVerdict['verdict'] | undefined): boolean {
  */
 const CUT_OFF_AFTER_MS = 6 * 3_600_000;
 
-/** What a run did last. */
 export interface LastAct {
   /** Words that state what the run waits for; empty if unknown. */
   readonly waitsFor?: string;

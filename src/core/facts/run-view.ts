@@ -259,11 +259,9 @@ export class RunView {
   get resumptions(): number {
     return this.#resumptions;
   }
-  /** Number of records replaced by gaps. */
   get lostRecords(): number {
     return this.counts.lostRecords ?? 0;
   }
-  /** Number of calls whose start was lost. */
   get lostStarts(): number {
     return this.#lostStarts;
   }
@@ -304,7 +302,6 @@ export class RunView {
   get advice(): readonly AdviceOutcome[] {
     return this.#advice.outcomes();
   }
-  /** Number of advice texts that were dropped. */
   get adviceLeftOut(): number {
     return this.#advice.leftOut;
   }

@@ -8,7 +8,6 @@ export interface SeenPattern {
   readonly clearedSeq?: number;
 }
 
-/** The patterns of a run and their origin. */
 export interface RunPatterns {
   /** `recorded`: the run's own steering flagged the patterns. `recomputed`: detectors found them when the run was read. */
   readonly basis: 'recorded' | 'recomputed';

@@ -19,7 +19,6 @@ export interface HookFault {
   readonly lost?: number;
 }
 
-/** One line of the fault log. */
 export interface FaultLine extends HookFault {
   /** Time of the fault in ISO 8601, UTC. */
   readonly at: string;

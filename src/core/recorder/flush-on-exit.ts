@@ -1,7 +1,6 @@
 import type { FlushAnswer, TimeLimit } from './record-queue-options.ts';
 import { logAllUnsaved } from './waiting-run.ts';
 
-/** A queue that can be flushed. */
 export interface Flushable {
   readonly isEmpty: boolean;
   flush(limit?: TimeLimit): Promise<FlushAnswer>;

@@ -15,7 +15,6 @@ const FAILURE_POLICIES = ['drop', 'throw'] as const;
 export type OverflowPolicy = (typeof OVERFLOW_POLICIES)[number];
 const OVERFLOW_POLICIES = ['drop-newest', 'wait'] as const;
 
-/** Options of the queue in front of a store. */
 export interface RecordQueueOptions {
   /** Default `drop`: lost records are counted and recorded as a gap. The agent is not affected. */
   readonly onFailure?: FailurePolicy;
@@ -125,7 +124,6 @@ export interface RecorderHealth {
   readonly input?: InputCounts;
 }
 
-/** A clock with timers. */
 export interface Timers {
   /** Returns the milliseconds of a clock that never runs backwards. */
   nowMs(): number;
@@ -138,7 +136,6 @@ export interface Timers {
   after(delayMs: number, run: () => void, hold: 'hold' | 'let-go'): () => void;
 }
 
-/** The machine's timers. */
 export const systemTimers: Timers = {
   nowMs: () => performance.now(),
   after: (delayMs, run, hold) => {

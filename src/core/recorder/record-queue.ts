@@ -234,7 +234,6 @@ function log(fault: Omit<HookFault, 'where'>): void {
   logFault({ where: 'recorder', ...fault }, { env, projectFolder, nowMs: systemClock.nowMs() });
 }
 
-/** The first and the longest delay of a retry. */
 const RETRY_DELAYS = { firstMs: 50, longestMs: 5_000 };
 /** Maximum number of concurrent appends of different runs. It is large enough for a sink that commits groups. */
 const MAX_APPENDS = 8;

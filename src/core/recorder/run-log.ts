@@ -16,7 +16,6 @@ import type { InputTally } from './to-payload.ts';
 import type { RecordQueue } from './record-queue.ts';
 import type { EmitAnswer } from './record-queue-options.ts';
 
-/** The identity of a run in its records. */
 export interface RunLogIdentity {
   readonly runId: string;
   readonly parentRunId?: string;
@@ -151,7 +150,6 @@ export class RunLog {
     }
   }
 
-  /** Counts a fault of the input that is recorded by other code. */
   countInputFault(fault: InputFault): void {
     this.#parts.tally?.note(fault);
   }

@@ -134,7 +134,6 @@ export class SharedRuns implements TrajectorySink {
   }
 }
 
-/** The error of a run that is started under the id of an existing one. */
 export function runExists(runId: string, options: { readonly cause?: unknown } = {}): CoxswainError {
   const message = `there is a run ${JSON.stringify(runId)} already: continue it with openRun, or start one under another id`;
   return new CoxswainError('run-exists', message, { details: { runId }, ...options });

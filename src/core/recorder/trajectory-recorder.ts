@@ -110,7 +110,6 @@ export class InMemoryTrajectorySink implements TrajectorySink {
 const MAX_KNOWN_RUNS = 10_000;
 const MAX_UNKNOWN_TYPES = 100;
 
-/** Receives the events of agents. */
 export interface EventObserver {
   /** @param stream  identifies the agent if several agents report events concurrently; default: a single stream */
   onEvent(event: AgentEvent, stream?: string): EmitAnswer;

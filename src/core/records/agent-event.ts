@@ -45,7 +45,6 @@ export type AgentEvent = EventTime &
     | {
         readonly type: 'completion_checked';
         readonly met: boolean;
-        /** Unmet conditions, one line each. */
         readonly missing: readonly string[];
         /** The number of this attempt, from 1. */
         readonly attempt: number;

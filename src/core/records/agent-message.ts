@@ -1,7 +1,6 @@
 import type { Json } from '../base/json.ts';
 import type { ShapeOf, ValueOf } from './shapes.ts';
 
-/** A part of a message, in memory. */
 export type ContentBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }

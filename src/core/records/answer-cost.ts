@@ -68,7 +68,6 @@ export function countsCacheBeside(usage: StoredUsage, modelId: string | undefine
   return read + write > input || (modelId !== undefined && priceOf(modelId, prices)?.cached === 'beside');
 }
 
-/** Returns the price of a model. */
 function priceOf(modelId: string, prices: ModelPrices): ModelPrice | undefined {
   const name = modelNames(modelId).find((one) => Object.hasOwn(prices, one));
   return name === undefined ? undefined : prices[name];

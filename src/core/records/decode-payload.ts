@@ -277,7 +277,6 @@ function createDecode(word: string): FieldDecode {
   return objectOf(decodesOf({ ...FIGURES, ...SHAPES }[word as keyof typeof FIGURES | keyof typeof SHAPES]));
 }
 
-/** Returns the decoders of the fields of a shape or kind. */
 function decodesOf(fields: Fields): Readonly<Record<string, FieldDecode>> {
   return Object.fromEntries(Object.entries(fields).map(([name, word]: [string, Word]) => [name, decodeOf(word)]));
 }

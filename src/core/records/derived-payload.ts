@@ -19,7 +19,6 @@ export function isDerived(payload: TrajectoryPayload): payload is DerivedPayload
 /** What feedback, assessments and guidance have in common, as recorded. */
 interface RecordedAdvice {
   readonly speaker: 'feedback' | 'guidance';
-  /** The text for the agent. */
   readonly text: string;
   readonly pattern: PatternReference | undefined;
   /** Guidance has none. */

@@ -261,7 +261,6 @@ function repairItems(items: readonly unknown[], decode: FieldDecode, budget: Val
   return repairedItems;
 }
 
-/** Decodes an object with these fields. Other fields are allowed. */
 export function objectOf(decodes: FieldDecodes): FieldDecode {
   return fieldDecode(
     (value, path, key) => {

@@ -55,7 +55,6 @@ export type PatternCleared = PayloadOf<'pattern_cleared'>;
 export type FeedbackProduced = PayloadOf<'feedback_produced'>;
 export type GuidanceProduced = PayloadOf<'guidance_produced'>;
 export type AdviceAcknowledged = PayloadOf<'advice_acknowledged'>;
-/** The steering configuration at the start of a run. */
 export type SteeringStart = ShapeOf<'steering'>;
 /** Limits or usage of a run. */
 export type StoredBudget = ShapeOf<'budget'>;

@@ -4,7 +4,6 @@ import { findForm, findInEncoded, Marks } from './keyword-scan.ts';
 import { type Fingerprint, isPlaceholder, placeholderEnd, placeholderOf, type SecretSpan } from './secret-value.ts';
 
 export interface RedactTextOptions {
-  /** Names of disabled rules. */
   readonly off: ReadonlySet<string>;
   /** Returns true to keep a found secret. */
   readonly allows: (secret: string) => boolean;
@@ -39,7 +38,6 @@ function redactDeep(text: string, options: RedactTextOptions, depth: number): st
   return result;
 }
 
-/** Replaces hex dumps of secrets. */
 function withoutDumps(text: string, options: RedactTextOptions): string {
   const replacements: Replacement[] = [];
   for (let dump = nextDump(text, 0); dump !== undefined; dump = nextDump(text, dump.end)) {

@@ -176,7 +176,6 @@ function renameKeys(members: Readonly<Record<string, Json>>, redaction: JsonReda
   return renamedMembers;
 }
 
-/** Options for redacting records. */
 export interface RedactionOptions {
   /**
    * - `secrets` (default): secrets are replaced by `[REDACTED:rule]`.
@@ -337,10 +336,8 @@ function checkOwnRules(rules: readonly RedactionRule[], builtIn: ReadonlySet<str
   }
 }
 
-/** Options for applying custom rules. */
 interface OwnRuleOptions {
   readonly allows: (secret: string) => boolean;
-  /** Called when a rule fails. */
   readonly onFault: (rule: string, message: string) => void;
 }
 

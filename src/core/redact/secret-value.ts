@@ -137,7 +137,6 @@ export function isReference(text: string, start: number): boolean {
   return REFERENCE.test(text);
 }
 
-/** A secret in a text, and the rule that found it. */
 export interface SecretSpan {
   readonly start: number;
   /** Exclusive. */

@@ -8,7 +8,6 @@ import { RunFold } from '../run/run-fold.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
 
-/** Options of a replay. */
 export interface ReplayOptions {
   /** Default: the standard set. To reproduce the recorded advice, pass the run's own steering. */
   readonly steering?: SteeringOptions;

@@ -17,7 +17,6 @@ import { DEFAULT_PROMPT } from '../run/run-speakers-by-prompt.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
 
-/** Options for applying a steering to a recorded run. */
 export interface SteeringReplayOptions {
   /** Default: the standard set. */
   readonly steering?: SteeringOptions;

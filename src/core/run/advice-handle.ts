@@ -10,7 +10,6 @@ export interface AdviceHandle {
   /** The name of the provider or observer. */
   readonly provider: string;
   readonly severity: Severity;
-  /** The text for the agent. */
   readonly text: string;
   readonly point: DecisionPoint;
   /** The guidance for `prompt.render({ guidance })` at `pre_render`. Absent for feedback. */

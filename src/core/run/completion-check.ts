@@ -31,7 +31,6 @@ export interface CompletionOptions extends Partial<CompletionCheck> {
 
 export interface CompletionAnswer {
   readonly met: boolean;
-  /** Unmet conditions, one line each. */
   readonly missing: readonly string[];
   /** Text for the agent, which must continue. Undefined if the agent may stop. */
   readonly text: string | undefined;

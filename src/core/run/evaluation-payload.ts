@@ -63,7 +63,6 @@ interface GuidanceContextInput {
   readonly state: SteeringState;
 }
 
-/** Creates the context of classifiers and guidance providers. */
 export function guidanceContextOf(
   input: GuidanceContextInput,
   evaluation: Pick<Evaluation, 'point' | 'pending_calls'>,

@@ -20,7 +20,6 @@ export interface EventSink {
 
 /** Plain JSON. */
 export interface ListenerHealth {
-  /** Number of exceptions and rejections. */
   readonly faults: number;
   readonly lastFault: string;
   /** Number of items that listeners could not pass on, such as spans for an unreachable collector. Absent if it is 0. */

@@ -1,6 +1,5 @@
 import { addUsage, BUDGET_PARTS, type BudgetUsage } from '../base/budget.ts';
 
-/** Callbacks of a run. */
 export interface FamilyMember {
   /** Called when an inherited deadline changes. */
   followDeadline(deadlineAtMs: number | null): void;
@@ -41,7 +40,6 @@ export class RunFamily {
     if (place.parent !== undefined) place.parent.#open.add(this);
   }
 
-  /** Usage of the run and its descendants. */
   get usage(): BudgetUsage {
     return addUsage(this.#ownUsage, this.#childUsage);
   }

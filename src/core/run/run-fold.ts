@@ -36,7 +36,6 @@ import type { PatternChange } from '../detect/patterns/pattern-book.ts';
 import type { TrajectoryAnalysisSnapshot } from '../detect/patterns/analysis-snapshot.ts';
 import { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
 
-/** The state of a run as JSON. */
 export interface RunFoldSnapshot {
   readonly schema_version: 1;
   readonly session: SessionSnapshot;
@@ -76,7 +75,6 @@ const NOTHING: readonly DerivedPayload[] = [];
 export class RunFold {
   readonly session: Session;
   readonly analysis: TrajectoryAnalysis;
-  /** Redacts a text of a provider, detector or reducer. */
   readonly redactWords: (text: string) => string;
   /** Called for a slow provider. Only a live run sets it. */
   onOverrun: ((provider: string, durationMs: number) => void) | undefined;
@@ -157,7 +155,6 @@ export class RunFold {
     );
   }
 
-  /** Creates the context for model-backed classifiers. */
   guidanceContext(point: DecisionPoint): GuidanceContext {
     const { session, analysis } = this;
     const speakers = this.#speakers.of(this.#steering.situation.promptName);

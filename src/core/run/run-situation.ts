@@ -107,7 +107,6 @@ function withIdentity(situation: RunSituation, identity: Omit<RunIdentified, 'ki
   return { ...situation, ...present({ conversationId, agentName, modelId }) };
 }
 
-/** Returns the situation after a response of the model. */
 export function situationAfterResponse(
   situation: RunSituation,
   payload: Extract<TrajectoryPayload, { readonly kind: 'message_appended' }>,
@@ -139,7 +138,6 @@ function sumOf(left: number | undefined, right: number | undefined): number | un
   return left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0);
 }
 
-/** Returns the usage of the run itself, according to its records. */
 export function ownUsage({ costUsd, tokens }: RunSituation, calls: number): BudgetUsage {
   const usage: Mutable<BudgetUsage> = { calls };
   if (tokens !== null) usage.tokens = tokens;

@@ -47,7 +47,6 @@ function speakersOf(steering: ResolvedSteering, prompt: PromptTemplate): PromptS
   return speakers;
 }
 
-/** The speakers (providers and observers) of a run for each of its prompts. */
 export class RunSpeakersByPrompt {
   readonly #steering: ResolvedSteering;
   readonly #byName = new Map<string, PromptSpeakers>();

@@ -70,7 +70,6 @@ export interface RunStepResult<Result> {
   readonly faults: readonly string[];
 }
 
-/** A run rebuilt from its records. */
 export interface RebuiltRun<State extends Json> {
   readonly snapshot: RunFoldSnapshot;
   readonly state: State;

@@ -143,7 +143,6 @@ export interface RunParts {
   readonly startChild: (options: ChildOptions) => Run;
   readonly family: (member: FamilyMember) => RunFamily;
   readonly children?: ChildOptions['children'];
-  /** Called for an internal fault. */
   readonly onFault: (message: string) => void;
   readonly onResumed: () => void;
   /** Called for an event that is not recorded. */
@@ -211,7 +210,6 @@ export class Run {
   get conversationId(): string | undefined {
     return this.#fold.situation.conversationId;
   }
-  /** Usage of this run and its descendants in this process. */
   get usage(): BudgetUsage {
     return this.family.usage;
   }

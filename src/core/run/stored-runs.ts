@@ -27,7 +27,6 @@ interface StoredRunsOptions {
   readonly measureMs: () => number;
 }
 
-/** A stored run, ready to be continued. */
 interface ContinuedRun extends OpenedRun {
   readonly steering: ResolvedSteering;
 }

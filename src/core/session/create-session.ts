@@ -86,7 +86,6 @@ export class SliceState<Item> implements SliceView<Item> {
   }
 }
 
-/** Freezes a value deeply. */
 function freezeDeep<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -220,7 +219,6 @@ function checkEventTime({ atMs, type }: EventInput<unknown>): void {
   throw invalidArgument(`event "${type}": atMs must be a finite number, got ${atMs}`, { details: { type } });
 }
 
-/** A first-in, first-out queue of events. */
 class EventQueue {
   readonly #clock: Clock;
   #queue: QueuedEvent[] = [];
@@ -231,7 +229,6 @@ class EventQueue {
     this.#clock = clock;
   }
 
-  /** True while events are processed. */
   get busy(): boolean {
     return this.#currentEvent !== undefined;
   }

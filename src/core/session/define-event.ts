@@ -28,7 +28,6 @@ type EventArguments<Data> = [Data] extends [null]
   ? [data?: null, options?: EventOptions]
   : [data: Data, options?: EventOptions];
 
-/** A named type of event. Call it to create an event. */
 export interface EventType<Data> {
   (...input: EventArguments<Data>): EventInput<Data>;
   readonly eventName: string;

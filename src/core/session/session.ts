@@ -121,7 +121,6 @@ export interface SessionSnapshot {
   readonly fault_count: number;
   /** The last faults, at most 100, oldest first. */
   readonly faults: readonly SessionFault[];
-  /** Slices by name. */
   readonly slices: Readonly<Record<string, SliceSnapshot>>;
 }
 

@@ -142,7 +142,6 @@ function previewText(text: string, length: number): string {
   return `${shortened.replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Number of finished tool calls of one prompt. */
 export interface ToolCallCount {
   readonly promptName: string;
   /** The exact number, even if `ToolInvoked` no longer retains the calls. */

@@ -27,7 +27,6 @@ export interface HoldoutOptions {
 /** The arm of a run, as stored in its first record. */
 export type HoldoutArm = NonNullable<SteeringStart['holdout']>;
 
-/** Advice to be assigned to an arm. */
 export interface DrawnAdvice {
   readonly providerName: string;
   readonly speaker: 'feedback' | 'guidance';

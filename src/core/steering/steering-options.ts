@@ -15,7 +15,6 @@ import type { ToolDeclarations } from '../detect/calls/tool-semantics.ts';
 export interface ModelGuidanceConfig {
   readonly classifier: ModelClassifier;
   readonly bank: GuidanceBank;
-  /** The decision points at which it is called. */
   readonly decisionPoints: readonly DecisionPoint[];
   /** Timeout in milliseconds, 1 to 600,000; default 2,000. */
   readonly timeLimitMs?: number;

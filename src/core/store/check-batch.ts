@@ -10,7 +10,6 @@ import { present } from '../base/json.ts';
 /** Number of readable characters that are kept of an id that is replaced. */
 const READABLE_ID_CHARS = 100;
 
-/** A record and its stored JSON. */
 export interface EncodedRecord {
   readonly seq: number;
   readonly record: TrajectoryRecord;
@@ -81,7 +80,6 @@ export function checkRunId(runId: string | undefined): string {
   );
 }
 
-/** The checked and encoded change of a transaction. */
 interface CheckedChange<Result> {
   /** Absent if there are no records. */
   readonly batch?: CheckedBatch;

@@ -8,7 +8,6 @@ export const MAX_BATCH_RECORDS = 500;
 /** Maximum length of a run id in UTF-16 units. */
 export const MAX_RUN_ID_CHARS = 1024;
 
-/** Selects a page of runs. */
 export interface RunQuery {
   /** Maximum number of runs, 1 to 1,000; default 50. */
   readonly limit?: number;
@@ -27,7 +26,6 @@ export interface RunPage {
   readonly next?: string;
 }
 
-/** Selects records of a run. */
 export interface ReadQuery {
   /** First `seq`; default 0. A gap record that starts before it is not returned. */
   readonly fromSeq?: number;
@@ -53,7 +51,6 @@ export interface StoredRun {
   missed(afterSeq?: number): readonly TrajectoryRecord[];
 }
 
-/** The result of a fold. */
 export interface RunChange<Result> {
   /** A batch as for `append`, from the same run. It may be empty. */
   readonly records: readonly TrajectoryRecord[];
@@ -65,7 +62,6 @@ export interface RunChange<Result> {
   readonly result: Result;
 }
 
-/** A search for records. */
 export interface SearchQuery {
   /**
    * The text of a record must contain all of these words. `"Quoted words"` must be adjacent. The parts of a word with
@@ -85,7 +81,6 @@ export interface SearchQuery {
   readonly after?: string;
 }
 
-/** A record that the search found. */
 export interface SearchHit {
   readonly runId: string;
   readonly seq: number;

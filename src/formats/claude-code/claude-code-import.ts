@@ -191,7 +191,6 @@ export class ClaudeCodeImport extends ObjectLines {
   readonly #runs = new Map<string, ClaudeCodeRun>();
   /** Number of starts by run id. Used for runs that ended early. */
   readonly #startCounts = new LruMap<number>(REMEMBERED_ENTRIES);
-  /** Run id by entry id. */
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
   #heldEntries: JsonMembers[] = [];
   /** True in a fork, before the fork's first new answer. */

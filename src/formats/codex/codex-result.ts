@@ -21,7 +21,6 @@ const REFUSAL =
   /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? )/i;
 const FAILED: ReadonlySet<unknown> = new Set(['failed', 'declined', 'error']);
 
-/** Facts from an event about a call, apart from the result. */
 interface CallFact {
   readonly isError?: boolean | undefined;
   readonly outcome?: CallOutcome | undefined;

@@ -174,7 +174,6 @@ export class CopilotRun {
 /** Codes of errors, and types of results, for calls that a person or a rule refused. */
 const REFUSED: ReadonlySet<unknown> = new Set(['rejected', 'denied']);
 
-/** Reads the tokens of one answer. */
 function copilotUsage(usage: JsonMembers): StoredUsage | undefined {
   const inputTokens = numberOrUndefined(usage.inputTokens);
   if (inputTokens === undefined) return undefined;

@@ -36,10 +36,8 @@ export async function* chatOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<
   for await (const { records } of runs) yield `${JSON.stringify(chatMessages(await readTranscript(records())))}\n`;
 }
 
-/** Options for exporting stored runs as spans. */
 interface SpanBatchOptions {
   readonly content: boolean;
-  /** Returns the id of the root run of a run. */
   readonly rootOf: (runId: string) => Promise<string>;
 }
 

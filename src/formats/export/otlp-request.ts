@@ -64,7 +64,6 @@ const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_WAITS_MS = [1_000, 5_000];
 const MAX_WAIT_MS = 30_000;
 
-/** A receiver of OTLP over HTTP. */
 interface OtlpCollector {
   /** The address without credentials. */
   readonly name: string;

@@ -243,7 +243,6 @@ const FOLDED_CHARS = 800;
 const MAX_CHARS = 20_000;
 const MAX_NAME_CHARS = 200;
 
-/** The delivery of advice and the calls after it, as text. */
 interface AfterAdvice {
   readonly text: string;
   /** False if the advice is not known to have reached the agent. */
@@ -355,7 +354,6 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 1);
 }
 
-/** Formats a time in UTC. */
 function utcText(atMs: number): string {
   const date = new Date(atMs);
   // A source may contain an invalid time.

@@ -73,7 +73,6 @@ export function spanTime(atMs: number, place: number): SpanTime {
   return [seconds + Math.floor(microseconds / 1e6), (microseconds % 1e6) * 1_000];
 }
 
-/** Returns the trace id of a root run and its descendants. */
 export function traceIdOf(rootRunId: string): string {
   return hashText(rootRunId) + hashText(rootRunId, 1);
 }
@@ -83,7 +82,6 @@ export function spanIdOf(runId: string, what: string): string {
   return hashText(`${what}\n${runId}`);
 }
 
-/** Returns the attributes of a pattern that was flagged, raised or cleared. */
 export function patternAttributes(pattern: TrajectoryPattern): SpanAttributes {
   const { clearedAt, firstSeen, identity, kind, level, occurrences, stuck, tool } = pattern;
   return {

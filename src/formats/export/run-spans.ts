@@ -72,7 +72,6 @@ class SpanDraft {
     else this.#droppedEvents += 1;
   }
 
-  /** Ends the span and returns it. */
   over(): RunSpan {
     const { id, operation, parentId, runId, start, traceId } = this.#start;
     const { attributes, end, error } = this;

@@ -28,7 +28,6 @@ export interface ReadableRunSpan {
   readonly droppedLinksCount: number;
 }
 
-/** The ids of a span. */
 export interface SpanIdentity {
   readonly traceId: string;
   readonly spanId: string;
@@ -51,7 +50,6 @@ export interface SpanSinkOptions extends SpanContentOptions {
 /** The state of a span sink. Plain JSON. */
 export interface SpanSinkHealth {
   readonly exported: number;
-  /** Number of queued spans. */
   readonly waiting: number;
   /** Number of lost spans: dropped from a full queue, rejected by the exporter, or sent without a response. */
   readonly dropped: number;

@@ -6,13 +6,11 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { RunSpans } from './run-spans.ts';
 
-/** Selects the content of spans. */
 export interface SpanContentOptions {
   /** Includes arguments, results, messages, and the texts of errors and advice, which may quote them. Default: true. */
   readonly content?: boolean;
 }
 
-/** Receives ended spans. */
 interface SpanTaker {
   /** Called before the spans of a new run, or of a run that continues after its end. */
   begin?(runId: string, parentRunId: string | undefined, atMs: number): void;
@@ -80,7 +78,6 @@ export interface OpenTelemetryApi {
   };
 }
 
-/** An event sink that adds runs to the traces of the process. */
 export interface TraceSink extends EventSink {
   /** Ends the spans of open runs. */
   close(): void;
@@ -126,7 +123,6 @@ export function traceSink(otel: OpenTelemetryApi, options: SpanContentOptions = 
   return { record: (record) => liveSpans.record(record), close: () => liveSpans.finish() };
 }
 
-/** The span of a run and the context for its child runs. */
 interface TracedRun {
   readonly span: ApiSpan;
   readonly context: unknown;

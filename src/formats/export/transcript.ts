@@ -22,7 +22,6 @@ export interface ExportedRun {
   readonly records: () => AsyncIterable<TrajectoryRecord>;
 }
 
-/** A call in a model response. */
 export interface ExportedCall {
   readonly id: string;
   readonly tool: string;
@@ -39,7 +38,6 @@ export interface ExportedCall {
   };
 }
 
-/** An item of a transcript. */
 export type TranscriptPart =
   | {
       readonly type: 'message';
@@ -164,7 +162,6 @@ export function textOfJson(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Returns the content of a message as a list of blocks. */
 export function storedBlocks(content: StoredContent): readonly StoredContentBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }

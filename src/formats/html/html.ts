@@ -28,7 +28,6 @@ export function html(template: TemplateStringsArray, ...values: readonly HtmlVal
   return { [SAFE]: text };
 }
 
-/** Returns the HTML as a string, for output. */
 export function htmlText(part: Html): string {
   return part[SAFE];
 }

@@ -19,7 +19,6 @@ import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
 
-/** Data that applies to all samples of a log. */
 interface InspectLog {
   /** `eval` of the log's header. */
   readonly spec: JsonMembers;

@@ -172,7 +172,6 @@ export function firstUserText(messages: readonly unknown[]): string | undefined 
   return undefined;
 }
 
-/** Yields the items of one chat message. Any other value is counted as lost. */
 export function chatMessageItems(writer: RunItems, value: unknown, dialect: ChatDialect = {}): readonly ImportItem[] {
   if (!isChatMessage(value)) {
     writer.lost.add(isJsonObject(value) ? 'messages of unknown role' : 'entries that are not messages');

@@ -180,7 +180,6 @@ export function* opencodeSession(
   yield* run.skipped.report('note', id);
 }
 
-/** Yields the messages of an exported session. */
 export function messagesOf(
   value: unknown,
 ): readonly { readonly info: JsonMembers; readonly parts: readonly unknown[] }[] {

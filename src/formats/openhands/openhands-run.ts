@@ -126,7 +126,6 @@ class OpenHandsTurns {
     yield this.#items.message(role, content, atMs);
   }
 
-  /** Emits the buffered turn. */
   flush(): readonly ImportItem[] {
     if (this.#parts.length === 0) return [];
     const items = [...this.#items.answer({ parts: this.#parts }, this.#atMs)];

@@ -14,11 +14,9 @@ import type { AnswerPart } from '../parts/run-items.ts';
 import { callArguments, sourceCall, asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
 import { decodeJson } from '../reading/json-text.ts';
 
-/** A message of a request or an answer. */
 export interface TracedMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly parts: readonly AnswerPart[];
-  /** Results of calls in the message. */
   readonly results: readonly TracedResult[];
   readonly finishReason: string | undefined;
   /** A role that no API has. It is the name of a tool if the message is a result. */

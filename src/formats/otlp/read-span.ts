@@ -53,7 +53,6 @@ export const GENAI_OPERATIONS = {
   tool: 'execute_tool',
 } as const;
 
-/** Names of events. */
 export const GENAI_EVENTS = {
   /** Details of a model request span, sent as attributes or as a separate event or log record. */
   operationDetails: 'gen_ai.client.inference.operation.details',
@@ -411,7 +410,6 @@ function toolMessageIn(tool: KnownSpan): JsonMembers | undefined {
   return langChainMessage(membersOf(value)['output']) ?? langChainMessage(value);
 }
 
-/** Returns why the model stopped. */
 export function finishReason(known: KnownSpan): string | undefined {
   const finishValue = valueField(known, 'finish');
   // The list has one reason per answer. Only the first answer is read.

@@ -31,7 +31,6 @@ const PROGRAMS = [
   { prefix: 'codex.', service: /codex/, session: 'conversation.id' },
 ] as const;
 
-/** The session of a log record. */
 interface LogSession {
   readonly event: string;
   readonly program: string;
@@ -58,7 +57,6 @@ function logSession(log: LogFacts): LogSession | undefined {
   return undefined;
 }
 
-/** The spans in a request or a line. */
 export interface FoundSpans {
   readonly spans: readonly TraceSpan[];
   /** Number of spans without ids or a time, and of unknown log records. */
@@ -305,7 +303,6 @@ function eventOf(event: JsonMembers): SpanEvent {
   return { name: textOrUndefined(event['name']) ?? '', attributes: attributesOf(event['attributes']) };
 }
 
-/** Reads attributes from an OTLP list or an object. */
 function attributesOf(value: unknown): JsonObject {
   if (Array.isArray(value)) {
     const entries = value.map((item) => {

@@ -32,7 +32,6 @@ interface AnswerPiece {
   readonly usage?: StoredUsage | undefined;
 }
 
-/** A tool result in a session file. */
 export interface SessionResult extends ToolAnswerShape {
   readonly atMs: number | undefined;
 }

@@ -49,14 +49,11 @@ export interface AnsweredHook {
   readonly faults: readonly string[];
 }
 
-/** The result of one hook event. */
 interface HookStep {
-  /** Text for the model. */
   readonly text?: string;
   readonly stop?: StopRequest;
 }
 
-/** Additional data about a hook event. */
 export interface HookDetails {
   /** True if the session still has work in the background. A stop is then recorded as a pause. */
   readonly hasBackgroundWork: boolean;
@@ -328,7 +325,6 @@ export class ClaudeSessions {
     return `call-${hashText(canonicalJson(callParts))}@`;
   }
 
-  /** The call id as stored, after redaction. */
   #storedId(id: string): string {
     const probe = { kind: 'tool_started', tool_call_id: id, tool_name: '', args: null } as const;
     const storedCall = this.#options.redact(probe);
@@ -341,7 +337,6 @@ interface TakenEvent {
   readonly late: LateEvent | undefined;
 }
 
-/** A subagent and its session. */
 interface AgentIds {
   readonly runId: string;
   readonly sessionId: string;

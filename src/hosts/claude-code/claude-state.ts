@@ -48,7 +48,6 @@ export type ClaudeState = {
   readonly agents?: SessionAgents;
 };
 
-/** The state of a new session. */
 export const NEW_CLAUDE_STATE: ClaudeState = {
   turnOpen: false,
   openCalls: [],

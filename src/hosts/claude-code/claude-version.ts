@@ -8,7 +8,6 @@ const LIMIT_MS = 10_000;
 /** The first version of Claude Code with an event after all calls of an answer, `PostToolBatch`. */
 export const FIRST_WITH_BATCHES = '2.1.118';
 
-/** Claude Code on the PATH. */
 export interface FoundClaude {
   readonly file: string;
   /** The first line that `claude --version` prints. Empty if the program failed; `problem` then says how. */

@@ -184,7 +184,6 @@ function insertJson(text: string, path: readonly (string | number)[], value: unk
   return `${text.slice(0, start)}${innerText}${eol}${indent}${item}${eol}${outer}${text.slice(end)}`;
 }
 
-/** Indentation of the line at the offset. */
 function indentAt(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
   return /^[ \t]*/.exec(line)?.[0] ?? '';

@@ -8,7 +8,6 @@ import { readPayload } from '../dialects/read-payload.ts';
 import { readSession, type SessionFile } from '../dialects/session-file.ts';
 import { findHomeFolder } from './home-folder.ts';
 
-/** A hook event as read from the host. */
 export interface HookEvent {
   /** Event name and session id for the fault log. Each is absent if it could not be read. */
   readonly about: { readonly event?: string; readonly sessionId?: string };
@@ -21,7 +20,6 @@ export interface HookEvent {
         readonly input: HostEvent;
         readonly sessionId: string;
         readonly hasBackgroundWork: boolean;
-        /** Converts an answer to the format of the host. */
         readonly answerFor: (answer: HookAnswer) => object;
       }
     | undefined;

@@ -27,7 +27,6 @@ const TIME_LIMIT_MS = 2_000;
 const OTHER_SESSIONS_LIMIT_MS = 100;
 const SESSION_END_LIMIT_MS = 1_000;
 
-/** Facts about an event for the fault log. */
 interface EventFacts {
   projectFolder?: string;
   about?: HookEvent['about'];

@@ -18,7 +18,6 @@ export interface HostScope {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Absolute paths of the programs that a hook runs. */
 export interface HookProgram {
   readonly node: string;
   readonly hookFile: string;
@@ -40,7 +39,6 @@ const CODEX_END_SECONDS = 3;
 
 const OF_TOOLS = /Tool/;
 
-/** The settings file of each host. */
 export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
   'claude-code': {
     settingsFile: (scope) =>

@@ -12,7 +12,6 @@ import type { IgnoreFile } from './keep-settings-out.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';
 import { HOOK_MARK } from './init-hooks.ts';
 
-/** A request to install the hooks for a host. */
 export interface InitRequest {
   readonly host: HostName;
   readonly settingsFile: string;
@@ -29,7 +28,6 @@ export interface InitRequest {
   readonly config?: { readonly file: string; readonly text: string };
 }
 
-/** A planned change to a file. */
 export interface InitChange {
   readonly host: HostName;
   readonly file: string;

@@ -22,7 +22,6 @@ export interface HookGroup {
   readonly hooks: readonly HookEntry[];
 }
 
-/** One hook. */
 export interface HookEntry {
   readonly type: 'command';
   readonly command: string;
@@ -66,7 +65,6 @@ export function isCallEvent(event: string): boolean {
   return Object.entries(HOOK_EVENTS).some(([name, row]) => name === event && 'perCall' in row);
 }
 
-/** The hook groups by event. */
 export function hookGroups(
   command: string,
   { guidesBeforeCalls, hasBatches: hasBatchEvent }: HookNeeds = DEFAULT_NEEDS,

@@ -3,7 +3,6 @@ import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 
 type Store = Pick<TrajectoryStore, 'transact'>;
 
-/** A subagent in the state of its session. */
 export type SessionAgent = {
   /** Number of calls that `child_ended` records of the session already count. */
   readonly reportedCalls: number;

@@ -47,7 +47,6 @@ export interface SpillCounts {
   readonly damaged: number;
   /** Events that every store would reject. */
   readonly refused: number;
-  /** The folders that contain files. */
   readonly folders: readonly string[];
 }
 
@@ -98,7 +97,6 @@ function filesOf(storeAddress: string): readonly { readonly folder: string; read
 interface SpillableEvent {
   readonly sessionId: string;
   readonly arrivedAtMs: number;
-  /** The redacted event. */
   readonly json: object;
 }
 

@@ -4,7 +4,6 @@ import { createInterface } from 'node:readline';
 import { messageOf } from '../../core/base/error.ts';
 import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 
-/** The coxswain hook as Codex lists it. */
 export interface CodexHook {
   /** The key under which Codex stores whether the hook is trusted. */
   readonly key: string;

@@ -161,7 +161,6 @@ type ConditionName = Condition extends infer One ? (One extends Condition ? keyo
 const nested: Shape = { kind: 'lazy', shape: () => conditionShape };
 const parts = list(nested, 16, 1);
 
-/** The shape of the condition under which a custom text is delivered. */
 const conditionShape: ObjectShape = object(
   {
     ...Object.fromEntries(

@@ -8,7 +8,6 @@ import { factsOf, findProject, userFolders, type UserFolders } from './find-conf
 import type { ConfigSource, LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 import { readTrust, trustFile, trusts, type TrustedFiles } from './trust.ts';
 
-/** A configuration file and its text. */
 export interface ReadSource extends ConfigSource {
   readonly text: string;
   readonly isCode: boolean;

@@ -16,7 +16,6 @@ import {
 } from '../../core/base/shape.ts';
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 
-/** One field of the configuration. */
 export interface ConfigField {
   /**
    * The path of the field, such as `guidance.doomLoop.maxRepetitions`. `[]` matches any item of a list, and `*` matches any name.

@@ -14,7 +14,6 @@ import type { ProviderDefinition } from '../../core/steering/prompt/define-provi
 import type { FeedbackProvider, FeedbackTrigger } from '../../core/steering/prompt/feedback-provider.ts';
 import { STANDARD_TRIGGERS } from '../../core/steering/standard-steering.ts';
 
-/** The definition of a feedback provider in the configuration. */
 export interface ConfiguredFeedback<Definition> {
   readonly make: Definition;
   /** True if the standard steering enables the provider. */

@@ -31,7 +31,6 @@ export function userFolders({ env = process.env, homeFolder }: ConfigPlaces): Us
   return { home, config, state: stateRoot({ env, homeFolder: home }) };
 }
 
-/** The configuration files found for a project. */
 export interface FoundProject {
   /** The folder of the files. Without files: the folder in which the search started. */
   readonly folder: string;

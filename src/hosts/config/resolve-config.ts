@@ -92,7 +92,6 @@ function weakKeyOf(folder: string): string {
   return hashText(folder) + hashText(folder, 1);
 }
 
-/** Converts a configured path to an absolute path. */
 function pathOf(path: string, { folder, homeFolder }: ResolveConfigOptions): string {
   if (path === '~' || path.startsWith('~/')) return join(homeFolder, path.slice(1));
   return isAbsolute(path) ? resolve(path) : resolve(folder, path);
@@ -152,7 +151,6 @@ export interface ResolvedConfig {
   readonly hash: string;
 }
 
-/** The location of recorded runs. */
 export interface ResolvedStore {
   readonly kind: StoreKind;
   /** An absolute path, or a database URL including its password. `shownAddress` removes the password. */

@@ -94,7 +94,6 @@ function optionsFor({ options }: { readonly options: object }, section: object =
   return Object.fromEntries(Object.entries(section).filter(([name]) => Object.hasOwn(options, name)));
 }
 
-/** Returns the provider of a custom text. */
 function bankGuidance(entry: BankEntry): GuidanceProviderConfig {
   const { key, content, priority, category = BANK_CATEGORY, when } = entry;
   const provider = defineGuidance({

@@ -10,7 +10,6 @@ import { nearestName } from '../../core/base/check-members.ts';
 /** A configuration with one changed number. Plain JSON. */
 export interface SweptConfig {
   readonly config: CoxswainConfig;
-  /** The full path of the field. */
   readonly path: string;
   /** A second field that was raised because the number would otherwise be invalid. */
   readonly raised?: { readonly path: string; readonly value: number };

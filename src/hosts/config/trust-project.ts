@@ -11,7 +11,6 @@ import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from 
 export interface TrustedProject {
   /** The real path of the project. */
   readonly folder: string;
-  /** Names of the configuration files. */
   readonly files: readonly string[];
 }
 

@@ -17,7 +17,6 @@ import {
 export interface TrustedFiles {
   /** The real path of the project. */
   readonly folder: string;
-  /** The text of each trusted file by file name. */
   readonly files: Readonly<Record<string, string>>;
 }
 

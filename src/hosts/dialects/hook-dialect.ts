@@ -4,7 +4,6 @@ import type { LineImporter, SessionDatabase } from '../../formats/importer.ts';
 /** The supported agent programs. `find-sessions.ts` contains their titles and folders. */
 export const HOSTS = ['claude-code', 'codex', 'copilot', 'gemini', 'opencode', 'pi'] as const;
 
-/** Name of a supported agent program. */
 export type HostName = (typeof HOSTS)[number];
 
 /** An event as the host sent it, or in the format that `readPayload` reads. */

@@ -231,7 +231,6 @@ export class McpWatch {
     return this.#run;
   }
 
-  /** Queues advice for the next result. */
   #queueAdvice(advice: readonly AdviceHandle[]): void {
     this.#waitingAdvice.push(...advice);
     const oldestAdvice = this.#waitingAdvice.splice(0, Math.max(0, this.#waitingAdvice.length - MAX_WAITING));

@@ -7,13 +7,11 @@ export type NotifyEvent = NotifyReason | 'test';
 export interface Notification {
   readonly event: NotifyEvent;
   readonly run: string;
-  /** The text of the notification, one sentence. */
   readonly message: string;
   /** What the event is about. An event of a run with a cause is sent once for it; one without, at most once in ten minutes. */
   readonly cause?: string;
 }
 
-/** A channel for notifications. */
 export interface NotifyTarget {
   /** Name of the target in messages. Contains no secret. */
   readonly name: string;

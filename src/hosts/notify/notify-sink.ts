@@ -14,7 +14,6 @@ export interface NotifyOptions extends NotifySection {
   readonly onFailure?: (message: string) => void;
 }
 
-/** An event sink that notifies people. */
 export interface NotifySink extends EventSink {
   record(record: TrajectoryRecord): void;
   /** Resolves when every notification has been sent or has failed. Await it before the process ends. */

@@ -32,7 +32,6 @@ export interface RunNotificationsOptions {
 
 /** What a notification says about a run beside its news. */
 export interface AboutRun {
-  /** The name of its project. */
   readonly project?: string | undefined;
   /** Returns the command that shows the run, such as `coxswain show 545b45d4`. */
   readonly look?: () => string | undefined;
@@ -47,7 +46,6 @@ interface RunNotes {
   readonly toldEndAtMs?: number;
   readonly calls: number;
   readonly wasAdvised: boolean;
-  /** Events of the run that were already sent. */
   readonly sent: readonly NotifyEvent[];
 }
 

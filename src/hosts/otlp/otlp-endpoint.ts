@@ -28,7 +28,6 @@ const MAX_BUFFERED_BYTES = 8 * MAX_BODY_BYTES;
 const MAX_REQUESTS = 200;
 const RETRY_SECONDS = '1';
 
-/** Returns true for an OTLP request. */
 export function isOtlp(request: Pick<IncomingMessage, 'url'>): boolean {
   return SIGNALS.has(request.url);
 }
@@ -112,7 +111,6 @@ function jsonIn(body: Buffer): unknown {
   throw refusal(400, `the body ${decoded.reason}`);
 }
 
-/** An error that becomes a response with an HTTP status. */
 function refusal(status: number, message: string): CoxswainError {
   return new CoxswainError('invalid-argument', message, { details: { status } });
 }

@@ -21,7 +21,6 @@ export interface InboxLimits {
   readonly bytes?: number;
 }
 
-/** Result of adding the spans of a request. */
 export interface TakenSpans {
   readonly accepted: number;
   /** Number of spans whose trace was already recorded. They become a separate run. */
@@ -163,7 +162,6 @@ export class OtlpInbox {
     this.#database.exec('COMMIT');
   }
 
-  /** Closes the database file. */
   dispose(): void {
     this.#database.close();
   }

@@ -12,10 +12,8 @@ import { readRuns } from '../../formats/read-runs.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { MAX_BATCH_RECORDS, type StoredRun, type TrajectoryStore } from '../../core/store/trajectory-store.ts';
 
-/** The store that traces are recorded in. */
 interface TraceTarget {
   readonly store: Pick<TrajectoryStore, 'transact'>;
-  /** Removes secrets from a payload. */
   readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
 }
 

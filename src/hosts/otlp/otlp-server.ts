@@ -13,7 +13,6 @@ import { randomBytes } from 'node:crypto';
 import { readGuarded, replaceGuarded } from '../../core/node/guarded-file.ts';
 import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/state-places.ts';
 
-/** Address and credentials of an OTLP server. */
 export interface OtlpServerOptions {
   /** An IP address or host name of this machine. */
   readonly host: string;

@@ -10,7 +10,6 @@ import { EventProcess, type PluginProgram } from './event-process.ts';
 
 export type { PluginProgram } from './event-process.ts';
 
-/** Reports events of a host from its plugin. */
 export interface EventBridge {
   /**
    * Reports an event after the previous ones. Never rejects. Takes at most ten seconds.
@@ -23,7 +22,6 @@ export interface EventBridge {
   close(): Promise<void>;
 }
 
-/** Fields of every event. */
 export interface EventBody {
   readonly hook_event_name: string;
   readonly session_id: string;

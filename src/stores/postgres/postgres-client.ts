@@ -13,7 +13,6 @@ export interface PostgresSession {
   query(text: string, values?: readonly PostgresValue[]): Promise<readonly PostgresRow[]>;
 }
 
-/** Receives messages of a channel. */
 export interface PostgresListener {
   onMessage(payload: string): void;
   /** Called when listening starts, also after a lost connection. Earlier messages may be missing. */
@@ -26,7 +25,6 @@ export interface PostgresClient extends PostgresSession {
   transaction<T>(work: (session: PostgresSession) => Promise<T>): Promise<T>;
   /** Listens on a separate connection, reconnecting as needed, until the returned function is called. */
   listen(channel: string, listener: PostgresListener): Promise<() => Promise<void>>;
-  /** Ends all connections of the handle. */
   end(): Promise<void>;
 }
 

@@ -4,7 +4,6 @@ import { backoffMs } from '../../core/base/backoff.ts';
 import { systemClock } from '../../core/base/clock.ts';
 import { codeOf, hasCode } from '../../core/base/error.ts';
 
-/** The first and the longest delay of a retry. */
 export const RETRY_DELAYS = { firstMs: 20, longestMs: 1000 } as const;
 
 /** SQLSTATEs with which the server ends or refuses a connection. */

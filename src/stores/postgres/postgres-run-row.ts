@@ -74,7 +74,6 @@ export function isIntactRow(
   return typeof checksum === 'string' && Number(checksum) === rowChecksums(table, runId)(place, text);
 }
 
-/** The checksum of a summary's JSON, as a parameter. */
 export function summaryChecksum(runId: string, json: string): string {
   return String(rowChecksums('runs', runId)(0, json));
 }

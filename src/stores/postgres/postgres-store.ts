@@ -125,7 +125,6 @@ class PostgresTrajectoryStore implements PostgresStore {
   readonly #append: PostgresAppend;
   readonly #announcer: PostgresAnnouncer;
   readonly #closing = new AbortController();
-  /** The last pending write of each run. */
   readonly #writes = new Map<string, Promise<unknown>>();
   #layout: Promise<PostgresLayout> | undefined;
   #closePromise: Promise<void> | undefined;

@@ -11,7 +11,6 @@ export interface OpenStoreOptions {
 
 /** Opens stores of one kind. Its code is loaded on demand. */
 interface StoreDriver {
-  /** Opens a store for writing and creates a missing one. */
   open(address: string, waitMs: number): Promise<TrajectoryStore>;
   /** Opens an existing store. Creates and changes nothing. */
   read(address: string, waitMs: number): Promise<LiveReader>;

@@ -256,7 +256,6 @@ interface PageQuery {
   readonly runId: string;
   readonly fromSeq: number;
   readonly limit: number;
-  /** The last record of the previous page. */
   readonly lastRow: RecordRow | undefined;
 }
 

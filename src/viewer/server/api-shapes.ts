@@ -19,7 +19,6 @@ export interface Problem {
   readonly fix?: string;
 }
 
-/** The body of every error response. */
 export interface ErrorAnswer {
   readonly error: Problem;
 }
@@ -28,12 +27,10 @@ export interface ErrorAnswer {
 export interface SourceRow {
   /** A short id without slashes. It does not change while the server runs. */
   readonly id: string;
-  /** The last component of the path. */
   readonly name: string;
   readonly path: string;
   /** `sessions`: the session files of this user's agent programs. */
   readonly kind: StoreKind | 'files' | 'sessions';
-  /** Number of runs found until now. */
   readonly runs: number;
   /** True if the source has more runs than the newest 100,000, which are listed. */
   readonly truncated?: true;
@@ -82,7 +79,6 @@ export interface RunExtras extends RunUsage {
   readonly tools: readonly string[];
 }
 
-/** A search hit in a run. */
 export interface FoundPlace {
   readonly seq: number;
   /** At most 200 characters around the first matching word. */
@@ -119,13 +115,11 @@ export type Facets = Readonly<
   >
 >;
 
-/** One page of the run list. */
 export interface RunsAnswer {
   /** Counts over the runs that have been read. */
   readonly facets: Facets;
   readonly runs: readonly ListedRow[];
   readonly next?: string;
-  /** Number of matching runs on all pages. */
   readonly total: number;
   readonly groups: Readonly<Record<RunGroup, number>>;
   /** Cost of the matching runs in US dollars, as far as it is known. */
@@ -138,12 +132,10 @@ export interface RunsAnswer {
   readonly notLookedAt: number;
 }
 
-/** The rows of runs that were requested by id. */
 export interface RowsAnswer {
   readonly rows: readonly ListedRow[];
 }
 
-/** A call and its first record. */
 export interface EvidenceCall {
   /** 1-based number of the call, in the order in which calls started. */
   readonly call: number;
@@ -192,7 +184,6 @@ export interface RunRowsAnswer {
   readonly upTo: number;
 }
 
-/** A pattern in a run. */
 export interface PatternSpan {
   readonly kind: string;
   readonly identity: string;
@@ -221,12 +212,10 @@ export interface CallsAround {
   readonly after: readonly CallMark[];
 }
 
-/** One advice record of a run. */
 export interface AdviceMark {
   readonly seq: number;
   readonly adviceId: string;
   readonly speaker: 'feedback' | 'guidance';
-  /** Name of the provider. */
   readonly provider: string;
   /** Present for feedback only. */
   readonly severity?: Severity;
@@ -243,7 +232,6 @@ export interface AdviceMark {
   readonly channel?: string;
   readonly callsBefore: number;
   readonly acknowledged?: 'accepted' | 'rejected' | 'noted';
-  /** The calls that its pattern is based on. */
   readonly evidence: readonly EvidenceCall[];
   /** The records of these calls, in order. */
   readonly evidenceSeqs: readonly number[];
@@ -269,7 +257,6 @@ export interface FailureRow {
   readonly line: string;
 }
 
-/** The state of the run after a call returned. */
 export interface RunState extends RunUsage {
   /** 1-based number of the call, or 0 before the first call. */
   readonly call: number;
@@ -291,26 +278,22 @@ export interface RunState extends RunUsage {
   readonly request?: SeenRequest;
 }
 
-/** A model request. */
 export interface SeenRequest {
   readonly modelId?: string;
   readonly messages: number;
   /** Length of the system instructions in characters. */
   readonly systemChars: number;
-  /** Number of tools that the request offered. */
   readonly toolCount: number;
   /** The names of these tools, at most 20. */
   readonly tools: readonly string[];
 }
 
-/** A message of the agent. */
 export interface LastAnswer {
   readonly seq: number;
   /** At most 20,000 characters. */
   readonly text: string;
 }
 
-/** A file that the run changed. */
 export interface ChangedFile {
   readonly path: string;
   readonly firstEdit: EvidenceCall;
@@ -324,7 +307,6 @@ export interface CheckMark extends EvidenceCall {
   readonly failed: boolean;
 }
 
-/** A message of the user. */
 export interface Prompt {
   readonly seq: number;
   /** At most 120 characters. */
@@ -350,7 +332,6 @@ export interface Overview {
   readonly costUsd: readonly number[];
   /** Number of calls that started before the bucket. */
   readonly firstCall: readonly number[];
-  /** The last message of the agent with a text. */
   readonly lastAnswer?: LastAnswer;
   /** Messages of the user in order, at most 500. */
   readonly prompts: readonly Prompt[];
@@ -371,7 +352,6 @@ export interface Overview {
   readonly adviceLeftOut: number;
 }
 
-/** One run. */
 export interface RunAnswer {
   readonly run: ListedRow;
   /** Child runs sorted by start time, at most 1,000. */
@@ -431,7 +411,6 @@ export interface CompareAnswer {
   readonly b: ListedRow;
   readonly rows: readonly CompareRow[];
   readonly next?: number;
-  /** Total number of rows. */
   readonly total: number;
   /** Index of the first row that differs, or null if none does. */
   readonly firstDivergence: number | null;
@@ -444,7 +423,6 @@ export interface CompareAnswer {
 export type LabelRow = Label;
 
 export interface LabelsAnswer {
-  /** The path of the labels file. */
   readonly file: string;
   readonly labels: readonly LabelRow[];
 }

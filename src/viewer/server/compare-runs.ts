@@ -133,7 +133,6 @@ const MAX_COMPARED = 2_000;
 /** Milliseconds that a response waits for the outcomes of the runs. */
 const EXTRAS_MS = 1_000;
 
-/** Adds the route that aligns two runs. */
 export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   const findSide = async ([source, runId]: readonly [string, string]): Promise<ComparedSide> => {
     const { listed, run } = await runOf(state, source, runId);
@@ -161,7 +160,6 @@ export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void
   });
 }
 
-/** Splits a key at its first slash. */
 function splitKey(key: string): readonly [string, string] {
   const slash = key.indexOf('/');
   return [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)];

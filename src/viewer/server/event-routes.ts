@@ -158,7 +158,6 @@ const MAX_PAUSE_MS = 2_000;
 const PAGE_RECORDS = 200;
 const ALIVE_MS = 15_000;
 
-/** An event of a followed run. */
 type TailEvent =
   | { readonly event: 'record'; readonly id: number; readonly data: TrajectoryRecord }
   /** All stored records were sent. */

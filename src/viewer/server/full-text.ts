@@ -16,7 +16,6 @@ export interface FoundRuns {
   /** The earliest match in each run. */
   readonly places: ReadonlyMap<string, FoundPlace>;
   readonly notIndexed: number;
-  /** True while the search is running. */
   readonly isPending: boolean;
 }
 

@@ -388,7 +388,6 @@ class TailReader {
     this.#readTail = readTail;
   }
 
-  /** Notes that the file has grown. */
   drop(): void {
     this.#round += 1;
   }

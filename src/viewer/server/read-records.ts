@@ -227,7 +227,6 @@ const MAX_FILES = 2_000;
 const MAX_LATEST = 20;
 const NAME_CHARS = 200;
 
-/** Computes the state of a run by folding its records up to a call. */
 class RunStateFold {
   readonly #view = new RunView();
   readonly #readFiles = new Set<string>();

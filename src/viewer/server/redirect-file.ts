@@ -2,10 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file that redirects a browser. */
 export interface RedirectFile {
   readonly path: string;
-  /** Deletes the file. */
   dispose(): Promise<void>;
 }
 

@@ -187,7 +187,6 @@ export class RunList {
   }
 }
 
-/** Builds the list row of a run. */
 export function runRowOf({ source }: ListedSource, run: RunSummary, known: RunExtras | undefined): ListedRow {
   const { openCalls: _openCalls, source: from, ...summary } = run;
   const nowMs = systemClock.nowMs();

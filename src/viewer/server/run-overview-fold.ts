@@ -44,7 +44,6 @@ interface Bucket extends Record<Counter, number> {
   firstCall: number;
 }
 
-/** The list fields of an overview. */
 type BucketLists = Pick<Overview, 'seqsPerBucket' | 'buckets' | 'atMs' | 'firstCall' | Counter>;
 
 /**

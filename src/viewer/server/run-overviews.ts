@@ -16,14 +16,12 @@ import { RunRows } from './run-rows.ts';
 
 /** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
 const LAYOUT = 13;
-/** Number of rows written per batch. */
 const BATCH_ROWS = 500;
 /** Maximum time that a row waits for its batch. */
 const BATCH_MS = 1_000;
 /** Maximum number of cached timelines. Each takes about 100 KB. */
 const MAX_TIMELINES = 200;
 
-/** The extras of a run at one state of the run. */
 interface IndexedRun {
   readonly fingerprint: string;
   readonly extras: RunExtras;
@@ -85,7 +83,6 @@ class RunIndex {
     return timeline;
   }
 
-  /** Stores the timeline and the calls of a run that was read to its end. */
   storeTimeline(run: RunSummary, timeline: KnownTimeline): void {
     this.#useDatabase((database) => {
       const overview = JSON.stringify(timeline.overview(run.lastSeq));
@@ -194,7 +191,6 @@ interface KnownExtras {
  */
 export class RunOverviews {
   readonly #source: ViewerSource;
-  /** The states of runs that the user opened. */
   readonly #openedRuns = new LruMap<CachedRun>(MAX_OPENED);
   /** The states of runs that were read only for a list. They are separate, so that reading all runs does not evict the opened ones. */
   readonly #listedRuns = new LruMap<CachedRun>(MAX_LISTED);

@@ -18,7 +18,6 @@ export interface RunFilter {
   readonly source?: string;
   /** Words to find in the records, or a part of the id or the task. */
   readonly q?: string;
-  /** The folder in which a run worked. */
   readonly project?: string;
   readonly outcome?: string;
   /** A group, `open`, `ended`, `success`, `failed`, `damaged`, or `unlabelled`: a flagged pattern has no label. */

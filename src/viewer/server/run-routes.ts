@@ -26,7 +26,6 @@ const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
 const MAX_TEXT_CHARS = 1_000;
 
-/** Adds the routes about one run. */
 export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   const path = '/api/runs/:source/:runId';
   const findRun = (context: ApiContext): ReturnType<typeof runOf> =>

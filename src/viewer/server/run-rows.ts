@@ -33,7 +33,6 @@ export interface RowFacts {
  */
 export class RunRows {
   readonly #rows: RunRow[] = [];
-  /** The index of each call's row. */
   readonly #calls: number[] = [];
   /** The first call with the same arguments and result, and that result, by tool and arguments. */
   readonly #firstCalls = new Map<string, { readonly call: number; readonly result: string }>();
@@ -51,7 +50,6 @@ export class RunRows {
     return this.#rows;
   }
 
-  /** Number of calls. */
   get calls(): number {
     return this.#calls.length;
   }

@@ -81,7 +81,6 @@ export function matchRuns(
     /** The ids of the labels; undefined if the labels cannot be read. */
     readonly labelled: ReadonlySet<string> | undefined;
     readonly nowMs: number;
-    /** The runs in stores. */
     readonly stored: StoredNames;
   },
 ): Matches {

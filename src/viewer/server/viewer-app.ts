@@ -16,7 +16,6 @@ import { problemOf, viewerFault } from './viewer-fault.ts';
 export interface AppSetup {
   readonly state: ViewerState;
   readonly sessions: Sessions;
-  /** Folder of the built page. */
   readonly pageFolder: string;
   /** Port number. It is part of the cookie's name, because browsers share cookies between ports. */
   readonly port: number;

@@ -82,7 +82,6 @@ export class ViewerSource {
     return this.#runs;
   }
 
-  /** Increases with every change of the list. */
   get version(): number {
     return this.#version;
   }

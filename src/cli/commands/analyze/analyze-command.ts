@@ -358,7 +358,6 @@ async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSourc
   }
 }
 
-/** Returns a function that records the items of runs. */
 function recordItems(recorder: RunRecorder): (item: ReadRunsItem) => Promise<void> {
   return async (item) => {
     if (item.type === 'record') await recorder.add(item.run.id, item.record);

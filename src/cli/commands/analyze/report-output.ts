@@ -22,7 +22,6 @@ export interface ReportOutputOptions {
   readonly json?: boolean;
 }
 
-/** Receives the reports of the runs. */
 export interface ReportOutput {
   add(run: RunFacts): Promise<void>;
   finish(): Promise<void>;

@@ -154,7 +154,6 @@ function sharedFolderChars([first = '', ...others]: readonly string[]): number {
   return chars;
 }
 
-/** Returns the savings of stopping after a warning. */
 function stopEarlyBlocks({ policies }: StopEarlyReport): readonly Block[] {
   const title = heading('Stopping after a warning');
   if (policies.length === 0) return [title, linesOf(['no run has a stuck warning'])];

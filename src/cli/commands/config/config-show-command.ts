@@ -26,7 +26,6 @@ export async function configShowCommand(options: ConfigShowOptions, terminal: Te
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Replaces keys and passwords. */
 function withoutSecrets(config: CoxswainConfig): CoxswainConfig {
   const { redaction, store } = config;
   return {

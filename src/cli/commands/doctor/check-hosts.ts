@@ -12,7 +12,6 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { membersOf, type JsonMembers, jsonOf } from '../../../core/base/json.ts';
 
-/** A host with the coxswain hook, and the file that contains it. */
 export interface HookedHost {
   readonly host: HostName;
   readonly file: string;

@@ -15,7 +15,6 @@ import { isJsonObject } from '../../../core/base/json.ts';
 import { ignoredSettings, ourHooks } from '../../../hosts/claude-code/edit-settings.ts';
 import { findFile } from '../../../core/node/guarded-file.ts';
 
-/** Returns the command that writes the hooks to the settings of a layer. */
 function initFor(layer: FoundSettings['layer'] | undefined): string {
   return `coxswain init claude-code${layer === 'user' ? ' --user' : layer === 'project' ? ' --shared' : ''}`;
 }
@@ -144,24 +143,20 @@ export function commandWords(command: string): readonly string[] {
 
 const PART = /(\s+)|'([^']*)'|"((?:[^"\\]|\\[^])*)"|\\([^])|([^\s'"\\]+|['"\\])/g;
 
-/** A settings file of Claude Code. */
 interface FoundSettings {
   readonly layer: 'project' | 'local' | 'user';
   readonly file: string;
   readonly state: 'absent' | 'unreadable' | 'read';
   /** Reason why the file is unreadable. */
   readonly problem?: string;
-  /** Coxswain commands by event name. */
   readonly commands: ReadonlyMap<string, readonly string[]>;
   /** Names of events with an HTTP hook of an earlier version of coxswain. Its server no longer exists. */
   readonly httpEvents: readonly string[];
   /** True if `disableAllHooks` is set. */
   readonly hooksOff: boolean;
-  /** Names of enabled coxswain plugins. */
   readonly plugins: readonly string[];
 }
 
-/** The folders that contain settings. */
 export interface SettingsPlaces {
   readonly projectFolder: string;
   readonly homeFolder: string;

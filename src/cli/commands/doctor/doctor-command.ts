@@ -57,7 +57,6 @@ import { findClaude, type FoundClaude } from '../../../hosts/claude-code/claude-
 import { needsOf } from '../../../hosts/claude-code/init-hooks.ts';
 import { requireSqlite } from '../../../stores/sqlite/sqlite-database.ts';
 
-/** Returns the versions of Node, coxswain and SQLite. */
 function checkVersions(version: string, env: Readonly<Record<string, string | undefined>>): readonly DoctorLine[] {
   return [
     passed('node', `${process.version} (${process.execPath})`),

@@ -170,7 +170,6 @@ function resourceOf(): { readonly 'service.name': string } {
   return { 'service.name': name === '' ? 'coxswain' : name };
 }
 
-/** Returns the highest stored ancestor of a run. */
 async function rootOf(store: StoreReader, runId: string): Promise<string> {
   const ancestors = new Set<string>();
   let id = runId;

@@ -187,7 +187,6 @@ class RecordImport {
     });
   }
 
-  /** Number of completely imported runs. */
   get runs(): number {
     return this.#runs.size - this.refused;
   }

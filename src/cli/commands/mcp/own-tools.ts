@@ -6,7 +6,6 @@ import { findStatus } from '../status/find-status.ts';
 import { type RunStatus, statusText } from '../status/run-status.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './mcp-sdk.ts';
 
-/** A tool and its implementation. */
 interface McpTool extends ToolDefinition {
   readonly annotations?: { readonly readOnlyHint: true };
   readonly answer: () => Promise<string>;

@@ -84,7 +84,6 @@ export class RawMessages {
   }
 }
 
-/** A server with the streamable HTTP transport. */
 export interface HttpServer {
   readonly url: URL;
   readonly headers: Headers;

@@ -16,7 +16,6 @@ const MAX_GROUPS = 1_000;
 const OTHERS = '(others)';
 const NOT_KNOWN = 'not known';
 
-/** A moment and the command that shows it. */
 export interface ShownMoment extends Moment {
   readonly command: string;
 }
@@ -58,7 +57,6 @@ interface ReportSums {
   below: number;
   /** Number of runs without a recorded end that may be at work. */
   open: number;
-  /** Number of runs that ended with an answer. */
   answered: number;
   /** Number of runs that succeeded according to their records. */
   worked: number;
@@ -155,7 +153,6 @@ export class NightReport {
     this.#sections ??= sectionsOf(this.runs);
     return this.#sections;
   }
-  /** The projects of the listed runs. */
   get projects(): readonly ProjectBlock[] {
     this.#projects ??= projectBlocks(this.runs);
     return this.#projects;

@@ -180,7 +180,6 @@ function whyOf(run: RunFacts, section: SectionName): string {
     .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later$/, '$2 failed in call $1');
 }
 
-/** The projects of the runs, the one with the most sessions first. */
 export function projectBlocks(runs: readonly RunFacts[]): readonly ProjectBlock[] {
   const sessions = runs.filter(({ parentId }) => parentId === undefined);
   const names = projectNames(sessions);

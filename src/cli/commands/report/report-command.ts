@@ -430,7 +430,6 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
     problems.note({ message: `${countOf(leftOut, 'run')} of telemetry left out: the session itself is in the report` });
 }
 
-/** The end of a run in its transcript. */
 interface Ending extends RunOutcome {
   readonly atMs: number;
 }

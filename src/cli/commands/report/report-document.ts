@@ -150,7 +150,6 @@ function nextLine(sections: readonly NightSection[]): string {
   return `${open}coxswain --all lists all; --project NAME one project`;
 }
 
-/** Returns the time span and the totals. */
 function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame, width: number): readonly string[] {
   const { activeMs, below, costUsd, count, lostRecords, withoutPrice } = sums;
   const span = spanText(frame);

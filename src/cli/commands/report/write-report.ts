@@ -23,7 +23,6 @@ export interface ReportForm {
   /** True to list every run instead of the first screen. */
   readonly all?: boolean;
   readonly markdown?: boolean;
-  /** Path of the HTML file. */
   readonly html?: string;
   /** Target addresses. */
   readonly to?: readonly string[];
@@ -91,7 +90,6 @@ function withoutSecretsIn<Value>(value: Value): Value {
 const SLACK_CHARS = 39_000;
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** A webhook. */
 export interface ReportTarget {
   readonly url: string;
   readonly name: string;

@@ -205,7 +205,6 @@ function failedReason(ended: ToolEnded, step: Step, stepAlone: Step, reading: Re
     : `${reason}; its error line also occurs in successful output, so it is not the cause`;
 }
 
-/** Returns how a call was read as a document. */
 export function callReadingDocument(reading: ReadCall): Document {
   const { call, calls, comparedText, countedAsError, failed, failureLine, patterns, rules, run } = reading;
   const countNote =

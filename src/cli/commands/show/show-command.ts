@@ -180,7 +180,6 @@ function storyTable(story: readonly StorySentence[]): Block {
   return { type: 'table', left: [1], rows: story.map((sentence) => [sentence.name, sentenceText(sentence)]) };
 }
 
-/** Returns each piece of advice with its delivery and effect. */
 function adviceBlocks({ advice, adviceLeftOut }: RunView): readonly Block[] {
   const shown = advice.slice(0, MAX_ADVICE).map((outcome) => {
     const { delivery, callsBefore, providerName, reason } = outcome;

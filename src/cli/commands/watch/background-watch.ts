@@ -171,7 +171,6 @@ function isHere(holder: ProcessIdentity): boolean {
   return holder.host === thisProcess().host && mayBeAlive(holder);
 }
 
-/** The record of this process while it watches in the background. */
 export class BackgroundRecord {
   /** When the watch before this one was last alive, in Unix milliseconds; undefined for the first one. */
   readonly aliveBeforeMs: number | undefined;

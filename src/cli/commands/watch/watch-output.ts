@@ -24,7 +24,6 @@ export interface WatchOutput {
   write(item: WatchedItem): Promise<void>;
 }
 
-/** Writes one line of JSON per item. */
 export class JsonWatchOutput implements WatchOutput {
   readonly #terminal: Terminal;
 
@@ -165,7 +164,6 @@ export class WatchFeed {
 
 /** Receives the events of every session on a machine. */
 export interface MachineFeed extends WatchedFeed {
-  /** Called after each scan for sessions. */
   scanned(open: OpenSessions): Promise<void>;
   /** Stops following a run here, because it is followed in another source. */
   drop(run: string): void;

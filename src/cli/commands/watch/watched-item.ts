@@ -15,14 +15,12 @@ export interface WatchCounts {
 
 export const NO_COUNTS: Readonly<WatchCounts> = { runs: 0, calls: 0, patterns: 0, advice: 0 };
 
-/** Counts an event. Calls are counted when they start. */
 export function countEvent(counts: WatchCounts, event: WatchedEvent): void {
   if (event.type === 'run_started') counts.runs += 1;
   else if (event.type === 'advice') counts.advice += 1;
   else if (event.type === 'pattern' && event.change === 'flagged') counts.patterns += 1;
 }
 
-/** The run and time of an event. */
 export interface WatchPlace {
   readonly run: string;
   /** A short unique name of the run. */

@@ -23,7 +23,6 @@ interface WatchedRunOptions {
   readonly isStore?: boolean;
 }
 
-/** A record of a watched run with its events. */
 interface SeenRecord {
   readonly record: TrajectoryRecord;
   readonly events: readonly WatchedEvent[];
@@ -41,7 +40,6 @@ class WatchedRun {
   readonly #view = new RunView();
   readonly #isStore: boolean;
   #isRecorded = false;
-  /** The last alert. */
   #alerted = '';
 
   constructor(run: ReadRun, { label, deadline, isStore = false }: WatchedRunOptions) {
@@ -145,7 +143,6 @@ export interface WatchedSource {
   readonly isStore?: boolean;
   /** The session file of a run; undefined if it has none. */
   readonly fileOf?: (runId: string) => SessionState | undefined;
-  /** Returns the command that shows a run. */
   readonly look?: (runId: string) => string;
 }
 

@@ -5,7 +5,6 @@ import { comparedArgs } from './declared-keys.ts';
 import { tokensOf } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
 
-/** The keys and properties of the arguments of a call. */
 export interface ArgumentReading {
   readonly semantics: CallSemantics;
   /** Equal for calls of the same tool with the same arguments. The order of keys is ignored. */

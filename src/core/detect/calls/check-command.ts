@@ -5,7 +5,6 @@ import { kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 /** What a check covers. `all` covers every purpose; `hooks` are those of `git commit`. */
 export type CheckPurpose = 'test' | 'integration' | 'lint' | 'types' | 'build' | 'check' | 'all' | 'hooks' | 'task';
 
-/** A shell command that checks the project. */
 export interface CheckCommand {
   /** The same key for every command that runs this check, for example `npm test`. */
   readonly key: string;

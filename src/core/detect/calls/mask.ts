@@ -99,7 +99,6 @@ function maskPiece(piece: string, strictly: boolean): string {
   return maskedUntil === 0 ? piece : masked + piece.slice(maskedUntil);
 }
 
-/** Returns the start and end of each volatile part. */
 function findVolatileRanges(piece: string, strictly: boolean): readonly (readonly [start: number, end: number])[] {
   const form = (volatileForm ??= new RegExp(VOLATILE.map((rule) => rule.form.source).join('|'), 'my'));
   const ranges: (readonly [number, number])[] = [];

@@ -1,4 +1,3 @@
-/** The change that a patch makes to one file. */
 export interface PatchedFile {
   readonly target: string;
   /** The lines removed and the lines added, without context. */

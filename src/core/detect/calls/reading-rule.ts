@@ -5,7 +5,6 @@ export interface ReadingRule {
   readonly form: RegExp;
 }
 
-/** A rule with a faster test. */
 export interface QuickRule extends ReadingRule {
   /** Matches every text that `form` matches, and takes a fraction of its time. Default: no such test. */
   readonly mentions?: RegExp;

@@ -5,7 +5,6 @@ const MAX_SOURCE_CHARS = 4_000;
 const START = 0x811c9dc5;
 const SPACE = 0x20;
 
-/** Hashes of the words in a text. */
 interface Tokens {
   /** 32-bit hashes of the first 64 different words, in ascending order. */
   readonly tokens: readonly number[];

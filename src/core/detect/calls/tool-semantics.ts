@@ -22,7 +22,6 @@ export interface ToolDeclaration {
   readonly annotations?: ToolAnnotations;
 }
 
-/** Declarations by tool name. */
 export type ToolDeclarations = Readonly<Record<string, ToolDeclaration>>;
 
 /** The properties of a call that do not depend on its result. */
@@ -36,7 +35,6 @@ export interface CallSemantics {
   readonly content?: string;
   /** For a replacement: the old text and the new text. */
   readonly replaces?: { readonly before: string; readonly after: string };
-  /** True for a shell call. */
   readonly shell: boolean;
   /** True for a shell call that changes a file and then runs a program. */
   readonly editsAndRuns?: true;

@@ -3,7 +3,6 @@ import type { Json } from '../../base/json.ts';
 import { object, whole, type NumberShape, type ObjectShape, type ShapesOf } from '../../base/shape.ts';
 import type { PatternDetector, PatternFold } from '../patterns/pattern-detector.ts';
 
-/** Creates a built-in detector. */
 export interface DetectorFactory<Options extends object> {
   /** @throws CoxswainError "invalid-definition" if an option is unknown or does not match its shape */
   (options?: Options): PatternDetector;

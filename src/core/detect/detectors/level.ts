@@ -1,7 +1,6 @@
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { Sighting } from '../patterns/pattern-detector.ts';
 
-/** A count compared with its threshold. */
 export interface Grade {
   readonly level: PatternLevel;
   readonly confidence: number;

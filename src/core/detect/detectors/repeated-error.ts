@@ -24,7 +24,6 @@ interface Row {
   readonly program: string;
   /** They share a kind of failure only. */
   readonly loose: boolean;
-  /** All had the same arguments. */
   readonly sameArgs: boolean;
   /** Arguments and message of the last one. */
   readonly lastArgsKey: string;

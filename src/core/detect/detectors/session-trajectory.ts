@@ -6,7 +6,6 @@ import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 import { defaultDetectors } from './default-detectors.ts';
 
-/** An analysis and the number of calls of its session that it has. */
 interface FollowedSession {
   readonly analysis: TrajectoryAnalysis;
   calls: number;

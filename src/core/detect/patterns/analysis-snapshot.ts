@@ -12,7 +12,6 @@ export interface DetectorFault {
   readonly message: string;
 }
 
-/** The complete state of an analysis as JSON. */
 export interface TrajectoryAnalysisSnapshot {
   readonly schema_version: 7;
   readonly counters: Counters;

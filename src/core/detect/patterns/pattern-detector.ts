@@ -16,7 +16,6 @@ export interface StepContext {
   readonly freshLines: number;
   /** Number of non-transparent steps in the run, including this step. */
   readonly ordinal: number;
-  /** Number of user messages in the run. */
   readonly userMessages: number;
   /** The task of the agent, if known. */
   readonly task: string | undefined;
@@ -45,11 +44,9 @@ export interface Sighting {
 export interface TextPlace {
   /** Index of the last call that was issued before the text; 0 before the first call. */
   readonly callIndex: number;
-  /** Number of user messages in the run. */
   readonly userMessages: number;
 }
 
-/** The state of a detector for one run. */
 export interface PatternFold {
   /**
    * Processes the next step, in the order of results. Implementations must not keep `step` objects; they may keep small values.

@@ -4,7 +4,6 @@ import type { StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
 import type { Mutable } from '../../base/json.ts';
 
-/** The numeric state of a run. */
 export interface Counters {
   readonly turns: number;
   readonly calls: number;
@@ -55,7 +54,6 @@ export function newCounters(): OwnCounters {
   };
 }
 
-/** The compared properties of a recent call. */
 interface SeenCall {
   readonly turn: number;
   readonly ordinal: number;
@@ -114,7 +112,6 @@ export const FEATURES = [
   'moved',
 ] as const;
 
-/** Number of compared calls. */
 const WINDOW = 8;
 const MAX_SHAPES = 64;
 /** Maximum value of the count of consecutive calls without a new line. */
@@ -160,7 +157,6 @@ export class Structure {
     return this.#cameBack;
   }
 
-  /** Processes the next step. */
   observe(step: Step, context: StepContext): void {
     if (step.kind === 'write' && step.failure === undefined && !step.unchanged) this.#changes += 1;
     if (this.#calls.length > WINDOW) this.#calls.shift();

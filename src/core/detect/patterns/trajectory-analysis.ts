@@ -62,10 +62,8 @@ function askedAfterPause(step: Step): Step {
   return { ...otherFields, kind: 'poll' };
 }
 
-/** Options of an analysis. */
 export interface TrajectoryAnalysisOptions {
   readonly detectors: readonly PatternDetector[];
-  /** Declarations of the tools that the host offers. */
   readonly tools?: ToolDeclarations;
   /** Limits on the kept history. Default: `FULL_ANALYSIS_RETENTION`. */
   readonly retain?: AnalysisRetention;
@@ -156,7 +154,6 @@ export class TrajectoryAnalysis {
     }
   }
 
-  /** Number of model responses. */
   get turns(): number {
     return this.#counters.turns;
   }
@@ -171,7 +168,6 @@ export class TrajectoryAnalysis {
   get errors(): number {
     return this.#counters.errors;
   }
-  /** Number of refused calls. */
   get refusals(): number {
     return this.#counters.refused;
   }
@@ -202,7 +198,6 @@ export class TrajectoryAnalysis {
     return this.#faults;
   }
 
-  /** The declarations of tools. */
   get tools(): ToolDeclarations {
     return this.#declarations;
   }

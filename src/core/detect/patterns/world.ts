@@ -1,7 +1,6 @@
 import { LruMap } from '../../base/lru-map.ts';
 import type { Step } from './step.ts';
 
-/** The state of the environment after a step. */
 export interface WorldView {
   readonly epoch: number;
   readonly advanced: boolean;

@@ -69,7 +69,6 @@ export function rearmAdvice(ledger: AdviceLedger, identity: string): AdviceLedge
   return ledger.map((entry) => (entry.identity === identity ? { ...entry, level: null } : entry));
 }
 
-/** The input of noise control. */
 export interface AdviceCandidate {
   readonly source: 'feedback' | 'guidance';
   /** Name of the provider. Each provider has its own budget of a run. */
@@ -118,12 +117,10 @@ export function adviceIdElsewhere(id: string, seqOf: (causeSeq: number) => numbe
 
 const SEVERITIES: Readonly<Record<PatternLevel, Severity>> = { hint: 'info', warn: 'caution', strong: 'warning' };
 
-/** Returns the severity of advice about a pattern. */
 export function severityOfLevel(level: PatternLevel): Severity {
   return SEVERITIES[level];
 }
 
-/** Returns a level as a number, for comparison. */
 export function levelRank(level: PatternLevel): number {
   return LEVEL_RANK[level];
 }

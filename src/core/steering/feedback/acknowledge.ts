@@ -8,11 +8,9 @@ export const ACKNOWLEDGEMENT_RESPONSES: readonly AcknowledgementResponse[] = ['a
 /** Maximum characters of a note. Longer notes are cut. */
 export const MAX_NOTE_CHARS = 500;
 
-/** A tool definition for model APIs. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
-  /** The JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
 }
 
@@ -34,7 +32,6 @@ export const acknowledgeToolDefinition: ToolDefinition = {
   },
 };
 
-/** Arguments of the acknowledge tool. */
 export interface AdviceAnswer {
   readonly adviceId?: string;
   /** Selects the latest advice of this provider or observer. Used if `adviceId` is absent. */

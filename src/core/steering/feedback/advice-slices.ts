@@ -15,7 +15,6 @@ import { type AdviceView, type LedgerEntry, recordAdvice, type AdviceCandidate }
 
 export type Feedback = StoredFeedback;
 
-/** Dispatched when feedback is produced. */
 export const FeedbackEvent: EventType<Feedback> = defineEvent<Feedback>('feedback');
 
 /** All feedback of the session. The last 1,000 items are retained: `session.slice(Feedback).latest()`. */
@@ -23,7 +22,6 @@ export const Feedback: Slice<Feedback> = defineSlice<Feedback>('feedback').on(Fe
 
 export type Assessment = StoredAssessment;
 
-/** Dispatched when an assessment is produced. */
 export const AssessmentEvent: EventType<Assessment> = defineEvent<Assessment>('assessment');
 
 /** All assessments of the session. The last 1,000 are retained: `session.slice(Assessment).latest()`. */

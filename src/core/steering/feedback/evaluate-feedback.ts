@@ -89,7 +89,6 @@ export function evaluatePrepared(
   return runSpeakers(speakers, situation, getContext, options);
 }
 
-/** Returns the distinct paths of file triggers. */
 export function watchedFiles(prompt: Pick<PromptTemplate, 'feedbackProviders' | 'observers'>): readonly string[] {
   const speakers = [...feedbackSpeakers(prompt.feedbackProviders), ...observerSpeakers(prompt.observers)];
   return [...new Set(speakers.flatMap(({ trigger }) => trigger.onFileCreated ?? []))];

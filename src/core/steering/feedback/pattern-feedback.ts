@@ -128,7 +128,6 @@ interface PatternSentences {
   readonly suggestions: readonly [string];
 }
 
-/** What is known about the last call of a pattern. */
 interface LastCall {
   /** A result of `toolWords`. */
   readonly tool?: string;

@@ -35,7 +35,6 @@ export type ProducedFeedback = {
   /** The name of the provider or observer. */
   readonly name: string;
   readonly severity: Severity;
-  /** The rendered text. */
   readonly text: string;
   /** Conditions that were met, in the order of `FeedbackTrigger`. */
   readonly triggers: readonly FiredTrigger[];

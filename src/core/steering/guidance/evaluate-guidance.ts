@@ -259,7 +259,6 @@ export interface GuidanceEvaluation {
   readonly produced: readonly ProducedGuidance[];
   readonly skipped: readonly SkippedGuidance[];
   readonly faults: readonly GuidanceFault[];
-  /** Pass this state to the next evaluation. */
   readonly state: GuidanceState;
 }
 

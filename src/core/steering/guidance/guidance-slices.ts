@@ -31,13 +31,10 @@ export interface SkippedGuidance {
   readonly key?: string;
 }
 
-/** The counts of one provider. */
 export interface GuidanceUse {
   /** The last turn in which guidance was given. */
   readonly turn: number;
-  /** Number of guidance texts in that turn. */
   readonly inTurn: number;
-  /** Number of guidance texts in the run. */
   readonly inRun: number;
 }
 
@@ -47,7 +44,6 @@ export interface GuidanceState {
   readonly turn: number;
   /** Number of guidance texts of all providers in that turn. */
   readonly inTurn: number;
-  /** Counts by provider name. */
   readonly providers: Readonly<Record<string, GuidanceUse>>;
 }
 
@@ -57,7 +53,6 @@ export interface GuidanceEvaluated {
   readonly state: GuidanceState;
 }
 
-/** Dispatched when guidance is evaluated. */
 export const GuidanceEvaluatedEvent: EventType<GuidanceEvaluated> =
   defineEvent<GuidanceEvaluated>('guidance-evaluated');
 

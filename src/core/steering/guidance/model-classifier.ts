@@ -75,7 +75,6 @@ function contextDigest(context: GuidanceContext, bank: GuidanceBank): ContextDig
 
 /** The choice of a classifier. Plain JSON. */
 export interface ModelVerdict {
-  /** Key of an instruction in the bank. */
   readonly instructionId: string;
   /** 0 to 1. */
   readonly confidence: number;
@@ -186,7 +185,6 @@ export function verdictGuidance(name: string, bank: GuidanceBank, verdict: Model
   };
 }
 
-/** Timers that tests can replace. */
 export interface TaskTimers {
   /** Calls `callback` after `delayMs` milliseconds. @returns cancels the timer */
   after(delayMs: number, callback: () => void): () => void;

@@ -53,7 +53,6 @@ export interface FeedbackProviderConfig {
   readonly trigger?: FeedbackTrigger;
 }
 
-/** The trend of the severity of recent feedback. */
 export type SeverityTrend = 'rising' | 'easing' | 'steady';
 
 /**

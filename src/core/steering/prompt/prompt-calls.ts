@@ -91,7 +91,6 @@ function readInvoked(invoked: ToolInvoked): SeenCall {
   return call;
 }
 
-/** Returns the arguments as stored in the session. */
 export function argsOf({ paramsPreview }: ToolInvoked): Json {
   try {
     // JSON.parse returns JSON.

@@ -16,7 +16,6 @@ export interface Resource<Value> extends ResourceIdentity {
   (value: Value): ResourceBinding;
 }
 
-/** Values that a prompt provides to its providers. */
 export interface PromptResources {
   /** @throws CoxswainError "invalid-argument" if `resource` is not bound */
   get<Value>(resource: Resource<Value>): Value;

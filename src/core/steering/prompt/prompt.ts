@@ -6,10 +6,8 @@ import type { PromptResources } from './prompt-resources.ts';
 /** Value of a `${placeholder}`. */
 export type PromptParam = string | number | boolean;
 
-/** Placeholder values by name. */
 export type PromptParams = Readonly<Record<string, PromptParam>>;
 
-/** Guidance to render with a prompt. */
 export interface PromptGuidance {
   readonly key: string;
   readonly content: string;
@@ -49,7 +47,6 @@ export interface PromptSection {
   readonly sections?: readonly PromptSection[];
 }
 
-/** A prompt as text. */
 export interface RenderedPrompt {
   readonly text: string;
   /** Paths of the rendered sections, in order. The path of a nested section is `parent/child`. */
@@ -69,7 +66,6 @@ export interface Prompt {
   readonly key: string;
   /** `ns/key`. Counts and feedback history are kept per name. */
   readonly name: string;
-  /** Names of the placeholders. */
   readonly params: readonly string[];
   readonly sections: readonly PromptSection[];
   readonly resources: PromptResources;
