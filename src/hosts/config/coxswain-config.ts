@@ -4,7 +4,6 @@ import type { NoiseOptions } from '../../core/steering/advice/advice.ts';
 import type { Budget } from '../../core/base/budget.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
 import type { DETECTORS } from '../../core/detect/detectors/default-detectors.ts';
-import type { DetectorFactory } from '../../core/detect/detectors/define-detector.ts';
 import type { ProviderDefinition } from '../../core/steering/prompt/define-provider.ts';
 import type { StaticFeedbackOptions } from '../../core/steering/feedback/built-in-feedback.ts';
 import type { DoomLoopOptions } from '../../core/steering/guidance/built-in-guidance.ts';
@@ -132,9 +131,7 @@ export type Condition =
 
 /** Detectors by pattern kind. `false` disables a detector. `true` enables it with default thresholds. */
 export type DetectorSection = {
-  readonly [Kind in keyof typeof DETECTORS]?: Switch<
-    (typeof DETECTORS)[Kind] extends DetectorFactory<infer Options> ? Options : never
-  >;
+  readonly [Kind in keyof typeof DETECTORS]?: Switch<NonNullable<Parameters<(typeof DETECTORS)[Kind]>[0]>>;
 };
 
 /** Redaction of records before they are stored. */

@@ -4,7 +4,7 @@ import type { DetectorFactory } from '../../core/detect/detectors/define-detecto
 import type { PatternDetector } from '../../core/detect/patterns/pattern-detector.ts';
 import type { DetectorSection } from './coxswain-config.ts';
 
-const DEFINITIONS: readonly (readonly [string, Pick<DetectorFactory<object>, 'options'>])[] = Object.entries(DETECTORS);
+const DEFINITIONS: readonly (readonly [string, Pick<DetectorFactory<string>, 'options'>])[] = Object.entries(DETECTORS);
 
 /** The shape of the field `detectors`, by pattern kind. */
 export const detectorShape: ObjectShape = {
@@ -18,10 +18,10 @@ export const PATTERN_KINDS: readonly string[] = ['ping_pong', ...Object.keys(DET
 /** Returns the enabled detectors of a configuration, in the order of `defaultDetectors()`. */
 export function detectorsOf(section: DetectorSection): readonly PatternDetector[] {
   // The type of the section guarantees that each kind has the options of its detector.
-  const byKind = section as Readonly<Record<string, boolean | object | undefined>>;
+  const byKind = section as Readonly<Record<string, boolean | Readonly<Record<string, number>> | undefined>>;
   return Object.entries(DETECTORS).flatMap(([kind, factory]) => {
     // Each detector receives the options stored under its kind.
-    const create = factory as unknown as DetectorFactory<object>;
+    const create = factory as unknown as DetectorFactory<string>;
     const options = byKind[kind];
     if (options === false) return [];
     return [typeof options === 'object' ? create(options) : create()];

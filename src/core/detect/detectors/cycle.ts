@@ -2,14 +2,6 @@ import { whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence } from './level.ts';
 
-/** Options of `cycleDetector`. */
-export interface CycleOptions {
-  /** Full rounds after the first at which it warns; default 2, so three rounds in all. */
-  readonly roundsToWarn?: number;
-  /** Longest cycle, in different calls; default 32. */
-  readonly maxDifferent?: number;
-}
-
 interface State {
   /** Different calls since the last new one, in order of appearance. */
   readonly keys: readonly string[];
@@ -44,10 +36,10 @@ const EMPTY: State = { keys: [], order: [], steps: 0, epoch: 0, evidence: [] };
  * Ignores:
  * - Polls and blind actions on a screen.
  */
-export const cycleDetector: DetectorFactory<CycleOptions> = defineDetector<CycleOptions, State>(
+export const cycleDetector: DetectorFactory<'roundsToWarn' | 'maxDifferent'> = defineDetector(
   'cycle',
   { roundsToWarn: whole(1, MAX_COUNT, 2), maxDifferent: whole(2, 128, 32) },
-  ({ roundsToWarn, maxDifferent }, snapshot = EMPTY) => {
+  ({ roundsToWarn, maxDifferent }, snapshot: State = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, context) {

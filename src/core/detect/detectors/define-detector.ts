@@ -1,19 +1,14 @@
 import { checkedOptions } from '../../base/check-members.ts';
 import type { Json } from '../../base/json.ts';
-import { object, whole, type NumberShape, type ObjectShape, type ShapesOf } from '../../base/shape.ts';
+import { object, whole, type NumberShape, type ObjectShape } from '../../base/shape.ts';
 import type { PatternDetector, PatternFold } from '../patterns/pattern-detector.ts';
 
-export interface DetectorFactory<Options extends object> {
+export interface DetectorFactory<Option extends string> {
   /** @throws CoxswainError "invalid-definition" if an option is unknown or does not match its shape */
-  (options?: Options): PatternDetector;
+  (options?: { readonly [Name in Option]?: number }): PatternDetector;
   /** The shapes of its options with their defaults, for configurations. */
   readonly options: ObjectShape;
 }
-
-/** Options with defaults: numbers always have one. */
-type Resolved<Options> = {
-  readonly [Name in keyof Options as NonNullable<Options[Name]> extends number ? Name : never]-?: number;
-} & Options;
 
 /** A `PatternFold` with a typed state. */
 interface StatefulFold<State> extends Pick<PatternFold, 'observe' | 'read'> {
@@ -28,14 +23,14 @@ interface StatefulFold<State> extends Pick<PatternFold, 'observe' | 'read'> {
  * @param shapes  of its options; the only place of their defaults
  * @param start  starts a run, or continues it from a state that is the detector's to change
  */
-export function defineDetector<Options extends object, State>(
+export function defineDetector<Option extends string, State>(
   name: string,
-  shapes: ShapesOf<Options>,
-  start: (options: Resolved<Options>, state: State | undefined) => StatefulFold<State>,
-): DetectorFactory<Options> {
-  const create = (options?: Options): PatternDetector => {
+  shapes: Readonly<Record<Option, NumberShape>>,
+  start: (options: Readonly<Record<Option, number>>, state: State | undefined) => StatefulFold<State>,
+): DetectorFactory<Option> {
+  const create = (options?: { readonly [Name in Option]?: number }): PatternDetector => {
     // All numbers have a default.
-    const resolvedOptions = checkedOptions<Options>(shapes, options) as Resolved<Options>;
+    const resolvedOptions = checkedOptions<object>(shapes, options) as Readonly<Record<Option, number>>;
     // The analysis keeps snapshots by name, and a state is JSON.
     return { name, start: (snapshot?: Json) => start(resolvedOptions, snapshot as State | undefined) as PatternFold };
   };

@@ -5,14 +5,6 @@ import { wordSet } from '../calls/shell-program.ts';
 import { defineDetector, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence } from './level.ts';
 
-/** Options of `driftDetector`. */
-export interface DriftOptions {
-  /** Calls looked back; default 20. */
-  readonly windowSize?: number;
-  /** Share of calls that still touch the task's words, at or under which it warns; default 0. */
-  readonly maxRelated?: number;
-}
-
 interface State {
   /** The task's words as tokens. */
   readonly words: readonly number[];
@@ -41,10 +33,10 @@ const COMMON_WORDS = wordSet(
  * - 20 calls (`windowSize`) of which a share of 0 (`maxRelated`) contains words of the task, after at least five calls that did.
  * - Always at `warn`, confidence 0.6.
  */
-export const driftDetector: DetectorFactory<DriftOptions> = defineDetector<DriftOptions, State | null>(
+export const driftDetector: DetectorFactory<'windowSize' | 'maxRelated'> = defineDetector(
   'drift',
   { windowSize: whole(2, 200, 20), maxRelated: share(0) },
-  ({ windowSize, maxRelated }, snapshot = null) => {
+  ({ windowSize, maxRelated }, snapshot: State | null = null) => {
     let state = snapshot;
     let words = new Set(state?.words);
     return {

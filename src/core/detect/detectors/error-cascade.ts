@@ -2,12 +2,6 @@ import { OUTSIDE_CAUSES, type ErrorCategory } from '../calls/error-class.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
 import { gradeCount, appendEvidence } from './level.ts';
 
-/** Options of `errorCascadeDetector`. */
-export interface ErrorCascadeOptions {
-  /** Failing turns in a row at which it warns; default 6. One fewer if all name one cause that other arguments do not cure. */
-  readonly warnAt?: number;
-}
-
 interface State {
   readonly count: number;
   /** Index of the first failure, which identifies the row. */
@@ -55,10 +49,10 @@ const EMPTY: State = {
  * - Failures without a message.
  * - Command lines that edit a file and then run a program.
  */
-export const errorCascadeDetector: DetectorFactory<ErrorCascadeOptions> = defineDetector<ErrorCascadeOptions, State>(
+export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
   'error_cascade',
   { warnAt: countShape(6) },
-  ({ warnAt }, snapshot = EMPTY) => {
+  ({ warnAt }, snapshot: State = EMPTY) => {
     let state = snapshot;
     return {
       observe(step) {

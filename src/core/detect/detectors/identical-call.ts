@@ -3,16 +3,6 @@ import { whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, countShape, type DetectorFactory } from './define-detector.ts';
 import { gradeCount, appendEvidence } from './level.ts';
 
-/** Options of `identicalCallDetector`. */
-export interface IdenticalCallOptions {
-  /** Equal calls with equal results at which it warns; default 3. */
-  readonly warnAt?: number;
-  /** The same for actions on a screen whose answer shows nothing of it; default 10. */
-  readonly blindWarnAt?: number;
-  /** Other calls allowed between two equal ones, none of them new; default 3. */
-  readonly maxBetween?: number;
-}
-
 interface State {
   readonly entries: readonly (readonly [string, Entry])[];
   /** Ordinal of the last new call. */
@@ -64,10 +54,10 @@ const FLOOD = 8;
  * - Failures with a message, which `repeated_error` counts, except in a flood.
  * - Acknowledgements within one turn.
  */
-export const identicalCallDetector: DetectorFactory<IdenticalCallOptions> = defineDetector<IdenticalCallOptions, State>(
+export const identicalCallDetector: DetectorFactory<'warnAt' | 'blindWarnAt' | 'maxBetween'> = defineDetector(
   'identical_call',
   { warnAt: countShape(3), blindWarnAt: countShape(10), maxBetween: whole(0, MAX_COUNT, 3) },
-  ({ warnAt, blindWarnAt, maxBetween }, state = { entries: [], novelAt: -1, epoch: 0 }) => {
+  ({ warnAt, blindWarnAt, maxBetween }, state: State = { entries: [], novelAt: -1, epoch: 0 }) => {
     let entries = new LruMap<Entry>(MAX_ENTRIES, state.entries);
     let { novelAt, epoch } = state;
     return {

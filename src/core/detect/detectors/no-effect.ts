@@ -1,12 +1,6 @@
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence, gradeCount } from './level.ts';
 
-/** Options of `noEffectDetector`. */
-export interface NoEffectOptions {
-  /** Equal actions with an equal screen at which it warns; default 3. One more if the actions differ. */
-  readonly warnAt?: number;
-}
-
 interface Action {
   readonly actionKey: string;
   readonly resultKey: string;
@@ -47,10 +41,10 @@ const MIN_DIFFERENT = 3;
  * Ignores:
  * - Results under 60 characters, which may not show the screen; failures; actions of one turn with the same name and arguments.
  */
-export const noEffectDetector: DetectorFactory<NoEffectOptions> = defineDetector<NoEffectOptions, State>(
+export const noEffectDetector: DetectorFactory<'warnAt'> = defineDetector(
   'no_effect',
   { warnAt: countShape(3) },
-  ({ warnAt }, snapshot = EMPTY) => {
+  ({ warnAt }, snapshot: State = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, { novel, userMessages }) {

@@ -3,14 +3,6 @@ import { above0 } from '../../base/shape.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
 import { gradeCount, endSighting, appendEvidence } from './level.ts';
 
-/** Options of `pollingDetector`. */
-export interface PollingOptions {
-  /** Unchanged answers at which it warns; default 10. */
-  readonly warnAt?: number;
-  /** Milliseconds without a change after which 5 answers are enough, if the agent asks at least every five minutes; default 30 minutes. */
-  readonly maxUnchangedMs?: number;
-}
-
 interface Entry {
   readonly resultKey: string;
   readonly count: number;
@@ -48,10 +40,10 @@ const SLOW_PACE_MS = 20_000;
  * Ignores:
  * - Polls of a program that prints nothing, on average at least 20 seconds apart, during the first half hour.
  */
-export const pollingDetector: DetectorFactory<PollingOptions> = defineDetector<PollingOptions, State>(
+export const pollingDetector: DetectorFactory<'warnAt' | 'maxUnchangedMs'> = defineDetector(
   'polling_no_progress',
   { warnAt: countShape(10), maxUnchangedMs: above0(86_400_000, 1_800_000) },
-  ({ warnAt, maxUnchangedMs }, state = { entries: [], work: 0 }) => {
+  ({ warnAt, maxUnchangedMs }, state: State = { entries: [], work: 0 }) => {
     const entries = new LruMap<Entry>(64, state.entries);
     let { work } = state;
     return {

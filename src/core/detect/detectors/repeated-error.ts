@@ -6,18 +6,6 @@ import type { Step } from '../patterns/step.ts';
 import { defineDetector, MAX_COUNT, countShape, type DetectorFactory } from './define-detector.ts';
 import { gradeCount, endSighting, moreConfident, appendEvidence } from './level.ts';
 
-/** Options of `repeatedErrorDetector`: failures at which it warns. */
-export interface RepeatedErrorOptions {
-  /** The same text; default 3. */
-  readonly exactWarnAt?: number;
-  /** The same message, or one cause that other arguments do not cure (permission, network…); default 4. */
-  readonly causeWarnAt?: number;
-  /** The same kind of failure naming another thing each time; default 5. */
-  readonly groupWarnAt?: number;
-  /** Other calls allowed between two failures; default 4. */
-  readonly maxBetween?: number;
-}
-
 /** Failures that share a key: the same text, message or cause. */
 interface Row {
   readonly count: number;
@@ -72,82 +60,86 @@ const MIN_BACKOFF_MS = 1_000;
  * Ignores:
  * - Failures without a message.
  */
-export const repeatedErrorDetector: DetectorFactory<RepeatedErrorOptions> = defineDetector<RepeatedErrorOptions, State>(
-  'repeated_error',
-  {
-    exactWarnAt: countShape(3),
-    causeWarnAt: countShape(4),
-    groupWarnAt: countShape(5),
-    maxBetween: whole(0, MAX_COUNT, 4),
-  },
-  ({ exactWarnAt, causeWarnAt, groupWarnAt, maxBetween }, state = { rows: [], changed: false }) => {
-    const rows = new LruMap<Row>(MAX_ROWS, state.rows);
-    let { changed } = state;
-    let lastOrdinal = -1;
-    let lastFailureOrdinal = Math.max(-1, ...rows.entries().map(([, row]) => row.ordinal));
-    /** Ends the rows of the call that succeeded, and loose rows of its program. */
-    const endRows = (step: Step, context: StepContext): readonly Sighting[] => {
-      if (context.ordinal - lastFailureOrdinal > maxBetween + 1) return [];
-      return rows.entries().flatMap(([key, row]) => {
-        const isSameCall = row.lastArgsKey === step.argsKey;
-        if (!isSameCall && !(row.loose && context.novel && row.program === step.program)) return [];
-        rows.delete(key);
-        return isSameCall ? [endSighting('repeated_error', key)] : [];
-      });
-    };
-    const extendRow = (key: string, step: Step, context: StepContext, loose: boolean): Row => {
-      const previous = rows.get(key);
-      const isContinued =
-        previous !== undefined &&
-        context.ordinal - previous.ordinal <= maxBetween + 1 &&
-        (previous.lastArgsKey === step.argsKey
-          ? previous.lastMessageKey === step.failure?.messageKey &&
-            context.epoch - previous.epoch === context.userMessages - previous.userMessages
-          : previous.epoch === context.epoch && !changed);
-      const row =
-        isContinued && previous.turn === step.turn
-          ? previous
-          : nextRow(isContinued ? previous : undefined, step, context, loose);
-      rows.set(key, row);
-      return row;
-    };
-    return {
-      observe(step, context) {
-        lastOrdinal = context.ordinal;
-        const { failure, tool } = step;
-        if (failure === undefined) {
-          if (step.kind === 'write') changed = true;
-          return endRows(step, context);
-        }
-        const { category } = failure;
-        if (category === 'silent') return undefined;
-        lastFailureOrdinal = context.ordinal;
-        const key = `${tool}:${failure.groupKey}`;
-        const isLookup = category === 'not-found';
-        const isOutside = OUTSIDE_CAUSES.has(category);
-        const exactRow = extendRow(`${key}:${failure.exactKey}`, step, context, isLookup);
-        const messageRow = extendRow(`${tool}:${failure.messageKey}`, step, context, isLookup);
-        const groupRow = extendRow(key, step, context, !isOutside);
-        changed = false;
-        const isWeakEvidence = failure.soft || isLookup || category === 'usage' || category === 'timeout';
-        const extraForDoubt = isWeakEvidence && !exactRow.sameArgs ? 1 : 0;
-        const extraForBackoff = WAITABLE_CAUSES.has(category) ? groupRow.backoffs : 0;
-        const grade = [
-          gradeCount(exactRow.count, exactWarnAt + extraForDoubt + extraForBackoff),
-          gradeCount(messageRow.count, causeWarnAt + extraForDoubt + extraForBackoff),
-          gradeCount(groupRow.count, (isOutside ? causeWarnAt : groupWarnAt) + extraForBackoff),
-        ].reduce(moreConfident);
-        if (grade === undefined) return undefined;
-        const { count, evidence } = [groupRow, messageRow, exactRow].reduce((left, right) =>
-          right.count > left.count ? right : left,
-        );
-        return [{ kind: 'repeated_error', key, stuck: true, ...grade, occurrences: count, tool, evidence }];
-      },
-      // A row that is too old to go on is left out.
-      snapshot: () => ({ rows: rows.entries().filter(([, row]) => lastOrdinal - row.ordinal <= maxBetween), changed }),
-    };
-  },
-);
+export const repeatedErrorDetector: DetectorFactory<'exactWarnAt' | 'causeWarnAt' | 'groupWarnAt' | 'maxBetween'> =
+  defineDetector(
+    'repeated_error',
+    {
+      exactWarnAt: countShape(3),
+      causeWarnAt: countShape(4),
+      groupWarnAt: countShape(5),
+      maxBetween: whole(0, MAX_COUNT, 4),
+    },
+    ({ exactWarnAt, causeWarnAt, groupWarnAt, maxBetween }, state: State = { rows: [], changed: false }) => {
+      const rows = new LruMap<Row>(MAX_ROWS, state.rows);
+      let { changed } = state;
+      let lastOrdinal = -1;
+      let lastFailureOrdinal = Math.max(-1, ...rows.entries().map(([, row]) => row.ordinal));
+      /** Ends the rows of the call that succeeded, and loose rows of its program. */
+      const endRows = (step: Step, context: StepContext): readonly Sighting[] => {
+        if (context.ordinal - lastFailureOrdinal > maxBetween + 1) return [];
+        return rows.entries().flatMap(([key, row]) => {
+          const isSameCall = row.lastArgsKey === step.argsKey;
+          if (!isSameCall && !(row.loose && context.novel && row.program === step.program)) return [];
+          rows.delete(key);
+          return isSameCall ? [endSighting('repeated_error', key)] : [];
+        });
+      };
+      const extendRow = (key: string, step: Step, context: StepContext, loose: boolean): Row => {
+        const previous = rows.get(key);
+        const isContinued =
+          previous !== undefined &&
+          context.ordinal - previous.ordinal <= maxBetween + 1 &&
+          (previous.lastArgsKey === step.argsKey
+            ? previous.lastMessageKey === step.failure?.messageKey &&
+              context.epoch - previous.epoch === context.userMessages - previous.userMessages
+            : previous.epoch === context.epoch && !changed);
+        const row =
+          isContinued && previous.turn === step.turn
+            ? previous
+            : nextRow(isContinued ? previous : undefined, step, context, loose);
+        rows.set(key, row);
+        return row;
+      };
+      return {
+        observe(step, context) {
+          lastOrdinal = context.ordinal;
+          const { failure, tool } = step;
+          if (failure === undefined) {
+            if (step.kind === 'write') changed = true;
+            return endRows(step, context);
+          }
+          const { category } = failure;
+          if (category === 'silent') return undefined;
+          lastFailureOrdinal = context.ordinal;
+          const key = `${tool}:${failure.groupKey}`;
+          const isLookup = category === 'not-found';
+          const isOutside = OUTSIDE_CAUSES.has(category);
+          const exactRow = extendRow(`${key}:${failure.exactKey}`, step, context, isLookup);
+          const messageRow = extendRow(`${tool}:${failure.messageKey}`, step, context, isLookup);
+          const groupRow = extendRow(key, step, context, !isOutside);
+          changed = false;
+          const isWeakEvidence = failure.soft || isLookup || category === 'usage' || category === 'timeout';
+          const extraForDoubt = isWeakEvidence && !exactRow.sameArgs ? 1 : 0;
+          const extraForBackoff = WAITABLE_CAUSES.has(category) ? groupRow.backoffs : 0;
+          const grade = [
+            gradeCount(exactRow.count, exactWarnAt + extraForDoubt + extraForBackoff),
+            gradeCount(messageRow.count, causeWarnAt + extraForDoubt + extraForBackoff),
+            gradeCount(groupRow.count, (isOutside ? causeWarnAt : groupWarnAt) + extraForBackoff),
+          ].reduce(moreConfident);
+          if (grade === undefined) return undefined;
+          const { count, evidence } = [groupRow, messageRow, exactRow].reduce((left, right) =>
+            right.count > left.count ? right : left,
+          );
+          return [{ kind: 'repeated_error', key, stuck: true, ...grade, occurrences: count, tool, evidence }];
+        },
+        // A row that is too old to go on is left out.
+        snapshot: () => ({
+          rows: rows.entries().filter(([, row]) => lastOrdinal - row.ordinal <= maxBetween),
+          changed,
+        }),
+      };
+    },
+  );
 
 function nextRow(
   previous: Row | undefined,

@@ -52,12 +52,6 @@ function paragraphOf(words: readonly string[]): Paragraph {
   return { key: hashText(tokens.join(' ')), shingles: sorted };
 }
 
-/** Options of `repeatedTextDetector`. */
-export interface RepeatedTextOptions {
-  /** Equal paragraphs at which it warns; default 3. */
-  readonly warnAt?: number;
-}
-
 interface Seen {
   readonly key: string;
   readonly shingles: readonly number[];
@@ -93,10 +87,10 @@ const MIN_LIKENESS = 0.75;
  * Ignores:
  * - Lists, tables, headings, quotations and code.
  */
-export const repeatedTextDetector: DetectorFactory<RepeatedTextOptions> = defineDetector<RepeatedTextOptions, State>(
+export const repeatedTextDetector: DetectorFactory<'warnAt'> = defineDetector(
   'repeated_text',
   { warnAt: countShape(3) },
-  ({ warnAt }, snapshot = EMPTY) => {
+  ({ warnAt }, snapshot: State = EMPTY) => {
     let state = snapshot;
     return {
       observe: () => undefined,

@@ -6,12 +6,6 @@ import { appendEvidence } from './level.ts';
 import { stuckChance, isSameAgain } from './repetition-chance.ts';
 import trained from './repetition-weights.json' with { type: 'json' };
 
-/** Options of `repetitionDetector`. */
-export interface RepetitionOptions {
-  /** Chance, 0 to 1, at which it warns; default as trained, see `repetition-weights.json`. */
-  readonly warnAt?: number;
-}
-
 interface State {
   readonly structure: StructureSnapshot | null;
   readonly evidence: readonly number[];
@@ -39,10 +33,10 @@ interface State {
  * - Calls that had another result before, or never the same result.
  * - Fewer than four calls.
  */
-export const repetitionDetector: DetectorFactory<RepetitionOptions> = defineDetector<RepetitionOptions, State>(
+export const repetitionDetector: DetectorFactory<'warnAt'> = defineDetector(
   'repetition',
   { warnAt: share(trained.threshold) },
-  ({ warnAt }, state) => {
+  ({ warnAt }, state?: State) => {
     const structure = new Structure(state?.structure ?? undefined);
     let evidence = state?.evidence ?? [];
     let waited = state?.waited ?? false;

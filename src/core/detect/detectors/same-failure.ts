@@ -5,12 +5,6 @@ import type { Step } from '../patterns/step.ts';
 import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detector.ts';
 import { gradeCount, endSighting, moreConfident, appendEvidence } from './level.ts';
 
-/** Options of `sameFailureDetector`. */
-export interface SameFailureOptions {
-  /** Changes of the world after which one check still fails alike, at which it warns; default 4. */
-  readonly warnAt?: number;
-}
-
 interface Entry {
   readonly failureKey: string;
   readonly epoch: number;
@@ -42,10 +36,10 @@ const MAX_FRESH = 0.34;
  * - A success of that check.
  * - For a program with different arguments: a result of which more than a third of the lines are new.
  */
-export const sameFailureDetector: DetectorFactory<SameFailureOptions> = defineDetector<SameFailureOptions, State>(
+export const sameFailureDetector: DetectorFactory<'warnAt'> = defineDetector(
   'same_failure_after_edits',
   { warnAt: whole(1, MAX_COUNT, 4) },
-  ({ warnAt }, state = []) => {
+  ({ warnAt }, state: State = []) => {
     const checks = new LruMap<Entry>(64, state);
     /** Adds a failure of a check. */
     const addFailure = (

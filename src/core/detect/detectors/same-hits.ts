@@ -2,12 +2,6 @@ import { similarity } from '../calls/tokens.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence, gradeCount } from './level.ts';
 
-/** Options of `sameHitsDetector`. */
-export interface SameHitsOptions {
-  /** Turns in a row with the same hits at which it warns; default 4. */
-  readonly warnAt?: number;
-}
-
 interface State {
   readonly tool: string;
   readonly hits: readonly number[];
@@ -35,10 +29,10 @@ const MIN_QUERIES = 3;
  * - Other hits, or a new result of another tool.
  * - A message of the user.
  */
-export const sameHitsDetector: DetectorFactory<SameHitsOptions> = defineDetector<SameHitsOptions, State>(
+export const sameHitsDetector: DetectorFactory<'warnAt'> = defineDetector(
   'same_hits',
   { warnAt: countShape(4) },
-  ({ warnAt }, snapshot = EMPTY) => {
+  ({ warnAt }, snapshot: State = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, { novel, userMessages }) {

@@ -2,12 +2,6 @@ import { similarity } from '../calls/tokens.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence, gradeCount } from './level.ts';
 
-/** Options of `sameOutcomeDetector`. */
-export interface SameOutcomeOptions {
-  /** Jobs with nearly the same report at which it warns; default 3. */
-  readonly warnAt?: number;
-}
-
 interface State {
   readonly tool: string;
   readonly words: readonly number[];
@@ -51,10 +45,10 @@ const MIN_PROMPT_LIKENESS = 0.35;
  * Ignores:
  * - Shell commands, failures, and calls of one turn.
  */
-export const sameOutcomeDetector: DetectorFactory<SameOutcomeOptions> = defineDetector<SameOutcomeOptions, State>(
+export const sameOutcomeDetector: DetectorFactory<'warnAt'> = defineDetector(
   'same_outcome',
   { warnAt: countShape(3) },
-  ({ warnAt }, snapshot = EMPTY) => {
+  ({ warnAt }, snapshot: State = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, { epoch, ordinal }) {

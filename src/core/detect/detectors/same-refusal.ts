@@ -1,12 +1,6 @@
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence, gradeCount } from './level.ts';
 
-/** Options of `sameRefusalDetector`. */
-export interface SameRefusalOptions {
-  /** Turns in a row with one answer at which it warns; default 3. */
-  readonly warnAt?: number;
-}
-
 interface State {
   readonly gistKey: number;
   readonly count: number;
@@ -34,10 +28,10 @@ const MAX_TOOLS = 8;
  * Ignores:
  * - Acknowledgements, changes, and answers of fewer than 3 words or over 600 characters.
  */
-export const sameRefusalDetector: DetectorFactory<SameRefusalOptions> = defineDetector<SameRefusalOptions, State>(
+export const sameRefusalDetector: DetectorFactory<'warnAt'> = defineDetector(
   'same_refusal',
   { warnAt: countShape(3) },
-  ({ warnAt }, snapshot = EMPTY) => {
+  ({ warnAt }, snapshot: State = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, { userMessages }) {

@@ -3,12 +3,6 @@ import type { Step } from '../patterns/step.ts';
 import { defineDetector, MAX_REMEMBERED, type DetectorFactory } from './define-detector.ts';
 import { gradeCount, appendEvidence } from './level.ts';
 
-/** Options of `sequentialCallsDetector`. */
-export interface SequentialCallsOptions {
-  /** Turns in a row that each held one independent read, at which it warns; default 8. */
-  readonly warnAt?: number;
-}
-
 interface State {
   /** The only call of the current turn; null if that turn cannot count. */
   readonly open: { readonly index: number; readonly tool: string; readonly argsKey: string } | null;
@@ -30,29 +24,30 @@ const EMPTY: State = { open: null, turn: -1, tool: '', reads: [], first: -1, evi
  * Warns at:
  * - 8 turns (`warnAt`), each with one read by one tool, on different things.
  */
-export const sequentialCallsDetector: DetectorFactory<SequentialCallsOptions> = defineDetector<
-  SequentialCallsOptions,
-  State
->('sequential_when_parallel', { warnAt: whole(2, MAX_REMEMBERED, 8) }, ({ warnAt }, snapshot = EMPTY) => {
-  let state = snapshot;
-  return {
-    observe(step) {
-      if (step.turn === state.turn) {
-        // A second call: this turn was parallel.
-        state = { ...EMPTY, turn: step.turn };
-        return undefined;
-      }
-      state = nextState(state, step);
-      const { open, tool, reads, first, evidence } = state;
-      const grade = gradeCount(reads.length, warnAt);
-      if (grade === undefined || open?.tool !== tool) return undefined;
-      const key = `${tool}:${first}`;
-      const occurrences = reads.length;
-      return [{ kind: 'sequential_when_parallel', key, stuck: false, ...grade, occurrences, tool, evidence }];
-    },
-    snapshot: () => state,
-  };
-});
+export const sequentialCallsDetector: DetectorFactory<'warnAt'> = defineDetector(
+  'sequential_when_parallel',
+  { warnAt: whole(2, MAX_REMEMBERED, 8) },
+  ({ warnAt }, snapshot: State = EMPTY) => {
+    let state = snapshot;
+    return {
+      observe(step) {
+        if (step.turn === state.turn) {
+          // A second call: this turn was parallel.
+          state = { ...EMPTY, turn: step.turn };
+          return undefined;
+        }
+        state = nextState(state, step);
+        const { open, tool, reads, first, evidence } = state;
+        const grade = gradeCount(reads.length, warnAt);
+        if (grade === undefined || open?.tool !== tool) return undefined;
+        const key = `${tool}:${first}`;
+        const occurrences = reads.length;
+        return [{ kind: 'sequential_when_parallel', key, stuck: false, ...grade, occurrences, tool, evidence }];
+      },
+      snapshot: () => state,
+    };
+  },
+);
 
 /** Adds the finished turn to the row, or starts a new row with it. */
 function nextState(state: State, { kind, failure, resultMissing, index, tool, argsKey, turn }: Step): State {

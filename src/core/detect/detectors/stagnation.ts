@@ -3,14 +3,6 @@ import type { Step } from '../patterns/step.ts';
 import { defineDetector, MAX_REMEMBERED, type DetectorFactory } from './define-detector.ts';
 import { gradeCount, appendEvidence } from './level.ts';
 
-/** Options of `stagnationDetector`. */
-export interface StagnationOptions {
-  /** Different questions with one answer at which it warns; default 6. */
-  readonly warnAt?: number;
-  /** The same for an answer under 10 characters, unless a search finds nothing; default 10. */
-  readonly shortWarnAt?: number;
-}
-
 interface State {
   readonly tool: string;
   readonly resultKey: string;
@@ -86,10 +78,10 @@ const WIDENING = 0.2;
  * - Another result, or another tool.
  * - A failure, a change, a program that runs, or a message of the user.
  */
-export const stagnationDetector: DetectorFactory<StagnationOptions> = defineDetector<StagnationOptions, State>(
+export const stagnationDetector: DetectorFactory<'warnAt' | 'shortWarnAt'> = defineDetector(
   'stagnation',
   { warnAt: whole(2, MAX_REMEMBERED, 6), shortWarnAt: whole(2, MAX_REMEMBERED, 10) },
-  ({ warnAt, shortWarnAt }, snapshot = EMPTY) => {
+  ({ warnAt, shortWarnAt }, snapshot: State = EMPTY) => {
     let state = snapshot;
     const thresholdOf = (step: Step): number => {
       const further = 1 + Math.max(state.widened, state.pastEnd ? state.grown : 0);

@@ -2,14 +2,6 @@ import { above0, whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence } from './level.ts';
 
-/** Options of `stallDetector`. */
-export interface StallOptions {
-  /** Calls without a new result or a change at which it warns; default 20. */
-  readonly maxCalls?: number;
-  /** Seconds without either at which it warns after at least three calls; default 900. */
-  readonly maxSeconds?: number;
-}
-
 interface State {
   readonly calls: number;
   /** Index of the first call, which identifies the stall. */
@@ -36,10 +28,10 @@ const MIN_CALLS = 3;
  * Ignores:
  * - Polls do not count as calls, but their time counts.
  */
-export const stallDetector: DetectorFactory<StallOptions> = defineDetector<StallOptions, State>(
+export const stallDetector: DetectorFactory<'maxCalls' | 'maxSeconds'> = defineDetector(
   'stall',
   { maxCalls: whole(1, MAX_COUNT, 20), maxSeconds: above0(86_400, 900) },
-  ({ maxCalls, maxSeconds }, snapshot = EMPTY) => {
+  ({ maxCalls, maxSeconds }, snapshot: State = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, context) {

@@ -4,14 +4,6 @@ import type { Step } from '../patterns/step.ts';
 import { defineDetector, MAX_COUNT, countShape, type DetectorFactory } from './define-detector.ts';
 import { gradeCount, appendEvidence } from './level.ts';
 
-/** Options of `thrashDetector`. */
-export interface ThrashOptions {
-  /** Returns between two states of one file at which it warns; default 2. */
-  readonly revertsWarnAt?: number;
-  /** Whole rewrites of one file in a row at which it warns; default 10. */
-  readonly rewritesWarnAt?: number;
-}
-
 /** Two states of a file, or two texts that replaced each other. */
 interface Pair {
   readonly key: string;
@@ -63,10 +55,10 @@ const METHOD_PATIENCE = 2;
  * Ignores:
  * - Writes whose content is not in the arguments.
  */
-export const thrashDetector: DetectorFactory<ThrashOptions> = defineDetector<ThrashOptions, State>(
+export const thrashDetector: DetectorFactory<'revertsWarnAt' | 'rewritesWarnAt'> = defineDetector(
   'thrash',
   { revertsWarnAt: whole(1, MAX_COUNT, 2), rewritesWarnAt: countShape(10) },
-  ({ revertsWarnAt, rewritesWarnAt }, state = { files: [], passes: 0 }) => {
+  ({ revertsWarnAt, rewritesWarnAt }, state: State = { files: [], passes: 0 }) => {
     const files = new LruMap<Entry>(MAX_FILES, state.files);
     let { passes } = state;
     return {
