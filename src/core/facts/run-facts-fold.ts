@@ -13,6 +13,7 @@ import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-sto
 import { RunView } from './run-view.ts';
 import { WorkFold } from './run-work.ts';
 import { saysStuck } from './seen-pattern.ts';
+import { withoutNumber } from './task-title.ts';
 
 /** Maximum number of diagnostics per run. Further diagnostics are counted. */
 const MAX_DIAGNOSTICS = 50;
@@ -78,7 +79,7 @@ export class RunFactsFold {
 
   /** The session id. For a subagent: the id of the session that started it. */
   get sessionId(): string {
-    return this.view.counts.conversationId ?? this.id.replace(/#\d+$/, '');
+    return this.view.counts.conversationId ?? withoutNumber(this.id);
   }
 
   /** Notes that the process of the run exists, so that a run without an end is not cut off, however old its last record is. */

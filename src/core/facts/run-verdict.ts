@@ -68,6 +68,16 @@ export interface LastAct {
   readonly isPlan?: boolean;
 }
 
+/** Returns the work during which a run stopped: ` while "npm test" was running`; empty if unknown. */
+function duringText({ call = '', isRunning = false }: LastAct): string {
+  return call === '' ? '' : isRunning ? ` while "${call}" was running` : `, after "${call}"`;
+}
+
+/** Says at which work a run was cut off. */
+export function cutOffText(last: LastAct): string {
+  return `cut off${duringText(last) || ' before it answered'}`;
+}
+
 /** @param checks  the last result of each check, the latest last */
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
   const { call = '', isAnswer = false, isPlan = false, isRunning = false, silentMs, waitsFor = '' } = last;
@@ -82,12 +92,11 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   }
   if (waitsFor !== '' && (ended === undefined || reason === 'killed'))
     return { verdict: 'waiting', evidence: waitsFor };
-  const during = call === '' ? '' : isRunning ? ` while "${call}" was running` : `, after "${call}"`;
+  const during = duringText(last);
   if (ended === undefined && !isAnswer) {
     if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };
     const silence = silentMs > 0 ? `no record for ${periodText(silentMs)}` : '';
-    if (silentMs > CUT_OFF_AFTER_MS)
-      return { verdict: 'cut_off', evidence: `cut off${during || ' before it answered'}; ${silence}` };
+    if (silentMs > CUT_OFF_AFTER_MS) return { verdict: 'cut_off', evidence: `${cutOffText(last)}; ${silence}` };
     const work = isRunning ? `"${call}" is running` : 'no answer yet';
     return { verdict: 'open', evidence: [work, silence].filter(Boolean).join(', ') };
   }

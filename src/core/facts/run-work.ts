@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, present } from '../base/json.ts';
 import { countOf, countText } from '../base/number-text.ts';
-import { commandLineOf } from '../detect/calls/check-command.ts';
+import { commandLineOf, COMMIT } from '../detect/calls/check-command.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/result-text.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
@@ -44,7 +44,6 @@ const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
 /** What git, husky and wrappers print if a chain goes on after a commit that was not made. */
 const NOT_COMMITTED =
   /^FAILED: git commit\b|^husky - \S+ (?:script|hook)\b.*\b(?:failed|code)\b|^nothing (?:added )?to commit\b|^no changes added to commit\b/m;
-const COMMIT = /\bgit (?:-\S+ \S+ )*commit\b/;
 /** `-n` is the short form. */
 const NO_HOOKS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s(?:--no-verify|-n)(?=\s|$)/;
 

@@ -148,10 +148,12 @@ export class StoredNames {
   }
 }
 
-/**
- * Normalises a run id. Hooks name a subagent `SESSION/ID`, and transcripts name it `SESSION/agent-ID`. A session in several files
- * has a number after its id.
- */
+/** Normalises a run id. Hooks name a subagent `SESSION/ID`, and transcripts name it `SESSION/agent-ID`. */
 function nameOf(runId: string): string {
-  return runId.replace(/#\d+$/, '').replace('/agent-', '/');
+  return withoutNumber(runId).replace('/agent-', '/');
+}
+
+/** Returns the id of a run without the number that a session in several files has after it. */
+export function withoutNumber(runId: string): string {
+  return runId.replace(/#\d+$/, '');
 }

@@ -1,4 +1,7 @@
-import type { Clock } from '../../core/base/clock.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { systemClock, type Clock } from '../../core/base/clock.ts';
+import { present } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { redactText } from '../../core/redact/redact-text.ts';
 import { printableCut } from '../../core/base/printable.ts';
@@ -35,6 +38,20 @@ const MAX_CHARS = 500;
 /** Delays before the second and the third attempt. */
 const RETRY_WAITS_MS = [1_000, 5_000];
 const REDACTION = { off: new Set<string>(), allows: () => false, named: true };
+
+/** Returns the notifier of a configuration. @throws CoxswainError as `targetsOf` */
+export function notifierOf(
+  { on, quiet, ...section }: NotifySection,
+  parts: Pick<NotifierParts, 'onFailure' | 'sent' | 'onSent'>,
+): Notifier {
+  return new Notifier({
+    ...parts,
+    targets: targetsOf(section),
+    clock: systemClock,
+    sleep: delay,
+    ...present({ on, quiet }),
+  });
+}
 
 interface NotifierParts {
   readonly targets: readonly NotifyTarget[];

@@ -1,11 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import { systemClock } from '../../core/base/clock.ts';
-import { present } from '../../core/base/json.ts';
 import type { NotifySection } from '../config/coxswain-config.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { EventSink } from '../../core/run/listeners.ts';
-import { Notifier, targetsOf } from './notifier.ts';
+import { notifierOf } from './notifier.ts';
 import { RunNotifications } from './run-notifications.ts';
 
 /** The `notify` section of the configuration, and a callback for failures. */
@@ -27,14 +23,7 @@ export interface NotifySink extends EventSink {
  * @throws CoxswainError "invalid-argument" if the webhook is not a URL
  */
 export function notifySink({ onFailure = warn, ...section }: NotifyOptions): NotifySink {
-  const parts = {
-    targets: targetsOf(section),
-    onFailure,
-    clock: systemClock,
-    sleep,
-    ...present({ on: section.on, quiet: section.quiet }),
-  };
-  const notifier = new Notifier(parts);
+  const notifier = notifierOf(section, { onFailure });
   const runs = new RunNotifications({ delivered: true });
   return {
     record: (record) => {

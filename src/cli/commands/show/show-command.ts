@@ -29,6 +29,7 @@ import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { callReadingDocument, explainCall } from './show-call.ts';
+import { withoutNumber } from '../../../core/facts/task-title.ts';
 
 /** Maximum number of listed pieces of advice. `--json` contains all of them. */
 const MAX_ADVICE = 20;
@@ -133,7 +134,7 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
   const { hints = false, json = false, recompute = false } = options;
   for await (const run of runsOfSources(findSources([path]), { problems, hints, recompute, reportsDamage: true })) {
     // A report on several files adds a number to an id that occurs twice.
-    if (run.id !== id && run.id !== id.replace(/#\d+$/, '')) continue;
+    if (run.id !== id && run.id !== withoutNumber(id)) continue;
     if (json) await terminal.write(outputLine(factsJson(run)));
     else {
       const more = [

@@ -8,6 +8,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import type { MachineFeed } from './watch-output.ts';
 import type { RunAlert } from '../../../core/facts/run-alert.ts';
 import type { OpenSessions, WatchedEvent } from './watched-item.ts';
+import { withoutNumber } from '../../../core/facts/task-title.ts';
 
 const TASK_CHARS = 76;
 const STATE_CHARS = 46;
@@ -150,7 +151,7 @@ export class ListFeed implements MachineFeed {
   }
 
   #stateOf(run: string, row: Row) {
-    const session = this.#open?.get(run.replace(/#\d+$/, ''));
+    const session = this.#open?.get(withoutNumber(run));
     if (session?.waitingFor !== undefined) {
       return { rank: 0, mark: '?', style: 'yellow', text: `waits for ${session.waitingFor}` } as const;
     }

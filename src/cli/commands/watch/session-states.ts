@@ -5,6 +5,7 @@ import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { secretRemover } from '../../runs/run-totals.ts';
 import type { SessionState } from './watcher.ts';
+import { withoutNumber } from '../../../core/facts/task-title.ts';
 
 /** A file that has not changed for this long is read to its end, in milliseconds. */
 const SETTLED_MS = 60_000;
@@ -30,7 +31,7 @@ export class SessionStates {
   }
 
   ofRun(runId: string): SessionState | undefined {
-    const path = this.#paths.get(runId.replace(/#\d+$/, ''));
+    const path = this.#paths.get(withoutNumber(runId));
     return path === undefined ? undefined : this.of(path);
   }
 

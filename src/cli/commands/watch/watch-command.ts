@@ -14,7 +14,7 @@ import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { commandTarget } from '../../../hosts/notify/webhook-target.ts';
 import type { NotifyEvent } from '../../../hosts/notify/notification.ts';
-import { Notifier, type SentKey, targetsOf } from '../../../hosts/notify/notifier.ts';
+import { Notifier, notifierOf, type SentKey, targetsOf } from '../../../hosts/notify/notifier.ts';
 import {
   WatchFeed,
   LinesFeed,
@@ -368,15 +368,7 @@ async function runInBackground(terminal: Terminal): Promise<number> {
     if (!keep()) return 0;
     const { resolved } = await loadConfig({ projectFolder: homedir() });
     const { notify = {} } = resolved;
-    const notifier = new Notifier({
-      clock: systemClock,
-      sleep,
-      onFailure,
-      targets: targetsOf(notify),
-      sent: record.sent,
-      onSent: (sent) => void keep(sent),
-      ...present({ on: notify.on, quiet: notify.quiet }),
-    });
+    const notifier = notifierOf(notify, { onFailure, sent: record.sent, onSent: (sent) => void keep(sent) });
     const parts = { deadline: undefined, intervalMs: BACKGROUND_INTERVAL_MS, notifiers: [notifier], terminal };
     const { aliveBeforeMs } = record;
     await watchMachine({}, { ...parts, background: { aliveBeforeMs, keep }, signal: stop.signal });
@@ -404,23 +396,19 @@ async function notifiersOf(
   const { resolved, untrusted } = await loadConfig({ projectFolder: process.cwd() });
   const ignored = untrustedText({ untrusted });
   if (ignored !== undefined) problems.note({ message: ignored });
-  const parts = {
-    clock: systemClock,
-    sleep,
-    onFailure: (message: string): void => problems.note({ message }),
-  };
+  const onFailure = (message: string): void => problems.note({ message });
   const { notify = {} } = resolved;
   // The watch in the background tells these already.
-  const targets = findBackgroundWatch().state === 'running' ? [] : targetsOf(notify);
+  const isTold = findBackgroundWatch().state === 'running' || targetsOf(notify).length === 0;
   const ownTargets = [
     ...(onStuck === undefined ? [] : [commandTarget(onStuck, '--on-stuck')]),
     ...(bell === true ? [{ name: 'the bell', send: async () => terminal.ring() }] : []),
   ];
   return [
-    ...(ownTargets.length === 0 ? [] : [new Notifier({ ...parts, targets: ownTargets, on: STUCK })]),
-    ...(targets.length === 0
+    ...(ownTargets.length === 0
       ? []
-      : [new Notifier({ ...parts, targets, ...present({ on: notify.on, quiet: notify.quiet }) })]),
+      : [new Notifier({ targets: ownTargets, on: STUCK, clock: systemClock, sleep, onFailure })]),
+    ...(isTold ? [] : [notifierOf(notify, { onFailure })]),
   ];
 }
 

@@ -15,6 +15,8 @@ import { alertOf, type AlertNow, type RunAlert } from '../../../core/facts/run-a
 import { standardSteering } from '../../../core/steering/standard-steering.ts';
 import { SteeringReplay } from '../../../core/replay/steering-replay.ts';
 import { callEventOf, liveEventOf } from '../../runs/live-event.ts';
+import { withoutNumber } from '../../../core/facts/task-title.ts';
+import { cutOffText } from '../../../core/facts/run-verdict.ts';
 
 interface WatchedRunOptions {
   readonly label: string;
@@ -63,7 +65,7 @@ class WatchedRun {
   get claudeSession(): string | undefined {
     const { started } = this.#view;
     const program = started?.format ?? started?.host;
-    return program === 'claude-code' && this.#run.depth === 0 ? this.#run.id.replace(/#\d+$/, '') : undefined;
+    return program === 'claude-code' && this.#run.depth === 0 ? withoutNumber(this.#run.id) : undefined;
   }
 
   get view(): RunView {
@@ -83,9 +85,7 @@ class WatchedRun {
   brokenOff({ lastAct, outcome }: RunView): string | undefined {
     if (outcome !== undefined || lastAct.isAnswer === true || this.#alerted === 'gone') return undefined;
     this.#alerted = 'gone';
-    const { call = '', isRunning = false } = lastAct;
-    const at = call === '' ? 'before it answered' : isRunning ? `while "${call}" was running` : `after "${call}"`;
-    return `was cut off ${at}: its process has ended`;
+    return `was ${cutOffText(lastAct)}: its process has ended`;
   }
 
   placeOf(atMs: number): WatchPlace {

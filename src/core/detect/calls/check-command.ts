@@ -227,7 +227,8 @@ const HOOK_COMMAND = /^(?:\[[\w:-]+\] )?\$ (.+)$/gm;
 /** Lines of the program pre-commit. */
 const HOOK_RESULT = /^.{3,}\.{3,}\s*(?:\([^)]*\))?(?:Passed|Failed)$/m;
 const HOOK_FAILED = /(?:pre-commit|commit-msg) (?:script|hook) failed|hook (?:exited|declined)|\.{3,}Failed$/m;
-const COMMIT = /(?:^|[\s;&|(])(?:rtk )?git (?:-\S+ \S+ )*commit\b/;
+/** A command that creates a commit, also behind a wrapper. */
+export const COMMIT: RegExp = /\bgit (?:-\S+ \S+ )*commit\b/;
 
 /**
  * Returns what the hooks of a `git commit` showed: true if they failed, false if they ran a check and passed. Undefined if no check is
