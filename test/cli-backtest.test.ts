@@ -147,3 +147,21 @@ test('--resume keeps what is done', async () => {
   expect((await readFile(join(folder, 'journal'), 'utf8')).trim().split('\n')).toHaveLength(3);
   expect((await run(SAMPLE, 'runs.db', '--resume', 'journal', '--json')).stdout).toBe(first.stdout);
 });
+
+test('--lessons judges each session by the sessions before it, and each of several folders is a project', async () => {
+  const session = (index: number, isError: boolean): string =>
+    JSON.stringify({
+      id: `s${index}`,
+      calls: [{ tool: 'Bash', args: { command: 'rtk bun' }, result: "unrecognized subcommand 'bun'", isError }],
+    });
+  await writeFile(
+    join(folder, 'one.jsonl'),
+    [true, true, true, false].map((fails, index) => session(index, fails)).join('\n'),
+  );
+  await writeFile(join(folder, 'two.jsonl'), session(9, true));
+  const { code, stdout } = await run('--lessons', 'one.jsonl', 'two.jsonl');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/one\.jsonl +4 +3 +0 +2 +1 +1\n/);
+  expect(stdout).toMatch(/projects without a warning: 50 %/);
+  expect(stdout).toContain('one.jsonl, call 1 of s3: rtk bun');
+});

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf, invalidArgument } from '../../core/base/error.ts';
 import { present, jsonOf, isJsonObject } from '../../core/base/json.ts';
-import type { FoundSource } from '../../formats/find-sources.ts';
+import { sessionFolder, type FoundSource } from '../../formats/find-sources.ts';
 import type { FormatName } from '../../formats/import-item.ts';
 import { importSource } from '../../formats/import-source.ts';
 import { importersOf } from '../../formats/importers.ts';
@@ -13,6 +13,7 @@ import type { RunFacts } from '../../core/facts/run-facts.ts';
 import type { RunFactsFold, RunFactsOptions } from '../../core/facts/run-facts-fold.ts';
 import { allRuns } from '../../core/store/all-runs.ts';
 import type { TrajectoryStore, StoreReader } from '../../core/store/trajectory-store.ts';
+import { projectAt } from '../../core/node/git-folder.ts';
 import type { Problems } from './problems.ts';
 import { createRunFold } from './run-recorder.ts';
 import { secretRemover } from './run-totals.ts';
@@ -39,6 +40,8 @@ interface StoreQuery {
   readonly place?: string;
   /** Returns the path of the store of a run, if there are several. */
   readonly placeOf?: (runId: string) => string | undefined;
+  /** Default: the default detectors. */
+  readonly detectors?: RunFactsOptions['detectors'];
   readonly isLeftOut?: (runId: string) => boolean;
 }
 
@@ -50,11 +53,14 @@ interface StoreQuery {
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
-  { isLeftOut, known, place, placeOf, sinceMs }: StoreQuery,
+  { detectors, isLeftOut, known, place, placeOf, sinceMs }: StoreQuery,
 ): AsyncGenerator<RunFacts, void, void> {
   for await (const summary of allRuns(store)) {
     if (summary.lastAtMs < sinceMs || isLeftOut?.(summary.runId) === true) continue;
-    const fold = createRunFold(summary.runId, { place: placeOf?.(summary.runId) ?? place });
+    const fold = createRunFold(summary.runId, {
+      place: placeOf?.(summary.runId) ?? place,
+      ...present({ detectors }),
+    });
     let { problem } = summary;
     const withoutSecrets = secretRemover();
     try {
@@ -68,7 +74,12 @@ export async function* runsOfStore(
   }
 }
 
-interface SourceQuery extends Pick<RunFactsOptions, 'hints' | 'recompute'> {
+/** Returns the project of a transcript: the repository or folder of its session, else its own folder. */
+export async function projectOfSource(source: string): Promise<string> {
+  return projectAt(await sessionFolder(source)) ?? dirname(resolve(source));
+}
+
+interface SourceQuery extends Pick<RunFactsOptions, 'detectors' | 'hints' | 'recompute'> {
   readonly problems: Problems;
   /** Counts runs with the id of an earlier run. */
   readonly ids?: RunIds;
@@ -137,7 +148,18 @@ async function* runsOfSource(
   query: SourceQuery,
   placeFormat: FormatName | undefined,
 ): AsyncGenerator<RunFacts, void, void> {
-  const { format, hints, isVerbose = false, known, onBytes, onItem, problems, recompute, sinceMs = 0 } = query;
+  const {
+    detectors,
+    format,
+    hints,
+    isVerbose = false,
+    known,
+    onBytes,
+    onItem,
+    problems,
+    recompute,
+    sinceMs = 0,
+  } = query;
   const { reportsDamage = false } = query;
   /** Open runs, ordered by their last change, oldest first. */
   const folds = new Map<ReadRun, RunFactsFold>();
@@ -182,7 +204,8 @@ async function* runsOfSource(
         }
         yielded.set(run, true);
       } else if (run !== last) {
-        const fold = folds.get(run) ?? createRunFold(run.id, { source: path, ...present({ hints, recompute }) });
+        const fold =
+          folds.get(run) ?? createRunFold(run.id, { source: path, ...present({ detectors, hints, recompute }) });
         folds.delete(run);
         folds.set(run, fold);
         const [oldest] = folds.keys();

@@ -1,4 +1,5 @@
 import { keyNumber, type CallKey } from './call-keys.ts';
+import type { InstructionFile } from './instruction-lines.ts';
 import { keyRunsOf, type FailedCall, type KeyRun } from './failed-calls.ts';
 
 /** A key holds if it failed in this number of earlier sessions, and in this share of those that ran it. */
@@ -18,6 +19,8 @@ export interface LessonRun {
   readonly failures: readonly FailedCall[];
   /** See `keyRunsOf`. */
   readonly keys: readonly number[];
+  /** The instruction files that the run shows. */
+  readonly instructions: readonly InstructionFile[];
 }
 
 /** A failed call with its place. */

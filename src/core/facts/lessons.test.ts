@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 
 import { FailedCallsFold } from './failed-calls.ts';
+import { instructionFile } from './instruction-lines.ts';
 import { LessonsFold, type Lesson, type Lessons } from './lessons.ts';
 
 interface Session {
   readonly project?: string;
   readonly parentId?: string;
   readonly atMs?: number;
+  readonly instructions?: readonly string[];
   /** The commands, each with the error that it gives. */
   readonly calls: readonly (readonly [command: string, error?: string])[];
 }
@@ -17,7 +19,7 @@ const BUN = ['bun run test'] as const;
 /** Folds sessions, a day apart, added in the reverse order. */
 function lessonsOf(...sessions: readonly Session[]): Lessons {
   const fold = new LessonsFold();
-  for (const [index, { atMs = index * 86_400_000 + 1, calls, parentId, project = '/w' }] of [
+  for (const [index, { atMs = index * 86_400_000 + 1, calls, instructions = [], parentId, project = '/w' }] of [
     ...sessions.entries(),
   ].toReversed()) {
     const calling = new FailedCallsFold();
@@ -42,9 +44,10 @@ function lessonsOf(...sessions: readonly Session[]): Lessons {
       startedAtMs: atMs,
       failures: calling.failures({ ...spent, number: calls.length }),
       keys: calling.keys,
+      instructions: instructions.map((text) => instructionFile('CLAUDE.md', text)),
     });
   }
-  return fold.lessons;
+  return fold.lessons();
 }
 
 function summary({ key, sessions, stillHappens }: Lesson): string {
@@ -105,4 +108,12 @@ test('the order in which runs are added changes nothing', () => {
   ];
   const [left, right] = [lessonsOf(one, two), lessonsOf(two, one)];
   expect(left.lessons.map(summary)).toEqual(right.lessons.map(summary));
+});
+
+test('a lesson has the line of an instruction file that a session shows, else it says that none was looked at', () => {
+  const fails = { calls: [RTK] };
+  expect(lessonsOf(fails, fails).lessons[0]?.instruction).toBeUndefined();
+  const shows = { calls: [RTK], instructions: ['Use rtk.'] };
+  expect(lessonsOf(fails, shows).lessons[0]?.instruction).toEqual({ path: 'CLAUDE.md', line: 1, text: 'Use rtk.' });
+  expect(lessonsOf(fails, { calls: [RTK], instructions: ['Be kind.'] }).lessons[0]?.instruction).toBeNull();
 });

@@ -1,5 +1,6 @@
 import { present } from '../base/json.ts';
 import type { CallKey } from './call-keys.ts';
+import { instructionLineOf, type InstructionFile, type InstructionLine } from './instruction-lines.ts';
 import { LessonBook, sessionsOf, type KeyState, type LessonRun, type PlacedFailure } from './lesson-book.ts';
 
 const MAX_RUNS = 5_000;
@@ -41,6 +42,8 @@ export interface Lesson {
   readonly worked?: { readonly shown: string; readonly sessions: number };
   /** False if it worked in the last session that ran it. */
   readonly stillHappens: boolean;
+  /** The line of an instruction file that names it; null if none does; absent if no instruction file was looked at. */
+  readonly instruction?: InstructionLine | null;
   readonly examples: readonly LessonExample[];
 }
 
@@ -82,7 +85,8 @@ export class LessonsFold {
     this.#runs.set(run.project, runs);
   }
 
-  get lessons(): Lessons {
+  /** @param instructionsOf  returns the instruction files of a project folder, if they can be looked at */
+  lessons(instructionsOf: (project: string) => readonly InstructionFile[] | undefined = () => undefined): Lessons {
     let checks = 0;
     const all: Lesson[] = [];
     const others: OtherCause[] = [];
@@ -93,7 +97,11 @@ export class LessonsFold {
         checks += session.failures.filter(({ kind }) => kind === 'check').length;
       }
       const { lessons: held, rest } = lessonsOf(project, book);
-      all.push(...held);
+      const shown = shownInstructions(runs);
+      const files =
+        held.length === 0 ? undefined : (instructionsOf(project) ?? (shown.length === 0 ? undefined : shown));
+      if (files === undefined) all.push(...held);
+      else for (const lesson of held) all.push({ ...lesson, instruction: instructionLineOf(lesson, files) ?? null });
       others.push(...othersOf(project, rest));
     }
     const lessons = all.toSorted(
@@ -105,6 +113,13 @@ export class LessonsFold {
     );
     return { lessons, checks, others: others.toSorted((a, b) => b.sessions - a.sessions || b.calls - a.calls) };
   }
+}
+
+/** The instruction files that the sessions show, each as the latest session shows it. */
+function shownInstructions(runs: readonly LessonRun[]): readonly InstructionFile[] {
+  const inOrder = runs.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
+  const files = new Map(inOrder.flatMap(({ instructions }) => instructions.map((file) => [file.path, file])));
+  return [...files.values()];
 }
 
 /** Returns the lessons of a project, and the failures of no lesson. Each failure belongs to the key that explains the most sessions. */

@@ -6,6 +6,8 @@ import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { CallPreviews, type CallPreview, errorLineOf, type RunCall } from './run-call.ts';
 import { FailedCallsFold } from './failed-calls.ts';
+import { textOfContent } from '../records/agent-message.ts';
+import { InstructionsFold } from './instruction-lines.ts';
 import { momentsOf, type Streak } from './moments.ts';
 import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
 import { alertOf } from './run-alert.ts';
@@ -51,6 +53,7 @@ export class RunFactsFold {
   readonly #story: StoryFold;
   readonly #work = new WorkFold();
   readonly #failedCalls = new FailedCallsFold();
+  readonly #instructions = new InstructionsFold();
   readonly #diagnostics: RunDiagnostic[] = [];
   #diagnosticsLeftOut = 0;
   readonly #faultTexts: string[] = [];
@@ -104,6 +107,9 @@ export class RunFactsFold {
     const pauseMs = lastAtMs > 0 && atMs > lastAtMs ? atMs - lastAtMs : 0;
     if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload)) this.#activeMs += pauseMs;
     this.#work.fold(payload, call);
+    if (payload.kind === 'tool_ended' && call?.failed === false) this.#instructions.readCall(call.args, payload.result);
+    if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
+      this.#instructions.readMessage(textOfContent(payload.message.content));
     this.#failedCalls.fold(payload, call, { cause, atMs, ...this.#spent() });
     if (lastAtMs > 0 && isOfAgent(payload) && atMs - lastAtMs > this.#longestGap.length)
       this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, calls - 1), atMs: lastAtMs };
@@ -179,6 +185,7 @@ export class RunFactsFold {
       faultTexts,
       failures: this.#failedCalls.failures({ number: calls, ...this.#spent() }),
       keys: this.#failedCalls.keys,
+      instructions: this.#instructions.files,
       moments: momentsOf({
         facts: {
           id: this.id,

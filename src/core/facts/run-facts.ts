@@ -4,6 +4,7 @@ import type { StretchCounts } from '../base/stretch-counts.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from './advice-outcome.ts';
 import type { CallPreview } from './run-call.ts';
+import type { InstructionFile } from './instruction-lines.ts';
 import type { FailedCall } from './failed-calls.ts';
 import type { RunAlert } from './run-alert.ts';
 import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
@@ -80,6 +81,8 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly failures: readonly FailedCall[];
   /** What became of each key of a call; see `keyRunsOf`. */
   readonly keys: readonly number[];
+  /** The instruction files that the session shows. */
+  readonly instructions: readonly InstructionFile[];
   /** The positions that are most worth a look. */
   readonly moments: readonly Moment[];
   readonly diagnostics: readonly RunDiagnostic[];
@@ -96,6 +99,7 @@ export function factsJson(facts: RunFacts): object {
     adviceTexts: _texts,
     failures: _failures,
     faultTexts: _faults,
+    instructions: _instructions,
     keys: _keys,
     patterns,
     previews: _previews,

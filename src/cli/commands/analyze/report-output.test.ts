@@ -59,6 +59,7 @@ function report(id: string, more: Partial<RunFacts> = {}): RunFacts {
     adviceTexts: [],
     faults: 0,
     faultTexts: [],
+    instructions: [],
     keys: [],
     failures: [],
     moments: [],

@@ -1,3 +1,4 @@
+import { backtestLessons } from './backtest-lessons.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { availableParallelism } from 'node:os';
 import { present } from '../../../core/base/json.ts';
@@ -34,6 +35,7 @@ export interface BacktestCommandOptions {
   readonly queue?: string;
   readonly stopEarly?: boolean;
   readonly verify?: boolean;
+  readonly lessons?: boolean;
   readonly details?: boolean;
   readonly json?: boolean;
 }
@@ -50,6 +52,11 @@ export async function backtestCommand(
   const { paths: namedPaths, ...configurations } = compareConfigs(givenPaths, options);
   const paths = await sourcesNamed(namedPaths, terminal);
   if (options.verify === true) return backtestVerify(paths, options, terminal);
+  if (options.lessons === true) {
+    const lessonProblems = new Problems(terminal);
+    await backtestLessons(paths, { problems: lessonProblems, json: options.json === true, terminal });
+    return lessonProblems.any ? 1 : 0;
+  }
   if (options.signal !== undefined && options.sweep === undefined) {
     throw invalidArgument('--signal needs --sweep');
   }

@@ -25,6 +25,7 @@ export const backtestDefinition: CommandDefinition = {
       'share the work with other machines that run the same command, through a queue at postgres://USER@HOST/DATABASE (needs pg-boss)',
     '--stop-early': 'measure the savings and lost successes of stopping a run after a stuck warning',
     '--verify': 'replay runs of stores under their own configuration and compare every derived record',
+    '--lessons': 'judge what keeps failing: each session by the sessions before it; each of several paths is a project',
     '--details': 'also print each provider by pattern and decision point',
     '--json': 'print the report as one line of JSON',
   },
@@ -37,6 +38,7 @@ export const backtestDefinition: CommandDefinition = {
     'coxswain backtest postgres://USER@HOST/runs --queue postgres://USER@HOST/runs    on each machine',
     'coxswain backtest runs/ --stop-early',
     'coxswain backtest --verify',
+    'coxswain backtest --lessons sessions/*/',
   ],
   load: async () => (await import('./backtest-command.ts')).backtestCommand,
 };

@@ -1,5 +1,6 @@
 import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
 import { printableCut } from '../../../core/base/printable.ts';
+import type { InstructionLine } from '../../../core/facts/instruction-lines.ts';
 import type { Lesson, Lessons, OtherCause } from '../../../core/facts/lessons.ts';
 import { linesOf, styled, type Document, type ListItem } from '../../document/document.ts';
 import { localTimeText } from '../../terminal/time-text.ts';
@@ -10,7 +11,7 @@ const SHOWN_OTHERS = 5;
 
 /** Returns what keeps failing as a document: what still happens and costs most first. */
 export function lessonsDocument(report: NightReport): Document {
-  const { checks, lessons, others } = report.lessons.lessons;
+  const { checks, lessons, others } = report.keepsFailing;
   const shown = lessons.slice(0, SHOWN);
   const apart = apartText(checks);
   if (lessons.length === 0 && others.length === 0)
@@ -45,7 +46,7 @@ export function lessonsDocument(report: NightReport): Document {
 
 /** One object per lesson, with the commands that show its examples. */
 export function lessonJson(report: NightReport): readonly object[] {
-  return report.lessons.lessons.lessons.map((lesson) => ({
+  return report.keepsFailing.lessons.map((lesson) => ({
     ...lesson,
     examples: lesson.examples.map((example) => ({ ...example, command: report.commandOf(example) })),
   }));
@@ -61,6 +62,9 @@ export function lessonsSentence({ lessons }: Lessons): string | undefined {
   const time = ms >= 60_000 ? ` and ${durationText(ms)}` : '';
   const cost = `${countOf(calls, 'call')}${time}`;
   const name = printableCut(nameOf(first), 40);
+  const { instruction } = first;
+  if (instruction !== undefined && instruction !== null)
+    return `coxswain failures: ${countOf(open.length, 'cause')} cost ${cost}: ${placeOf(instruction)} names ${name}, which failed in ${countOf(first.sessions, 'session')}`;
   return `coxswain failures: ${countOf(open.length, 'cause')} cost ${cost}: ${name} failed in ${countOf(first.sessions, 'session')}`;
 }
 
@@ -80,6 +84,7 @@ function lessonItem(lesson: Lesson, report: NightReport): ListItem {
     lines: [
       costText(lesson),
       [endText(lesson)],
+      [instructionText(lesson)],
       ...examples.map((example) => styled('code', report.commandOf(example))),
     ],
   };
@@ -109,6 +114,16 @@ function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times,
     ...(project === '' ? [] : [printableCut(project, 100)]),
   ];
   return facts.join(', ');
+}
+
+function instructionText({ instruction }: Lesson): string {
+  if (instruction === undefined) return 'instruction files: not looked at';
+  if (instruction === null) return 'no instruction file names it';
+  return `${placeOf(instruction)} names it: ${printableCut(instruction.text, 100)}`;
+}
+
+function placeOf({ line, path }: InstructionLine): string {
+  return `${printableCut(path.split('/').slice(-3).join('/'), 60)}:${countText(line).replaceAll(',', '')}`;
 }
 
 function endText({ lastAtMs, stillHappens, worked }: Lesson): string {

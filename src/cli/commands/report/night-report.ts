@@ -1,7 +1,8 @@
 import { RunTotals } from '../../runs/run-totals.ts';
 import { hasNoPrice, projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
 import { hasFailed } from '../../../core/facts/run-verdict.ts';
-import { LessonsFold, type LessonExample } from '../../../core/facts/lessons.ts';
+import type { InstructionFile } from '../../../core/facts/instruction-lines.ts';
+import { LessonsFold, type LessonExample, type Lessons } from '../../../core/facts/lessons.ts';
 import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
@@ -15,6 +16,8 @@ const MAX_FAULTS = 20;
 const MAX_GROUPS = 1_000;
 const OTHERS = '(others)';
 const NOT_KNOWN = 'not known';
+
+type InstructionsOf = (project: string) => readonly InstructionFile[] | undefined;
 
 export interface ShownMoment extends Moment {
   readonly command: string;
@@ -87,7 +90,8 @@ export class NightReport {
   #projects: readonly ProjectBlock[] | undefined;
   readonly #groups = new Map<string, GroupTally>();
   readonly grouping: Grouping;
-  readonly lessons: LessonsFold = new LessonsFold();
+  readonly #lessons = new LessonsFold();
+  readonly #instructionsOf: InstructionsOf;
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
@@ -105,8 +109,16 @@ export class NightReport {
     withoutPrice: 0,
   };
 
-  /** @param commandOf  returns the command that shows a moment */
-  constructor(commandOf: (moment: Moment, source: string) => string, grouping: Grouping = 'project') {
+  /**
+   * @param commandOf  returns the command that shows a moment
+   * @param instructionsOf  returns the instruction files of a project folder, if they can be looked at
+   */
+  constructor(
+    commandOf: (moment: Moment, source: string) => string,
+    grouping: Grouping = 'project',
+    instructionsOf: InstructionsOf = () => undefined,
+  ) {
+    this.#instructionsOf = instructionsOf;
     this.#commandOf = commandOf;
     this.grouping = grouping;
   }
@@ -117,11 +129,12 @@ export class NightReport {
     this.#projects = undefined;
     this.totals.add(run);
     this.#addSums(run);
-    this.lessons.add({ ...run, project: run.project ?? '' });
+    this.#lessons.add({ ...run, project: run.project ?? '' });
     this.#listRun({
       ...run,
       adviceTexts: [],
       failures: [],
+      instructions: [],
       keys: [],
       diagnostics: [],
       faultTexts: [],
@@ -172,6 +185,10 @@ export class NightReport {
       const command = this.#commandOf(moment, this.#sources.get(moment.runId) ?? '');
       return Object.assign({}, moment, { command });
     });
+  }
+  /** What keeps failing in the runs. */
+  get keepsFailing(): Lessons {
+    return this.#lessons.lessons(this.#instructionsOf);
   }
   /** The command that shows a failed call. */
   commandOf({ number, runId, source }: LessonExample): string {

@@ -17,12 +17,14 @@ import { openSessions, type OpenSession } from '../../../hosts/claude-code/open-
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { completeProject } from '../../runs/complete-project.ts';
+import { projectInstructions } from '../../runs/project-instructions.ts';
 import { openMachineStores, type MachineReader, type MachineStore } from '../../runs/machine-stores.ts';
 import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import {
   keepNumberedRuns,
   type NumberedRun,
+  projectOfSource,
   runsOfSources,
   runsOfStore,
   type KnownOfRun,
@@ -60,6 +62,8 @@ interface ReportContext {
   readonly terminal: Terminal;
   readonly problems: Problems;
   readonly untilMs: number;
+  /** The runs are sessions of this machine, so their projects are the user's own, and their instruction files can be looked at. */
+  readonly ownProjects: boolean;
 }
 
 /** The folders in which agent programs store their files. */
@@ -75,15 +79,17 @@ export async function reportCommand(
   terminal: Terminal,
 ): Promise<number> {
   const by = checkOptions(options);
-  const context = { options, by, terminal, problems: new Problems(terminal), untilMs: Date.now() };
   const [path] = paths;
+  const problems = new Problems(terminal);
+  const context = { options, by, terminal, problems, untilMs: Date.now(), ownProjects: path === undefined };
   let isSent: boolean;
   if (path === undefined) isSent = await machineReport(context);
   else if (paths.length === 1 && (await storeKindAt(path)) !== undefined) isSent = await storeReport(path, context);
   else {
     const sinceMs = sinceOf(context, false);
     const ids = new RunIds();
-    const runs = runsOfSources(findSources(paths), { problems: context.problems, sinceMs, ids, reportsDamage: true });
+    const query = { problems: context.problems, sinceMs, ids, reportsDamage: true, ...detecting(options) };
+    const runs = runsOfSources(findSources(paths), query);
     const report = await foldRuns(
       by === 'project' || by === undefined ? withProjects(runs) : runs,
       viewCommandOf,
@@ -93,6 +99,11 @@ export async function reportCommand(
     isSent = await writeReportTo(report, { from: paths.join(', '), sinceMs, untilMs: context.untilMs }, context);
   }
   return context.problems.any || !isSent ? 1 : 0;
+}
+
+/** What keeps failing needs no patterns. */
+function detecting({ hasFailuresOnly }: ReportOptions): { readonly detectors?: readonly [] } {
+  return hasFailuresOnly === true ? { detectors: [] } : {};
 }
 
 async function storeReport(path: string, context: ReportContext): Promise<boolean> {
@@ -106,7 +117,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
       open,
       open === undefined ? [] : (await findSessions(places)).flatMap((host) => host.sessions),
     );
-    const runs = runsOfStore(store, { sinceMs, place: resolve(path), known: standing });
+    const runs = runsOfStore(store, { sinceMs, place: resolve(path), known: standing, ...detecting(context.options) });
     const report = await foldRuns(
       reportProblems(runs, problems, name),
       (moment) => viewCommandOf(moment, name),
@@ -166,6 +177,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
       problems,
       sinceMs,
       open,
+      detecting: detecting(context.options),
     });
     const commandOf = (moment: Moment, source: string): string =>
       viewCommandOf(moment, storedNames.has(moment.runId) ? shownStore(placeOf(moment.runId)) : source);
@@ -238,9 +250,9 @@ async function noteMissingRuns(
 async function foldRuns(
   runs: AsyncIterable<RunFacts>,
   commandOf: (moment: Moment, source: string) => string,
-  { by, options: { hasFailuresOnly, json, project }, terminal }: ReportContext,
+  { by, options: { hasFailuresOnly, json, project }, ownProjects, terminal }: ReportContext,
 ): Promise<NightReport> {
-  const report = new NightReport(commandOf, by);
+  const report = new NightReport(commandOf, by, ownProjects ? projectInstructions : undefined);
   const others = new Set<string>();
   for await (const found of runs) {
     if (project !== undefined && !isOfProject(found, project)) {
@@ -298,9 +310,7 @@ async function* reportProblems(
 /** Adds the project of the session to the runs of named files. */
 async function* withProjects(runs: AsyncIterable<RunFacts>): AsyncGenerator<RunFacts> {
   for await (const found of runs) {
-    const { source } = found;
-    const project = projectAt(await sessionFolder(source)) ?? dirname(resolve(source));
-    yield { ...found, project };
+    yield { ...found, project: await projectOfSource(found.source) };
   }
 }
 
@@ -356,6 +366,7 @@ interface MachineSources {
   readonly stored: StoredNames;
   readonly problems: Problems;
   readonly sinceMs: number;
+  readonly detecting: ReturnType<typeof detecting>;
   /** The open sessions of Claude Code; undefined if unknown. */
   readonly open: ReadonlyMap<string, OpenSession> | undefined;
 }
@@ -382,7 +393,8 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
   const endings = new Map<string, Ending>();
   const usages = new Map<string, RunUsage>();
   let last = { source: '', project };
-  for await (const found of runsOfSources(filesOfSessions(sessions, sinceMs), { problems, sinceMs, known: standing })) {
+  const query = { problems, sinceMs, known: standing, ...sources.detecting };
+  for await (const found of runsOfSources(filesOfSessions(sessions, sinceMs), query)) {
     const storedId = stored.idOf(found.id);
     stored.addTranscript(found.id);
     if (storedId === undefined) {
@@ -418,6 +430,7 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
     known,
     isLeftOut,
     placeOf: (id) => stores.get(id)?.address,
+    ...sources.detecting,
   })) {
     // The host of a run may report its usage to the transcript only.
     const isUsageKnown = found.tokens !== undefined || found.costUsd !== undefined;

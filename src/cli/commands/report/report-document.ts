@@ -58,7 +58,7 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const listed = sections.filter(({ name }) => name !== 'worked' && !COUNTED.has(name));
   const worked = projects.filter((project) => project.worked > 0);
   const others = otherLine(sections);
-  const keepsFailing = lessonsSentence(report.lessons.lessons);
+  const keepsFailing = lessonsSentence(report.keepsFailing);
   const fixed = head.length + [others, keepsFailing].filter((line) => line !== undefined).length + 1;
   const sizes = [...listed.map(({ items }) => items.length), worked.length];
   const lines = sharedLines(sizes, SCREEN_LINES - fixed - sizes.filter((size) => size > 0).length);
@@ -191,7 +191,7 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
   const title = `What the agents did until ${localTimeText(frame.untilMs)} ${zoneText(frame.untilMs)}`;
   const head: Block = { type: 'facts', facts: [frame.from, ...headLines(report, frame, 1_000)], separator: '; ' };
   if (sums.count === 0) return { title, blocks: [head] };
-  const keepsFailing = lessonsSentence(report.lessons.lessons);
+  const keepsFailing = lessonsSentence(report.keepsFailing);
   return {
     title,
     blocks: [

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+
+import { instructionFile, instructionLineOf, InstructionsFold } from './instruction-lines.ts';
+
+const FILE = instructionFile(
+  'CLAUDE.md',
+  '# Rules\n\nAlways prefix commands with rtk.\nRun `pnpm verify` before a commit.\nThe plan is in docs/plan.md.\nUse `git --frob` and go.',
+);
+
+function lineOf(text: string, shown: string, tool = 'Bash'): number | undefined {
+  return instructionLineOf({ key: { kind: 'name', text }, shown, tool }, [FILE])?.line;
+}
+
+test('the line is the one that names the command, the path, the flag or a program that is not a common one', () => {
+  expect(lineOf('rtk bun', 'rtk bun run test')).toBe(3);
+  expect(lineOf('pnpm verify', 'pnpm verify --all')).toBe(4);
+  expect(lineOf('~/w/docs/plan.md', 'Read /home/a/w/docs/plan.md', 'Read')).toBe(5);
+  expect(lineOf('git --frob', 'git --frob status')).toBe(6);
+});
+
+test('a common program or a part of another word names nothing', () => {
+  expect(lineOf('go', 'go vet')).toBeUndefined();
+  expect(lineOf('git', 'git x')).toBeUndefined();
+  expect(lineOf('tk', 'tk bun')).toBeUndefined();
+});
+
+test('a session shows the files that the agent reads and the host gives to it, with the numbers of their lines', () => {
+  const fold = new InstructionsFold();
+  fold.readCall({ file_path: '/w/CLAUDE.md', offset: 41 }, '    41→alpha\n    42→beta');
+  fold.readCall({ command: 'cat AGENTS.md' }, 'gamma\ndelta');
+  fold.readCall({ file_path: '/w/README.md' }, '1→none');
+  fold.readCall({ file_path: '/w/GEMINI.md', content: 'a' }, 'written');
+  fold.readMessage('<x>Contents of /v/CLAUDE.md (project instructions):\n\nepsilon\n</x>');
+  expect(fold.files).toEqual([
+    {
+      path: '/w/CLAUDE.md',
+      lines: [
+        [41, 'alpha'],
+        [42, 'beta'],
+      ],
+    },
+    {
+      path: 'AGENTS.md',
+      lines: [
+        [1, 'gamma'],
+        [2, 'delta'],
+      ],
+    },
+    { path: '/v/CLAUDE.md', lines: [[1, 'epsilon']] },
+  ]);
+});

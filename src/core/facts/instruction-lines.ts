@@ -1,0 +1,158 @@
+import { isJsonObject, type Json } from '../base/json.ts';
+import { commandLineOf } from '../detect/calls/check-command.ts';
+import { isListedProgram } from '../detect/calls/shell-program.ts';
+import { resultText } from '../detect/calls/result-text.ts';
+import type { CallKey } from './call-keys.ts';
+
+/** Instruction files of agent programs, relative to the project; `*` is the folder of a skill. */
+export const INSTRUCTION_FILES: readonly string[] = [
+  'CLAUDE.md',
+  'CLAUDE.local.md',
+  '.claude/CLAUDE.md',
+  'AGENTS.md',
+  'GEMINI.md',
+  '.github/copilot-instructions.md',
+  '.claude/settings.json',
+  '.claude/settings.local.json',
+  '.claude/skills/*/SKILL.md',
+  '.agents/skills/*/SKILL.md',
+];
+const IS_INSTRUCTION =
+  /(?:^|\/)(?:CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|copilot-instructions\.md|\.claude\/settings(?:\.local)?\.json|skills\/[\w.-]+\/SKILL\.md)$/;
+const MAX_FILES = 10;
+const MAX_LINES = 2_000;
+const LINE_CHARS = 300;
+/** A shorter name of a file stands for many files. */
+const MIN_FILE_CHARS = 7;
+
+/** An instruction file, or the part of it that a session shows. */
+export interface InstructionFile {
+  readonly path: string;
+  readonly lines: readonly (readonly [number: number, text: string])[];
+}
+
+/** The line of an instruction file that names what fails. */
+export interface InstructionLine {
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Returns the lines of an instruction file. */
+export function instructionFile(path: string, text: string): InstructionFile {
+  return { path, lines: text.split('\n', MAX_LINES).flatMap((line, index) => lineAt(index + 1, line)) };
+}
+
+function lineAt(number: number, line: string): readonly (readonly [number, string])[] {
+  const text = line.trim().slice(0, LINE_CHARS);
+  return /[a-z]{2}/i.test(text) ? [[number, text]] : [];
+}
+
+/** Collects the instruction files that a session shows: read by the agent, or given to it in a message. Memory: 10 files of 2,000 lines. */
+export class InstructionsFold {
+  readonly #files = new Map<string, InstructionFile>();
+
+  /** @param result  the result of a call that worked */
+  readCall(args: Json, result: Json): void {
+    const path = readPath(args);
+    if (path === undefined) return;
+    const lines = resultText(result).split('\n', MAX_LINES);
+    const isNumbered = /^\s*\d+[→\t]/.test(lines[0] ?? '');
+    this.#keep({
+      path,
+      lines: lines.flatMap((line, index) => {
+        const [, number = String(index + 1), text = line] =
+          (isNumbered ? /^\s*(\d+)[→\t](.*)$/.exec(line) : null) ?? [];
+        return lineAt(Number(number), text);
+      }),
+    });
+  }
+
+  /** @param text  a message that the agent did not write */
+  readMessage(text: string): void {
+    for (const [, claudePath, codexPath, body = ''] of text.matchAll(GIVEN)) {
+      const path = claudePath ?? codexPath;
+      if (path !== undefined) this.#keep(instructionFile(path, body));
+    }
+  }
+
+  get files(): readonly InstructionFile[] {
+    return [...this.#files.values()];
+  }
+
+  #keep(file: InstructionFile): void {
+    if (file.lines.length > 0 && (this.#files.has(file.path) || this.#files.size < MAX_FILES))
+      this.#files.set(file.path, file);
+  }
+}
+
+/** Claude Code and Codex give the agent instruction files in this form. */
+const GIVEN =
+  /(?:Contents of (\S+(?:CLAUDE|AGENTS|GEMINI)\.md)[^\n]*:|# (AGENTS\.md) instructions for [^\n]*\n+<INSTRUCTIONS>)\n+([\s\S]{1,60000}?)(?=<\/INSTRUCTIONS>|\nContents of |<\/system-reminder>|$)/g;
+
+function readPath(args: Json): string | undefined {
+  const line = commandLineOf(args);
+  const shown = line === undefined ? undefined : /^cat (\S+)$/.exec(line.trim())?.[1];
+  const values = isJsonObject(args) ? [args['file_path'], args['path'], args['filePath'], shown] : [shown];
+  const isWhole = !isJsonObject(args) || (args['old_string'] === undefined && args['content'] === undefined);
+  return values.find((value): value is string => isWhole && typeof value === 'string' && IS_INSTRUCTION.test(value));
+}
+
+/** What failed, as far as an instruction file may name it. */
+export interface NamedFailure {
+  readonly key: CallKey;
+  /** The call as the agent made it. */
+  readonly shown: string;
+  readonly tool: string;
+}
+
+/** Returns the first line of the files that names what fails: its command, else its path, else a program that is not a common one. */
+export function instructionLineOf(
+  failure: NamedFailure,
+  files: readonly InstructionFile[],
+): InstructionLine | undefined {
+  for (const pattern of patternsOf(failure)) {
+    for (const { lines, path } of files) {
+      const found = lines.find(([, text]) => pattern.test(text));
+      if (found !== undefined) return { path, line: found[0], text: found[1] };
+    }
+  }
+  return undefined;
+}
+
+function patternsOf({ key, shown, tool }: NamedFailure): readonly RegExp[] {
+  const isShell = shown.split(' ', 1)[0] !== tool;
+  const words = (key.kind === 'name' ? key.text : shown).split(' ').filter((word) => !/^[-"'$(#<>|&]|=|…/.test(word));
+  const [program = ''] = words;
+  const path = [...key.text.split(' '), ...words].find((word) => /[\w-]\/[\w.-]+$|^[\w-]+\.[a-z]{2,4}$/.test(word));
+  const flag = key.kind === 'name' ? / (--?[a-z][\w-]+)$/.exec(key.text)?.[1] : undefined;
+  const patterns: RegExp[] = [];
+  if (flag !== undefined) return [new RegExp(`${wordOf(program)}.*${wordOf(flag)}`)];
+  const steps = path?.split('/') ?? [];
+  for (const count of [4, 3, 2])
+    if (steps.length >= count) patterns.push(new RegExp(wordOf(steps.slice(-count).join('/'), '\\w-')));
+  const file = steps.at(-1) ?? '';
+  if (file.length >= MIN_FILE_CHARS && file.includes('.')) patterns.push(new RegExp(wordOf(file, '\\w-')));
+  if (isShell) {
+    for (const count of [4, 3, 2])
+      if (words.length >= count) patterns.push(new RegExp(wordOf(words.slice(0, count).join(' '))));
+  }
+  const name = isShell ? program : key.kind === 'name' ? key.text : '';
+  if (name.length > 2 && /^[\w:.-]+$/.test(name) && !isCommon(name, tool)) patterns.push(new RegExp(wordOf(name)));
+  return patterns;
+}
+
+/** A name that instruction files use for other things than the failing call. */
+function isCommon(name: string, tool: string): boolean {
+  return (
+    name === tool ||
+    isListedProgram(name) ||
+    /^(?:go|make|task|just|test|node|timeout|source|sudo|mise|entire)$/.test(name)
+  );
+}
+
+/** @param before  the characters that make it a part of another word; a path may have more folders before it */
+function wordOf(text: string, before = '\\w/-'): string {
+  return `(?<![${before}])${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`;
+}
