@@ -10,6 +10,7 @@ import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { readAll } from '../src/testing/fake-clock.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 const SESSION = 's1';
 const AGENT = { agent_id: 'a1', agent_type: 'reviewer' };
@@ -61,7 +62,7 @@ async function byProcesses(events: readonly RawEvent[], forceTurnAtStop: boolean
       config: { steering: STEERING, deadlineFrom: 'session', budget: BUDGET },
       forceTurnAtStop,
       projectFolder: '/',
-      redact: (payload) => payload,
+      redactor: NO_REDACTION,
       clock: clock(),
       build: 'test',
     });

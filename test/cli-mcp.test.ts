@@ -13,6 +13,7 @@ import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { BIN } from './run-cli.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storeFileOf } from './user-state.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 /** Plays events of a session into the store of a project. */
 async function play(project: string, events: readonly object[]): Promise<readonly TrajectoryPayload[]> {
@@ -21,7 +22,7 @@ async function play(project: string, events: readonly object[]): Promise<readonl
     store,
     config: { steering: standardSteering(), deadlineFrom: 'session', deadline: { minutes: 30 } },
     projectFolder: project,
-    redact: (payload) => payload,
+    redactor: NO_REDACTION,
     clock: { nowMs: Date.now },
     build: 'test',
   });

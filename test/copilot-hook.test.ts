@@ -10,6 +10,7 @@ import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { testFolder } from './support/test-folder.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 const SESSION = 'cc8311c1-6ce7-4148-9b39-61858f01f403';
 const START_MS = Date.UTC(2026, 10, 22, 9, 4, 30);
@@ -34,7 +35,7 @@ function sessionsOf(store: TrajectoryStore): ClaudeSessions {
     store,
     config: { steering: standardSteering(), deadlineFrom: 'session' },
     projectFolder: '/',
-    redact: (payload) => payload,
+    redactor: NO_REDACTION,
     clock: { nowMs: () => START_MS },
     build: 'test',
   });
@@ -122,7 +123,7 @@ test('a spilled event of Copilot CLI gives the same records as one in time', asy
   await sessions.answer(prompt.known.input, SESSION, { hasBackgroundWork: false });
   const intake = new EventIntake({
     storeAddress: join(folder, 'runs.db'),
-    redact: (payload) => payload,
+    redactor: NO_REDACTION,
     clock: { nowMs: () => START_MS },
     onFault: () => undefined,
   });

@@ -14,6 +14,7 @@ import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 // Without limits over the run, so that a short one hears several pieces.
 const steering = { ...standardSteering(), noise: {} };
@@ -167,7 +168,7 @@ test('a run taken in steps, as by hooks, has the arm of its id, its subagents to
   const store = memoryStore();
   const stepper = new RunStepper({
     steering: { ...config.steering, holdout: BY_RUN },
-    redact: (payload) => payload,
+    redactor: NO_REDACTION,
     clock: createFakeClock(),
     host: { initial: null, fold: () => null },
     build: 'test',

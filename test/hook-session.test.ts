@@ -15,6 +15,7 @@ import { completeRuns, incompleteRuns } from '../src/hosts/claude-code/complete-
 import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
 import { known, SESSION, START_MS, type Json } from './support/host-scripts.ts';
 import { testFolder } from './support/test-folder.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 const MODEL = 'claude-sonnet-4-5';
 const USAGE = { input_tokens: 4_000, output_tokens: 34, cache_read_input_tokens: 5_000 };
@@ -63,7 +64,6 @@ class Host {
 
   constructor({ steering = {}, agentId, from, ...limits }: HostOptions = {}) {
     const clock = { nowMs: () => START_MS + this.#second * 1_000 };
-    const redact = <Payload>(payload: Payload): Payload => payload;
     const config = { steering, deadlineFrom: 'session', ...limits } as const;
     this.#agentId = agentId;
     if (from !== undefined) {
@@ -73,9 +73,16 @@ class Host {
       this.#calls = from.#calls;
     }
     const { store } = this;
-    this.#sessions = new ClaudeSessions({ store, config, projectFolder: '/', redact, clock, build: BUILD });
+    this.#sessions = new ClaudeSessions({
+      store,
+      config,
+      projectFolder: '/',
+      redactor: NO_REDACTION,
+      clock,
+      build: BUILD,
+    });
     const storeAddress = join(testFolder(), 'runs.db');
-    this.#intake = new EventIntake({ storeAddress, redact, clock, onFault: () => undefined });
+    this.#intake = new EventIntake({ storeAddress, redactor: NO_REDACTION, clock, onFault: () => undefined });
     mkdirSync(dirname(this.file), { recursive: true });
   }
 

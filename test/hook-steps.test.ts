@@ -11,6 +11,7 @@ import { Replay } from '../src/core/replay/replay.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 const SESSION = 's1';
 
@@ -85,7 +86,7 @@ async function step(events: readonly RawEvent[], setting: Setting = {}): Promise
       store,
       config: { steering: standardSteering(), deadline: { minutes: 3 }, deadlineFrom: 'session' },
       projectFolder: '/',
-      redact: (payload) => payload,
+      redactor: NO_REDACTION,
       clock,
       build,
       // A loaded machine must not exceed the time limit of providers.
@@ -194,7 +195,7 @@ test('late events, in any order and repeated, give the same records as events in
             store,
             config: { steering: standardSteering(), deadline: { minutes: 3 }, deadlineFrom: 'session' },
             projectFolder: '/',
-            redact: (payload) => payload,
+            redactor: NO_REDACTION,
             // The records must not get the time of the fold.
             clock: { nowMs: () => startMs + 3_600_000 },
             build: 'test',
@@ -225,7 +226,7 @@ test('an invalid number in an event is dropped and logged', async () => {
     store,
     config: { steering: standardSteering(), deadline: { minutes: 3 }, deadlineFrom: 'session' },
     projectFolder: '/',
-    redact: (payload) => payload,
+    redactor: NO_REDACTION,
     clock: newClock(),
     build: 'test',
   });

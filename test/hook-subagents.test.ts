@@ -10,6 +10,7 @@ import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
 import { payloadsOf } from './support/adapter-contract/adapter-player.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 type RawEvent = Readonly<Record<string, unknown>>;
 
@@ -46,7 +47,7 @@ function sessionsOf(store: TrajectoryStore, options: Pick<ClaudeSessionsOptions,
   return new ClaudeSessions({
     store,
     projectFolder: '/',
-    redact: (payload) => payload,
+    redactor: NO_REDACTION,
     build: 'test',
     ...options,
   });

@@ -10,6 +10,7 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import { viewOf } from '../src/core/facts/run-view.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { testFolder } from './support/test-folder.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 const SESSION = '01a20731-32fa-7283-8738-4fb01b1c0efd';
 const START_MS = Date.UTC(2026, 10, 23, 7);
@@ -181,11 +182,17 @@ async function sessionOf(host: Host, { late = false } = {}): Promise<readonly Tr
   const store = memoryStore();
   let nowMs = START_MS;
   const clock = { nowMs: () => nowMs };
-  const redact = <Payload>(payload: Payload): Payload => payload;
   const config = { steering: {}, deadlineFrom: 'session' } as const;
-  const sessions = new ClaudeSessions({ store, config, projectFolder: '/', redact, clock, build: 'test' });
+  const sessions = new ClaudeSessions({
+    store,
+    config,
+    projectFolder: '/',
+    redactor: NO_REDACTION,
+    clock,
+    build: 'test',
+  });
   const storeAddress = join(folder, 'runs.db');
-  const intake = new EventIntake({ storeAddress, redact, clock, onFault: () => undefined });
+  const intake = new EventIntake({ storeAddress, redactor: NO_REDACTION, clock, onFault: () => undefined });
   const send = async (json: Json, second: number): Promise<void> => {
     nowMs = START_MS + second * 1_000;
     const event = known(json);

@@ -14,6 +14,7 @@ import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { testFolder } from './support/test-folder.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 /** Names of 100 KB that differ only in their middle. */
 const long = (what: string, index: number): string => `${what.repeat(10_000)}${index}${what.repeat(10_000)}`;
@@ -76,7 +77,7 @@ test('hooks of calls with such names pair them, and keep a small state', async (
     store,
     config: { steering: standardSteering(), deadlineFrom: 'session' },
     projectFolder: '/',
-    redact: (payload) => payload,
+    redactor: NO_REDACTION,
     clock: createFakeClock(),
     build: 'test',
     measureMs: () => 0,

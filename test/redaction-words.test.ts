@@ -163,7 +163,7 @@ test('a process that takes one step of a run saves no secret of a provider', asy
   const redactor = createRedactor();
   const stepper = new RunStepper({
     steering: { ...steering, retain: 'compact' },
-    redact: (payload) => redactor.redact(payload),
+    redactor,
     clock: createFakeClock(),
     build: 'test',
     host: { initial: null, fold: () => null },

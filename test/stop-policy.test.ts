@@ -14,6 +14,7 @@ import { staticFeedback } from '../src/core/steering/feedback/built-in-feedback.
 import { checkStopPolicy, type StopPolicy } from '../src/core/steering/stop-policy.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
+import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 const STUCK: StopPolicy = { stuck: { level: 'warn', afterCalls: 2 } };
 
@@ -111,7 +112,7 @@ test('a hook of Claude Code stops the agent and says why, a prompt of the user g
     store: memoryStore(),
     config: { steering, deadlineFrom: 'session' },
     projectFolder: '/',
-    redact: (payload) => payload,
+    redactor: NO_REDACTION,
     clock: createFakeClock(),
     build: 'test',
   });
@@ -148,7 +149,7 @@ test('advice at the event that stops the agent is recorded as undelivered, by ho
     store,
     config: { steering, deadlineFrom: 'session' },
     projectFolder: '/',
-    redact: (payload) => payload,
+    redactor: NO_REDACTION,
     clock: createFakeClock(),
     build: 'test',
   });

@@ -9,10 +9,9 @@ import { loadConfig } from '../hosts/config/load-config.ts';
 import { resolveConfig, type ResolvedConfig } from '../hosts/config/resolve-config.ts';
 import { sweepable } from '../hosts/config/sweepable.ts';
 import type { ModelPrices } from '../core/records/answer-cost.ts';
-import type { TrajectoryPayload } from '../core/records/trajectory-record.ts';
 import { type ResolvedSteering, resolveSteering } from '../core/steering/resolve-steering.ts';
 import { readResult } from '../core/steering/read-result.ts';
-import { createRedactor, type RedactionOptions } from '../core/redact/redactor.ts';
+import { createRedactor, NO_REDACTION, type RedactionOptions, type Redactor } from '../core/redact/redactor.ts';
 import type { SteeringOptions } from '../core/steering/steering-options.ts';
 
 /** A configuration as plain data, which can be sent to worker threads. */
@@ -38,8 +37,7 @@ export interface Configuration {
   readonly prices?: ModelPrices;
   /** The redaction that live runs use. Default: the built-in rules. */
   readonly redaction?: RedactionOptions | false;
-  /** The redaction function. Absent if redaction is off. */
-  readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly redactor: Redactor;
   /** For a sweep: the full path of the field, and any field raised together with it. */
   readonly swept?: {
     readonly path: string;
@@ -59,13 +57,12 @@ export function configurationOf(
   name: string,
   redaction?: RedactionOptions | false,
 ): Configuration {
-  const redactor = redaction === false ? undefined : createRedactor(redaction, { readResult });
   return {
     name,
     steering: resolveSteering(steering),
     options: steering,
     ...present({ redaction }),
-    ...(redactor === undefined ? {} : { redact: (payload) => redactor.redact(payload) }),
+    redactor: redaction === false ? NO_REDACTION : createRedactor(redaction, { readResult }),
   };
 }
 

@@ -157,8 +157,8 @@ function kindOf(identity: string | undefined): string | null {
   return end < 0 ? identity : identity.slice(0, end);
 }
 
-function replayAtOwnPoints({ redact, steering }: Configuration, recordedHash: string | undefined): ReplayedRun {
-  const fold = new RunFold({ steering, prompts: [], ...present({ redact }) });
+function replayAtOwnPoints({ redactor, steering }: Configuration, recordedHash: string | undefined): ReplayedRun {
+  const fold = new RunFold({ steering, prompts: [], redactor });
   const isOwnConfiguration = steering.configurationHash === recordedHash;
   return {
     calls: () => fold.analysis.calls,
@@ -170,10 +170,11 @@ function replayAtOwnPoints({ redact, steering }: Configuration, recordedHash: st
   };
 }
 
-function replayAtEveryCall({ steering, deadline, budget, redact }: Configuration): ReplayedRun {
+function replayAtEveryCall({ steering, deadline, budget, redactor }: Configuration): ReplayedRun {
   const replay = new SteeringReplay({
     resolved: steering,
-    ...present({ deadline, budget, redact }),
+    redactor,
+    ...present({ deadline, budget }),
   });
   return {
     calls: () => replay.analysis.calls,

@@ -9,6 +9,7 @@ import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.
 import { memoryStore } from '../../src/core/store/memory-store.ts';
 import { standardSteering } from '../../src/core/steering/standard-steering.ts';
 import { testFolder } from './test-folder.ts';
+import { NO_REDACTION } from '../../src/core/redact/redactor.ts';
 
 export const SESSION = '01a20731-32fa-7283-8738-4fb01b1c0efd';
 export const START_MS: number = Date.UTC(2026, 10, 23, 7);
@@ -148,7 +149,6 @@ export async function playHost(
   { late = false, mustExist = [] }: { readonly late?: boolean; readonly mustExist?: readonly string[] } = {},
 ): Promise<Played> {
   const store = memoryStore();
-  const redact = <Payload>(payload: Payload): Payload => payload;
   const sessions = new ClaudeSessions({
     store,
     config: {
@@ -157,12 +157,17 @@ export async function playHost(
       ...(mustExist.length > 0 ? { completion: { files: mustExist, timeoutMs: 1_000, maxAttempts: 3 } } : {}),
     },
     projectFolder: '/',
-    redact,
+    redactor: NO_REDACTION,
     clock: { nowMs: () => START_MS },
     build: 'test',
   });
   const storeAddress = join(testFolder(), 'runs.db');
-  const intake = new EventIntake({ storeAddress, redact, clock: { nowMs: () => START_MS }, onFault: () => undefined });
+  const intake = new EventIntake({
+    storeAddress,
+    redactor: NO_REDACTION,
+    clock: { nowMs: () => START_MS },
+    onFault: () => undefined,
+  });
   const answers: { name: string; json: Json; text: string }[] = [];
   let spilled = 0;
   for (const step of steps) {

@@ -170,8 +170,7 @@ export class TrajectoryRecorder implements EventObserver {
     const onFault = (rule: string, message: string): void => {
       this.#noteFault(`redaction rule ${rule}: ${message}`);
     };
-    const redactor = createRedactor(options.redaction, { onFault, fingerprint: createFingerprint() });
-    this.#redact = (payload) => redactor.redact(payload);
+    this.#redact = createRedactor(options.redaction, { onFault, fingerprint: createFingerprint() }).redact;
   }
 
   /** Records an event. Never waits or throws: an event that cannot be recorded is `dropped` and counted. */

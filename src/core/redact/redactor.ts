@@ -206,11 +206,29 @@ interface RedactorParts {
 
 /** Removes secrets, or all content, from payloads. */
 export interface Redactor {
-  /** Returns the redacted payload, or the same object if nothing changed. Never throws. */
-  redact(payload: TrajectoryPayload): TrajectoryPayload;
-  /** Returns the text without secrets, also in the mode `structureOnly`. Never throws. */
-  text(text: string): string;
+  /** Returns the redacted payload, or the same object if nothing changed. Never throws, as the functions below. */
+  readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  /** Redacts a text of the agent, its model, its tools or its user. */
+  readonly text: (text: string) => string;
+  /** Redacts a short word of the host, such as a tool name. */
+  readonly name: (text: string) => string;
+  /** Redacts an id of the host. Different ids stay different. */
+  readonly id: (text: string) => string;
+  /** Redacts JSON from the agent or its tools, such as arguments. */
+  readonly value: (value: Json) => Json;
+  /** Redacts a text of the configuration, a provider or a detector. Such texts occur again, so clean ones are remembered. */
+  readonly words: (text: string) => string;
 }
+
+/** Changes nothing. */
+export const NO_REDACTION: Redactor = {
+  redact: (payload) => payload,
+  text: (text) => text,
+  name: (text) => text,
+  id: (text) => text,
+  value: (value) => value,
+  words: (text) => text,
+};
 
 const MIN_KEY_CHARS = 16;
 
@@ -272,8 +290,25 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
       isPlaceholder(secret) ? secret : (named(secret, 'named-secret') ?? secret);
     return { ...redacted, result: hidePrinted(redacted.result, hide) };
   };
-  return { redact, text };
+  const { name, text: ownText, json: value } = writer;
+  return { redact, text: ownText, name, id: writer.id, value, words: rememberClean(writer.configured) };
 }
+
+function rememberClean(redact: (text: string) => string): (text: string) => string {
+  const clean = new Set<string>();
+  return (text) => {
+    if (clean.has(text)) return text;
+    const redacted = redact(text);
+    if (redacted === text && text.length <= CLEAN_CHARS) {
+      if (clean.size >= MAX_CLEAN) clean.clear();
+      clean.add(text);
+    }
+    return redacted;
+  };
+}
+
+const MAX_CLEAN = 1_000;
+const CLEAN_CHARS = 500;
 
 /** Maximum number of open calls whose output is expected to be a secret. */
 const MAX_PRINTERS = 256;

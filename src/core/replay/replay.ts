@@ -1,9 +1,9 @@
 import { type DerivedPayload, isDerived } from '../records/derived-payload.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { resolveSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { readResult } from '../steering/read-result.ts';
-import { createRedactor, type RedactionOptions } from '../redact/redactor.ts';
+import { createRedactor, NO_REDACTION, type RedactionOptions } from '../redact/redactor.ts';
 import { RunFold } from '../run/run-fold.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
@@ -33,11 +33,10 @@ export class Replay {
     const { prompts = [] } = options;
     const steering = resolveSteering(options.steering ?? {}, prompts[0]);
     const { redaction } = options;
-    const redactor = redaction === false ? undefined : createRedactor(redaction, { readResult });
-    const redact = (payload: TrajectoryPayload): TrajectoryPayload => redactor?.redact(payload) ?? payload;
-    this.#fold = new RunFold({ steering, prompts, redact });
+    const redactor = redaction === false ? NO_REDACTION : createRedactor(redaction, { readResult });
+    this.#fold = new RunFold({ steering, prompts, redactor });
     this.#redact = (payload) => {
-      const redacted = redact(payload);
+      const redacted = redactor.redact(payload);
       return isDerived(redacted) ? redacted : payload;
     };
   }

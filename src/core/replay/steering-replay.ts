@@ -1,4 +1,3 @@
-import { present } from '../base/json.ts';
 import type { Budget } from '../base/budget.ts';
 import { deadlineAfter, type TimeSpan } from '../base/deadline.ts';
 import type { DerivedPayload } from '../records/derived-payload.ts';
@@ -16,6 +15,7 @@ import { toStoredBudget } from '../run/run-situation.ts';
 import { DEFAULT_PROMPT } from '../run/run-speakers-by-prompt.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
+import type { Redactor } from '../redact/redactor.ts';
 
 export interface SteeringReplayOptions {
   /** Default: the standard set. */
@@ -28,10 +28,8 @@ export interface SteeringReplayOptions {
   readonly growing?: boolean;
   /** @internal `steering` with its defaults filled in. Many runs can share it. */
   readonly resolved?: ResolvedSteering;
-  /**
-   * Redacts the texts of providers before the state stores them, as in a live run. Input records are not changed. Default: no redaction.
-   */
-  readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
+  /** @internal Redacts the texts of providers before the state stores them, as in a live run. Default: no redaction. */
+  readonly redactor?: Redactor;
 }
 
 const ASK_BEFORE_TURN: Evaluation = { kind: 'evaluation', point: 'pre_tool_selection' };
@@ -68,8 +66,7 @@ export class SteeringReplay {
   constructor(options: SteeringReplayOptions = {}) {
     this.#options = options;
     this.#steering = options.resolved ?? resolveSteering(options.steering ?? {});
-    const { redact } = options;
-    this.#fold = new RunFold({ steering: this.#steering, prompts: [], ...present({ redact }) });
+    this.#fold = new RunFold({ steering: this.#steering, prompts: [], redactor: options.redactor });
   }
 
   /** The current counters, recent calls and patterns. */

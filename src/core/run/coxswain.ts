@@ -3,7 +3,6 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { CoxswainError, invalidArgument } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { InputCounts } from '../base/input-fault.ts';
-import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { readResult } from '../steering/read-result.ts';
@@ -12,7 +11,7 @@ import type { RecordQueueOptions, FlushAnswer, TimeLimit, RecorderHealth } from 
 import { InputTally } from '../recorder/to-payload.ts';
 import { RecordQueue } from '../recorder/record-queue.ts';
 import { createFingerprint } from '../redact/fingerprint.ts';
-import { createRedactor, type RedactionOptions } from '../redact/redactor.ts';
+import { createRedactor, NO_REDACTION, type RedactionOptions, type Redactor } from '../redact/redactor.ts';
 import { RunLog, type RunLogIdentity, type RunLogParts } from '../recorder/run-log.ts';
 import { checkCoxswainOptions, checkRunOptions, type ChildOptions, type OpenRunOptions } from './run-options.ts';
 import { Listeners, type EventSink, type ListenerHealth } from './listeners.ts';
@@ -163,7 +162,7 @@ class Process implements Coxswain {
   readonly #options: CoxswainOptions;
   readonly #clock: Clock;
   readonly #queue: RecordQueue | undefined;
-  readonly #redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly #redactor: Redactor;
   readonly #sharedRuns: SharedRuns | undefined;
   readonly #storedRuns: StoredRuns | undefined;
   readonly #open = new Set<Run>();
@@ -184,9 +183,9 @@ class Process implements Coxswain {
     this.#sharedRuns = readable === undefined ? undefined : new SharedRuns(readable);
     const sink = this.#sharedRuns ?? store;
     this.#queue = sink === undefined ? undefined : new RecordQueue(sink, options);
-    this.#redact = this.#redactOf(options.redaction);
+    this.#redactor = this.#redactorOf(options.redaction);
     if (readable !== undefined) {
-      const parts = { redact: this.#redact, clock: this.#clock, measureMs: this.measureMs };
+      const parts = { redactor: this.#redactor, clock: this.#clock, measureMs: this.measureMs };
       this.#storedRuns = new StoredRuns({ store: readable, steering: options, ...parts });
     }
     // Throws before the first run if a limit is outside its range.
@@ -331,11 +330,11 @@ class Process implements Coxswain {
         return this.#queue?.add(record) ?? 'accepted';
       },
     };
-    return { clock: this.#clock, queue, redact: this.#redact, tally: this.#tally };
+    return { clock: this.#clock, queue, redact: this.#redactor.redact, tally: this.#tally };
   }
 
   #foldOf(options: Omit<RunFoldOptions, 'measureMs'>): RunFold {
-    return new RunFold({ ...options, redact: this.#redact, measureMs: this.measureMs });
+    return new RunFold({ ...options, redactor: this.#redactor, measureMs: this.measureMs });
   }
 
   #createRun(log: RunLog, { children, ended = false, fold, place, save, steering, storedSeq = -1 }: NewRun): Run {
@@ -377,14 +376,13 @@ class Process implements Coxswain {
     return run;
   }
 
-  #redactOf(options: CoxswainOptions['redaction']): (payload: TrajectoryPayload) => TrajectoryPayload {
-    if (options === false) return (payload) => payload;
+  #redactorOf(options: CoxswainOptions['redaction']): Redactor {
+    if (options === false) return NO_REDACTION;
     const onFault = (rule: string, message: string): void => {
       this.#faults += 1;
       this.#lastFault = `redaction rule ${rule}: ${message}`;
     };
-    const redactor = createRedactor(options, { onFault, readResult, fingerprint: createFingerprint() });
-    return (payload) => redactor.redact(payload);
+    return createRedactor(options, { onFault, readResult, fingerprint: createFingerprint() });
   }
 
   #identityOf(options: RunOptions): RunLogIdentity {

@@ -1,5 +1,5 @@
 import { present, type Json } from '../base/json.ts';
-import { wordsRedactor } from '../redact/words-redactor.ts';
+import { NO_REDACTION, type Redactor } from '../redact/redactor.ts';
 import { rearmAdvice, adviceId } from '../steering/advice/advice.ts';
 import { CoxswainError } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
@@ -56,7 +56,7 @@ export interface RunFoldOptions {
    */
   readonly adopt?: boolean;
   /** Redacts texts of providers, detectors and reducers before they become part of the state. Default: no change. */
-  readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly redactor?: Pick<Redactor, 'words'> | undefined;
   /** A monotonic clock in milliseconds that measures overruns. Only a live run has this clock. */
   readonly measureMs?: () => number;
 }
@@ -94,7 +94,7 @@ export class RunFold {
       throw new CoxswainError('snapshot-version', `run snapshot has version ${version}, this build reads 1`);
     }
     this.#options = options;
-    this.redactWords = wordsRedactor(options.redact);
+    this.redactWords = (options.redactor ?? NO_REDACTION).words;
     const sessionOptions = {
       clock: { nowMs: () => this.#nowMs },
       slices: [...feedbackSlices, GuidanceDelivered, ...steering.slices],

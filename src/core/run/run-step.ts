@@ -2,7 +2,7 @@ import { present, isJsonObject, type Json } from '../base/json.ts';
 import { addUsage, type BudgetUsage } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { invalidArgument } from '../base/error.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import { RunLog, type RunLogIdentity } from '../recorder/run-log.ts';
@@ -15,6 +15,7 @@ import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { lastSeqOf, type RunSummary } from '../facts/run-summary.ts';
 import type { ReadQuery, RunChange, StoredRun } from '../store/trajectory-store.ts';
+import type { Redactor } from '../redact/redactor.ts';
 
 /** Additional state of the host. It is computed from the records of the run, so it is reproducible. */
 export interface HostFold<State extends Json> {
@@ -25,7 +26,7 @@ export interface HostFold<State extends Json> {
 
 export interface RunStepOptions<State extends Json> {
   readonly steering: SteeringOptions;
-  readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly redactor: Pick<Redactor, 'redact' | 'words'>;
   readonly clock: Clock;
   readonly host: HostFold<State>;
   /** Identifies the build. A snapshot of another build is not used, and the run is rebuilt from its records. */
@@ -180,7 +181,7 @@ export class RunStepper<State extends Json> {
     const log = new RunLog(work.identity, {
       clock,
       lateInputId: late?.id,
-      redact: this.#options.redact,
+      redact: this.#options.redactor.redact,
       nextSeq: view.nextSeq,
       lastMs: view.summary?.lastAtMs ?? 0,
       onInputFault: (message) => faults.push(message),
@@ -331,7 +332,7 @@ export class RunStepper<State extends Json> {
     const fold = new RunFold({
       steering: this.#steering,
       prompts: this.#options.prompts ?? [],
-      redact: this.#options.redact,
+      redactor: this.#options.redactor,
       ...(rebuilt.snapshot === undefined ? {} : { snapshot: rebuilt.snapshot, adopt }),
       ...present({ measureMs }),
     });

@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
-import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { RunStepper, type FarBehind, type OpenedRun, type RebuiltRun } from './run-step.ts';
 import type { Run } from './run.ts';
+import type { Redactor } from '../redact/redactor.ts';
 
 /** Maximum size of a saved state. Detectors and slices bound their state, so only states of a host's own code are larger. */
 const MAX_STATE_CHARS = 8 * 1024 * 1024;
@@ -22,7 +22,7 @@ const MAX_CATCH_UPS = 5;
 interface StoredRunsOptions {
   readonly store: TrajectoryStore;
   readonly steering: SteeringOptions;
-  readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly redactor: Redactor;
   readonly clock: Clock;
   readonly measureMs: () => number;
 }

@@ -29,6 +29,7 @@ import type { HookAnswer } from '../dialects/hook-dialect.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-state.ts';
 import { RecordedThread } from './recorded-thread.ts';
 import { openAgents, storedSummary, unreportedCalls, withOpenAgent, type SessionAgents } from './session-agents.ts';
+import type { Redactor } from '../../core/redact/redactor.ts';
 
 export interface ClaudeSessionsOptions {
   readonly store: Pick<TrajectoryStore, 'transact' | 'readRun'>;
@@ -36,7 +37,7 @@ export interface ClaudeSessionsOptions {
   /** If true, advice may force the agent to continue when it wants to stop, at most once per run. Default: false. */
   readonly forceTurnAtStop?: boolean;
   readonly projectFolder: string;
-  readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly redactor: Redactor;
   readonly clock: Clock;
   /** See `RunStepOptions`. */
   readonly build: string;
@@ -93,11 +94,14 @@ export class ClaudeSessions {
 
   /** @throws CoxswainError "invalid-argument" for a limit outside its range */
   constructor(options: ClaudeSessionsOptions) {
-    const { config, redact, clock, build, measureMs } = options;
+    const { config, redactor, clock, build, measureMs } = options;
     this.#options = options;
     this.#stepper = new RunStepper({
       steering: { retain: 'compact', ...config.steering },
-      redact: config.prices === undefined ? redact : (payload) => withCost(redact(payload), config.prices ?? {}),
+      redactor:
+        config.prices === undefined
+          ? redactor
+          : { ...redactor, redact: (payload) => withCost(redactor.redact(payload), config.prices ?? {}) },
       clock,
       host: { initial: NEW_CLAUDE_STATE, fold: foldClaudeState },
       build,
@@ -247,7 +251,7 @@ export class ClaudeSessions {
             state,
             deadline,
             deadlineFrom,
-            storedId: (id) => this.#storedId(id),
+            storedId: (id) => this.#options.redactor.id(id),
             pairKey: (call) => this.#pairKey(call),
             undeliverable: late === undefined ? undefined : LATE_REASON,
             untilMs: late?.arrivedAtMs,
@@ -319,16 +323,8 @@ export class ClaudeSessions {
 
   /** Computed from the redacted call. The key therefore contains no secret, and a spilled event produces the same key. */
   #pairKey({ name, args }: HostCall): string {
-    const probe = { kind: 'tool_started', tool_call_id: '', tool_name: name, args: toJson(args) } as const;
-    const storedCall = this.#options.redact(probe);
-    const callParts = storedCall.kind === 'tool_started' ? [storedCall.tool_name, storedCall.args] : [name];
-    return `call-${hashText(canonicalJson(callParts))}@`;
-  }
-
-  #storedId(id: string): string {
-    const probe = { kind: 'tool_started', tool_call_id: id, tool_name: '', args: null } as const;
-    const storedCall = this.#options.redact(probe);
-    return storedCall.kind === 'tool_started' ? storedCall.tool_call_id : id;
+    const { redactor } = this.#options;
+    return `call-${hashText(canonicalJson([redactor.name(name), redactor.value(toJson(args))]))}@`;
   }
 }
 

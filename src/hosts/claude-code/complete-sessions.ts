@@ -83,8 +83,8 @@ export async function completeRuns(
   const onFault = (fault: HookFault): void => {
     logFault(fault, { projectFolder, env, nowMs: systemClock.nowMs() });
   };
-  const redact = projectRedaction(resolved, onFault);
-  const sessions = projectSessions(resolved, { store, projectFolder, redact });
+  const redactor = projectRedaction(resolved, onFault);
+  const sessions = projectSessions(resolved, { store, projectFolder, redactor });
   for (const { changedAtMs: arrivedAtMs, file, runId } of incomplete) {
     const [sessionId = '', agentId] = runId.split('/');
     const faults = await sessions.foldLate(

@@ -6,7 +6,7 @@ import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { isJsonObject, type Json } from '../../core/base/json.ts';
 import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
 import { toJson } from '../../core/base/to-json.ts';
-import type { ClaudeSessions, ClaudeSessionsOptions } from './claude-sessions.ts';
+import type { ClaudeSessions } from './claude-sessions.ts';
 import type { HookFault } from '../../core/node/fault-log.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from './hook-event.ts';
 import {
@@ -19,10 +19,11 @@ import {
   spillEvent,
   type SpilledEvent,
 } from './spilled-events.ts';
+import type { Redactor } from '../../core/redact/redactor.ts';
 
 export interface EventIntakeOptions {
   readonly storeAddress: string;
-  readonly redact: ClaudeSessionsOptions['redact'];
+  readonly redactor: Redactor;
   readonly clock: Clock;
   readonly onFault: (fault: HookFault) => void;
 }
@@ -108,9 +109,9 @@ export class EventIntake {
     why: string,
     arrivedAtMs: number = this.#options.clock.nowMs(),
   ): string | undefined {
-    const { onFault, redact, storeAddress } = this.#options;
+    const { onFault, redactor, storeAddress } = this.#options;
     try {
-      spillEvent(storeAddress, { sessionId: known.sessionId, arrivedAtMs, json: storableEvent(json, redact) });
+      spillEvent(storeAddress, { sessionId: known.sessionId, arrivedAtMs, json: storableEvent(json, redactor) });
       onFault({ where: 'spill', message: `the event waits in a spill file: ${why}`, ...about });
       return undefined;
     } catch (error) {
@@ -208,20 +209,17 @@ const NAME_FIELDS = ['agent_type', 'source', 'model', 'reason', 'trigger'];
  * The part of an event that may be written to a spill file. It contains the fields that coxswain reads, redacted like records.
  * Redacting them a second time changes nothing.
  */
-function storableEvent(
-  json: Readonly<Record<string, unknown>>,
-  redact: ClaudeSessionsOptions['redact'],
-): Readonly<Record<string, unknown>> {
-  const storable: Record<string, unknown> = { ...storableCall(json, redact) };
+function storableEvent(json: Readonly<Record<string, unknown>>, redactor: Redactor): Readonly<Record<string, unknown>> {
+  const storable: Record<string, unknown> = { ...storableCall(json, redactor) };
   for (const field of PLAIN_FIELDS) storable[field] = json[field];
-  for (const field of NAME_FIELDS) storable[field] = storableName(json[field], redact);
+  for (const field of NAME_FIELDS) storable[field] = storableName(json[field], redactor);
   for (const field of ['prompt', 'last_assistant_message', 'transcript_path', 'agent_transcript_path']) {
     const value = json[field];
-    if (typeof value === 'string') storable[field] = storableText(value, redact);
+    if (typeof value === 'string') storable[field] = redactor.text(value);
   }
   if (json['error'] !== undefined) {
     const { error } = json;
-    const result = storableResult(typeof error === 'string' ? error : JSON.stringify(error), json, redact);
+    const result = storableResult(typeof error === 'string' ? error : JSON.stringify(error), json, redactor);
     storable['error'] = result;
     // Redaction may change the words by which the outcome is recognised.
     storable['outcome'] ??= typeof error === 'string' ? hostOutcome(error) : undefined;
@@ -230,53 +228,47 @@ function storableEvent(
   if (Array.isArray(usages)) {
     storable['usages'] = usages
       .filter(isJsonObject)
-      .map(({ at_ms, model, usage }) => ({ at_ms, usage, model: storableName(model, redact) }));
+      .map(({ at_ms, model, usage }) => ({ at_ms, usage, model: storableName(model, redactor) }));
   }
   const calls = json['tool_calls'];
   if (Array.isArray(calls)) {
-    storable['tool_calls'] = calls.filter(isJsonObject).map((call) => storableCall(call, redact));
+    storable['tool_calls'] = calls.filter(isJsonObject).map((call) => storableCall(call, redactor));
   }
   return storable;
 }
 
-function storableCall(
-  call: Readonly<Record<string, unknown>>,
-  redact: ClaudeSessionsOptions['redact'],
-): Readonly<Record<string, unknown>> {
+function storableCall(call: Readonly<Record<string, unknown>>, redactor: Redactor): Readonly<Record<string, unknown>> {
   const { is_error, duration_ms, tool_input: args, tool_name: name, tool_response: response, tool_use_id: id } = call;
   if (typeof name !== 'string' || typeof id !== 'string') return {};
   const outcome = outcomeIn(call) ?? (is_error === true ? hostOutcome(toolResultOf(response)) : undefined);
-  const redacted = redact({ kind: 'tool_started', tool_call_id: id, tool_name: name, args: toJson(args ?? {}) });
+  const redacted = redactor.redact({
+    kind: 'tool_started',
+    tool_call_id: id,
+    tool_name: name,
+    args: toJson(args ?? {}),
+  });
   if (redacted.kind !== 'tool_started') return {};
   return {
     tool_name: redacted.tool_name,
     tool_use_id: redacted.tool_call_id,
     tool_input: redacted.args,
-    ...(response === undefined ? {} : { tool_response: storableResult(toolResultOf(response), call, redact) }),
+    ...(response === undefined ? {} : { tool_response: storableResult(toolResultOf(response), call, redactor) }),
     ...(typeof is_error === 'boolean' ? { is_error } : {}),
     ...(outcome === undefined ? {} : { outcome }),
     ...(typeof duration_ms === 'number' ? { duration_ms } : {}),
   };
 }
 
-function storableName(value: unknown, redact: ClaudeSessionsOptions['redact']): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  const redacted = redact({ kind: 'compaction', trigger: value });
-  return redacted.kind === 'compaction' ? redacted.trigger : undefined;
+function storableName(value: unknown, redactor: Redactor): string | undefined {
+  return typeof value === 'string' ? redactor.name(value) : undefined;
 }
 
 function storableResult(
   result: Json,
   { tool_name: name, tool_use_id: id }: Readonly<Record<string, unknown>>,
-  redact: ClaudeSessionsOptions['redact'],
+  redactor: Redactor,
 ): Json {
   const call = { tool_call_id: String(id), tool_name: String(name) };
-  const redacted = redact({ kind: 'tool_ended', ...call, result, is_error: false });
+  const redacted = redactor.redact({ kind: 'tool_ended', ...call, result, is_error: false });
   return redacted.kind === 'tool_ended' ? redacted.result : null;
-}
-
-function storableText(text: string, redact: ClaudeSessionsOptions['redact']): string {
-  const redacted = redact({ kind: 'message_appended', message: { role: 'user', content: text } });
-  const content = redacted.kind === 'message_appended' ? redacted.message.content : '';
-  return typeof content === 'string' ? content : '';
 }

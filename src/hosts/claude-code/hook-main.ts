@@ -132,13 +132,13 @@ async function handleEvent(bytes: Buffer, facts: EventFacts, print: (answer: obj
   const { input } = event.known;
   const { store: place } = resolved;
   const ignored = untrustedText({ untrusted });
-  const redact = projectRedaction(resolved, onFault);
-  const intake = new EventIntake({ storeAddress: place.address, redact, clock: systemClock, onFault });
+  const redactor = projectRedaction(resolved, onFault);
+  const intake = new EventIntake({ storeAddress: place.address, redactor, clock: systemClock, onFault });
   facts.spill = (why) => void intake.spill(event, why);
   let openedStore: { readonly store: OneShotStore; readonly sessions: ClaudeSessions } | undefined;
   const open = async (): Promise<ClaudeSessions> => {
     const store = await openHookStore(place, { timeoutMs: TIME_LIMIT_MS });
-    openedStore = { store, sessions: projectSessions(resolved, { store, projectFolder, redact }) };
+    openedStore = { store, sessions: projectSessions(resolved, { store, projectFolder, redactor }) };
     return openedStore.sessions;
   };
   const { answer, faults } = await intake.take(event, open, () => delete facts.spill);

@@ -1,7 +1,7 @@
 import { systemClock, steadyMs } from '../../core/base/clock.ts';
 import { readResult } from '../../core/steering/read-result.ts';
 import { createFingerprint } from '../../core/redact/fingerprint.ts';
-import { createRedactor } from '../../core/redact/redactor.ts';
+import { createRedactor, NO_REDACTION, type Redactor } from '../../core/redact/redactor.ts';
 import { BUILD } from './build.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
 import type { HookFault } from '../../core/node/fault-log.ts';
@@ -13,10 +13,7 @@ import type { HookConfig } from './hook-config.ts';
  */
 const PROVIDER_TIME_LIMIT_MS = 500;
 
-/** Dependencies of a project's sessions, in addition to the configuration. */
-export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'projectFolder'> {
-  readonly redact: ClaudeSessionsOptions['redact'];
-}
+type ProjectSetup = Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'redactor'>;
 
 /**
  * Creates the redaction of payloads from the project's configuration.
@@ -27,14 +24,13 @@ export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'pro
 export function projectRedaction(
   { redaction }: Pick<HookConfig['resolved'], 'redaction'>,
   onFault: (fault: HookFault) => void,
-): ClaudeSessionsOptions['redact'] {
-  if (redaction === false) return (payload) => payload;
-  const redactor = createRedactor(redaction, {
+): Redactor {
+  if (redaction === false) return NO_REDACTION;
+  return createRedactor(redaction, {
     readResult,
     fingerprint: createFingerprint(),
     onFault: (rule, message) => onFault({ where: `redaction rule ${rule}`, message }),
   });
-  return (payload) => redactor.redact(payload);
 }
 
 /**

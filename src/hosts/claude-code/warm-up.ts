@@ -20,12 +20,11 @@ const START_MS = 1_700_000_000_000;
  */
 export async function warmUp(): Promise<void> {
   let nowMs = START_MS;
-  const redactor = createRedactor({}, { readResult });
   const sessions = new ClaudeSessions({
     store: sketchStore(),
     config: { steering: standardSteering(), deadline: { minutes: 4 }, deadlineFrom: 'session' },
     projectFolder: '/',
-    redact: (payload) => redactor.redact(payload),
+    redactor: createRedactor({}, { readResult }),
     clock: { nowMs: () => (nowMs += 2_000) },
     build: 'warm-up',
     measureMs: () => 0,

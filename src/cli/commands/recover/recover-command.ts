@@ -159,11 +159,11 @@ async function foldSpills(address: string, { json }: { readonly json?: boolean }
   const problems = new Problems(terminal);
   problems.source(shownStore(address));
   const onFault = ({ message }: { readonly message: string }): void => problems.fault({ message });
-  const redact = projectRedaction(resolved, onFault);
+  const redactor = projectRedaction(resolved, onFault);
   const store = await openStoreNamed(address);
   try {
-    const sessions = projectSessions(resolved, { store, projectFolder, redact });
-    const intake = new EventIntake({ storeAddress: address, redact, clock: systemClock, onFault });
+    const sessions = projectSessions(resolved, { store, projectFolder, redactor });
+    const intake = new EventIntake({ storeAddress: address, redactor, clock: systemClock, onFault });
     const { folded, problem } = await intake.foldWaiting(sessions, { limitMs: Infinity });
     if (problem !== undefined) problems.fault({ message: problem });
     problems.endSource();

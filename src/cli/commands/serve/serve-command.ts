@@ -60,7 +60,7 @@ async function serveOtlp(projectFolder: string, options: ServeOtlpOptions, termi
       const { resolved } = loadConfigSync({ projectFolder, env });
       const store = await openStore(resolved.store.address, { waitMs: STORE_TIMEOUT_MS });
       try {
-        return await work({ store, redact: projectRedaction(resolved, onFault) });
+        return await work({ store, redact: projectRedaction(resolved, onFault).redact });
       } finally {
         await store.close();
       }
