@@ -332,7 +332,7 @@ test.each([
   expect(ended?.kind === 'run_ended' ? ended.reason : 'no end').toBe(reason);
 });
 
-test('the end of a call is as its event says, although the file of Copilot CLI already has it in other words', async () => {
+test('the end of a call is as its event says, although the file of Copilot CLI has it in other words or dates its answer later', async () => {
   const folder = testFolder();
   vi.stubEnv('COPILOT_HOME', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -355,7 +355,7 @@ test('the end of a call is as its event says, although the file of Copilot CLI a
       ...(at === 2
         ? []
         : [write('assistant.message', 0, { messageId: `m${at}`, content: '', toolRequests: [request] })]),
-      { sent: { ...call, timestamp: ms + 10 } },
+      { sent: { ...call, timestamp: ms + (at === 3 ? -10 : 10) } },
       ...(at === 2
         ? [write('assistant.message', 0, { messageId: `m${at}`, content: '', toolRequests: [request] })]
         : []),
@@ -373,6 +373,18 @@ test('the end of a call is as its event says, although the file of Copilot CLI a
   expect(results).toEqual(Array.from({ length: 4 }, () => 'Path does not exist'));
   expect(countOf(played, 'turn_started')).toBe(4);
   expect(adviceOf(played)[0]?.[0]).toBe(3);
+});
+
+test('a subagent of Copilot CLI, which has a session of its own, is a subagent of the session that started it', () => {
+  const place = { sessionId: 'a1', timestamp: START_MS, cwd: '/' };
+  const agent = { agentId: 'a1', agentType: 'explore', parentAgentId: SESSION };
+  const read = (more: Json) => known({ ...place, ...agent, ...more }).known;
+  const about = { agentId: 'a1', agentType: 'explore' };
+  expect(read({ toolName: 'view', toolArgs: {} })).toMatchObject({ sessionId: SESSION, input: about });
+  expect(read({ stopReason: 'end_turn' })).toMatchObject({
+    sessionId: SESSION,
+    input: { ...about, kind: 'stopped', isSubagent: true },
+  });
 });
 
 test('Gemini CLI ignores the answer to a failed tool, so the advice is a message of the next request', async () => {

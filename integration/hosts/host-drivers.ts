@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Json } from '../../src/core/base/json.ts';
+import { sessionIdOf } from '../../src/formats/find-sessions.ts';
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-server.ts';
 import type { FakeModelServer, FakeModelServerOptions, ModelCall } from '../../src/testing/model-script.ts';
@@ -42,10 +43,27 @@ export interface HostDriver {
     readonly onFailure: AdviceFate;
     readonly atStop: StopFate;
   };
+  /** Situations of the contract that need more than a script. A text says why the program cannot have one. */
+  readonly scenes: Readonly<Record<SceneName, HostScene | string>>;
   /** True if the tokens of each answer are recorded, from the session file or from events. */
   readonly hasTokens: boolean;
   /** True if the fake model has no price. */
   readonly isUnpriced?: true;
+}
+
+export type SceneName = 'refused call' | 'hung command' | 'subagent' | 'compaction' | 'fork';
+
+/** How a program gets into a situation. */
+export interface HostScene {
+  /** The call that makes it. */
+  readonly call?: ModelCall;
+  /** Calls after it that wait for a subagent. */
+  readonly waits?: readonly ModelCall[];
+  readonly prepare?: (run: HostRun) => void;
+  /** Options of the program, beside those of every run. */
+  readonly options?: readonly string[] | ((run: HostRun) => readonly string[]);
+  /** Arguments of a second run of the program, with the files of the sessions before it. */
+  readonly nextArgs?: (prompt: string, files: readonly string[], run: HostRun) => readonly string[];
 }
 
 /** `one more turn`: the agent continues with the text. `not delivered`: the host ends the run, and advice is recorded as undelivered. */
@@ -56,6 +74,15 @@ export type AdviceFate = 'stays' | 'one request' | 'next event';
 
 const call = (name: string, args: Json): ModelCall => ({ name, args });
 const KEY = 'sk-fake-0123456789abcdefghijklmnopqrstuvwxyz';
+
+function writeIn(folder: string, name: string, text: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, name), text);
+}
+
+function changeJson(file: string, more: object): void {
+  writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), ...more }));
+}
 
 const withTools = (options: FakeModelServerOptions): FakeModelServerOptions => ({
   ...options,
@@ -90,6 +117,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     failing: [call('Read', { file_path: 'missing.txt' })],
     scope: 'user',
     advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'stays', atStop: 'one more turn' },
+    // Its situations are in `one-truth.test.ts`.
+    scenes: { 'refused call': '', 'hung command': '', subagent: '', compaction: '', fork: '' },
     hasTokens: true,
   },
   codex: {
@@ -117,6 +146,34 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     failing: [call('view_image', { path: 'missing.png' }), call('nope_tool', {})],
     scope: 'user',
     advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'next event', atStop: 'one more turn' },
+    scenes: {
+      'refused call': {
+        call: call('exec_command', { cmd: 'rm -f x' }),
+        prepare: ({ home }) =>
+          writeIn(
+            join(home, '.codex', 'rules'),
+            'default.rules',
+            'prefix_rule(pattern=["rm"], decision="forbidden")\n',
+          ),
+      },
+      'hung command': { call: call('exec_command', { cmd: 'sleep 4', yield_time_ms: 500 }) },
+      subagent: {
+        call: call('spawn_agent', { message: 'SUBTASK', task_name: 'sub' }),
+        waits: [call('wait_agent', { timeout_ms: 20_000 })],
+        options: ['--enable', 'multi_agent_v2'],
+      },
+      compaction: { options: ['-c', 'model_auto_compact_token_limit=2000'] },
+      fork: {
+        nextArgs: (prompt, [file = '']) => [
+          'exec',
+          '--skip-git-repo-check',
+          '--dangerously-bypass-approvals-and-sandbox',
+          'fork',
+          sessionIdOf(file),
+          prompt,
+        ],
+      },
+    },
     hasTokens: true,
   },
   copilot: {
@@ -124,6 +181,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     version: '1.0.102',
     program: 'copilot',
     startServer: async (options) => startFakeOpenAiServer(withTools(options)),
+    prepare: ({ home, project }) =>
+      writeIn(join(home, '.copilot'), 'config.json', JSON.stringify({ trustedFolders: [project] })),
     env: ({ url }) => ({
       COPILOT_OFFLINE: 'true',
       COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
@@ -131,11 +190,29 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
       COPILOT_MODEL: 'gpt-5.4',
     }),
     resumeArgs: (prompt) => ['--continue', '-p', prompt, '-s', '--allow-all-tools'],
-    args: (prompt) => ['-p', prompt, '-s', '--allow-all-tools', '--trust-folder'],
+    args: (prompt) => ['-p', prompt, '-s', '--allow-all-tools'],
     shell: (command) => call('bash', { command, description: 'x' }),
     failing: [call('view', { path: 'missing.txt' }), call('nope_tool', {})],
     scope: 'project',
     advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'stays', atStop: 'one more turn' },
+    scenes: {
+      'refused call': {
+        call: call('bash', { command: 'rm -f x', description: 'x' }),
+        options: ['--deny-tool', 'shell(rm)'],
+      },
+      'hung command': { call: call('bash', { command: 'sleep 8', description: 'x', initial_wait: 1 }) },
+      subagent: {
+        call: call('task', {
+          description: 'sub',
+          prompt: 'SUBTASK',
+          agent_type: 'general-purpose',
+          name: 'sub',
+          mode: 'sync',
+        }),
+      },
+      compaction: 'it compacts at a share of a window of 100,000 tokens or more, and counts the tokens itself',
+      fork: 'it has no option that forks a session',
+    },
     hasTokens: true,
   },
   gemini: {
@@ -158,6 +235,28 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     failing: [call('read_file', { file_path: 'missing.txt' })],
     scope: 'user',
     advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'one request', atStop: 'one more turn' },
+    scenes: {
+      'refused call': {
+        call: call('run_shell_command', { command: 'rm -f x', description: 'x' }),
+        prepare: ({ home }) =>
+          writeIn(
+            join(home, '.gemini', 'policies'),
+            'rm.toml',
+            '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "rm"\ndecision = "deny"\npriority = 900\n',
+          ),
+      },
+      'hung command': {
+        call: call('run_shell_command', { command: 'sleep 30', description: 'x' }),
+        prepare: ({ home }) =>
+          changeJson(join(home, '.gemini', 'settings.json'), { tools: { shell: { inactivityTimeout: 1 } } }),
+      },
+      subagent: { call: call('invoke_agent', { agent_name: 'generalist', prompt: 'SUBTASK' }) },
+      compaction: {
+        prepare: ({ home }) =>
+          changeJson(join(home, '.gemini', 'settings.json'), { model: { compressionThreshold: 0.0001 } }),
+      },
+      fork: 'it has no option that forks a session',
+    },
     hasTokens: true,
   },
   opencode: {
@@ -178,6 +277,24 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     failing: [call('read', { filePath: 'missing.txt' })],
     scope: 'project',
     advice: { atPrompt: 'one request', onCall: 'stays', onFailure: 'one request', atStop: 'not delivered' },
+    scenes: {
+      'refused call': {
+        call: call('bash', { command: 'rm -f x', description: 'x' }),
+        prepare: ({ project }) =>
+          changeJson(join(project, 'opencode.json'), { permission: { bash: { '*': 'allow', 'rm *': 'deny' } } }),
+      },
+      'hung command': { call: call('bash', { command: 'sleep 30', description: 'x', timeout: 1_000 }) },
+      subagent: { call: call('task', { description: 'sub', prompt: 'SUBTASK', subagent_type: 'general' }) },
+      compaction: {
+        prepare: ({ project, url }) => {
+          const options = { baseURL: `${url}/v1`, apiKey: KEY };
+          const m = { name: 'm', tool_call: true, limit: { context: 3_000, output: 100 } };
+          const fake = { npm: '@ai-sdk/openai-compatible', options, models: { m } };
+          changeJson(join(project, 'opencode.json'), { provider: { fake } });
+        },
+      },
+      fork: { nextArgs: (prompt) => ['run', '-c', '--fork', '--auto', '--model', 'fake/m', prompt] },
+    },
     hasTokens: true,
     isUnpriced: true,
   },
@@ -198,6 +315,22 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     failing: [call('read', { path: 'missing.txt' }), call('nope_tool', {})],
     scope: 'user',
     advice: { atPrompt: 'one request', onCall: 'stays', onFailure: 'stays', atStop: 'not delivered' },
+    scenes: {
+      'refused call': 'it has no rules about tools: it runs every call',
+      'hung command': { call: call('bash', { command: 'sleep 30', timeout: 1 }) },
+      subagent: 'it has no subagents',
+      compaction: {
+        prepare: ({ home }) =>
+          writeIn(
+            join(home, '.pi', 'agent'),
+            'settings.json',
+            JSON.stringify({ compaction: { enabled: true, reserveTokens: 126_000, keepRecentTokens: 1 } }),
+          ),
+      },
+      fork: {
+        nextArgs: (prompt, [file = '']) => ['--fork', file, '-p', '-a', '--provider', 'fake', '--model', 'm', prompt],
+      },
+    },
     hasTokens: true,
     isUnpriced: true,
   },

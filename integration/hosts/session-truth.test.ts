@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -7,10 +17,14 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { findSessions } from '../../src/formats/find-sessions.ts';
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
-import { HOST_DRIVERS, type HostDriver } from './host-drivers.ts';
+import { HOST_DRIVERS, type HostDriver, type HostRun, type HostScene, type SceneName } from './host-drivers.ts';
 import { importedFacts, liveFacts } from './run-facts.ts';
 
-const BIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bin.ts');
+const ROOT = join(import.meta.dirname, '..', '..');
+const BIN = join(ROOT, 'src', 'cli', 'bin.ts');
+const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+};
 const USAGE = { inputTokens: 1_200, outputTokens: 34 };
 const homes: string[] = [];
 
@@ -45,7 +59,7 @@ class Home {
   /** Installs the hooks. */
   init(): void {
     const scope = this.driver.scope === 'user' ? ['--user'] : [];
-    const args = [BIN, 'init', this.#host, '--yes', ...scope];
+    const args = [this.bin, 'init', this.#host, '--yes', ...scope];
     const { status, stderr } = spawnSync(process.execPath, args, {
       cwd: this.project,
       env: this.env,
@@ -54,37 +68,90 @@ class Home {
     if (status !== 0) throw new Error(`init: ${String(status)} ${stderr}`);
   }
 
-  async run(turns: readonly ModelTurn[], { resumes = false }: { readonly resumes?: boolean } = {}): Promise<void> {
-    const left = [...turns];
-    const script = (): ModelTurn => {
-      const turn = left.shift() ?? { text: 'Nothing more.' };
+  /** The CLI that installs the hooks. */
+  bin: string = BIN;
+
+  /** Copies coxswain as another version of it. */
+  copyOther(): string {
+    const folder = join(this.folder, 'other');
+    cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    for (const name of ['package.json', ...globSync('dist/*.cjs', { cwd: ROOT })]) {
+      const text = readFileSync(join(ROOT, name), 'utf8');
+      writeFileSync(join(folder, name), text.replaceAll(`"${VERSION}`, '"0.0.9'));
+    }
+    return join(folder, 'dist', 'cli', 'bin.js');
+  }
+
+  /** Runs the program until it ends, with answers of the model in this order. */
+  async run(turns: readonly ModelTurn[], { args, killAt, scene, sub = [] }: RunOptions = {}): Promise<void> {
+    const left = { main: [...turns], sub: [...sub] };
+    let kill = (): void => undefined;
+    const script = (request: unknown): ModelTurn => {
+      const text = JSON.stringify(request);
+      const isSub = text.includes('SUBTASK') && !text.includes('Investigate');
+      const turn = left[isSub ? 'sub' : 'main'].shift() ?? { text: 'Nothing more.' };
+      if (killAt !== undefined && !isSub && left.main.length < turns.length - killAt) setTimeout(kill, 3_000);
       const calls = turn.calls?.map((call) => Object.assign({ id: `call_${(this.#calls += 1)}` }, call));
       return { usage: USAGE, ...turn, ...(calls === undefined ? {} : { calls }) };
     };
     const server = await this.driver.startServer({ script });
     const place = { home: this.folder, project: this.project, url: server.url };
     this.driver.prepare?.(place);
+    scene?.prepare?.(place);
     if (this.isHooked) this.init();
-    const args = (resumes ? this.driver.resumeArgs : this.driver.args)('Investigate', place);
-    const child = spawn(programOf(this.#host), args, {
-      cwd: this.project,
-      env: { ...this.env, ...this.driver.env(place) },
-      stdio: 'ignore',
-    });
-    const timer = setTimeout(() => child.kill('SIGKILL'), 120_000);
+    const { options = [] } = scene ?? {};
+    const files = await this.files();
+    const child = spawn(
+      programOf(this.#host),
+      [
+        ...(args ?? this.driver.args)('Investigate', files, place),
+        ...(typeof options === 'function' ? options(place) : options),
+      ],
+      {
+        cwd: this.project,
+        env: { ...this.env, ...this.driver.env(place), ...this.more },
+        stdio: 'ignore',
+        detached: true,
+      },
+    );
+    kill = () => void process.kill(-(child.pid ?? 0), 'SIGKILL');
+    const timer = setTimeout(kill, 120_000);
     await new Promise((resolve) => child.on('close', resolve));
     clearTimeout(timer);
     await server.close();
+    // The program asked for every answer, so it did what the situation says.
+    if (killAt === undefined) expect(left).toEqual({ main: [], sub: [] });
+  }
+
+  /** Environment variables beside those of every run. */
+  more: Readonly<Record<string, string>> = {};
+
+  async files(): Promise<readonly string[]> {
+    const hosts = await findSessions({ home: this.folder, env: {} });
+    return hosts.find(({ format }) => format === this.#host)?.sessions.map(({ path }) => path) ?? [];
   }
 
   isHooked = true;
 
   async imported(): Promise<ReturnType<typeof importedFacts>> {
-    const hosts = await findSessions({ home: this.folder, env: {} });
-    return importedFacts(hosts.find(({ format }) => format === this.#host)?.sessions.map(({ path }) => path) ?? []);
+    return importedFacts(await this.files());
   }
 }
 
+interface RunOptions {
+  /** Arguments of the program. Default: those of a new session. */
+  readonly args?: (prompt: string, files: readonly string[], run: HostRun) => readonly string[];
+  readonly scene?: HostScene;
+  /** Answers to the subagent. */
+  readonly sub?: readonly ModelTurn[];
+  /** Kills the host three seconds after this answer, counted from 0. */
+  readonly killAt?: number;
+}
+
+const resumed = ({ driver }: Home): RunOptions => ({
+  args: (prompt, _files, place) => driver.resumeArgs(prompt, place),
+});
 const one = (call: ModelCall | undefined): ModelTurn => ({ calls: call === undefined ? [] : [call] });
 const DONE: ModelTurn = { text: 'Done.' };
 
@@ -105,15 +172,68 @@ const SITUATIONS: Readonly<Record<string, (home: Home) => Promise<void>>> = {
   },
   resume: async (home) => {
     await home.run([one(home.driver.shell('echo one')), DONE]);
-    await home.run([one(home.driver.shell('echo two')), DONE], { resumes: true });
+    await home.run([one(home.driver.shell('echo two')), DONE], resumed(home));
+  },
+  'hook killed': async (home) => {
+    const script = join(home.folder, 'kill.cjs');
+    const count = join(home.folder, 'count');
+    writeFileSync(
+      script,
+      `if (process.argv.includes('coxswain-hook')) {
+        const fs = require('fs');
+        fs.appendFileSync(${JSON.stringify(count)}, 'x');
+        const { size } = fs.statSync(${JSON.stringify(count)});
+        const isLines = process.argv.includes('lines');
+        if (isLines && size === 1) setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1_000);
+        if (!isLines && size % 3 === 0) process.kill(process.pid, 'SIGKILL');
+      }`,
+    );
+    home.more = { NODE_OPTIONS: `--require ${script}` };
+    const { shell } = home.driver;
+    await home.run([one(shell('echo one')), one(shell('exit 4')), one(NOPE), one(shell('echo three')), DONE]);
+  },
+  'host killed and resumed': async (home) => {
+    const { shell } = home.driver;
+    await home.run([one(shell('echo one')), one(shell('sleep 60')), DONE], { killAt: 1 });
+    await home.run([one(shell('echo two')), DONE], resumed(home));
+  },
+  'upgrade in place': async (home) => {
+    home.bin = home.copyOther();
+    await home.run([one(home.driver.shell('echo one')), one(NOPE), DONE]);
+    home.bin = BIN;
+    await home.run([one(home.driver.shell('echo two')), DONE], resumed(home));
   },
   'installed in the middle': async (home) => {
     home.isHooked = false;
     await home.run([one(home.driver.shell('echo one')), one(NOPE), DONE]);
     home.isHooked = true;
-    await home.run([one(home.driver.shell('echo two')), DONE], { resumes: true });
+    await home.run([one(home.driver.shell('echo two')), DONE], resumed(home));
   },
 };
+
+/** Situations for which each program needs something else. */
+const SCENES: Readonly<Record<SceneName, (home: Home, scene: HostScene) => Promise<void>>> = {
+  'refused call': async (home, scene) =>
+    home.run([one(scene.call), one(home.driver.shell('echo one')), DONE], { scene }),
+  'hung command': async (home, scene) =>
+    home.run([one(scene.call), one(home.driver.shell('echo after')), DONE], { scene }),
+  subagent: async (home, scene) =>
+    home.run([one(scene.call), ...(scene.waits ?? []).map(one), one(home.driver.shell('echo one')), DONE], {
+      scene,
+      sub: [one(home.driver.shell('echo sub')), one(NOPE), { text: 'Done below.' }],
+    }),
+  compaction: async (home, scene) => {
+    const { shell } = home.driver;
+    const large = { ...one(shell('echo one')), usage: { inputTokens: 2_900, outputTokens: 34 } };
+    await home.run([large, one(shell('echo two')), DONE], { scene });
+    await home.run([one(shell('echo three')), DONE], { scene, ...resumed(home) });
+  },
+  fork: async (home, scene) => {
+    await home.run([one(home.driver.shell('echo one')), DONE]);
+    await home.run([one(home.driver.shell('echo two')), DONE], { args: scene.nextArgs });
+  },
+};
+
 const NOPE: ModelCall = { name: 'nope_tool', args: {} };
 
 const HOSTS: readonly HostName[] = ['codex', 'gemini', 'copilot', 'pi', 'opencode'];
@@ -122,13 +242,22 @@ for (const host of HOSTS) {
   describe.skipIf(!existsSync(programOf(host)))(
     `${host} ${HOST_DRIVERS[host].version}: the run recorded live equals the run imported`,
     () => {
-      test.each(Object.entries(SITUATIONS))('%s', async (name, play) => {
+      const { scenes } = HOST_DRIVERS[host];
+      const names = [...Object.keys(SITUATIONS), ...Object.keys(SCENES)];
+      // `Object.keys` does not say that these are the keys.
+      const sceneOf = (name: string): HostScene | string | undefined => scenes[name as SceneName];
+      for (const name of names.filter((one) => typeof sceneOf(one) === 'string'))
+        test.skip(`${name}, not possible: ${String(sceneOf(name))}`);
+      test.each(names.filter((one) => typeof sceneOf(one) !== 'string'))('%s', async (name) => {
         const home = new Home(host);
-        await play(home);
+        const scene = sceneOf(name);
+        await (typeof scene === 'object' ? SCENES[name as SceneName](home, scene) : SITUATIONS[name]?.(home));
         const imported = await home.imported();
-        const live = await liveFacts(home.project, home.folder);
-        process.stdout.write(`${host}, ${name}: ${JSON.stringify(Object.values(live))}\n`);
+        const facts = await liveFacts(home.project, home.folder);
+        const live = Object.fromEntries(Object.entries(facts).map(([id, one]) => [id.replace('/', '/agent-'), one]));
+        process.stdout.write(`${host}, ${name}: ${JSON.stringify(live)}\n`);
         expect(Object.keys(imported)).not.toEqual([]);
+        expect(Object.keys(live).toSorted()).toEqual(Object.keys(imported).toSorted());
         for (const [id, { end, ...figures }] of Object.entries(imported)) {
           expect(live[id]).toMatchObject(figures);
           // A chat of Gemini CLI does not say how it ended.

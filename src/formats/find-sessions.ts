@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 
+import { subagentFile } from './claude-code/subagent-files.ts';
 import { findSources, type FoundSource } from './find-sources.ts';
 import type { FormatName } from './import-item.ts';
 
@@ -21,6 +22,8 @@ interface SessionHost {
   readonly sessions: readonly string[];
   /** Glob of the file that has one session, and grows while the session runs. */
   readonly session?: (id: string, env: SessionPlaces['env']) => string;
+  /** The file of a subagent. Absent if the file of the session has it. */
+  readonly agent?: (sessionFile: string, agentId: string) => string;
 }
 
 /** Agent programs whose sessions can be found. Folders, names and variables are those of November 2026. */
@@ -31,6 +34,7 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     folder: ({ home, env }) => env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'),
     sessions: ['projects/*/*.jsonl'],
     session: (id) => `projects/*/${id}.jsonl`,
+    agent: subagentFile,
   },
   {
     format: 'codex',
@@ -90,6 +94,11 @@ export function sessionFileOf(format: string, sessionId: string, places: Session
   const pattern = host.session(sessionId, places.env);
   const [name] = pattern.includes('*') ? globSync(pattern, { cwd }) : [pattern];
   return name === undefined ? undefined : resolve(cwd, name);
+}
+
+/** Returns the file that a subagent of a session writes. */
+export function agentFileOf(format: string, sessionFile: string, agentId: string): string {
+  return SESSION_HOSTS.find((one) => one.format === format)?.agent?.(sessionFile, agentId) ?? sessionFile;
 }
 
 /** Returns true if a path has the name of the file of this session, wherever its folder is. */

@@ -4,8 +4,7 @@ import { systemClock } from '../../core/base/clock.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { logFault, type HookFault } from '../../core/node/fault-log.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
-import { subagentFile } from '../../formats/claude-code/subagent-files.ts';
-import { sessionFileOf, type SessionPlaces } from '../../formats/find-sessions.ts';
+import { agentFileOf, sessionFileOf, type SessionPlaces } from '../../formats/find-sessions.ts';
 import { importerOf } from '../dialects/dialects.ts';
 import { readSession, type SessionFile } from '../dialects/session-file.ts';
 import { loadConfigSync } from '../config/load-config.ts';
@@ -41,7 +40,7 @@ export async function incompleteRuns(
     const importer = importerOf(host);
     const main = sessionFileOf(host, sessionId, places);
     if (importer === undefined || main === undefined) continue;
-    const path = agentId === undefined ? main : subagentFile(main, agentId);
+    const path = agentId === undefined ? main : agentFileOf(host, main, agentId);
     const file: SessionFile = { path, importer, sessionId, agentId };
     const changedAtMs = changeOf(file);
     if (changedAtMs > lastAtMs && changedAtMs < nowMs - QUIET_MS) found.push({ runId, file, changedAtMs });

@@ -1,7 +1,6 @@
 import { numberOrUndefined, textOrUndefined, isJsonObject, jsonOf, present } from '../../core/base/json.ts';
 import type { HostEvent } from '../../adapters/host/host-event.ts';
-import { subagentFile } from '../../formats/claude-code/subagent-files.ts';
-import { isSessionFile, sessionFileOf } from '../../formats/find-sessions.ts';
+import { agentFileOf, isSessionFile, sessionFileOf } from '../../formats/find-sessions.ts';
 import { dialectOf } from '../dialects/dialects.ts';
 import type { HookAnswer, HookDialect, HookPayload, HostName } from '../dialects/hook-dialect.ts';
 import { readPayload } from '../dialects/read-payload.ts';
@@ -85,7 +84,7 @@ function withSession(
   if (path === undefined) return input;
   const { agent_transcript_path: agentFile, model, written_until_ms: writtenUntilMs } = json;
   const file: SessionFile = {
-    path: agentId === undefined ? path : (textOrUndefined(agentFile) ?? subagentFile(path, agentId)),
+    path: agentId === undefined ? path : (textOrUndefined(agentFile) ?? agentFileOf(host, path, agentId)),
     importer,
     sessionId: String(json['session_id']),
     agentId,

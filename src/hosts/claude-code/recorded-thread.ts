@@ -228,7 +228,8 @@ export class RecordedThread implements HostThread {
 
   /**
    * The answers until a time, with the ids under which their calls are recorded. A call that was recorded without an id of the host is
-   * the one with the same tool and arguments that began between this answer and the next one.
+   * the first one with the same tool and arguments that began after the answer before this one, and before the next one. A host may
+   * date a call before its answer.
    */
   #identified(all: readonly SessionAnswer[], untilMs: number): readonly SessionAnswer[] {
     const answers = all.filter(({ atMs }) => atMs <= untilMs);
@@ -241,10 +242,11 @@ export class RecordedThread implements HostThread {
       .toSorted((a, b) => a.atMs - b.atMs);
     const identify = (answer: SessionAnswer, index: number): SessionAnswer => {
       const nextAtMs = answers[index + 1]?.atMs ?? Infinity;
+      const fromMs = answers[index - 1]?.atMs ?? answer.atMs - MAX_LEAD_MS;
       const calls = answer.calls.map((call): TranscriptCall => {
         const known = call.ended !== undefined && (call.ended.endedAtMs ?? 0) > untilMs ? withoutEnd(call) : call;
         const key = paired.length === 0 ? '' : this.#options.pairKey(call);
-        const found = paired.findIndex((one) => one.key === key && one.atMs >= answer.atMs && one.atMs < nextAtMs);
+        const found = paired.findIndex((one) => one.key === key && one.atMs >= fromMs && one.atMs < nextAtMs);
         const [own] = found === -1 ? [] : paired.splice(found, 1);
         if (own === undefined) return known;
         const id = `${own.key}${own.atMs}`;
@@ -357,6 +359,9 @@ export class RecordedThread implements HostThread {
 
 /** Events at which the host has written all of its last answer. */
 const WHOLE_AT: ReadonlySet<HostEvent['kind']> = new Set(['session_ended', 'failed', 'stopped', 'seen']);
+
+/** A call may be dated before its answer by this time. The longest measured one is 20 ms, in Copilot CLI. */
+const MAX_LEAD_MS = 500;
 
 /** Matches an id that the host did not give; see `pairKey`. */
 const PAIRED = /^(call-[^@]+@)(\d+)$/;

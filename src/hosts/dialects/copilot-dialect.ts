@@ -30,9 +30,11 @@ export const copilotDialect: HookDialect = {
     const result = isJsonObject(answer) ? (answer['text_result_for_llm'] ?? '') : answer;
     const type = isJsonObject(answer) ? answer['result_type'] : undefined;
     const exitCode = typeof result === 'string' ? (shellAnswer(result)?.exitCode ?? 0) : 0;
+    const ofAgent = agentOf(json);
     const isEnd = name === 'PostToolUse' || name === 'PostToolUseFailure';
     return {
       ...event,
+      ...ofAgent,
       forced_prompts: true,
       has_no_batches: true,
       ...(isCamel(json) ? {} : { names_differ: true }),
@@ -43,6 +45,7 @@ export const copilotDialect: HookDialect = {
       ...(exitCode !== 0 || (type !== undefined && type !== 'success') ? { is_error: true } : {}),
       ...(type === 'rejected' || type === 'denied' ? { outcome: 'refused' } : {}),
       // Copilot CLI writes its file while the hook runs.
+      ...(name === 'Stop' && ofAgent !== undefined ? { hook_event_name: 'SubagentStop' } : {}),
       ...(name === 'Stop' ? { written_until_ms: Date.parse(String(timestamp)) } : {}),
     };
   },
@@ -53,6 +56,12 @@ export const copilotDialect: HookDialect = {
     return output === undefined ? answer : { ...answer, additionalContext: output.additionalContext };
   },
 };
+
+/** The session and the subagent of an event, in which a subagent has a session of its own. */
+function agentOf({ agentId, agentType, parentAgentId }: HookPayload): HookPayload | undefined {
+  if (typeof agentId !== 'string' || typeof parentAgentId !== 'string') return undefined;
+  return { session_id: parentAgentId, agent_id: agentId, agent_type: agentType };
+}
 
 function hasName(json: HookPayload): boolean {
   return typeof json['hook_event_name'] === 'string';

@@ -96,7 +96,7 @@ function itemsIn(
 
 function partIn(items: Iterable<ImportItem>, { agentId, hasOtherCalls, importer, modelId }: SessionFile): SessionPart {
   // A file may contain other runs too.
-  const isRun = (runKey: string): boolean => runKey.includes('/') === (agentId !== undefined);
+  const isRun = (runKey: string): boolean => (agentId === undefined ? !runKey.includes('/') : runKey.endsWith(agentId));
   const answers = new Answers(importer.format);
   for (const item of items) if (item.type === 'record' && isRun(item.runKey)) answers.take(item.payload, item.atMs);
   const { costUsd } = answers;
