@@ -265,14 +265,8 @@ export {
   type FeedbackOptions,
 } from './core/steering/feedback/evaluate-feedback.ts';
 export type { SpeakerSource } from './core/steering/feedback/advice-slices.ts';
-export {
-  type FeedbackFault,
-  type FeedbackFaultHandler,
-  renderAssessment,
-  renderFeedback,
-  type InjectionProblem,
-  type GuidanceFault,
-} from './core/steering/feedback/check-draft.ts';
+export { renderAssessment, renderFeedback, type InjectionProblem } from './core/steering/feedback/check-draft.ts';
+export type { AdviceFault, FeedbackFault, FeedbackFaultHandler, GuidanceFault } from './core/steering/advice-engine.ts';
 export type { FiredTrigger, FeedbackEvaluation, ProducedFeedback } from './core/steering/feedback/run-speakers.ts';
 export { observerAsProvider } from './core/steering/feedback/speaker.ts';
 export { PendingObserverTrigger, pendingTriggers } from './core/steering/feedback/advice-slices.ts';

@@ -228,7 +228,6 @@ export class EffectRowFold {
     this.#view.fold(record);
   }
 
-  /** Returns the row for the records read until now. */
   row(): EffectRow {
     const { advice, lostRecords, outcome, started } = this.#view;
     const counts = new Map<string, { provider: string; delivery: Delivery; count: number }>();

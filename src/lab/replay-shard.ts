@@ -69,7 +69,6 @@ export class RunReplay {
     }
   }
 
-  /** Returns the row for the records read until now. */
   row(): RunRow {
     return {
       id: this.#id,

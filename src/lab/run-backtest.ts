@@ -187,7 +187,6 @@ interface ReportSetup {
   readonly signal?: string | undefined;
 }
 
-/** A run with its expected result and its part of the split. */
 interface KnownRun {
   readonly row: JoinedRow;
   readonly positive: boolean | null;
@@ -380,7 +379,6 @@ interface JoinedRuns {
   /** The rows in input order. Their ids are unique across all shards. */
   readonly rows: readonly JoinedRow[];
   readonly problems: readonly ShardProblem[];
-  /** Number of runs with the id of an earlier run. */
   readonly repeated: number;
 }
 

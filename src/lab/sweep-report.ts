@@ -12,7 +12,6 @@ import type { Configuration } from './configuration.ts';
 import { shareOf } from './statistics.ts';
 import type { FiringKey } from './run-row.ts';
 
-/** A numeric field to vary, and its values. */
 export interface Sweep {
   readonly field: string;
   readonly values: readonly number[];
@@ -228,7 +227,6 @@ function callsByProvider(pairs: readonly number[], keys: readonly FiringKey[]): 
   return calls;
 }
 
-/** The firings of one provider in one run under two configurations. */
 interface PairedFirings<Firing> {
   /** Pairs of firings at the same call. */
   readonly same: readonly (readonly [Firing, Firing])[];

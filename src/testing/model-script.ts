@@ -17,7 +17,6 @@ export interface ModelUsage {
   readonly cacheReadTokens?: number;
 }
 
-/** One response of a scripted model, independent of the model provider. */
 export interface ModelTurn {
   readonly text?: string;
   /** Tool calls of the response, issued in parallel. */

@@ -59,7 +59,6 @@ export class CallBook {
     return this.#calls.get(id)?.recordedId ?? id;
   }
 
-  /** Called when a tool starts. */
   begin(id: string, name: string, args: unknown): void {
     const bookedCall = this.#calls.get(id);
     const call =

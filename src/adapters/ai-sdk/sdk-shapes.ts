@@ -15,7 +15,6 @@ export type SdkFields = Readonly<Record<string, unknown>>;
 /** A request from the SDK to a model. Only `prompt` is required. */
 export type ModelRequest = SdkFields & { readonly prompt: readonly PromptMessage[] };
 
-/** A message of a request, in the SDK's format for models. */
 export interface PromptMessage {
   readonly role: string;
   /** A string for `system`, otherwise a list of parts. */

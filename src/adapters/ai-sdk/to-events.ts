@@ -7,7 +7,6 @@ import type { GeneratedAnswer } from './model-answer.ts';
 import { readArgs } from './read-answer.ts';
 import { textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 
-/** A tool's result in a request, as the model reads it. */
 export interface PromptResult {
   readonly id: string;
   readonly name: string;

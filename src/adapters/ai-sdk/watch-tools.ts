@@ -81,7 +81,6 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
   return isPromiseLike(result) ? Promise.resolve(result).then(succeed, fail) : succeed(result);
 }
 
-/** Handles for a tool that yields several results. */
 interface EachWatch {
   readonly id: string;
   readonly calls: CallBook;

@@ -91,7 +91,6 @@ interface HookContext {
   readonly isCancelled: boolean;
 }
 
-/** Reports the event to the run, and answers the hook with the advice. */
 function answerHook(event: HostEvent, context: HookContext): ClaudeHookAnswer {
   const { session } = context;
   if (event.sessionId !== undefined) session.identify({ conversationId: event.sessionId });

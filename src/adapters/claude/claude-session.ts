@@ -44,7 +44,6 @@ export class ClaudeSession {
     return costUsd === undefined ? {} : { usage: { costUsd } };
   }
 
-  /** Adds newly reported identity fields to the run. */
   identify(knownIdentity: KnownIdentity): void {
     const identity: Mutable<KnownIdentity> = { ...this.#identity, ...knownIdentity };
     if (this.#isConversationNamed) delete identity.conversationId;
@@ -135,7 +134,6 @@ export class ClaudeSession {
 
 const sessions = new WeakMap<Run, ClaudeSession>();
 
-/** Returns the session of a run. The hooks, messages and tools of the run share it. */
 export function claudeSessionOf(run: Run): ClaudeSession {
   const knownSession = sessions.get(run);
   if (knownSession !== undefined) return knownSession;

@@ -188,12 +188,10 @@ export class ClaudeThread {
     });
   }
 
-  /** Called when a message reports that a call was denied. */
   deny(callId: string): void {
     this.#deniedCalls.set(callId, true);
   }
 
-  /** Called when all calls of an answer have ended. */
   endBatch(): void {
     this.tellAnswer(false);
     this.#isTurnOpen = false;
@@ -288,7 +286,6 @@ export class ClaudeThread {
     this.#settleAdvice(false);
   }
 
-  /** Called when the subagent of this thread has finished. */
   end(ending: AgentEnding = {}): void {
     this.close();
     this.emit({ type: 'agent_end', ...ending });

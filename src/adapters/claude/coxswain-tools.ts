@@ -21,7 +21,6 @@ export interface ClaudeToolHandles<Server> {
   readonly z: ZodHandle;
 }
 
-/** The zod functions that describe the arguments of the tool. */
 export interface ZodHandle {
   string(): ZodText;
   enum(values: string[]): { describe(text: string): unknown };

@@ -33,7 +33,6 @@ export interface ShownResult {
   readonly isError: boolean;
 }
 
-/** A message of the SDK's stream with the fields that coxswain uses. */
 export type SessionMessage =
   | { readonly kind: 'init'; readonly sessionId?: string; readonly modelId?: string }
   | { readonly kind: 'answer'; readonly place: MessagePlace; readonly part: StreamedPart }

@@ -59,7 +59,6 @@ export function currentRun(where: string, source: RunSource): () => Run {
 /** The parts of an agent's identity that the SDK reports. */
 export type KnownIdentity = Partial<Pick<AgentIdentity, 'conversationId' | 'agentName' | 'modelId'>>;
 
-/** Returns the run's identity, extended with newly reported fields. */
 export function identityOf(run: Run, known: KnownIdentity): AgentIdentity {
   const { id: runId, parentRunId, depth } = run;
   return { runId, ...present({ parentRunId }), depth, ...known };

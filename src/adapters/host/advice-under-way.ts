@@ -102,7 +102,6 @@ export class AdviceUnderWay {
     this.#placedAdvice.push(...previous.#placedAdvice.splice(0));
   }
 
-  /** Records all remaining advice as undelivered. */
   close(reason: string): void {
     this.#failedRequest?.settle();
     this.#failedRequest = undefined;

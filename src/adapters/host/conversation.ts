@@ -59,7 +59,6 @@ export class Conversation {
   readonly run: Run;
   readonly #options: ConversationOptions;
   readonly #advice: AdviceUnderWay;
-  /** Calls of the last answer, and calls that are still running. */
   readonly #calls: UnansweredCalls = new UnansweredCalls();
   #requests = 0;
   #isAsking = false;

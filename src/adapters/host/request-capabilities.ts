@@ -8,7 +8,6 @@ export interface RequestNotes {
   readonly pre_response?: string;
 }
 
-/** The capabilities of an adapter that adds advice to requests and tool results. */
 export function requestCapabilities(notes: RequestNotes): AdapterCapabilities {
   const inRequest = { persistence: 'ephemeral', timing: 'before', channel: 'request' } as const;
   const inResult = { persistence: 'persistent', channel: 'tool-result' } as const;

@@ -6,7 +6,6 @@ import { STREAM_LEFT } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
 import type { Run } from '../../core/run/run.ts';
 
-/** The conversation of a run, with data about its last request. */
 export interface Followed {
   readonly conversation: Conversation;
   /** Number of items in the input of the last request. */
@@ -58,12 +57,10 @@ export class AgentRuns {
     return [...this.#all].some(({ conversation }) => conversation.hasAsked);
   }
 
-  /** Returns the conversation of a request that is made now. */
   asking(): Followed {
     return this.of(this.scope.asking);
   }
 
-  /** Returns the conversation of the agent that calls a tool now. */
   calling(): Followed {
     return this.of(this.scope.calling);
   }

@@ -3,7 +3,6 @@ import type { SentRequest } from '../host/conversation.ts';
 import { isModels, newsOfItems } from '../host/response-items.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 
-/** The body of a request with the fields that coxswain uses. */
 export interface ModelRequest {
   readonly api: 'chat' | 'responses';
   /** Messages of chat completions, or items of the Responses input. */

@@ -236,7 +236,6 @@ function isRunnable(inner: object | undefined): inner is RunnableFunction {
   return inner !== undefined && 'function' in inner && typeof inner.function === 'function';
 }
 
-/** Returns the function, parser and name that replace those of the tool. */
 function steeredFunction(parts: RunnableParts, inner: RunnableFunction): RunnableFunction {
   const name = inner.name ?? inner.function.name;
   const { parse } = inner;

@@ -16,7 +16,6 @@ export type CommandFunction = (...parameters: never[]) => Promise<number | void>
 
 export interface CommandDefinition {
   readonly name: string;
-  /** The description of the command in the command list. */
   readonly summary: string;
   /** The description in the help of the command. Default: the summary. */
   readonly description?: string;

@@ -102,7 +102,6 @@ export class RunTotals {
   get outcomes(): readonly (readonly [string, RunTally])[] {
     return byRuns(this.#outcomes);
   }
-  /** Totals by pattern kind, the most frequent kind first. */
   get patterns(): readonly (readonly [string, RunTally])[] {
     return byRuns(this.#patterns);
   }

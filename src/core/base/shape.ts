@@ -87,7 +87,6 @@ interface ObjectRules {
   readonly strict?: boolean;
 }
 
-/** Two or more shapes that differ in their JSON type. */
 export interface EitherShape {
   readonly kind: 'either';
   readonly shapes: readonly Shape[];

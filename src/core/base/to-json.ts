@@ -104,7 +104,6 @@ export class ValueBudget {
     this.note = note;
   }
 
-  /** Resets the budget for the next event. */
   renew(nowMs: number): void {
     this.nodes = VALUE_LIMITS.nodes;
     this.#chars = VALUE_LIMITS.chars;

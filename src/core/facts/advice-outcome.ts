@@ -92,7 +92,6 @@ export interface AdviceOutcomeOptions {
 const MAX_FLAGGED = 256;
 const DEFAULT_MAX_PIECES = 1_000;
 
-/** Facts that the run view provides about a record. */
 interface FoldedRecord {
   /** Number of calls of the run, including this record. */
   readonly calls: number;

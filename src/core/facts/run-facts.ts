@@ -154,11 +154,9 @@ export interface AdviceTally {
   readonly cleared: number;
   /** Number of delivered pieces about a pattern with fewer than ten calls after delivery. */
   readonly endedEarly: number;
-  /** Number of delivered pieces with a call after delivery. */
   readonly withNext: number;
   /** Number of pieces in `withNext` after which the agent repeated its call. */
   readonly repeated: number;
-  /** Number of delivered pieces that the agent acknowledged. */
   readonly answered: number;
 }
 

@@ -205,7 +205,6 @@ export class RunView {
     return call;
   }
 
-  /** Ids, times, counts and the outcome, for a list of runs. */
   get counts(): RunSummary {
     return this.#counter.summary();
   }

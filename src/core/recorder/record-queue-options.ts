@@ -108,10 +108,8 @@ export interface RecorderHealth {
   readonly written: number;
   /** Number of lost records. The queue was full, or the sink refused them permanently. A gap record replaces them. */
   readonly dropped: number;
-  /** Number of failed appends and flushes of the sink. */
   readonly faults: number;
   readonly lastFault?: string;
-  /** Number of batches that were retried or will be retried. */
   readonly retries: number;
   /** Number of runs whose records are being retried, and how long the first of these runs has been failing. */
   readonly failingRuns: number;

@@ -23,7 +23,6 @@ import { KINDS } from '../records/kinds.ts';
 import type { RunIdentity, TrajectoryPayload } from '../records/trajectory-record.ts';
 import type { InputCounts, InputFault } from '../base/input-fault.ts';
 
-/** Counts faults in the input of a process's runs. */
 export class InputTally {
   readonly #counts: Mutable<InputCounts> = {};
   #isClean = true;

@@ -302,7 +302,6 @@ export class TrajectoryRecorder implements EventObserver {
     return run.identify(this.#log(identity), identity, atMs);
   }
 
-  /** Records the held events of a run that another run interrupts. */
   #abandonHeld(openRuns: HeldRun[]): void {
     const current = openRuns.at(-1);
     if (current === undefined || current.runId !== undefined) return;

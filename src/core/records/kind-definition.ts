@@ -23,7 +23,6 @@ export function roleOf({ kind }: TrajectoryPayload): KindDefinition['role'] {
   return kind === 'unrecognised' ? 'input' : DEFINITIONS[kind].role;
 }
 
-/** Returns how a payload is presented. An unknown kind is a detail. */
 export function rowOf({ kind }: TrajectoryPayload): KindDefinition['row'] {
   return isKnownKind(kind) ? DEFINITIONS[kind].row : 'detail';
 }

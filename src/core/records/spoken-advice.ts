@@ -8,7 +8,6 @@ export const SEVERITIES: readonly Severity[] = CHOICES.severity;
 /** An observation about the trajectory, that is, the sequence of the agent's calls. */
 export type Observation = ShapeOf<'observation'>;
 
-/** The common fields of feedback and assessments. */
 export type SpokenAdvice = ShapeOf<'spoken_advice'>;
 
 /** Feedback as stored. Plain data. */

@@ -3,7 +3,6 @@ import { ALNUM, DASH, DOT, UNDERSCORE } from './char-class.ts';
 /** The characters of names. */
 export const NAME_UNITS: number = ALNUM | UNDERSCORE | DASH | DOT;
 
-/** How strongly a name indicates that its value is a secret. */
 export type NameStrength = 'none' | 'weak' | 'strong' | 'authorization' | 'cookie' | 'set-cookie';
 
 const STRONG = [

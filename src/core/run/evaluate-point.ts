@@ -23,6 +23,7 @@ import { deadlineOf, EMPTY_STEERING, knownUsage, type SteeringState } from './ru
 import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
 import type { Session } from '../session/session.ts';
 import type { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
+import { faultDraft } from '../steering/advice-engine.ts';
 
 export interface PointInput {
   readonly nowMs: number;
@@ -69,7 +70,6 @@ function stateAfter(
   return isSame ? state : { ...state, ledger, guidance, verdicts: NO_VERDICTS };
 }
 
-/** Applies noise control and holds its ledger. */
 class NoiseGate {
   ledger: AdviceLedger;
   readonly #input: PointInput;
@@ -131,10 +131,8 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       feedback: item.feedback,
       text: item.text,
     })),
-    ...faults.flatMap(({ provider, phase, code, message }): readonly DerivedDraft[] =>
-      // An overrun depends on the speed of the machine, so it is recorded as a separate input.
-      code === 'provider-overrun' ? [] : [{ kind: 'provider_failed', provider_name: provider, phase, code, message }],
-    ),
+    // An overrun depends on the speed of the machine, so it is recorded as a separate input.
+    ...faults.filter(({ code }) => code !== 'provider-overrun').map(faultDraft),
   ];
 }
 
@@ -176,31 +174,22 @@ function speakGuidance(
 }
 
 function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): readonly DerivedDraft[] {
-  const drafts: DerivedDraft[] = [];
-  for (const { providerName, injection, decisionPoint, classification } of produced) {
-    drafts.push({
+  if (produced.length === 0 && faults.length === 0 && skipped.length === 0) return NOTHING;
+  // An invalid draft is a fault of the provider and is recorded. A limit that was reached is not recorded.
+  const invalid = skipped.filter(({ reason }) => reason.startsWith('invalid-'));
+  return [
+    ...produced.map(({ providerName, injection, decisionPoint, classification }): DerivedDraft => ({
       kind: 'guidance_produced',
       provider_name: providerName,
       injection,
       decision_point: decisionPoint,
       classification,
-    });
-  }
-  for (const { provider, phase, code, message } of faults) {
-    drafts.push({ kind: 'provider_failed', provider_name: provider, phase, code, message });
-  }
-  for (const { providerName, reason } of skipped) {
-    // An invalid draft is a fault of the provider and is recorded. A limit that was reached is not recorded.
-    if (!reason.startsWith('invalid-')) continue;
-    drafts.push({
-      kind: 'provider_failed',
-      provider_name: providerName,
-      phase: 'provide',
-      code: 'provider-invalid',
-      message: reason,
-    });
-  }
-  return drafts;
+    })),
+    ...faults.map(faultDraft),
+    ...invalid.map(({ providerName: provider, reason: message }) =>
+      faultDraft({ provider, phase: 'provide', code: 'provider-invalid', message }),
+    ),
+  ];
 }
 
 /** Returns a provider configuration for each choice that a model has made since the last evaluation. */

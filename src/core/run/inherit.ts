@@ -6,7 +6,6 @@ import type { ChildOptions } from './run-options.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 import { deadlineAtMs, type RunSituation } from './run-situation.ts';
 
-/** The values of a run that its children inherit. */
 export interface Heritage {
   readonly prompt: PromptTemplate;
   readonly situation: RunSituation;

@@ -1,7 +1,6 @@
 import { addUsage, BUDGET_PARTS, type BudgetUsage } from '../base/budget.ts';
 
 export interface FamilyMember {
-  /** Called when an inherited deadline changes. */
   followDeadline(deadlineAtMs: number | null): void;
   /** Called when a child run ended. @param usage  usage of the child and its descendants since the child last ended */
   childEnded(childRunId: string, usage: BudgetUsage): void;
@@ -71,7 +70,6 @@ export class RunFamily {
     }
   }
 
-  /** Propagates a new deadline to the children that inherit it. */
   deadlineSet(deadlineAtMs: number | null): void {
     for (const child of this.#open) {
       if (!child.#followsDeadline) continue;

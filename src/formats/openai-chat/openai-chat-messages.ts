@@ -157,7 +157,6 @@ interface ChatDialect {
 
 const ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'model', 'tool', 'function']);
 
-/** Returns true for an object with one of OpenAI's chat roles. */
 export function isChatMessage(value: unknown): value is JsonMembers {
   return isJsonObject(value) && ROLES.has(value.role);
 }

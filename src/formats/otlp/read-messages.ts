@@ -25,7 +25,6 @@ export interface TracedMessage {
 
 type GivenRole = 'system' | 'user' | 'assistant';
 
-/** A result of a call that a later request repeats. */
 export interface TracedResult {
   readonly id: string | undefined;
   readonly result: Json;

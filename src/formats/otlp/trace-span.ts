@@ -108,7 +108,6 @@ function partsUnder(attributes: JsonObject, prefix: string): Json | undefined {
 const MAX_STEPS = 16;
 const INDEX = /^\d{1,6}$/;
 
-/** Converts a tree to JSON. A tree whose keys are all numbers is a list. */
 function jsonOfTree(tree: Tree): Json {
   const entries = [...tree].map(([key, value]) => [key, value instanceof Map ? jsonOfTree(value) : value] as const);
   if (!entries.every(([key]) => INDEX.test(key))) return Object.fromEntries(entries);

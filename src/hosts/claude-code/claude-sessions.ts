@@ -338,7 +338,6 @@ interface AgentIds {
   readonly sessionId: string;
 }
 
-/** Describes how to process one event within its run. */
 interface SteppedRun extends Pick<RunStepWork<ClaudeState, HookStep>, 'identity' | 'begin' | 'passes' | 'others'> {
   /** Unix milliseconds; null without a deadline; undefined for a session. */
   readonly sessionDeadlineAtMs?: number | null;

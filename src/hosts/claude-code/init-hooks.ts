@@ -16,7 +16,6 @@ export function timeoutOf(event: string): number {
   return STOPS.has(event) ? STOP_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
 }
 
-/** A group of hooks in the settings, in the format of Claude Code. */
 export interface HookGroup {
   readonly matcher?: string;
   readonly hooks: readonly HookEntry[];

@@ -5,7 +5,6 @@ import { hasCode } from '../../core/base/error.ts';
 import { readGuarded } from '../../core/node/guarded-file.ts';
 import { isJsonObject, jsonOf } from '../../core/base/json.ts';
 
-/** A Claude Code session whose process is running. */
 export interface OpenSession {
   /** The reason why the session is waiting, in Claude Code's words, for example `permission prompt`. */
   readonly waitingFor?: string;

@@ -28,7 +28,6 @@ import type { ClaudeState } from './claude-state.ts';
 
 export interface RecordedThreadOptions {
   readonly run: Run;
-  /** Returns the current state, computed from the run's records. */
   readonly state: () => ClaudeState;
   readonly deadline: TimeSpan | undefined;
   readonly deadlineFrom: 'session' | 'prompt';

@@ -40,7 +40,6 @@ export interface SpilledEvent {
   readonly arrivedAtMs: number;
 }
 
-/** Numbers of spill files next to a store. */
 export interface SpillCounts {
   readonly waiting: number;
   /** Files that a killed process left incomplete, or that the disk damaged. */

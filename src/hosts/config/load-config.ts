@@ -83,7 +83,6 @@ function withoutFiles({ projectFolder, homeFolder = projectFolder }: LoadConfigO
 /** The exports of a loaded configuration module, or the error that it threw. */
 type LoadedModule = { readonly exported: unknown } | { readonly thrown: unknown };
 
-/** The decoded content of one configuration file. */
 interface Layer {
   readonly config: CoxswainConfig;
   readonly code?: CodeSection;
@@ -181,7 +180,6 @@ export function defineConfig(config: CodeConfig): CodeConfig {
   return config;
 }
 
-/** The JSON fields and the code of a configuration module. */
 export interface ReadModule {
   /** The JSON fields, as input of `readConfig`. */
   readonly data: unknown;

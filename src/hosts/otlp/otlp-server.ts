@@ -14,7 +14,6 @@ import { readGuarded, replaceGuarded } from '../../core/node/guarded-file.ts';
 import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/state-places.ts';
 
 export interface OtlpServerOptions {
-  /** An IP address or host name of this machine. */
   readonly host: string;
   /** Port to listen on. 0 selects any free port. */
   readonly port: number;

@@ -5,7 +5,6 @@ import { RecentUsages, WaitingText } from './waiting-text.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The part of pi's handler context that coxswain uses. */
 interface PiContext {
   readonly cwd?: string;
   readonly model?: { readonly id?: string };

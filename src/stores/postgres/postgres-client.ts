@@ -7,7 +7,6 @@ export type PostgresValue = string | null;
 /** A row by column name. */
 export type PostgresRow = Readonly<Record<string, unknown>>;
 
-/** Runs statements on one connection or a pool. */
 export interface PostgresSession {
   /** Runs SQL. With values, it is one statement, prepared once per connection. Without values, it may be several statements. */
   query(text: string, values?: readonly PostgresValue[]): Promise<readonly PostgresRow[]>;
@@ -19,7 +18,6 @@ export interface PostgresListener {
   onListening(): void;
 }
 
-/** Statements, transactions and messages over a pool. */
 export interface PostgresClient extends PostgresSession {
   /** Runs BEGIN, `work` and COMMIT on one connection. If `work` throws, runs ROLLBACK and throws the same error. */
   transaction<T>(work: (session: PostgresSession) => Promise<T>): Promise<T>;

@@ -13,7 +13,6 @@ import type { LiveReader } from '../../core/store/trajectory-store.ts';
  */
 const MAX_CONNECTIONS = 4;
 
-/** Options for opening a PostgreSQL store by address. */
 interface OpenOptions {
   /** Maximum time in milliseconds for which a call retries after a lost connection. */
   readonly waitMs: number;

@@ -10,7 +10,6 @@ import { createSqliteSession, readSqliteRun, type SqliteRead } from './sqlite-re
 import { toStoreError } from '../../core/store/store-error.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 
-/** The part of a store that a process needs for one step of a run. */
 export type OneShotStore = Pick<TrajectoryStore, 'transact' | 'readRun' | 'close'>;
 
 /**

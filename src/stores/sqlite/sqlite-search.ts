@@ -72,7 +72,6 @@ export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery):
   return { hits: hits.slice(0, limit + 1), damaged };
 }
 
-/** The part of a run that a status line shows. */
 interface RunGlance {
   readonly summary: RunSummary;
   /** The records about patterns, deadlines and tokens at the run's beginning and end, in order. */

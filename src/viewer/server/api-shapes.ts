@@ -360,7 +360,6 @@ export interface RunAnswer {
   readonly overview: Overview;
 }
 
-/** A placeholder for a value that is too long. */
 export interface CutText {
   readonly $cut: { readonly chars: number; readonly preview: string };
 }
@@ -427,7 +426,6 @@ export interface LabelsAnswer {
   readonly labels: readonly LabelRow[];
 }
 
-/** The runs of one task, or the runs in which one pattern was flagged. */
 export interface TaskGroup {
   /** The task, or the kind of the pattern. */
   readonly task: string;

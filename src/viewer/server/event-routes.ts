@@ -60,7 +60,6 @@ async function* feedEvents(sources: readonly ListedSource[], signal: AbortSignal
   }
 }
 
-/** Waits for the given time, or until the signal is aborted. */
 async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   await sleep(durationMs, undefined, { signal, ref: false }).catch(() => {});
 }

@@ -33,7 +33,6 @@ interface Candidate {
   readonly key: number;
 }
 
-/** The matching runs found until now. */
 export interface ListMatches extends Matches {
   /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;

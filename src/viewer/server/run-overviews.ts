@@ -27,7 +27,6 @@ interface IndexedRun {
   readonly extras: RunExtras;
 }
 
-/** Returns a fingerprint of the run's state, computed from its row in the store. */
 function fingerprintOf(run: RunSummary): string {
   return hashText(JSON.stringify(run));
 }

@@ -10,7 +10,6 @@ import type { ViewerSource } from './viewer-source.ts';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 
-/** The data that the routes share. */
 export interface ViewerState {
   readonly sources: readonly ViewerSource[];
   readonly list: RunList;

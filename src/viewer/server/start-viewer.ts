@@ -24,7 +24,6 @@ import { problemOf } from './viewer-fault.ts';
 import { ViewerSource } from './viewer-source.ts';
 
 export interface ViewerOptions {
-  /** Stores, files, folders or globs. */
   readonly paths: readonly string[];
   /** Session files of agent programs, newest first. They are one more source. A session that a store also has is listed once. */
   readonly sessions?: readonly FoundSession[];

@@ -129,7 +129,6 @@ function limitsText({
   ].join(', ');
 }
 
-/** Formats the steering of a configuration as a short table. */
 export function steeringText({ resolved, config }: LoadedConfig, { paint }: Terminal): string {
   const { steering, deadline, deadlineFrom, holdout, store, redaction, gc, completion } = resolved;
   const facts: readonly (readonly [string, string])[] = [

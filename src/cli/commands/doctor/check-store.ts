@@ -50,7 +50,6 @@ export async function checkStore(store: ResolvedStore, cwd: string): Promise<rea
   ];
 }
 
-/** Checks that the database server responds and that its schema is writable. */
 async function checkServer({ address }: ResolvedStore): Promise<DoctorLine> {
   const shownAddress = shownStore(address);
   try {
@@ -211,7 +210,6 @@ interface CanaryEvent {
   readonly prompt: string;
 }
 
-/** Creates a test event with a new session id. */
 function canaryEvent(projectFolder: string): CanaryEvent {
   return {
     session_id: CANARY_PREFIX + randomBytes(6).toString('hex'),

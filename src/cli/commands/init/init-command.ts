@@ -122,7 +122,6 @@ function checkOptions({ project, shared, user }: InitOptions, namedHost: HostNam
   }
 }
 
-/** States which hooks of Claude Code were chosen, and why. */
 function setNoteOf(version: string, { guidesBeforeCalls, hasBatches }: HookNeeds): string {
   if (!hasBatches) {
     return (

@@ -28,14 +28,12 @@ export const GROUPINGS = ['project', 'person', 'agent'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 const GROUPS_NAME = { project: 'projects', person: 'people', agent: 'agents' } as const;
 
-/** Totals of the runs of a project, person or agent. */
 interface GroupTally {
   readonly count: number;
   /** Number of runs that failed, or ended or were cut off before they gave an answer. */
   readonly died: number;
 }
 
-/** A project, person or agent and its listed runs. */
 export interface ListedGroup extends GroupTally {
   /** Name of the group. For a project: its folder. */
   readonly name: string;

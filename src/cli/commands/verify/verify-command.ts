@@ -60,7 +60,6 @@ export async function verifyCommand(
   }
 }
 
-/** Formats a problem in one line that begins with its position. */
 export function storeProblemText({ runId, seq, place, problem }: StoreProblem): string {
   const location = [
     ...(runId === undefined ? [] : [`run ${printableCut(runId, 80)}`]),

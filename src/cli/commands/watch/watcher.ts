@@ -293,7 +293,6 @@ function keyOf({ id }: ReadRun, { isStore = false }: WatchedSource): string {
 const ID_CHARS = 8;
 const NAME_CHARS = 16;
 
-/** Assigns short unique names to runs. */
 class RunLabels {
   readonly #labels = new Set<string>();
 

@@ -3,7 +3,6 @@ import type { Command, SyntaxNode } from 'unbash';
 import { wordSet } from './shell-program.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 
-/** The output of a program and its exit code. */
 export interface ShellAnswer {
   readonly text: string;
   readonly exitCode: number;

@@ -6,7 +6,6 @@ import { patchedFile } from './patch-text.ts';
 import { isMultiPurpose, kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
-/** The effect of a shell command line, derived from its syntax tree. */
 export interface ShellCommand {
   /**
    * The first program that does more than prepare another program (unlike `cd`, `export`, `echo`), such as `grep`, or an empty string.
@@ -214,7 +213,6 @@ function findWrittenFiles(program: string, args: readonly string[]): readonly st
 const WRAPPERS =
   /^(?:(?:sudo|env|time|nohup|command(?! -[vV])|exec|timeout)(?: -[ugnk] \S+| -\S+| \w+=\S*| [\d.]+[smhd]?)* |npx (?!-)|(?:uv|poetry) run |\S*python[\d.]* -m )+(?=\S)/;
 
-/** Removes wrapper programs and returns the words of the wrapped command. */
 function removeWrappers(words: readonly string[]): readonly string[] {
   const wrappers = WRAPPERS.exec(words.map((word) => word.replaceAll(/\s/g, '_')).join(' '));
   return wrappers === null ? words : words.slice(wrappers[0].split(' ').length - 1);

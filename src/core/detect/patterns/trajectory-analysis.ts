@@ -193,7 +193,6 @@ export class TrajectoryAnalysis {
   get task(): string | undefined {
     return this.#counters.task ?? undefined;
   }
-  /** Detectors that threw an error and were disabled. */
   get faults(): readonly DetectorFault[] {
     return this.#faults;
   }

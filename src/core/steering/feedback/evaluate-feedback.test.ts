@@ -12,7 +12,7 @@ import { createFeedbackScene } from '../../../../test/support/feedback-scene.ts'
 import { collectFeedback, evaluateFeedback, watchedFiles } from './evaluate-feedback.ts';
 import { createFeedbackContext } from './advice-context.ts';
 import { deadlineFeedback } from './built-in-feedback.ts';
-import type { FeedbackFault } from './check-draft.ts';
+import type { FeedbackFault } from '../advice-engine.ts';
 import { Feedback } from './advice-slices.ts';
 import { feedbackSlices } from './speaker.ts';
 

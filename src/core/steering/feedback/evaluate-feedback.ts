@@ -18,7 +18,7 @@ import {
 } from './run-speakers.ts';
 import { invalidArgument } from '../../base/error.ts';
 import { joinAdvice } from '../advice/advice.ts';
-import type { FeedbackFaultHandler } from './check-draft.ts';
+import type { FeedbackFaultHandler } from '../advice-engine.ts';
 
 /** The state of a run at the end of a tool call. */
 export interface FeedbackInput extends FeedbackContextInput {

@@ -14,7 +14,6 @@ import {
   type PatternTriggerServed,
 } from './advice-slices.ts';
 import { REFUSAL_ADVICE, refusalRule } from '../prompt/refusal.ts';
-import { STEERING_DEFAULTS } from '../prompt/define-provider.ts';
 import {
   checkDraft,
   type CheckedDraft,
@@ -22,13 +21,19 @@ import {
   MAX_FEEDBACK_CHARS,
   renderAssessment,
   renderFeedback,
+} from './check-draft.ts';
+import {
+  askInTime,
+  type AskOptions,
   type FeedbackFault,
   type FeedbackFaultHandler,
   FeedbackFaults,
-} from './check-draft.ts';
+  ignoreRejection,
+} from '../advice-engine.ts';
 import { contextFor, type Situation, lastSpokenFor } from './advice-context.ts';
 import { sessionFeedback, type Speaker } from './speaker.ts';
 import { type AdviceCandidate, levelRank, type AdviceView, decideAdvice } from '../advice/advice.ts';
+import { messageOf } from '../../base/error.ts';
 
 /** Feedback or an assessment, before delivery. Plain data. */
 export type ProducedFeedback = {
@@ -52,8 +57,6 @@ export interface FeedbackEvaluation {
 
 export interface RunSpeakersOptions extends AskOptions {
   readonly delivery: FeedbackDelivery;
-  /** Keys (`feedback:NAME`, `assessment:NAME`) of disabled providers and observers. Default: none. */
-  readonly disabled?: ReadonlySet<string> | undefined;
   /**
    * Noise control. If it returns false, the feedback is dropped and the triggers are unchanged, as if the provider had not
    * run. The next provider runs. Must not throw. Default: all feedback is admitted.
@@ -62,8 +65,6 @@ export interface RunSpeakersOptions extends AskOptions {
   /** Returns true if `admit` would refuse a provider's feedback about this pattern. The provider then does not run. */
   readonly refuses?: ((pattern: TrajectoryPattern, provider: string) => boolean) | undefined;
   readonly onFault?: FeedbackFaultHandler | undefined;
-  /** Removes secrets from drafts and fault messages. Must not throw. Default: no change. */
-  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /**
@@ -142,7 +143,7 @@ function evaluateTriggers(speaker: Speaker, situation: Situation, faults: Feedba
   try {
     return firedTriggers(speaker, situation);
   } catch (thrown) {
-    faults.reportThrown(speaker, 'trigger', thrown);
+    faults.report(speaker, 'trigger', 'provider-failed', messageOf(thrown));
     return [];
   }
 }
@@ -194,15 +195,6 @@ function dispatchFeedback(item: ProducedFeedback, session: Session): void {
   );
 }
 
-interface AskOptions {
-  /** A monotonic clock in milliseconds, such as `performance.now`. Default: overruns are not detected. */
-  readonly measureMs?: (() => number) | undefined;
-  /** Time limit of a provider or observer in milliseconds; default 50. */
-  readonly timeLimitMs?: number | undefined;
-  /** Called for each overrun with the key (`feedback:NAME`, `assessment:NAME`). Must not throw. */
-  readonly onOverrun?: ((speakerKey: string, durationMs: number) => void) | undefined;
-}
-
 interface SpeakerResult {
   /** True once `provide` was called, even if it failed. */
   readonly hasRun: boolean;
@@ -216,18 +208,12 @@ function askSpeaker(
   faults: FeedbackFaults,
   options: AskOptions,
 ): SpeakerResult {
-  const { measureMs, timeLimitMs = STEERING_DEFAULTS.providerTimeLimitMs } = options;
-  const startedMs = measureMs?.();
-  const result = callSpeaker(speaker, context, faults);
-  if (measureMs !== undefined && startedMs !== undefined) {
-    const durationMs = measureMs() - startedMs;
-    if (durationMs > timeLimitMs) {
-      const message = `took ${Math.round(durationMs)} ms, at most ${timeLimitMs} ms are allowed`;
-      faults.report(speaker, result.hasRun ? 'provide' : 'shouldRun', 'provider-overrun', message);
-      options.onOverrun?.(speaker.key, durationMs);
-    }
-  }
-  return result;
+  return askInTime(
+    () => callSpeaker(speaker, context, faults),
+    () => speaker.key,
+    options,
+    ({ hasRun }, message) => faults.report(speaker, hasRun ? 'provide' : 'shouldRun', 'provider-overrun', message),
+  );
 }
 
 function callSpeaker(speaker: Speaker, context: FeedbackContext, faults: FeedbackFaults): SpeakerResult {
@@ -246,14 +232,9 @@ function callSpeaker(speaker: Speaker, context: FeedbackContext, faults: Feedbac
     return { hasRun: true, draft: checkDraft(draft) };
   } catch (thrown) {
     if (thrown instanceof InvalidDraft) faults.report(speaker, phase, 'provider-invalid', thrown.message);
-    else faults.reportThrown(speaker, phase, thrown);
+    else faults.report(speaker, phase, 'provider-failed', messageOf(thrown));
     return { hasRun: phase === 'provide' };
   }
-}
-
-/** A promise is an invalid response. If it is rejected later, the process must not end. */
-function ignoreRejection(response: unknown): void {
-  if (response instanceof Promise) response.catch(() => undefined);
 }
 
 /** A trigger condition that was met, with its cause. Plain data. */

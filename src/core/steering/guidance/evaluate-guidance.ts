@@ -6,7 +6,8 @@ import {
 } from '../prompt/guidance-provider.ts';
 import { refusalRule } from '../prompt/refusal.ts';
 import { STEERING_DEFAULTS } from '../prompt/define-provider.ts';
-import { type GuidanceFault, completeDraft, injectionProblem } from '../feedback/check-draft.ts';
+import { completeDraft, injectionProblem } from '../feedback/check-draft.ts';
+import { askInTime, type AskOptions, type GuidanceFault, ignoreRejection } from '../advice-engine.ts';
 import { type Mutable, isJsonObject } from '../../base/json.ts';
 import {
   type ClassificationResult,
@@ -155,8 +156,7 @@ function skippedAnswer(skip: SkippedGuidance): ProviderAnswer {
 }
 
 function invalidAnswer(config: GuidanceProviderConfig, phase: GuidanceFault['phase'], value: unknown): ProviderAnswer {
-  // A provider may return a promise by mistake. If it is rejected later, the process must not end.
-  if (value instanceof Promise) value.catch(() => undefined);
+  ignoreRejection(value);
   const kind = value instanceof Promise ? 'a promise' : value === null ? 'null' : `a value of type ${typeof value}`;
   const expected = phase === 'classify' ? 'a ClassificationResult' : 'a GuidanceInjection';
   const message = `${phase} must return ${expected}, it returned ${kind} of another shape`;
@@ -262,7 +262,7 @@ export interface GuidanceEvaluation {
   readonly state: GuidanceState;
 }
 
-export interface EvaluateGuidanceOptions {
+export interface EvaluateGuidanceOptions extends AskOptions {
   /** Maximum number of guidance texts per turn over all providers; default 3. */
   readonly maxGuidancePerTurn?: number | undefined;
   /**
@@ -270,16 +270,6 @@ export interface EvaluateGuidanceOptions {
    * all guidance is admitted.
    */
   readonly admit?: ((item: ProducedGuidance) => boolean) | undefined;
-  /** Keys (`guidance:NAME`) of disabled providers. Default: none. */
-  readonly disabled?: ReadonlySet<string> | undefined;
-  /** A monotonic clock in milliseconds, such as `performance.now`. Default: overruns are not detected. */
-  readonly measureMs?: (() => number) | undefined;
-  /** Time limit of a provider in milliseconds; default 50. */
-  readonly timeLimitMs?: number | undefined;
-  /** Called for each overrun with the provider's key. The guidance is still used. Must not throw. */
-  readonly onOverrun?: ((key: string, durationMs: number) => void) | undefined;
-  /** Removes secrets from reasons and fault messages. Must not throw. Default: no change. */
-  readonly redact?: ((text: string) => string) | undefined;
 }
 
 interface Candidate {
@@ -309,7 +299,11 @@ export function evaluateGuidance(
   const faults: GuidanceFault[] = [];
   for (const config of configs) {
     if (isDisabled(config, options.disabled)) continue;
-    const answer = askInTime(config, context, options);
+    const answer = askInTime(
+      () => askProvider(config, context, options.redact),
+      () => guidanceKey(config),
+      options,
+    );
     if (answer.kind === 'candidate') candidates.push(answer);
     else if (answer.kind === 'skipped') skipped.push(answer.skip);
     else if (answer.kind === 'fault') faults.push(answer.fault);
@@ -335,20 +329,6 @@ export function evaluateGuidance(
     }
   }
   return { produced, skipped, faults, state: countedState };
-}
-
-function askInTime(
-  config: GuidanceProviderConfig,
-  context: GuidanceContext,
-  options: EvaluateGuidanceOptions,
-): ProviderAnswer {
-  const { measureMs, timeLimitMs = STEERING_DEFAULTS.providerTimeLimitMs, onOverrun, redact } = options;
-  if (measureMs === undefined) return askProvider(config, context, redact);
-  const startedMs = measureMs();
-  const answer = askProvider(config, context, redact);
-  const tookMs = measureMs() - startedMs;
-  if (tookMs > timeLimitMs) onOverrun?.(guidanceKey(config), tookMs);
-  return answer;
 }
 
 /** The key is built only if a provider is disabled, because this function runs very often. */

@@ -1,7 +1,8 @@
 import { defineEvent, type EventType } from '../../session/define-event.ts';
 import { defineSlice, type Slice, extend, none, replace, appendAll } from '../../session/define-slice.ts';
 
-import type { GuidanceFault as Fault, InjectionProblem } from '../feedback/check-draft.ts';
+import type { InjectionProblem } from '../feedback/check-draft.ts';
+import type { AdviceFault as Fault } from '../advice-engine.ts';
 import type { ClassificationResult, DecisionPoint, StoredGuidance } from '../../records/spoken-advice.ts';
 
 /** Relevant guidance that was not given. Plain JSON. */

@@ -8,7 +8,7 @@ import { toolWords } from '../../detect/calls/tool-words.ts';
 import type { GuidanceBank } from './define-guidance.ts';
 import { checkWhole } from '../prompt/define-provider.ts';
 import { cutMessage, messageOf } from '../../base/error.ts';
-import type { GuidanceFault } from '../feedback/check-draft.ts';
+import type { GuidanceFault } from '../advice-engine.ts';
 
 /**
  * The input of a model-backed classifier. It contains kinds, counts and names that were known before the run, but no arguments,
