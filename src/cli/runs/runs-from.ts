@@ -15,6 +15,7 @@ import { allRuns } from '../../core/store/all-runs.ts';
 import type { TrajectoryStore, StoreReader } from '../../core/store/trajectory-store.ts';
 import { projectAt } from '../../core/node/git-folder.ts';
 import type { Problems } from './problems.ts';
+import { thinFacts, type FactsCache } from './facts-cache.ts';
 import { createRunFold } from './run-recorder.ts';
 import { secretRemover } from './run-totals.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
@@ -40,6 +41,8 @@ interface StoreQuery {
   readonly place?: string;
   /** Returns the path of the store of a run, if there are several. */
   readonly placeOf?: (runId: string) => string | undefined;
+  /** As in `SourceQuery`. */
+  readonly cache?: FactsCache;
   /** Default: the default detectors. */
   readonly detectors?: RunFactsOptions['detectors'];
   readonly isLeftOut?: (runId: string) => boolean;
@@ -53,10 +56,16 @@ interface StoreQuery {
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
-  { detectors, isLeftOut, known, place, placeOf, sinceMs }: StoreQuery,
+  { cache, detectors, isLeftOut, known, place, placeOf, sinceMs }: StoreQuery,
 ): AsyncGenerator<RunFacts, void, void> {
   for await (const summary of allRuns(store)) {
     if (summary.lastAtMs < sinceMs || isLeftOut?.(summary.runId) === true) continue;
+    const storePlace = placeOf?.(summary.runId) ?? place ?? '';
+    const cached = cache?.get(`${storePlace} ${summary.runId}`, JSON.stringify(summary));
+    if (cached !== undefined) {
+      yield* cached;
+      continue;
+    }
     const fold = createRunFold(summary.runId, {
       place: placeOf?.(summary.runId) ?? place,
       ...present({ detectors }),
@@ -70,7 +79,9 @@ export async function* runsOfStore(
       problem ??= messageOf(error);
     }
     known?.(fold);
-    yield fold.facts(systemClock.nowMs(), problem);
+    const facts = fold.facts(systemClock.nowMs(), problem);
+    cache?.put(`${storePlace} ${summary.runId}`, JSON.stringify(summary), [facts]);
+    yield facts;
   }
 }
 
@@ -94,6 +105,8 @@ interface SourceQuery extends Pick<RunFactsOptions, 'detectors' | 'hints' | 'rec
   readonly reportsDamage?: boolean;
   /** True to report notes of the importers in addition to errors. */
   readonly isVerbose?: boolean;
+  /** Keeps what lessons need of unchanged files across processes. The facts then have nothing else. */
+  readonly cache?: FactsCache;
   readonly onSource?: (path: string) => void;
   readonly onBytes?: (read: number, total: number | undefined) => void;
   /** Called with each record and each end before the run is yielded. */
@@ -118,7 +131,9 @@ export async function* runsOfSources(
     problems.source(path);
     query.onSource?.(path);
     try {
-      yield* runsOfSource(path, ids, query, format);
+      yield* query.cache === undefined
+        ? runsOfSource(path, ids, query, format)
+        : cachedRuns(path, query.cache, query, () => runsOfSource(path, ids, { ...query, sinceMs: 0 }, format));
     } catch (error) {
       const code = error instanceof CoxswainError ? error.code : undefined;
       if (code === 'store-io' || code === 'store-closed') throw error;
@@ -129,6 +144,24 @@ export async function* runsOfSources(
     }
     problems.endSource();
   }
+}
+
+/** Yields the runs of an unchanged file from the cache; else reads it and keeps what lessons need. */
+async function* cachedRuns(
+  path: string,
+  cache: FactsCache,
+  { sinceMs = 0 }: SourceQuery,
+  read: () => AsyncGenerator<RunFacts, void, void>,
+): AsyncGenerator<RunFacts, void, void> {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const print = stats?.isFile() === true ? `${stats.size} ${stats.mtimeMs}` : undefined;
+  let runs = print === undefined ? undefined : cache.get(resolve(path), print);
+  if (runs === undefined) {
+    const project = await projectOfSource(path);
+    runs = await Array.fromAsync(read(), (run) => ({ ...thinFacts(run), project }));
+    if (print !== undefined) cache.put(resolve(path), print, runs);
+  }
+  yield* runs.filter(({ lastAtMs }) => lastAtMs === 0 || lastAtMs >= sinceMs);
 }
 
 /** The last line of a session that is being written may be incomplete. */

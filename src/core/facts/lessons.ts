@@ -214,7 +214,7 @@ function costsOf(failures: readonly PlacedFailure[]): Pick<Lesson, 'calls' | 'ms
   return sum;
 }
 
-/** Returns the text that occurs in most sessions; the first of several. */
+/** Returns the text that occurs in most sessions; the last of several. */
 function mostOf(
   texts: readonly (readonly string[])[],
 ): { readonly shown: string; readonly sessions: number } | undefined {
@@ -223,6 +223,6 @@ function mostOf(
     const known = sessions.get(text) ?? new Set();
     sessions.set(text, known.add(session));
   }
-  const [best] = [...sessions].toSorted(([, a], [, b]) => b.size - a.size);
+  const [best] = [...sessions].toReversed().toSorted(([, a], [, b]) => b.size - a.size);
   return best === undefined ? undefined : { shown: best[0], sessions: best[1].size };
 }

@@ -1,3 +1,5 @@
+import { cacheRoot } from '../../../core/node/state-places.ts';
+import { FactsCache } from '../../runs/facts-cache.ts';
 import { reportCommand, type ReportOptions } from '../report/report-command.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -8,5 +10,10 @@ export async function failuresCommand(
   terminal: Terminal,
 ): Promise<number> {
   const since = options.since ?? (paths.length === 0 ? '30d' : 'all');
-  return reportCommand(paths, { ...options, since, hasFailuresOnly: true }, terminal);
+  const cache = new FactsCache(cacheRoot({ env: process.env }));
+  try {
+    return await reportCommand(paths, { ...options, since, hasFailuresOnly: true, cache }, terminal);
+  } finally {
+    cache.close();
+  }
 }

@@ -1,5 +1,6 @@
+import type { FactsCache } from '../../runs/facts-cache.ts';
 import { homedir } from 'node:os';
-import { dirname, resolve, basename } from 'node:path';
+import { resolve, basename } from 'node:path';
 
 import { allRuns } from '../../../core/store/all-runs.ts';
 import { callNumber } from '../../../core/base/call-number.ts';
@@ -51,6 +52,8 @@ export interface ReportOptions extends ReportForm {
   readonly by?: string;
   /** Only the runs of this project: its folder, or the last part of it. */
   readonly project?: string;
+  /** Keeps the facts for what keeps failing. */
+  readonly cache?: FactsCache;
 }
 
 /** Maximum number of projects that are named. */
@@ -102,8 +105,8 @@ export async function reportCommand(
 }
 
 /** What keeps failing needs no patterns. */
-function detecting({ hasFailuresOnly }: ReportOptions): { readonly detectors?: readonly [] } {
-  return hasFailuresOnly === true ? { detectors: [] } : {};
+function detecting({ cache }: ReportOptions): { readonly detectors?: readonly []; readonly cache?: FactsCache } {
+  return cache === undefined ? {} : { detectors: [], cache };
 }
 
 async function storeReport(path: string, context: ReportContext): Promise<boolean> {
@@ -310,7 +313,7 @@ async function* reportProblems(
 /** Adds the project of the session to the runs of named files. */
 async function* withProjects(runs: AsyncIterable<RunFacts>): AsyncGenerator<RunFacts> {
   for await (const found of runs) {
-    yield { ...found, project: await projectOfSource(found.source) };
+    yield found.project === undefined ? { ...found, project: await projectOfSource(found.source) } : found;
   }
 }
 
@@ -400,7 +403,7 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
     if (storedId === undefined) {
       const { source } = found;
       if (last.source !== source) {
-        last = { source, project: projectAt(await sessionFolder(source)) ?? dirname(source) };
+        last = { source, project: found.project ?? (await projectOfSource(source)) };
       }
       yield { ...found, project: last.project };
       continue;
