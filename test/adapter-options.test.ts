@@ -4,6 +4,8 @@ import { coxswainAgent } from '../src/adapters/ai-sdk/coxswain-agent.ts';
 import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';
 import { observed } from '../src/adapters/claude/observed.ts';
 import { coxswainMiddleware } from '../src/adapters/langchain/coxswain-middleware.ts';
+import { anthropicSteering } from '../src/adapters/anthropic/anthropic-steering.ts';
+import { googleGenAiSteering } from '../src/adapters/google-genai/google-genai-steering.ts';
 import { coxswainAgents } from '../src/adapters/openai-agents/coxswain-agents.ts';
 import { openaiSteering } from '../src/adapters/openai/openai-steering.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
@@ -18,6 +20,8 @@ const handles = { createMiddleware: () => ({}), ToolMessage: Object, HumanMessag
 const ADAPTERS: readonly (readonly [name: string, adapter: Untyped, between: readonly unknown[]])[] = [
   ['openaiSteering', untyped(openaiSteering), []],
   ['coxswainAgents', untyped(coxswainAgents), []],
+  ['anthropicSteering', untyped(anthropicSteering), []],
+  ['googleGenAiSteering', untyped(googleGenAiSteering), []],
   ['coxswainAgent', untyped(coxswainAgent), []],
   ['claudeHooks', untyped(claudeHooks), []],
   ['observed', untyped(observed), [[]]],

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { anthropicCapabilities } from '../src/adapters/anthropic/capabilities.ts';
+import { googleGenAiCapabilities } from '../src/adapters/google-genai/capabilities.ts';
 import { langchainCapabilities } from '../src/adapters/langchain/capabilities.ts';
 import { openaiAgentsCapabilities } from '../src/adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../src/adapters/openai/capabilities.ts';
@@ -22,6 +24,8 @@ test.each([
   ['openai.md', openaiCapabilities],
   ['openai-agents.md', openaiAgentsCapabilities],
   ['langchain.md', langchainCapabilities],
+  ['anthropic.md', anthropicCapabilities],
+  ['google-genai.md', googleGenAiCapabilities],
 ])('%s has the capabilities of its adapter, to the letter', (page, capabilities) => {
   const expected = DECISION_POINTS.map((point) => {
     const { persistence, timing, channel = '', note = '' } = capabilities[point];

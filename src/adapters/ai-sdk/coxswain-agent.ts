@@ -196,8 +196,10 @@ export function coxswainAgent(source: RunSource, options: CoxswainAgentOptions =
   const loopOptions = { maxChars, forceTurn };
   const loops = new RunLoops((owner) => new AgentLoop(owner, guard, loopOptions));
   listenToSdkLoops();
-  if (typeof source !== 'function') loops.of(source);
-  reportUnseen(source, 'ai-sdk', { message: UNSEEN });
+  if (typeof source !== 'function') {
+    loops.of(source);
+    reportUnseen(source, 'ai-sdk', { message: UNSEEN });
+  }
   const watchOf = (): ModelWatch => {
     const loop = loops.asking(scope.asking);
     return { loop, guard, ready: async () => await loop.run.ready() };

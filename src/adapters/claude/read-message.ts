@@ -189,7 +189,7 @@ function placeOf({ agent_id, subagent_type, parent_tool_use_id }: Members): Mess
 }
 
 /** Reads token counts of the Messages API, where `input_tokens` excludes cached tokens. */
-function tokensOf(usage: unknown): Usage {
+export function tokensOf(usage: unknown): Usage {
   if (!isJsonObject(usage)) return {};
   const counts = {
     inputTokens: usage['input_tokens'],

@@ -25,7 +25,10 @@ export interface RequestNews {
 
 /** A tool result in a request. */
 export interface ShownResult extends Omit<CallResult, 'isError'> {
+  /** Empty if the provider gives calls no ids; the call is then the first open one of its tool. */
   readonly id: string;
+  /** The tool, for a result without an id. */
+  readonly name?: string;
   readonly isError?: boolean;
   /** The outcome of the call if its tool was not run, for an adapter that sees every run of a tool. */
   readonly unrun?: CallOutcome | undefined;
@@ -240,7 +243,7 @@ export class Conversation {
 
   /** Ends a call whose result appears only in the request. */
   #endFromRequest(shown: ShownResult): void {
-    const call = this.#calls.get(shown.id);
+    const call = shown.id === '' ? this.#calls.firstOf(shown.name) : this.#calls.get(shown.id);
     if (call === undefined || (call.isStarted && call.returned === undefined)) return;
     const isUnknown = this.#isUnknown(call);
     const outcome = shown.outcome ?? (call.isStarted || isUnknown ? undefined : shown.unrun);

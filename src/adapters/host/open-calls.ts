@@ -31,6 +31,11 @@ export class UnansweredCalls {
     return this.#open.get(id);
   }
 
+  /** Returns the first open call of a tool. */
+  firstOf(name: string | undefined): OpenCall | undefined {
+    return this.all().find((call) => call.name === name);
+  }
+
   /** Returns true if the run has an open or ended call with this id. */
   isKnown(id: string): boolean {
     return this.#open.has(id) || this.#ids.isUsed(id);

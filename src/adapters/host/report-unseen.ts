@@ -1,4 +1,4 @@
-import type { RunSource } from './adapter-options.ts';
+import type { Run } from '../../core/run/run.ts';
 
 /**
  * Records a fault when a run ends whose agent ran without the adapter. The fault is the only sign of this mistake: the agent works, but
@@ -8,12 +8,10 @@ import type { RunSource } from './adapter-options.ts';
  * @param unseen.isSeen   default: true if the run has a turn or a call
  */
 export function reportUnseen(
-  run: RunSource,
+  run: Run,
   where: string,
   unseen: { readonly message: string; readonly isSeen?: () => boolean },
 ): void {
-  // A run of several is known only once its agent is seen.
-  if (typeof run === 'function') return;
   const { message, isSeen = (): boolean => run.analysis.calls + run.analysis.turns > 0 } = unseen;
   run.beforeEnd(() => {
     if (!isSeen()) run.reportFault(where, new Error(message));

@@ -76,6 +76,23 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   return { result, feedback: adviceText(handles, result) };
 }
 
+/** Runs a tool whose errors do not end the agent. The error is also the result, as text. */
+export async function runKept(
+  parts: ToolParts,
+  work: ToolWork,
+): Promise<ToolReturn & { readonly thrown: { readonly error: unknown } | undefined }> {
+  let thrown: { readonly error: unknown } | undefined;
+  const run = async (): Promise<unknown> => {
+    try {
+      return await work.run();
+    } catch (error) {
+      thrown = { error };
+      throw error;
+    }
+  };
+  return { ...(await runTool(parts, { ...work, run })), thrown };
+}
+
 /**
  * Records a call that did not run because the tool's parser rejected the arguments.
  *

@@ -47,10 +47,13 @@ export function coxswainMiddleware<Middleware>(
   const scope = new RunScope(currentRun('langchain', source));
   /** The state is the message count and the system prompt of the last request. */
   const conversations = new Conversations(options, () => ({ seen: 0, system: '' }));
-  if (typeof source !== 'function') conversations.of(source);
-  reportUnseen(source, 'langchain', {
-    message: 'no request to a model was seen: pass the middleware to createAgent({ middleware: [...] })',
-  });
+  if (typeof source !== 'function') {
+    const { conversation } = conversations.of(source);
+    reportUnseen(source, 'langchain', {
+      message: 'no request to a model was seen: pass the middleware to createAgent({ middleware: [...] })',
+      isSeen: () => conversation.hasAsked || source.analysis.calls > 0,
+    });
+  }
   const make = (Message: new (fields: never) => object, fields: object): object => new Message(fields as never);
 
   const wrapModelCall = async (request: ModelCallRequest & object, handler: Handler): Promise<unknown> => {

@@ -7,11 +7,11 @@ export type {
   ChatToolCall,
   ChatToolMessage,
   CustomToolCallOutput,
-  Fetch,
   FunctionCallOutput,
   InputTextPart,
   ResponsesCustomCall,
   ResponsesFunctionCall,
   RunnableTool,
 } from './sdk-shapes.ts';
+export type { Fetch } from '../host/steered-fetch.ts';
 export type { GuidanceRole } from './to-output.ts';

@@ -14,7 +14,6 @@ import type {
   ChatToolCall,
   ChatToolMessage,
   CustomToolCallOutput,
-  Fetch,
   FunctionCallOutput,
   ResponsesCustomCall,
   ResponsesFunctionCall,
@@ -22,8 +21,8 @@ import type {
   ToolCall,
   RunnableFunction,
 } from './sdk-shapes.ts';
-import { steeredFetch, takeAnswer, type SteeredRequest } from './steered-fetch.ts';
-import { toIssuedCall, unrecognisedEvent, callsOfRunner } from './to-events.ts';
+import { steeredFetch, takeAnswer, unrecognisedEvent, type Fetch, type SteeredRequest } from '../host/steered-fetch.ts';
+import { openaiApi, toIssuedCall, callsOfRunner } from './to-events.ts';
 import { toolOutput, withGuidance, type GuidanceRole, runnerText, withFeedback } from './to-output.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { toJson } from '../../core/base/to-json.ts';
@@ -123,7 +122,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
   const prepare = (body: unknown, key: unknown): SteeredRequest | undefined => {
     const request = requestOf(body);
     if (request === undefined || !isJsonObject(body)) {
-      scope.asking.emit(unrecognisedEvent('request', body));
+      scope.asking.emit(unrecognisedEvent(openaiApi, 'request', body));
       return undefined;
     }
     const { isChained, items } = request;
@@ -148,7 +147,11 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
   return {
     fetch(base = globalThis.fetch) {
       usesFetch = true;
-      return steeredFetch(base, { guard, prepare: (bodyText) => prepare(JSON.parse(bodyText), bodyText) });
+      return steeredFetch(base, {
+        api: openaiApi,
+        guard,
+        prepare: (bodyText) => prepare(JSON.parse(bodyText), bodyText),
+      });
     },
     tool: (tool) => guard('openai tool', () => steeredRunnable(parts, tool), tool),
     tools: (tools) => {
@@ -183,7 +186,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
         const conversation = prepared?.conversation ?? conversations.of(scope.asking).conversation;
         prepared?.outgoing.accepted(prepared.channel);
         prepared = undefined;
-        takeAnswer(conversation, answer);
+        takeAnswer(openaiApi, conversation, answer);
       };
       guard('openai answer', work);
     },

@@ -72,6 +72,3 @@ export interface CustomToolCallOutput<Part> {
   call_id: string;
   output: string | (Part | InputTextPart)[];
 }
-
-/** `fetch` as the package calls it. */
-export type Fetch = typeof globalThis.fetch;

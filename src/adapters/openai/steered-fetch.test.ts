@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { Conversation } from '../host/conversation.ts';
 import { guarded } from '../host/guarded.ts';
 import { recordedRun, type RecordedRun } from '../../../test/support/recorded-run.ts';
-import type { Fetch } from './sdk-shapes.ts';
-import { steeredFetch, type SteeredFetchParts } from './steered-fetch.ts';
+import { steeredFetch, type Fetch, type SteeredFetchParts } from '../host/steered-fetch.ts';
+import { openaiApi } from './to-events.ts';
 
 const URL_OF_CHAT = 'https://api.test/v1/chat/completions';
 const POST = { method: 'POST', body: '{"messages":[]}' };
@@ -32,7 +32,7 @@ function begin(
     return { conversation, outgoing, edited: undefined, channel: '' };
   };
   const guard = guarded(recorded.run, onError === undefined ? {} : { onError });
-  return { ...recorded, parts: { guard, prepare: prepare ?? plain } };
+  return { ...recorded, parts: { api: openaiApi, guard, prepare: prepare ?? plain } };
 }
 
 test('an answer is told before the client has it', async () => {

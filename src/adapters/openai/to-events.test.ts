@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerOf, callsOfRunner, isUnfinished, toIssuedCall, unrecognisedEvent } from './to-events.ts';
+import { unrecognisedEvent } from '../host/steered-fetch.ts';
+import { answerOf, callsOfRunner, openaiApi, toIssuedCall } from './to-events.ts';
 
 test('a chat completion is a message with its calls, its usage and why it ended', () => {
   const answer = answerOf({
@@ -123,11 +124,11 @@ test.each([
 });
 
 test('a response that is worked on in the background is not finished', () => {
-  expect([isUnfinished({ status: 'queued' }), isUnfinished({ status: 'completed' }), isUnfinished(null)]).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  expect([
+    openaiApi.isUnfinished?.({ status: 'queued' }),
+    openaiApi.isUnfinished?.({ status: 'completed' }),
+    openaiApi.isUnfinished?.(null),
+  ]).toEqual([true, false, false]);
 });
 
 test('calls of a runner are those of its last answer', () => {
@@ -154,7 +155,7 @@ test('calls of a loop of one’s own have one shape', () => {
 });
 
 test('unknown content is an event that keeps it', () => {
-  expect(unrecognisedEvent('answer', { odd: true })).toEqual({
+  expect(unrecognisedEvent(openaiApi, 'answer', { odd: true })).toEqual({
     type: 'unrecognised',
     original: { kind: 'openai/answer', value: { odd: true } },
   });

@@ -1,11 +1,12 @@
 import { type JsonMembers, membersOf, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
-import type { AgentEvent } from '../../core/records/agent-event.ts';
 import type { ContentBlock } from '../../core/records/agent-message.ts';
 import { contentBlocks, decodedArgs, plainContent, usageOf } from '../host/content-blocks.ts';
 import { answerParts, callPart, type ItemPart } from '../host/response-items.ts';
 import type { ConversationAnswer } from '../host/conversation.ts';
 import type { IssuedCall } from '../host/issued-call.ts';
+import type { ModelApi } from '../host/steered-fetch.ts';
+import { answerStream } from './answer-stream.ts';
 import type { ToolCall } from './sdk-shapes.ts';
 
 /** Reads an answer of chat completions or Responses from JSON. Undefined for any other shape. */
@@ -17,14 +18,18 @@ export function answerOf(body: unknown): ConversationAnswer | undefined {
 }
 
 /** Returns true for a response that is still in progress in the background. Its answer arrives separately. */
-export function isUnfinished(body: unknown): boolean {
+function isUnfinished(body: unknown): boolean {
   return isJsonObject(body) && (body['status'] === 'queued' || body['status'] === 'in_progress');
 }
 
-/** The event for unknown content of an answer, which is stored unchanged. */
-export function unrecognisedEvent(what: string, value: unknown): AgentEvent {
-  return { type: 'unrecognised', original: { kind: `openai/${what}`, value: toJson(value) } };
-}
+/** Chat completions and Responses. */
+export const openaiApi: ModelApi = {
+  name: 'openai',
+  path: /\/(?:chat\/completions|responses)$/,
+  answerOf,
+  answerStream,
+  isUnfinished,
+};
 
 export function toIssuedCall(call: ToolCall): IssuedCall {
   switch (call.type) {

@@ -45,6 +45,8 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { aiSdkCapabilities } from '../../../adapters/ai-sdk/capabilities.ts';
 import { claudeAgentSdkCapabilities } from '../../../adapters/claude/capabilities.ts';
 import { langchainCapabilities } from '../../../adapters/langchain/capabilities.ts';
+import { anthropicCapabilities } from '../../../adapters/anthropic/capabilities.ts';
+import { googleGenAiCapabilities } from '../../../adapters/google-genai/capabilities.ts';
 import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
 import { DECISION_POINTS } from '../../../core/records/spoken-advice.ts';
@@ -345,6 +347,8 @@ const NO_HEARTBEATS: Heartbeats = { lastByEvent: {}, lastByHost: {}, lastRecordM
 const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
   'claude-code': claudeAgentSdkCapabilities,
   'claude-agent-sdk': claudeAgentSdkCapabilities,
+  anthropic: anthropicCapabilities,
+  'google-genai': googleGenAiCapabilities,
   openai: openaiCapabilities,
   'openai-agents': openaiAgentsCapabilities,
   'ai-sdk': aiSdkCapabilities,

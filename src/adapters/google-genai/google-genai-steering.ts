@@ -1,0 +1,133 @@
+import { isJsonObject, type JsonMembers } from '../../core/base/json.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import type { Run } from '../../core/run/run.ts';
+import { checkAdapter } from '../host/adapter-options.ts';
+import { fetchSteering, type FetchSteeringOptions } from '../host/fetch-steering.ts';
+import { followed } from '../host/run-outcome.ts';
+import { runKept, runTool, type ToolParts } from '../host/run-tool.ts';
+import type { Fetch } from '../host/steered-fetch.ts';
+import { generateContentApi } from './generate-content-api.ts';
+
+/** Options of the adapter of `@google/genai`. */
+export type GoogleGenAiOptions = FetchSteeringOptions;
+
+/** A call in an answer. The API may give it no id. */
+export interface FunctionCall {
+  readonly id?: string;
+  readonly name?: string;
+  readonly args?: Record<string, unknown>;
+}
+
+/** A result for the next request. */
+export interface FunctionResponsePart {
+  functionResponse: { id?: string; name: string; response: Record<string, unknown> };
+}
+
+/** A tool that the SDK calls itself, such as one of `mcpToTool`. */
+export interface CallableTool {
+  callTool(calls: never): Promise<unknown>;
+}
+
+/**
+ * Steers one agent built on `@google/genai`. Use a separate client for the agent, because everything that passes through the
+ * client belongs to the run. Model requests from within a tool belong to a child run.
+ */
+export interface GoogleGenAiSteering {
+  /** Returns a `fetch` for `new GoogleGenAI({ httpOptions: { fetch } })` that records requests and answers and adds advice. */
+  fetch(base?: Fetch): Fetch;
+  /** Returns a tool for automatic function calling that records its calls and adds feedback to its results. */
+  tool<Tool extends CallableTool>(tool: Tool): Tool;
+  /**
+   * Runs a call in a custom loop. An error of `execute` becomes the `error` of the response.
+   *
+   * @returns the part for the next request, with feedback as `feedback` of the response if there is any
+   */
+  runToolCall(call: FunctionCall, execute: (args: never) => unknown): Promise<FunctionResponsePart>;
+  /**
+   * Waits for the agent's work. If the work fails, the run ends with the outcome of the error. Results and errors are passed
+   * on.
+   */
+  follow<Result>(work: PromiseLike<Result>): Promise<Result>;
+}
+
+/**
+ * Creates the steering of an agent built on `@google/genai`, with any loop; see docs/google-genai.md.
+ *
+ * @throws CoxswainError "invalid-argument" for an option out of range
+ */
+export function googleGenAiSteering(run: Run, options: GoogleGenAiOptions = {}): GoogleGenAiSteering {
+  checkAdapter('googleGenAiSteering', run, options, { isError: true, isRefused: true });
+  const hint = 'create the client with new GoogleGenAI({ httpOptions: { fetch: steering.fetch() } })';
+  const steering = fetchSteering(run, generateContentApi, options, hint);
+  return {
+    fetch: steering.fetch,
+    tool: (tool) => steeredTool(steering.toolParts('throw'), tool),
+    async runToolCall(call, execute) {
+      const { id, name = 'unknown' } = call;
+      const { feedback, result, thrown } = await runKept(steering.toolParts('result'), {
+        call: issuedCall(call),
+        // The loop knows the type of its tool's arguments.
+        run: () => execute((call.args ?? {}) as never),
+      });
+      const response = thrown === undefined ? outputOf(result) : { error: result };
+      const advised = feedback === undefined ? response : { ...response, feedback };
+      return { functionResponse: { ...(id === undefined ? {} : { id }), name, response: advised } };
+    },
+    follow: (work) => followed(run, work),
+  };
+}
+
+function issuedCall({ args = {}, id = '', name = 'unknown' }: FunctionCall): Parameters<typeof runKept>[1]['call'] {
+  return { id, name, args, argsText: JSON.stringify(toJson(args)) };
+}
+
+/** Returns the response of a result. The API takes an object; `output` is what the model sees as the result. */
+function outputOf(result: unknown): Record<string, unknown> {
+  return { output: result === undefined ? '' : toJson(result) };
+}
+
+/** The SDK gives a tool all calls of an answer at once. Each is recorded and advised on its own. */
+function steeredTool<Tool extends CallableTool>(given: ToolParts, tool: Tool): Tool {
+  const isError: ToolParts['isError'] = (result, name) =>
+    given.isError(result, name) || (isJsonObject(result) && result['error'] !== undefined);
+  const parts = { ...given, isError };
+  const callOne = async (call: FunctionCall): Promise<readonly unknown[]> => {
+    let answered: readonly unknown[] = [];
+    const { feedback } = await runTool(parts, {
+      call: issuedCall(call),
+      run: async () => {
+        // The SDK's list of calls, with one of them.
+        const returned: unknown = await tool.callTool([call] as never);
+        answered = Array.isArray(returned) ? returned : [returned];
+        return resultIn(answered);
+      },
+    });
+    return feedback === undefined ? answered : withFeedback(answered, feedback);
+  };
+  const callTool = async (calls: readonly FunctionCall[]): Promise<unknown> =>
+    (await Promise.all(calls.map(callOne))).flat();
+  return Object.create(tool, { callTool: { value: callTool, enumerable: true } });
+}
+
+function resultIn(parts: readonly unknown[]): unknown {
+  const responses = parts.flatMap((part) => responseOf(part) ?? []);
+  return responses.length === 1 ? responses[0] : responses;
+}
+
+function responseOf(part: unknown): JsonMembers | undefined {
+  const response = isJsonObject(part) ? part['functionResponse'] : undefined;
+  return isJsonObject(response) && isJsonObject(response['response']) ? response['response'] : undefined;
+}
+
+/** Adds the feedback to the last response among the parts. */
+function withFeedback(parts: readonly unknown[], feedback: string): readonly unknown[] {
+  const at = parts.findLastIndex((part) => responseOf(part) !== undefined);
+  return parts.map((part, index) => {
+    const response = responseOf(part);
+    if (index !== at || response === undefined || !isJsonObject(part)) return part;
+    const { functionResponse } = part;
+    return Object.assign({}, part, {
+      functionResponse: Object.assign({}, functionResponse, { response: { ...response, feedback } }),
+    });
+  });
+}
