@@ -103,14 +103,14 @@ async function playRunner(stage: Stage): Promise<Played> {
   if (scene.streaming === true) {
     const runner = client.beta.messages.toolRunner({ ...body, stream: true }, { signal });
     for await (const message of runner) {
-      for await (const _event of message);
+      await message.done();
       if (scene.userHookThrows === true) throw new Error('the hook of the user is broken');
     }
     return playedOf(await runner.done(), runner.params.messages);
   }
   const runner = client.beta.messages.toolRunner(body, { signal });
-  for await (const _message of runner) {
-    if (scene.userHookThrows === true) throw new Error('the hook of the user is broken');
+  for await (const message of runner) {
+    if (scene.userHookThrows === true) throw new Error(`the hook of the user is broken at ${message.id}`);
   }
   return playedOf(await runner.done(), runner.params.messages);
 }

@@ -79,8 +79,11 @@ export function anthropicSteering(run: Run, options: AnthropicOptions = {}): Ant
     tool: (tool) => steeredTool(steering.toolParts('result'), tool),
     async runToolCall<Part>(call: ToolUse, execute: (input: never) => unknown): Promise<ToolResult<Part>> {
       // The loop knows the type of its tool's input.
-      const run = (): unknown => execute(call.input as never);
-      const { feedback, result, thrown } = await runKept(steering.toolParts('result'), { call: issuedCall(call), run });
+      const work = (): unknown => execute(call.input as never);
+      const { feedback, result, thrown } = await runKept(steering.toolParts('result'), {
+        call: issuedCall(call),
+        run: work,
+      });
       return {
         type: 'tool_result',
         tool_use_id: call.id,

@@ -49,13 +49,13 @@ export interface EventCollector {
  *
  * Cost: each event's JSON is decoded once.
  */
-export function eventStream({ answer, isWhole, take }: EventCollector): AnswerStream {
+export function eventStream(collector: EventCollector): AnswerStream {
   let unparsedText = '';
   let isDone = false;
   const eventParts = (data: string): readonly string[] => {
     isDone ||= data === '[DONE]';
     const event = jsonOf(data);
-    return isJsonObject(event) ? take(event) : [];
+    return isJsonObject(event) ? collector.take(event) : [];
   };
   return {
     take(text) {
@@ -67,8 +67,8 @@ export function eventStream({ answer, isWhole, take }: EventCollector): AnswerSt
       unparsedText = lines.pop() ?? '';
       return lines.flatMap((line) => (line.startsWith('data:') ? eventParts(line.slice(5).trim()) : []));
     },
-    answer,
-    isWhole: () => isDone || isWhole(),
+    answer: () => collector.answer(),
+    isWhole: () => isDone || collector.isWhole(),
   };
 }
 
