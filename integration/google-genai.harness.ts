@@ -8,11 +8,17 @@ import {
 
 import { googleGenAiCapabilities, googleGenAiSteering } from '../src/adapters/google-genai/index.ts';
 import { messageOf } from '../src/core/base/error.ts';
-import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
+import { isJsonObject, objectsIn, textOrEmpty } from '../src/core/base/json.ts';
+import type {
+  AdapterHarness,
+  AdapterOutcome,
+  AdapterScene,
+  NeutralMessage,
+  NeutralRequest,
+} from '../test/support/adapter-contract/adapter-harness.ts';
 import { abortReasonOf, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
-import { neutralGeminiRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
-import { startFakeGeminiServer } from '../test/support/fake-gemini-server.ts';
+import { startFakeGeminiServer } from './fake-gemini-server.ts';
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
 
 const skips = { [HANDOVER]: 'the SDK has no agents' };
@@ -174,4 +180,33 @@ async function plainPart(
     (error: unknown) => ({ error: String(error) }),
   );
   return { functionResponse: { ...(id === undefined ? {} : { id }), name, response } };
+}
+
+/** Converts a request to Gemini's API, part by part. */
+function neutralGeminiRequest(raw: string): NeutralRequest {
+  // The SDK sent an object.
+  const { contents, systemInstruction } = JSON.parse(raw) as Readonly<Record<string, unknown>>;
+  const system = isJsonObject(systemInstruction) ? objectsIn(systemInstruction['parts']) : [];
+  return {
+    raw,
+    messages: [
+      ...system.map((part) => ({ role: 'system', text: textOrEmpty(part['text']) })),
+      ...objectsIn(contents).flatMap(({ parts, role }) =>
+        objectsIn(parts).map((part) => geminiPart(textOrEmpty(role), part)),
+      ),
+    ],
+  };
+}
+
+function geminiPart(role: string, part: Readonly<Record<string, unknown>>): NeutralMessage {
+  const { functionCall, functionResponse } = part;
+  if (isJsonObject(functionCall)) {
+    const { args, id, name } = functionCall;
+    return { role, toolCallId: textOrEmpty(id), text: `${textOrEmpty(name)} ${JSON.stringify(args)}` };
+  }
+  if (!isJsonObject(functionResponse)) return { role, text: textOrEmpty(part['text']) };
+  const { id, response } = functionResponse;
+  const { error, feedback, output } = isJsonObject(response) ? response : {};
+  const text = [textOrEmpty(error ?? output), ...(feedback === undefined ? [] : [textOrEmpty(feedback)])].join('\n\n');
+  return { role: 'tool', toolCallId: textOrEmpty(id), text, isError: error !== undefined };
 }

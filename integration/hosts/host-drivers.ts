@@ -7,7 +7,7 @@ import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-server.ts';
 import type { FakeModelServer, FakeModelServerOptions, ModelCall } from '../../src/testing/model-script.ts';
 import { startFakeOpenAiServer } from '../../src/testing/fake-openai-server.ts';
-import { startFakeGeminiServer } from '../../test/support/fake-gemini-server.ts';
+import { startFakeGeminiServer } from '../fake-gemini-server.ts';
 
 /** Where a host runs. */
 export interface HostRun {

@@ -26,32 +26,6 @@ function anthropicPart(role: string, part: unknown): NeutralMessage {
   return { role: 'tool', toolCallId: wordOf(part['tool_use_id']), text, isError: part['is_error'] === true };
 }
 
-/** Converts a request to Gemini's API, part by part. */
-export function neutralGeminiRequest(raw: string): NeutralRequest {
-  const { contents, systemInstruction } = bodyOf(raw);
-  const system = isJsonObject(systemInstruction) ? listOf(systemInstruction['parts']) : [];
-  return {
-    raw,
-    messages: [
-      ...system.map((part) => ({ role: 'system', text: textOf(part) })),
-      ...listOf(contents).flatMap(({ parts, role }) => listOf(parts).map((part) => geminiPart(wordOf(role), part))),
-    ],
-  };
-}
-
-function geminiPart(role: string, part: Readonly<Record<string, unknown>>): NeutralMessage {
-  const { functionCall, functionResponse } = part;
-  if (isJsonObject(functionCall)) {
-    const { args, id, name } = functionCall;
-    return { role, toolCallId: wordOf(id), text: `${wordOf(name)} ${JSON.stringify(args)}` };
-  }
-  if (!isJsonObject(functionResponse)) return { role, text: textOf(part) };
-  const { id, response } = functionResponse;
-  const { error, feedback, output } = isJsonObject(response) ? response : {};
-  const text = [wordOf(error ?? output), ...(feedback === undefined ? [] : [wordOf(feedback)])].join('\n\n');
-  return { role: 'tool', toolCallId: wordOf(id), text, isError: error !== undefined };
-}
-
 /** Converts a request to OpenAI's chat completions, part by part. */
 export function neutralChatRequest(raw: string): NeutralRequest {
   return { raw, messages: listOf(bodyOf(raw)['messages']).flatMap(chatParts) };

@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../src/core/base/json.ts';
+import type { JsonObject } from '../src/core/base/json.ts';
 import {
   pieces,
   startFakeModelServer,
   type FakeModelServer,
   type FakeModelServerOptions,
   type ModelProtocol,
-} from '../../src/testing/model-script.ts';
+} from '../src/testing/model-script.ts';
 
 /**
  * A fake of Gemini's API. Requests with tools are the agent's own.
