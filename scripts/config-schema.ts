@@ -4,7 +4,7 @@ import { configFields } from '../src/hosts/config/decode-config.ts';
 import { configShape } from '../src/hosts/config/config-shape.ts';
 import type { CoxswainConfig } from '../src/hosts/config/coxswain-config.ts';
 import type { Shape } from '../src/core/base/shape.ts';
-import { steeringOf } from '../src/hosts/config/steering-of.ts';
+import { steeringOf } from '../src/hosts/config/resolve-config.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 

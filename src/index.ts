@@ -116,7 +116,7 @@ export type {
 export type { TrajectoryStore } from './core/store/trajectory-store.ts';
 
 export type { ErrorCategory, ErrorClass } from './core/detect/calls/error-class.ts';
-export type { StepFailure } from './core/detect/calls/step-failure.ts';
+export type { StepFailure, Step } from './core/detect/patterns/step.ts';
 export type {
   AnalysisRetention,
   DetectorFault,
@@ -133,10 +133,14 @@ export type {
   RecentCall,
 } from './core/detect/patterns/pattern-detector.ts';
 export { similarity } from './core/detect/calls/tokens.ts';
-export type { Step } from './core/detect/patterns/step.ts';
 export type { ToolKind } from './core/detect/calls/tool-kind.ts';
-export { declareMcpTools, type McpTool } from './core/detect/calls/mcp-declarations.ts';
-export type { ToolAnnotations, ToolDeclaration, ToolDeclarations } from './core/detect/calls/tool-semantics.ts';
+export {
+  declareMcpTools,
+  type McpTool,
+  type ToolAnnotations,
+  type ToolDeclaration,
+  type ToolDeclarations,
+} from './core/detect/calls/tool-semantics.ts';
 export { errorLineOf, type RunCall } from './core/facts/run-call.ts';
 export type { LastCheck, RunOutcome, RunVerdict } from './core/facts/run-verdict.ts';
 export { RunView, viewOf, type RunUsage, type RunViewOptions } from './core/facts/run-view.ts';

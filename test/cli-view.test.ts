@@ -7,7 +7,7 @@ import { beforeEach, expect, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
 import { testFolder } from './support/test-folder.ts';
-import { openBrowser } from '../src/viewer/server/open-browser.ts';
+import { openBrowser } from '../src/cli/commands/view/view-command.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { BIN, runCli, sampleRun } from './run-cli.ts';
 

@@ -5,7 +5,7 @@ import { observed } from '../src/adapters/claude/observed.ts';
 import { coxswainAgents } from '../src/adapters/openai-agents/coxswain-agents.ts';
 import type { RunnerShape } from '../src/adapters/openai-agents/sdk-shapes.ts';
 import { newsOfMessages } from '../src/adapters/langchain/read-messages.ts';
-import { claudeCodeImporter } from '../src/formats/claude-code/claude-code.ts';
+import { claudeCodeImporter } from '../src/formats/claude-code/claude-code-import.ts';
 import { codexExecImporter, codexRolloutImporter } from '../src/formats/codex/codex.ts';
 import { copilotImporter } from '../src/formats/copilot/copilot.ts';
 import { geminiChatImporter } from '../src/formats/gemini/gemini.ts';

@@ -8,7 +8,7 @@ import { makeConfiguration } from '../src/lab/configuration.ts';
 import { EffectRowFold } from '../src/lab/effect-row.ts';
 import { RunReplay } from '../src/lab/replay-shard.ts';
 import { FiringKeys } from '../src/lab/run-row.ts';
-import { runProgram } from '../src/cli/program.ts';
+import { runProgram } from '../src/cli/main.ts';
 import { findStatus } from '../src/cli/commands/status/find-status.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';
 import { encodeRecord } from '../src/core/records/decode-record.ts';

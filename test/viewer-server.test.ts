@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import { LAYOUT } from '../src/stores/sqlite/sqlite-schema.ts';
+import { LAYOUT } from '../src/stores/sqlite/sqlite-database.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { TrajectorySink } from '../src/core/store/trajectory-store.ts';
 import { scriptRun } from '../src/testing/fake-clock.ts';

@@ -1,10 +1,11 @@
-import { CommanderError } from 'commander';
-
+import { CommanderError, Command } from 'commander';
 import { CoxswainError, messageOf } from '../core/base/error.ts';
 import { printableCut } from '../core/base/printable.ts';
-import { runProgram } from './program.ts';
 import { removedMessage } from './terminal/removed-commands.ts';
 import { Terminal } from './terminal/terminal.ts';
+import { readFileSync } from 'node:fs';
+import type { CommandDefinition, OptionDefinition } from './commands/command-definition.ts';
+import { COMMANDS } from './commands/command-list.ts';
 
 const USAGE = 2;
 
@@ -66,4 +67,100 @@ function handleExits(terminal: Terminal): void {
     terminal.status('');
     process.exit(130);
   });
+}
+
+export interface ProgramSetup {
+  readonly terminal: Terminal;
+  readonly writeOut: (text: string) => void;
+  readonly writeErr: (text: string) => void;
+  readonly onExitCode: (code: number) => void;
+}
+
+const EXAMPLES = [
+  'coxswain                               report on the agents of this machine in the last 12 hours',
+  'coxswain 3                             open the third run of that report',
+  'coxswain demo                          play a sample run that gets stuck, and record it',
+  "coxswain analyze 'runs/**/*.jsonl'     report on each run, with totals",
+  'coxswain analyze runs/ --json          print one line of JSON per run',
+  'coxswain watch                         follow every running agent live',
+  'coxswain runs                          list the recorded runs of this project',
+  'coxswain init claude-code              record and steer Claude Code sessions',
+  "coxswain backtest 'runs/**/*.jsonl'    show what a steering would have said, and how often it is wrong",
+];
+
+/**
+ * Runs the command line. Without a command, runs `coxswain report`, or for a number `coxswain show`. Loads only the definition of the named command. For the help
+ * and for an unknown name, loads the definitions of all commands.
+ *
+ * @throws the `CommanderError` of commander instead of ending the process, and the errors of the command
+ */
+export async function runProgram(argv: readonly string[], setup: ProgramSetup): Promise<void> {
+  const { writeOut, writeErr } = setup;
+  const args = expandedArgs(argv);
+  const program = new Command('coxswain')
+    .description('Records what unattended AI agents do, detects when they get stuck, and advises them.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ writeOut, writeErr, outputError: () => {} })
+    .addHelpText(
+      'after',
+      `${examplesText(EXAMPLES)}\nExit codes: 0 success, 1 something could not be read or is damaged, 2 wrong usage.\n`,
+    );
+  const [first = ''] = args;
+  const loaders =
+    first === '--version' ? [] : Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]] : Object.values(COMMANDS);
+  const definitions = await Promise.all(loaders.map(async (load) => load?.()));
+  for (const definition of definitions) if (definition !== undefined) addCommand(program, definition, setup);
+  await program.parseAsync(args, { from: 'user' });
+}
+
+/** Adds the command to arguments without one: options are those of `report`, and a number opens a run of the last report. */
+function expandedArgs(argv: readonly string[]): readonly string[] {
+  const [first] = argv;
+  if (first === undefined) return ['report'];
+  if (/^\d{1,4}$/.test(first)) return ['show', ...argv];
+  return first.startsWith('-') && !/^(?:-V|--version|-h|--help)$/.test(first) ? ['report', ...argv] : argv;
+}
+
+function addCommand(parent: Command, definition: CommandDefinition, setup: ProgramSetup): void {
+  const { name, summary, description = summary, examples, load, commands = [] } = definition;
+  const command = parent
+    .command(name)
+    .summary(summary)
+    .description(description)
+    .helpCommand(false)
+    .addHelpText('after', examplesText(examples));
+  for (const [argument, text] of Object.entries(definition.arguments ?? {})) command.argument(argument, text);
+  for (const [flags, option] of Object.entries(definition.options ?? {})) addOption(command, flags, option);
+  for (const inner of commands) addCommand(command, inner, setup);
+  if (load === undefined) return;
+  command.action(async (...values: unknown[]) => {
+    // Commander passes the arguments and options of the definition, then its command object.
+    const run = (await load()) as (...parameters: unknown[]) => Promise<number | void>;
+    const code = await run(...values.slice(0, -1), setup.terminal);
+    if (code !== undefined) setup.onExitCode(code);
+  });
+}
+
+function addOption(command: Command, flags: string, option: OptionDefinition): void {
+  const { text, isRequired = false, isRepeatable = false } = typeof option === 'string' ? { text: option } : option;
+  if (isRepeatable) {
+    command.option(flags, text, (value: string, values: readonly string[] | undefined) => [...(values ?? []), value]);
+  } else if (isRequired) {
+    command.requiredOption(flags, text);
+  } else {
+    command.option(flags, text);
+  }
+}
+
+function examplesText(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  // This file belongs to the package, so its format is known.
+  return (JSON.parse(text) as { readonly version: string }).version;
 }

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 
-import { subagentFile } from './claude-code/subagent-files.ts';
+import { subagentFile } from './claude-code/claude-code-entry.ts';
 import { findSources, type FoundSource } from './find-sources.ts';
 import type { FormatName } from './import-item.ts';
 

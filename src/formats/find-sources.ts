@@ -1,7 +1,7 @@
 import { glob, readdir, realpath, stat, open } from 'node:fs/promises';
 import { basename, join, isAbsolute } from 'node:path';
 import { codeOf } from '../core/base/error.ts';
-import { subagentFolder } from './claude-code/subagent-files.ts';
+import { subagentFolder } from './claude-code/claude-code-entry.ts';
 import type { FormatName } from './import-item.ts';
 import { isJsonObject, jsonOf } from '../core/base/json.ts';
 

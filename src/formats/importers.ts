@@ -1,7 +1,7 @@
 import { atifImporter } from './atif/atif.ts';
 import { callsImporter, callsLinesImporter } from './neutral/calls.ts';
 import { clarkAgentImporter } from './clark-agent/clark-agent.ts';
-import { claudeCodeImporter } from './claude-code/claude-code.ts';
+import { claudeCodeImporter } from './claude-code/claude-code-import.ts';
 import { codexExecImporter, codexRolloutImporter } from './codex/codex.ts';
 import { copilotImporter } from './copilot/copilot.ts';
 import { coxswainImporter } from './neutral/coxswain-records.ts';

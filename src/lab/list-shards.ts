@@ -1,4 +1,4 @@
-import { allRuns } from '../core/store/all-runs.ts';
+import { allRuns } from '../core/store/run-page.ts';
 import { hashText } from '../core/base/hash.ts';
 import { findSources } from '../formats/find-sources.ts';
 import { openStoreReader, storeKindAt } from '../stores/registry/open-store.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/base/clock.ts';
-import { allRuns } from '../core/store/all-runs.ts';
+import { allRuns } from '../core/store/run-page.ts';
 import {
   type TrajectoryRecord,
   TRAJECTORY_SCHEMA_VERSION,

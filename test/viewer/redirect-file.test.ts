@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
-import { writeRedirectFile } from '../../src/viewer/server/redirect-file.ts';
+import { writeRedirectFile } from '../../src/cli/commands/view/view-command.ts';
 import { startViewer } from '../../src/viewer/server/start-viewer.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 

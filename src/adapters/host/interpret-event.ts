@@ -1,4 +1,4 @@
-import { PERMISSION_DENIED, PERMISSION_REQUESTED } from '../../core/records/host-notes.ts';
+import { PERMISSION_DENIED, PERMISSION_REQUESTED } from '../../core/records/words.ts';
 import { present } from '../../core/base/json.ts';
 import { assertNever } from '../../core/base/error.ts';
 import type { DecisionPoint } from '../../core/records/spoken-advice.ts';

@@ -6,9 +6,8 @@ import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts
 import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { present, type Json } from '../../core/base/json.ts';
 import { type RunCall, errorLineOf, callText } from '../../core/facts/run-call.ts';
-import { callNumber } from '../../core/base/call-number.ts';
+import { callNumber, countOf } from '../../core/base/number-text.ts';
 import { inWords } from '../../core/records/words.ts';
-import { countOf } from '../../core/base/number-text.ts';
 import type { Paint, Style } from '../terminal/terminal.ts';
 import { printable, printableCut } from '../../core/base/printable.ts';
 

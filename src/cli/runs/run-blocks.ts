@@ -1,5 +1,4 @@
-import { callNumber } from '../../core/base/call-number.ts';
-import { countOf, countText, durationText, rangeText, usdText } from '../../core/base/number-text.ts';
+import { callNumber, countOf, countText, durationText, rangeText, usdText } from '../../core/base/number-text.ts';
 import { shareOf } from '../../lab/statistics.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import { inWords } from '../../core/records/words.ts';

@@ -11,7 +11,7 @@ import { readRuns, type ReadRun, type ReadRunsItem } from '../../formats/read-ru
 import { RunIds } from '../../formats/run-ids.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
 import type { RunFactsFold, RunFactsOptions } from '../../core/facts/run-facts-fold.ts';
-import { allRuns } from '../../core/store/all-runs.ts';
+import { allRuns } from '../../core/store/run-page.ts';
 import type { TrajectoryStore, StoreReader } from '../../core/store/trajectory-store.ts';
 import { projectAt } from '../../core/node/git-folder.ts';
 import type { Problems } from './problems.ts';

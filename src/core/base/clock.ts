@@ -9,3 +9,17 @@ export const systemClock: Clock = { nowMs: () => Date.now() };
 export function steadyMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
+
+/**
+ * Returns the delay before the next retry in milliseconds. It doubles from `firstMs` to `longestMs`, minus a random part of up to half.
+ *
+ * @param failures  from 1
+ * @param random  0 to 1
+ */
+export function backoffMs(
+  failures: number,
+  { firstMs, longestMs }: { readonly firstMs: number; readonly longestMs: number },
+  random: number = Math.random(),
+): number {
+  return Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 20)) * (1 - random / 2);
+}

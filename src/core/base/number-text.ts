@@ -113,3 +113,8 @@ export function parseDuration(text: string): number | undefined {
   const parts = DURATION_TEXT.exec(text)?.slice(1);
   return parts?.reduce((sum, digits: string | undefined, unit) => sum + Number(digits ?? 0) * (UNITS_MS[unit] ?? 0), 0);
 }
+
+/** Returns the number of a call as shown to people. Records count calls from 0; people see numbers from 1. */
+export function callNumber(index: number): number {
+  return index + 1;
+}

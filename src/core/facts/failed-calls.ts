@@ -1,7 +1,7 @@
 import { LruMap } from '../base/lru-map.ts';
 import { isJsonObject } from '../base/json.ts';
 import { commandLineOf } from '../detect/calls/check-command.ts';
-import { resultText } from '../detect/calls/result-text.ts';
+import { resultText } from '../detect/calls/answer-reading.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import {
   failedKeysOf,

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../base/json.ts';
 import { commandLineOf } from '../detect/calls/check-command.ts';
 import { isListedProgram } from '../detect/calls/shell-program.ts';
-import { resultText } from '../detect/calls/result-text.ts';
+import { resultText } from '../detect/calls/answer-reading.ts';
 import type { CallKey } from './call-keys.ts';
 
 /** Instruction files of agent programs, relative to the project; `*` is the folder of a skill. */

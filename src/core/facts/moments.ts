@@ -1,8 +1,7 @@
-import { callNumber } from '../base/call-number.ts';
+import { callNumber, countOf, durationText } from '../base/number-text.ts';
 import { inWords } from '../records/words.ts';
 import type { AdviceOutcome } from './advice-outcome.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
-import { countOf, durationText } from '../base/number-text.ts';
 import { timesSeen } from './seen-pattern.ts';
 import type { Moment, RunFacts } from './run-facts.ts';
 

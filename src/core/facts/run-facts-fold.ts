@@ -1,4 +1,4 @@
-import { callNumber } from '../base/call-number.ts';
+import { callNumber } from '../base/number-text.ts';
 import { present } from '../base/json.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import type { ModelPrices } from '../records/answer-cost.ts';

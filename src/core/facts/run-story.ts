@@ -1,5 +1,4 @@
-import { callNumber } from '../base/call-number.ts';
-import { countOf, countText, durationText, shareText, usdText } from '../base/number-text.ts';
+import { callNumber, countOf, countText, durationText, shareText, usdText } from '../base/number-text.ts';
 import { present } from '../base/json.ts';
 import { inWords } from '../records/words.ts';
 import type { AdviceOutcome, NextCall } from './advice-outcome.ts';

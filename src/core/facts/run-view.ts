@@ -11,7 +11,7 @@ import {
 } from '../records/trajectory-record.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { OpenCalls } from '../base/open-calls.ts';
-import { resultText } from '../detect/calls/result-text.ts';
+import { resultText } from '../detect/calls/answer-reading.ts';
 import { LastActFold } from './last-act.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
 import { answerCost, countsCacheBeside, type ModelPrices } from '../records/answer-cost.ts';

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { steadyMs } from '../base/clock.ts';
 
-export interface LimitedProcess {
+interface LimitedProcess {
   /** The program to run. If `args` is undefined, a shell command. */
   readonly command: string;
   readonly args?: readonly string[];
@@ -10,7 +12,7 @@ export interface LimitedProcess {
   readonly limitMs: number;
 }
 
-export interface LimitedResult {
+interface LimitedResult {
   /** The exit code. Null if a signal ended the process, or if it did not start. */
   readonly code: number | null;
   /** The first 64 KB of each stream. */
@@ -65,5 +67,23 @@ function endGroup(pid: number | undefined): void {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch {
     // The process has already ended.
+  }
+}
+
+/** Maximum time between two turns of the event loop, in milliseconds. */
+const WORK_MS = 8;
+
+/**
+ * Lets a server process do long work without blocking the event loop. Call the returned function regularly.
+ *
+ * @returns a function that returns a promise to await if the event loop needs a turn, else undefined
+ */
+export function createBreather(): () => Promise<void> | undefined {
+  let untilMs = steadyMs() + WORK_MS;
+  return () => (steadyMs() < untilMs ? undefined : letOthersRun());
+
+  async function letOthersRun(): Promise<void> {
+    await nextTurn();
+    untilMs = steadyMs() + WORK_MS;
   }
 }

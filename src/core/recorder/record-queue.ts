@@ -1,4 +1,4 @@
-import { backoffMs } from '../base/backoff.ts';
+import { backoffMs, systemClock } from '../base/clock.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../facts/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
@@ -27,7 +27,6 @@ import {
   WaitingRuns,
   createSettledCheck,
 } from './waiting-run.ts';
-import { systemClock } from '../base/clock.ts';
 import { logFault, type HookFault } from '../node/fault-log.ts';
 import { countOf, durationText } from '../base/number-text.ts';
 import { projectFolderOf } from '../node/git-folder.ts';

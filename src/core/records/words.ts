@@ -1,4 +1,6 @@
 import { PATTERN_WORDS } from './pattern-words.ts';
+import { isJsonObject } from '../base/json.ts';
+import type { TrajectoryPayload } from './trajectory-record.ts';
 
 /**
  * Words that people see instead of identifiers. Only `--json` and machine-readable files contain identifiers.
@@ -80,3 +82,19 @@ export const WITHHELD_REASON = 'withheld by experiment';
 
 /** The reason in delivery records in shadow mode. */
 export const SHADOW_REASON = 'shadow mode';
+
+/** The types of `session_event` records in which hosts report permissions. Their data may have a `tool`. */
+export const PERMISSION_REQUESTED = 'permission_requested';
+export const PERMISSION_DENIED = 'permission_denied';
+
+/**
+ * Returns the permission that a run waits for after this record. Returns `''` if the run no longer waits, and undefined for
+ * other records.
+ */
+export function waitText({ data, event_type: type }: PayloadOfEvent): string | undefined {
+  const tool = isJsonObject(data) && typeof data['tool'] === 'string' ? ` to use ${data['tool']}` : '';
+  if (type === PERMISSION_REQUESTED) return `${WORDS.reason.permission}${tool}`;
+  return type === PERMISSION_DENIED ? '' : undefined;
+}
+
+type PayloadOfEvent = Extract<TrajectoryPayload, { readonly kind: 'session_event' }>;

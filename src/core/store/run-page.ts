@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
-
 import { isRunId } from './check-batch.ts';
 import { checkPageLimit, readPageCursor, writePageCursor } from './page-cursor.ts';
 import type { RunSummary } from '../facts/run-summary.ts';
-import type { RunPage, RunQuery } from './trajectory-store.ts';
+import type { RunPage, RunQuery, StoreReader } from './trajectory-store.ts';
 
 /** A position in the list of runs. Adding or removing other runs does not change it. */
 type RunPlace = Pick<RunSummary, 'startedAtMs' | 'runId'>;
@@ -58,4 +57,19 @@ export function compareRuns(left: RunPlace, right: RunPlace): number {
 function toPlace([startedAtMs, runId, ...extraParts]: readonly unknown[]): RunPlace | undefined {
   const isPlace = typeof startedAtMs === 'number' && isRunId(runId) && extraParts.length === 0;
   return isPlace ? { startedAtMs, runId } : undefined;
+}
+
+const PAGE_RUNS = 1000;
+
+/** Yields every run of a store, the most recently started run first. Throws the errors of `listRuns`. */
+export async function* allRuns(
+  store: Pick<StoreReader, 'listRuns'>,
+  limit: number = PAGE_RUNS,
+): AsyncGenerator<RunSummary, void, void> {
+  let after: string | undefined;
+  do {
+    const page = await store.listRuns(after === undefined ? { limit } : { limit, after });
+    yield* page.runs;
+    after = page.next;
+  } while (after !== undefined);
 }

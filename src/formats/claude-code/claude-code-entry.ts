@@ -1,7 +1,9 @@
 import { textOrUndefined, type Json, isJsonObject } from '../../core/base/json.ts';
 import { sourceResult } from '../parts/source-content.ts';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
-export interface ClaudeToolResult {
+interface ClaudeToolResult {
   readonly sourceId: string | undefined;
   readonly result: Json;
   readonly isError: boolean;
@@ -80,3 +82,19 @@ const OWN_COMMANDS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+
+/** Folder of the files of a session's subagents: `X/subagents` beside `X.jsonl`. */
+export function subagentFolder(sessionFile: string): string {
+  return join(dirname(sessionFile), basename(sessionFile, '.jsonl'), 'subagents');
+}
+
+/** The file of a subagent, or the place where it would be. Subagents of a workflow are in `workflows/wf_…`. */
+export function subagentFile(sessionFile: string, agentId: string): string {
+  const folder = subagentFolder(sessionFile);
+  const workflows = join(folder, 'workflows');
+  const name = `agent-${basename(agentId)}.jsonl`;
+  const file = join(folder, name);
+  if (existsSync(file) || !existsSync(workflows)) return file;
+  const files = readdirSync(workflows).map((workflow) => join(workflows, workflow, name));
+  return files.find((one) => existsSync(one)) ?? file;
+}

@@ -2,7 +2,7 @@ import { type JsonMembers, textOrUndefined, membersOf, present, isJsonObject } f
 import { LruMap } from '../../core/base/lru-map.ts';
 import { endingAfter, isTurnEnd, failureReason } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { ImportSource } from '../importer.ts';
+import type { ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines, plainText } from '../parts/object-lines.ts';
 import { sourceStem, sourceCall, sourceBlock, sourceTimeMs, sourceUsage } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
@@ -186,7 +186,7 @@ const MAX_OPEN_RUNS = 256;
 const AGENT_FILE = /^agent-(.+?)\.jsonl$/;
 
 /** Reads one Claude Code file and passes each entry to its run. */
-export class ClaudeCodeImport extends ObjectLines {
+class ClaudeCodeImport extends ObjectLines {
   readonly #source: ImportSource;
   readonly #runs = new Map<string, ClaudeCodeRun>();
   /** Number of starts by run id. Used for runs that ended early. */
@@ -214,8 +214,8 @@ export class ClaudeCodeImport extends ObjectLines {
       this.skipped.add('duplicate entries');
       return;
     }
-    const isMessage = value.type === 'user' || value.type === 'assistant';
-    if (isMessage && !hasContent(value)) {
+    const isOwnMessage = value.type === 'user' || value.type === 'assistant';
+    if (isOwnMessage && !hasContent(value)) {
       this.lost.add(`${plainText(value.type)} entries without a message content`, lineNumber);
       return;
     }
@@ -344,4 +344,54 @@ function kindOf(entry: JsonMembers): string {
 function hasContent(entry: JsonMembers): boolean {
   if (!isJsonObject(entry.message)) return false;
   return typeof entry.message.content === 'string' || Array.isArray(entry.message.content);
+}
+
+const SPEAKERS: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
+/** Types of entries that are not part of the conversation. A file may begin with many of them. */
+const COMPANIONS: ReadonlySet<unknown> = new Set([
+  'summary',
+  'file-history-snapshot',
+  'progress',
+  'queue-operation',
+  'attachment',
+  'ai-title',
+  'custom-title',
+  'last-prompt',
+  'mode',
+  'permission-mode',
+  'agent-name',
+  'result',
+  'stream_event',
+]);
+
+/**
+ * Reads Claude Code transcripts (`<sessionId>.jsonl`, `<sessionId>/subagents/agent-<id>.jsonl`) and the output of `claude -p
+ * --output-format stream-json`. Every session in a file is a run, and subagents are child runs. A tool result without
+ * `is_error` succeeded, because the format omits the flag on success.
+ *
+ * Memory: for each active run one answer, the open calls and the call ids; also the last 8,192 entry ids.
+ */
+export const claudeCodeImporter: LineImporter = {
+  shape: 'lines',
+  format: 'claude-code',
+  recognise(firstLines) {
+    const objects = firstLines.filter((line) => isJsonObject(line));
+    const messageCount = objects.filter((line) => isMessage(line)).length;
+    const companionCount = objects.filter((line) => isCompanion(line)).length;
+    if (messageCount > 0) return messageCount + companionCount === firstLines.length ? 0.98 : 0.9;
+    return companionCount > 0 && companionCount === firstLines.length ? 0.6 : 0;
+  },
+  open: (source) => new ClaudeCodeImport(source),
+};
+
+function isMessage(line: Readonly<Record<string, unknown>>): boolean {
+  if (!SPEAKERS.has(line.type)) return false;
+  return typeof line.sessionId === 'string' ? typeof line.uuid === 'string' : typeof line.session_id === 'string';
+}
+
+function isCompanion(line: Readonly<Record<string, unknown>>): boolean {
+  return (
+    COMPANIONS.has(line.type) &&
+    ['sessionId', 'session_id', 'leafUuid', 'messageId', 'uuid'].some((member) => typeof line[member] === 'string')
+  );
 }

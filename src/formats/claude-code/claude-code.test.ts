@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { importLines } from '../../../test/support/import-check.ts';
 import { sharedPath } from '../../../test/support/shared-data.ts';
-import { claudeCodeImporter } from './claude-code.ts';
+import { claudeCodeImporter } from './claude-code-import.ts';
 import { openaiChatLinesImporter } from '../openai-chat/openai-chat.ts';
 
 const source = { path: 's1.jsonl', name: 's1.jsonl' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { importLines } from '../../../test/support/import-check.ts';
-import { claudeCodeImporter } from './claude-code.ts';
+import { claudeCodeImporter } from './claude-code-import.ts';
 
 const place = { sessionId: 's1', timestamp: '2026-11-01T00:00:00.000Z', isSidechain: false, userType: 'external' };
 let uuids = 0;

@@ -1,12 +1,311 @@
 import { confidence, plainText, ObjectLines } from '../parts/object-lines.ts';
-import { isJsonObject, type JsonMembers, membersOf, textOrUndefined } from '../../core/base/json.ts';
+import {
+  isJsonObject,
+  type JsonMembers,
+  membersOf,
+  textOrUndefined,
+  listOf,
+  present,
+  jsonOf,
+} from '../../core/base/json.ts';
 import type { LineImporter, ImportSource } from '../importer.ts';
-import { codexFailure, CodexRollout } from './codex-rollout.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import type { ToolAnswerShape } from '../parts/run-items.ts';
-import { SessionItems } from '../parts/session-items.ts';
-import { asJson, sourceResult, sourceStem, sourceUsage } from '../parts/source-content.ts';
+import type { ToolAnswerShape, AnswerPart } from '../parts/run-items.ts';
+import { SessionItems, COPIED } from '../parts/session-items.ts';
+import {
+  asJson,
+  sourceResult,
+  sourceStem,
+  sourceUsage,
+  callArguments,
+  sourceBlocks,
+  sourceTimeMs,
+} from '../parts/source-content.ts';
+import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import { statedFailure } from '../claude-code/claude-ending.ts';
+import { CodexCallFacts, codexResult } from './codex-result.ts';
+
+/** Types of events that repeat a response item. */
+const REPEATED_EVENTS: ReadonlySet<unknown> = new Set([
+  'agent_message',
+  'agent_reasoning',
+  'agent_reasoning_raw_content',
+  'context_compacted',
+  'user_message',
+  'web_search_end',
+]);
+/** Matches the beginning of user messages that Codex, a hook or another agent wrote. Newer rollouts mark such messages. */
+const HOST_MESSAGE_START =
+  /^\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|skills?|skills_instructions|hook_prompt|turn_aborted|subagent_notification|user_shell_command|user_action|recommended_plugins|collaboration_mode|context_window\w*|codex_delegation|realtime_\w+)[\s>])/;
+/** Types of response items that describe the context and are not part of the conversation. */
+const CONTEXT_ITEMS: ReadonlySet<unknown> = new Set([
+  'compaction',
+  'compaction_summary',
+  'context_compaction',
+  'ghost_snapshot',
+]);
+
+/** Reads one Codex rollout as one run. An answer consists of several response items. */
+class CodexRollout extends ObjectLines {
+  readonly #session: SessionItems;
+  readonly #facts = new CodexCallFacts();
+  #hasMeta = false;
+  #id: string | undefined;
+  /** True in the history that a fork, or a subagent with its parent's history, copies before its own first turn. */
+  #isCopy = false;
+  #hasOwnTurn = false;
+  /** How the run ends if the turn ends without an answer. */
+  #failure: RunEnding | undefined;
+  #modelId: string | undefined;
+  #previousTotal: JsonMembers = {};
+
+  constructor(source: ImportSource) {
+    super();
+    this.#session = new SessionItems({ id: sourceStem(source), format: 'codex' });
+  }
+
+  *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
+    if (!isJsonObject(value) || !isJsonObject(value.payload)) {
+      this.lost.add('lines without a payload', lineNumber);
+      return;
+    }
+    const { payload } = value;
+    const atMs = sourceTimeMs(value.timestamp);
+    if (this.#isCopied(value.type, payload)) return;
+    switch (value.type) {
+      case 'session_meta':
+        this.#readMeta(payload);
+        break;
+      case 'turn_context':
+        this.#modelId = textOrUndefined(payload.model) ?? this.#modelId;
+        if (this.#modelId !== undefined) this.#session.identify({ modelId: this.#modelId });
+        break;
+      case 'response_item':
+        yield* this.#readItem(payload, atMs);
+        break;
+      case 'event_msg':
+        yield* this.#readEvent(payload, atMs);
+        break;
+      case 'token_usage_record':
+        this.#session.usage(sourceUsage(payload.usage));
+        this.#session.closeAnswer();
+        break;
+      case 'compacted':
+        yield* this.#session.compaction('unspecified', atMs);
+        break;
+      default:
+        this.skipped.add(plainText(value.type));
+    }
+  }
+
+  *finish(): Generator<ImportItem> {
+    yield* this.#session.finish();
+  }
+
+  /**
+   * Reads a `session_meta` line. A fork begins with its own such line, followed by a copy of the original rollout, which
+   * contains the original line.
+   */
+  #readMeta(payload: JsonMembers): void {
+    const { id: metaId, forked_from_id: origin } = payload;
+    if (this.#hasMeta) return;
+    this.#hasMeta = true;
+    this.#id = textOrUndefined(metaId);
+    this.#isCopy = textOrUndefined(origin) !== undefined && this.#hasTimedId;
+    const spawn = membersOf(membersOf(membersOf(payload.source).subagent).thread_spawn);
+    const parentId = textOrUndefined(spawn.parent_thread_id) ?? textOrUndefined(payload.parent_thread_id);
+    const agentName = textOrUndefined(spawn.agent_role) ?? textOrUndefined(spawn.agent_nickname);
+    const id = textOrUndefined(payload.id);
+    const conversationId = textOrUndefined(payload.session_id) ?? id;
+    this.#session.identify({
+      ...present({ id, parentId, agentName, conversationId }),
+    });
+  }
+
+  /**
+   * True for an entry of the copied history. Its times are those of the fork. The own turns begin at the first turn whose id, a UUID
+   * with a time, is not older than the id of the fork.
+   */
+  #isCopied(type: unknown, payload: JsonMembers): boolean {
+    const isOtherMeta = type === 'session_meta' && this.#hasMeta && payload.id !== this.#id && !this.#hasOwnTurn;
+    if (isOtherMeta && this.#hasTimedId) this.#isCopy = true;
+    const turnId = textOrUndefined(payload.turn_id);
+    const begins = type === 'turn_context' || payload.type === 'task_started' || payload.type === 'turn_started';
+    if (begins && turnId !== undefined && this.#id !== undefined && uuidTime(turnId) >= uuidTime(this.#id)) {
+      this.#isCopy = false;
+      this.#hasOwnTurn = true;
+    }
+    if (!this.#isCopy) return false;
+    if (type === 'turn_context') this.#modelId = textOrUndefined(payload.model) ?? this.#modelId;
+    if (payload.type === 'token_count') this.#previousTotal = membersOf(membersOf(payload.info).total_token_usage);
+    this.skipped.add(COPIED);
+    return true;
+  }
+
+  get #hasTimedId(): boolean {
+    return UUID_OF_TIME.test(this.#id ?? '');
+  }
+
+  *#readItem(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const { type } = item;
+    if (type === 'message') {
+      yield* this.#readMessage(item, atMs);
+    } else if (type === 'reasoning') {
+      const texts = [...listOf(item.summary), ...listOf(item.content)].map((part) => membersOf(part).text);
+      const parts = texts.flatMap((text): AnswerPart[] =>
+        typeof text === 'string' && text !== '' ? [{ type: 'reasoning', text }] : [],
+      );
+      yield* this.#addAnswer(parts, atMs);
+    } else if (typeof type !== 'string' || CONTEXT_ITEMS.has(type)) {
+      this.skipped.add(plainText(type));
+    } else if (type.endsWith('_output')) {
+      const sourceId = textOrUndefined(item.call_id);
+      yield* this.#session.result({ sourceId, ...codexResult(item, this.#facts.take(sourceId)), atMs });
+    } else if (type.endsWith('_call')) {
+      yield* this.#addAnswer([{ type: 'call', call: codexCall(item, type) }], atMs);
+    } else {
+      this.skipped.add(type);
+    }
+  }
+
+  *#readMessage(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const blocks = sourceBlocks(item.content);
+    if (item.role === 'assistant') {
+      yield* this.#addAnswer(blocks, atMs);
+      // Codex writes the end of the turn later, after its hooks.
+      if (item.phase === 'final_answer') this.#session.outcome('ended', atMs);
+      return;
+    }
+    if (item.role !== 'user') {
+      yield* this.#session.system(blocks, atMs);
+      return;
+    }
+    const metadata = listOf(membersOf(item.internal_chat_message_metadata_passthrough).content_item_metadata);
+    const isHostBlock = (block: StoredContentBlock, index: number): boolean => {
+      const { type } = membersOf(membersOf(metadata[index]).provenance);
+      return type === undefined ? HOST_MESSAGE_START.test(textOfContent([block])) : type !== 'user';
+    };
+    yield* this.#session.system(
+      blocks.filter((block, index) => isHostBlock(block, index)),
+      atMs,
+    );
+    const userBlocks = blocks.filter((block, index) => !isHostBlock(block, index));
+    if (userBlocks.length > 0) yield* this.#session.user(userBlocks, atMs, textOfContent(userBlocks));
+  }
+
+  *#addAnswer(parts: readonly AnswerPart[], atMs: number | undefined): Generator<ImportItem> {
+    this.#session.outcome(undefined, atMs);
+    yield* this.#session.answer({ joins: true, parts, modelId: this.#modelId }, atMs);
+  }
+
+  *#readEvent(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    if (this.#facts.note(event) || REPEATED_EVENTS.has(event.type)) return;
+    switch (event.type) {
+      case 'token_count':
+        this.#readTokenCount(membersOf(event.info));
+        break;
+      case 'task_started':
+      case 'turn_started':
+        this.#failure = undefined;
+        this.#session.outcome(undefined, atMs);
+        break;
+      case 'task_complete':
+      case 'turn_complete':
+        yield* this.#endTurn(event, atMs);
+        break;
+      case 'turn_aborted':
+        this.#session.outcome(
+          event.reason === 'interrupted' ? { outcome: 'aborted', reason: 'interrupted' } : 'aborted',
+          atMs,
+        );
+        break;
+      case 'error':
+      case 'stream_error':
+        yield* this.#addFailure(event, atMs);
+        break;
+      default:
+        this.skipped.add(`event ${plainText(event.type)}`);
+    }
+  }
+
+  *#endTurn(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const error = membersOf(event.error);
+    if (error.message !== undefined) yield* this.#addFailure(error, atMs);
+    // Older versions write the error only before the end of the turn.
+    const hasFailed = error.message !== undefined || typeof event.last_agent_message !== 'string';
+    this.#session.outcome(hasFailed ? (this.#failure ?? 'ended') : 'ended', atMs);
+  }
+
+  *#addFailure(error: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    this.#failure = codexFailure(error);
+    yield* this.#session.failure(plainText(error.message), atMs);
+  }
+
+  /** Reads the token count that follows each answer. The count is repeated if only the rate limits changed. */
+  #readTokenCount(info: JsonMembers): void {
+    const total = membersOf(info.total_token_usage);
+    const last = membersOf(info.last_token_usage);
+    if (total.total_tokens !== this.#previousTotal.total_tokens) {
+      const growth = countGrowth(this.#previousTotal, total);
+      // A count of an earlier answer is missing. The answer gets both, so that the run has the total of the host.
+      const isMissing = Number(growth.total_tokens) > Number(last.total_tokens);
+      this.#session.usage(sourceUsage(isMissing ? growth : last));
+    }
+    this.#previousTotal = total;
+    this.#session.closeAnswer();
+  }
+}
+
+const UUID_OF_TIME = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/i;
+
+/** The time in a UUID of version 7, as text of equal length. */
+function uuidTime(id: string): string {
+  return id.replaceAll('-', '').slice(0, 12).toLowerCase();
+}
+
+/** Returns the ending after a failed request. Codex states the HTTP status in its error info, or only in the message. */
+function codexFailure({ codex_error_info: info, message }: JsonMembers): RunEnding {
+  const [details] = Object.values(membersOf(info));
+  return statedFailure(plainText(message), info, membersOf(details).http_status_code);
+}
+
+/** Returns by how much each count has grown. Empty for the first total, which may include an earlier session. */
+function countGrowth(previousTotal: JsonMembers, total: JsonMembers): JsonMembers {
+  const counts = Object.entries(total).flatMap(([name, count]) => {
+    const previousCount = previousTotal[name];
+    return typeof count === 'number' && typeof previousCount === 'number'
+      ? [[name, count - previousCount] as const]
+      : [];
+  });
+  return Object.fromEntries(counts);
+}
+
+const COMMAND_IN_SCRIPT = /tools\.exec_command\(\{\s{0,20}cmd:\s{0,20}("(?:[^"\\]|\\.){0,20000}")/;
+
+/** The command of a script of the code mode that calls one tool, a command. Undefined for any other script. */
+function scriptCommand(script: unknown): string | undefined {
+  if (typeof script !== 'string' || script.split('tools.', 3).length !== 2) return undefined;
+  const command = jsonOf(COMMAND_IN_SCRIPT.exec(script)?.[1] ?? '');
+  return typeof command === 'string' ? command : undefined;
+}
+
+/** Reads a call from a response item whose `type` ends in `_call`. */
+function codexCall(item: JsonMembers, type: string): CallShape {
+  const name = textOrUndefined(item.name) ?? type.replace(/_call$/, '');
+  const namespace = textOrUndefined(item.namespace);
+  const isJoined = name.startsWith('_') || namespace?.endsWith('_') === true;
+  const sourceId = textOrUndefined(item.call_id) ?? textOrUndefined(item.id);
+  const command = type === 'custom_tool_call' && name === 'exec' ? scriptCommand(item.input) : undefined;
+  if (command !== undefined)
+    return { sourceId, name: 'exec_command', args: { cmd: command, script: asJson(item.input) } };
+  return {
+    sourceId,
+    name: namespace === undefined ? name : `${namespace}${isJoined ? '' : '__'}${name}`,
+    args: callArguments(item.arguments ?? item.input ?? item.action),
+  };
+}
 
 /** Reads the output of `codex exec --json`, one run per thread. The output contains neither times nor the prompt. */
 class CodexExec extends ObjectLines {

@@ -1,10 +1,207 @@
-import { type JsonMembers, membersOf, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
-import { confidence, ObjectLines } from '../parts/object-lines.ts';
+import {
+  type JsonMembers,
+  membersOf,
+  textOrUndefined,
+  present,
+  isJsonObject,
+  listOf,
+  numberOrUndefined,
+} from '../../core/base/json.ts';
+import { confidence, ObjectLines, plainText } from '../parts/object-lines.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';
-import { sourceStem, sourceTimeMs } from '../parts/source-content.ts';
+import { sourceStem, sourceTimeMs, callArguments, sourceBlocks } from '../parts/source-content.ts';
 import { UniqueNames } from '../parts/skip-counts.ts';
-import { CopilotRun } from './copilot-run.ts';
+import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
+import type { StoredUsage } from '../../core/records/agent-message.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import { statedFailure } from '../claude-code/claude-ending.ts';
+import type { CallShape } from '../parts/call-ids.ts';
+import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
+
+/** Maximum number of buffered usage records whose answer has not arrived. */
+const MAX_USAGES = 64;
+
+/** The main conversation of a Copilot session, or one of its subagents. */
+class CopilotRun {
+  readonly #session: SessionItems;
+  /** Start times of open calls. The value is undefined for a requested call that has not started. */
+  readonly #calls = new Map<string, number | undefined>();
+  /** Usage by API call. The usage is written before the answer. */
+  readonly #usages = new Map<string, StoredUsage>();
+  #answerId: string | undefined;
+  #seenInput = false;
+
+  constructor(identity: Omit<SessionIdentity, 'format'>) {
+    this.#session = new SessionItems({ ...identity, format: 'copilot' });
+  }
+
+  /** @returns false for an event type that coxswain does not read */
+  *event(type: string, data: JsonMembers, atMs: number | undefined): Generator<ImportItem, boolean> {
+    switch (type) {
+      case 'user.message':
+        this.outcome(undefined, atMs);
+        yield* this.#userItems(data, atMs);
+        return true;
+      case 'system.message':
+      case 'system.notification':
+        yield* this.#session.system(sourceBlocks(data.content), atMs);
+        return true;
+      case 'session.usage_record':
+        this.#addUsage(membersOf(data.usage));
+        return true;
+      case 'assistant.usage':
+        this.#addUsage(data);
+        return true;
+      case 'assistant.message':
+        this.outcome(undefined, atMs);
+        yield* this.#answerItems(data, atMs);
+        return true;
+      case 'tool.execution_start':
+        yield* this.#startItems(data, atMs);
+        return true;
+      case 'tool.execution_complete':
+        yield* this.#completedItems(data, atMs);
+        return true;
+      case 'session.error':
+        yield* this.#session.failure(plainText(data.message), atMs);
+        this.outcome(statedFailure(plainText(data.message), data.errorType, numberOrUndefined(data.statusCode)), atMs);
+        return true;
+      case 'session.compaction_complete':
+        if (data.success !== false) yield* this.#session.compaction(textOrUndefined(data.trigger) ?? 'auto', atMs);
+        return true;
+      case 'session.truncation':
+        if (data.messagesRemovedDuringTruncation !== 0) yield* this.#session.compaction('truncation', atMs);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Handles the end of the program. An abort or an error before it says why the agent stopped. */
+  shutDown(isError: boolean, atMs: number | undefined): void {
+    if (isError) this.outcome('error', atMs);
+    else if (this.#session.isOpen)
+      this.outcome(this.#calls.size > 0 ? { outcome: 'aborted', reason: 'interrupted' } : 'ended', atMs);
+    else this.#session.endsAt(atMs);
+  }
+
+  /** Sets how the run ends if no further event follows. */
+  outcome(outcome: string | RunEnding | undefined, atMs: number | undefined): void {
+    this.#session.outcome(outcome, atMs);
+  }
+
+  /**
+   * Handles the token totals of a session. In older versions, answers contain only output tokens. The last answer then gets
+   * the remaining tokens.
+   */
+  totals(metrics: JsonMembers): void {
+    if (this.#seenInput) return;
+    const usages = Object.values(metrics).map((metric) => membersOf(membersOf(metric).usage));
+    const sumOf = (name: string): number =>
+      usages.reduce((total, usage) => total + (numberOrUndefined(usage[name]) ?? 0), 0);
+    this.#session.usage({
+      input_tokens: sumOf('inputTokens'),
+      cache_read_tokens: sumOf('cacheReadTokens'),
+      cache_write_tokens: sumOf('cacheWriteTokens'),
+    });
+  }
+
+  *finish(): Generator<ImportItem> {
+    yield* this.#session.finish();
+  }
+
+  *#userItems(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const blocks = sourceBlocks(data.content);
+    const source = textOrUndefined(data.source) ?? 'user';
+    // The parent agent writes a subagent's task. Other sources are hooks, skills and the host.
+    const isTask = (source === 'user' || source.startsWith('agent-')) && data.isAutopilotContinuation !== true;
+    if (isTask) yield* this.#session.user(blocks, atMs, plainText(data.content));
+    else yield* this.#session.system(blocks, atMs);
+  }
+
+  #addUsage(usage: JsonMembers): void {
+    const id = textOrUndefined(usage.apiCallId);
+    const storedUsage = copilotUsage(usage);
+    if (id === undefined || storedUsage === undefined) return;
+    this.#seenInput = true;
+    if (this.#usages.size >= MAX_USAGES) this.#usages.clear();
+    this.#usages.set(id, storedUsage);
+  }
+
+  *#answerItems(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const apiCallId = textOrUndefined(data.apiCallId);
+    this.#answerId = apiCallId ?? textOrUndefined(data.messageId);
+    const outputTokens = numberOrUndefined(data.outputTokens);
+    const knownUsage = apiCallId === undefined ? undefined : this.#usages.get(apiCallId);
+    if (apiCallId !== undefined) this.#usages.delete(apiCallId);
+    const reasoning = textOrUndefined(data.reasoningText);
+    const calls = listOf(data.toolRequests).map((request) => callOf(membersOf(request)));
+    for (const { sourceId } of calls) if (sourceId !== undefined) this.#calls.set(sourceId, undefined);
+    const piece = {
+      messageId: this.#answerId,
+      parts: [
+        ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+        ...sourceBlocks(data.content),
+        ...calls.map((call) => ({ type: 'call' as const, call })),
+      ],
+      modelId: textOrUndefined(data.model),
+      usage: knownUsage ?? (outputTokens === undefined ? undefined : { output_tokens: outputTokens }),
+    };
+    yield* this.#session.answer(piece, atMs);
+  }
+
+  /**
+   * Handles the start of a call. A call that no answer requested, for example a call typed by the user, belongs to the
+   * previous answer.
+   */
+  *#startItems(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const call = callOf(data);
+    const { sourceId } = call;
+    if (sourceId === undefined) return;
+    if (!this.#calls.has(sourceId)) {
+      yield* this.#session.answer({ messageId: this.#answerId, parts: [{ type: 'call', call }] }, atMs);
+    }
+    this.#calls.set(sourceId, atMs);
+  }
+
+  *#completedItems(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const sourceId = textOrUndefined(data.toolCallId);
+    const startedAtMs = sourceId === undefined ? undefined : this.#calls.get(sourceId);
+    if (sourceId !== undefined) this.#calls.delete(sourceId);
+    const content = membersOf(data.result).content;
+    const result = plainText(
+      data.success === false ? (membersOf(data.error).message ?? content ?? '') : (content ?? ''),
+    );
+    const exitCode = numberOrUndefined(membersOf(data.shellExecution).exitCode) ?? shellAnswer(result)?.exitCode ?? 0;
+    const isError = data.success === false || exitCode !== 0;
+    const durationMs = startedAtMs === undefined || atMs === undefined ? undefined : atMs - startedAtMs;
+    const outcome = REFUSED.has(membersOf(data.error).code) ? 'refused' : undefined;
+    yield* this.#session.result({ sourceId, result, isError, outcome, durationMs, atMs });
+  }
+}
+
+/** Codes of errors, and types of results, for calls that a person or a rule refused. */
+const REFUSED: ReadonlySet<unknown> = new Set(['rejected', 'denied']);
+
+function copilotUsage(usage: JsonMembers): StoredUsage | undefined {
+  const inputTokens = numberOrUndefined(usage.inputTokens);
+  if (inputTokens === undefined) return undefined;
+  return {
+    input_tokens: inputTokens,
+    output_tokens: numberOrUndefined(usage.outputTokens) ?? 0,
+    cache_read_tokens: numberOrUndefined(usage.cacheReadTokens) ?? 0,
+    cache_write_tokens: numberOrUndefined(usage.cacheWriteTokens) ?? 0,
+  };
+}
+
+function callOf(request: JsonMembers): CallShape {
+  return {
+    sourceId: textOrUndefined(request.toolCallId),
+    name: textOrUndefined(request.name) ?? textOrUndefined(request.toolName) ?? 'unknown',
+    args: callArguments(request.arguments),
+  };
+}
 
 const EVENT_TYPE = /^(?:session|assistant|user|system|tool|hook|subagent|permission|model)\.\w+$|^abort$/;
 

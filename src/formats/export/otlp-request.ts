@@ -1,8 +1,7 @@
 import { type Json, type JsonObject, isJsonObject, jsonOf } from '../../core/base/json.ts';
 import type { RunSpan, SpanAttributes, SpanTime, SpanValue } from './run-span.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CoxswainError } from '../../core/base/error.ts';
-import { reasonOf } from '../../core/base/fetch-fault.ts';
+import { CoxswainError, reasonOf } from '../../core/base/error.ts';
 
 /** Numeric span kinds and status codes of OTLP. */
 const SPAN_KINDS = { internal: 1, client: 3 } as const;

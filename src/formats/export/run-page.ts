@@ -1,8 +1,7 @@
-import { createBreather } from '../../core/node/breather.ts';
-import { callNumber } from '../../core/base/call-number.ts';
+import { createBreather } from '../../core/node/run-limited.ts';
+import { callNumber, countOf } from '../../core/base/number-text.ts';
 import { systemClock } from '../../core/base/clock.ts';
 import { messageOf, assertNever } from '../../core/base/error.ts';
-import { countOf } from '../../core/base/number-text.ts';
 import { html, htmlText, type Html } from '../html/html.ts';
 import { pageFrame } from '../html/page.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
@@ -20,7 +19,7 @@ import { RunView } from '../../core/facts/run-view.ts';
 import { changeOf, isFlagged, timesSeen, type SeenPattern } from '../../core/facts/seen-pattern.ts';
 import type { ExportedRun } from './transcript.ts';
 import { adviceOf } from '../../core/records/derived-payload.ts';
-import { resultText } from '../../core/detect/calls/result-text.ts';
+import { resultText } from '../../core/detect/calls/answer-reading.ts';
 import { toStoredRecord } from '../../core/records/decode-record.ts';
 import type { StoredContent } from '../../core/records/agent-message.ts';
 

@@ -1,6 +1,6 @@
 import { hashText } from '../../core/base/hash.ts';
 import { adviceOf } from '../../core/records/derived-payload.ts';
-import { callNumber } from '../../core/base/call-number.ts';
+import { callNumber } from '../../core/base/number-text.ts';
 import { present } from '../../core/base/json.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import type { AdviceAcknowledged, FeedbackProduced, GuidanceProduced } from '../../core/records/trajectory-record.ts';

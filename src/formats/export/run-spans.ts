@@ -1,4 +1,4 @@
-import { callNumber } from '../../core/base/call-number.ts';
+import { callNumber } from '../../core/base/number-text.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { present, type Json, type JsonObject } from '../../core/base/json.ts';
 import { GENAI, GENAI_OPERATIONS } from '../otlp/read-span.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../core/base/json.ts';
 import type { RunEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
-import { resultText } from '../../core/detect/calls/result-text.ts';
+import { resultText } from '../../core/detect/calls/answer-reading.ts';
 import type { SourceCallIds } from '../parts/call-ids.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, LineImporter } from '../importer.ts';

@@ -2,7 +2,7 @@ import { present, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { CallOutcome, RunEnded, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
-import { resultText } from '../../core/detect/calls/result-text.ts';
+import { resultText } from '../../core/detect/calls/answer-reading.ts';
 import { type CallShape, SourceCallIds } from './call-ids.ts';
 import type { FormatName, ImportedRun, ImportItem } from '../import-item.ts';
 import { SkipCounts } from './skip-counts.ts';

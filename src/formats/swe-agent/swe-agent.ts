@@ -7,6 +7,7 @@ import {
   numberOrUndefined,
   jsonOf,
   type Json,
+  present,
 } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
@@ -20,9 +21,32 @@ import {
   sourceUsage,
 } from '../parts/source-content.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import { RunItems } from '../parts/run-items.ts';
-import { sweAgentOutcome } from './swe-agent-outcome.ts';
+import { RunItems, runEnded } from '../parts/run-items.ts';
 import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
+
+const MAX_OUTCOME_CHARS = 80;
+
+/**
+ * Returns how the run ended, from `info` of a trajectory file. Undefined without an `exit_status`. A run may be stopped at a
+ * limit and then submitted for the agent (`submitted (exit_cost)`). It counts as stopped at the limit.
+ */
+function sweAgentOutcome(value: unknown): RunEnded | undefined {
+  const info = membersOf(value);
+  const status = textOrUndefined(info.exit_status);
+  if (status === undefined) return undefined;
+  const stats = membersOf(info.model_stats);
+  const figures = { cost_usd: numberOrUndefined(stats.instance_cost), api_calls: numberOrUndefined(stats.api_calls) };
+  const labels = { exit_status: status, ...present(figures) };
+  return runEnded(outcomeOf(status), { labels });
+}
+
+function outcomeOf(status: string): string {
+  if (/exit_(?:cost|context|total_execution_time)|limit|timeout/i.test(status)) return 'limit';
+  if (/^submitted/i.test(status)) return 'ended';
+  if (/error|exception|exit_api/i.test(status)) return 'error';
+  return status.slice(0, MAX_OUTCOME_CHARS);
+}
 
 /** Number of history entries that are searched for the answer of a step. Needed because some answers became no step. */
 const SEARCHED_AHEAD = 32;

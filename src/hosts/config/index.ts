@@ -54,8 +54,8 @@ export {
   type ResolvedConfig,
   type ResolvedGc,
   type ResolvedStore,
+  steeringOf,
 } from './resolve-config.ts';
 export type { StoreKind } from '../../stores/store-address.ts';
-export { steeringOf } from './steering-of.ts';
 export { sweepable, type SweptConfig } from './sweepable.ts';
 export type { GuidanceLimits } from './guidance-providers.ts';

@@ -10,8 +10,7 @@ import { checkTogether } from './check-together.ts';
 import { configFields, decodeConfig, readConfig } from './decode-config.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import { detectorsOf } from './detectors-of.ts';
-import { resolveConfig, type ResolvedConfig } from './resolve-config.ts';
-import { steeringOf } from './steering-of.ts';
+import { resolveConfig, type ResolvedConfig, steeringOf } from './resolve-config.ts';
 
 const PLACE = { folder: '/project', homeFolder: '/home/someone' };
 

@@ -1,5 +1,5 @@
 import { HOOK_EVENTS } from '../../adapters/claude/read-hook-input.ts';
-import { claudeCodeImporter } from '../../formats/claude-code/claude-code.ts';
+import { claudeCodeImporter } from '../../formats/claude-code/claude-code-import.ts';
 import { piImporter } from '../../formats/pi/pi.ts';
 import { opencodeDatabase } from '../../formats/opencode/opencode-database.ts';
 import { codexDialect } from './codex-dialect.ts';

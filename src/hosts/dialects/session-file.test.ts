@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 import { endWithTest } from '../../../test/support/end-with-test.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
-import { claudeCodeImporter } from '../../formats/claude-code/claude-code.ts';
+import { claudeCodeImporter } from '../../formats/claude-code/claude-code-import.ts';
 import { codexRolloutImporter } from '../../formats/codex/codex.ts';
 import { copilotImporter } from '../../formats/copilot/copilot.ts';
 import type { LineImporter } from '../../formats/importer.ts';

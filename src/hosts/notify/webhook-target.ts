@@ -1,4 +1,4 @@
-import { reasonOf } from '../../core/base/fetch-fault.ts';
+import { reasonOf } from '../../core/base/error.ts';
 import type { NotifySection } from '../config/coxswain-config.ts';
 import { escaped, type NotifyFailure, type NotifyTarget, type Notification } from './notification.ts';
 import { runLimited } from '../../core/node/run-limited.ts';

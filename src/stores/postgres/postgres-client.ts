@@ -1,4 +1,4 @@
-import { backoffMs } from '../../core/base/backoff.ts';
+import { backoffMs } from '../../core/base/clock.ts';
 import { isReadOnly, RETRY_DELAYS } from './postgres-retry.ts';
 
 /** A parameter. The statement casts the text to its type. */

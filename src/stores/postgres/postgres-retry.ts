@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { backoffMs } from '../../core/base/backoff.ts';
-import { systemClock } from '../../core/base/clock.ts';
+import { backoffMs, systemClock } from '../../core/base/clock.ts';
 import { codeOf, hasCode } from '../../core/base/error.ts';
 
 export const RETRY_DELAYS = { firstMs: 20, longestMs: 1000 } as const;

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { scriptCalls } from '../../testing/fake-clock.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
-import { createEmptyStore, isStore } from './sqlite-schema.ts';
+import { createEmptyStore, isStore } from './sqlite-database.ts';
 import { sqliteOneShot } from './sqlite-one-shot.ts';
 import { openSqliteReader } from './sqlite-reader.ts';
 import { sqliteStore } from './sqlite-store.ts';

@@ -1,7 +1,7 @@
 import { memo, type ReactElement } from 'react';
 
 import type { LabelRow, ListedRow } from '../server/api-shapes.ts';
-import { findWords } from '../server/find-words.ts';
+import { findWords } from '../server/run-query.ts';
 import type { RunFilters } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';

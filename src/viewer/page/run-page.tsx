@@ -5,7 +5,7 @@ import { present } from '../../core/base/json.ts';
 import { safeText } from '../../core/base/printable.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { LastAnswer, ListedRow, RunAnswer, RunRow } from '../server/api-shapes.ts';
-import { findWords } from '../server/find-words.ts';
+import { findWords } from '../server/run-query.ts';
 import { AdviceCard, PatternCard, type CardProps } from './advice-card.tsx';
 import { findInRun, getLabels, getRun, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { ChildRunsContext } from './call-view.tsx';

@@ -6,10 +6,9 @@ import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import type { CallRow, CompareAnswer, CompareRow, ListedRow } from './api-shapes.ts';
-import { undamagedRecords } from './read-records.ts';
+import { undamagedRecords, type RunReader } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
 import { parseWholeNumber } from './run-query.ts';
-import type { RunReader } from './run-reader.ts';
 import { type ViewerEnv, runOf, type ViewerState } from './sessions.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 

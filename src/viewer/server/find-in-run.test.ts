@@ -4,7 +4,7 @@ import { CoxswainError } from '../../core/base/error.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
 import { scriptCalls } from '../../testing/fake-clock.ts';
 import { findRecord, type FindQuery } from './run-routes.ts';
-import type { RunReader } from './run-reader.ts';
+import type { RunReader } from './read-records.ts';
 
 const RECORDS = scriptCalls('run', 10);
 const query: FindQuery = { text: 'no such word', fromSeq: 5, direction: 'next' };

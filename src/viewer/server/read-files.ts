@@ -13,14 +13,14 @@ import { importSource } from '../../formats/import-source.ts';
 import { readRuns } from '../../formats/read-runs.ts';
 import { RunIds } from '../../formats/run-ids.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
-import { allRuns } from '../../core/store/all-runs.ts';
+import { allRuns } from '../../core/store/run-page.ts';
 import { foldRunSummaries, lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { openSqliteReader } from '../../stores/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
 import { recordText } from '../../core/store/run-check.ts';
 import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../core/store/trajectory-store.ts';
-import { findWords } from './find-words.ts';
-import type { RunReader } from './run-reader.ts';
+import { findWords } from './run-query.ts';
+import type { RunReader } from './read-records.ts';
 
 /** Number of files that are followed, the most recently changed ones. The others are read once. */
 const MAX_FOLLOWED = 20;

@@ -6,13 +6,29 @@ import { contextTokensOf } from '../../core/facts/context-tokens.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { RunView } from '../../core/facts/run-view.ts';
-import { createBreather } from '../../core/node/breather.ts';
+import { createBreather } from '../../core/node/run-limited.ts';
 import { toStoredRecord } from '../../core/records/decode-record.ts';
 import type { PayloadOf } from '../../core/records/shapes.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { FailureRow, FilesRow, RecordsAnswer, RunState, SeenRequest, CutText } from './api-shapes.ts';
-import type { RunReader } from './run-reader.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
+import type { StoreReader } from '../../core/store/trajectory-store.ts';
+
+/** A read-only store, or a temporary store with imported files. */
+export interface RunReader extends StoreReader {
+  /** Returns the ids of the runs that changed since the last call, or undefined if they are unknown. */
+  changes(): Promise<readonly string[] | undefined>;
+  /** Returns the runs of which records were replaced since the last call. */
+  takeReplaced?(): ReadonlySet<string>;
+  /** Yields all runs in one pass. Present if the store has a cheaper way than reading page by page. */
+  listAll?(): AsyncIterable<RunSummary>;
+  /** Returns the progress of reading files. Undefined when reading is finished, and for stores. */
+  indexing?(): { readonly files: number; readonly done: number } | undefined;
+  /** Returns the folder in which a run worked, if its file names it. */
+  projectOf?(runId: string): string | undefined;
+  /** Returns one line about the files that could not be read. */
+  trouble?(): string | undefined;
+}
 
 /** Longer strings are truncated. */
 const MAX_TEXT_CHARS = 20_000;

@@ -1,5 +1,5 @@
 import { adviceOf } from '../../core/records/derived-payload.ts';
-import { callNumber } from '../../core/base/call-number.ts';
+import { callNumber } from '../../core/base/number-text.ts';
 import { hashText } from '../../core/base/hash.ts';
 import { present } from '../../core/base/json.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';

@@ -6,7 +6,7 @@ import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { scriptCalls } from '../../testing/fake-clock.ts';
 import { RunOverviews } from './run-overviews.ts';
-import type { RunReader } from './run-reader.ts';
+import type { RunReader } from './read-records.ts';
 import { ViewerSource } from './viewer-source.ts';
 
 /** Longer than any test: the answer comes when the run was read. */

@@ -1,7 +1,7 @@
 import { LruMap } from '../../core/base/lru-map.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Overview, RunExtras, RunRow } from './api-shapes.ts';
-import { createBreather } from '../../core/node/breather.ts';
+import { createBreather } from '../../core/node/run-limited.ts';
 import { isDamage } from './read-records.ts';
 import { RunOverviewFold, type KnownTimeline } from './run-overview-fold.ts';
 import type { ViewerSource } from './viewer-source.ts';

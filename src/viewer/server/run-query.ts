@@ -167,3 +167,10 @@ export function groupOf(run: RunSummary, extras: RunExtras | undefined, nowMs: n
   const isBad = hasFailed(extras.verdict) || extras.verdict === 'waiting';
   return isBad || extras.stuck || extras.check?.failed === true ? 'needs' : 'done';
 }
+
+/** Splits a search text into lower-case words. `"words in quotes"` count as one. A text matches if it contains each of the words. */
+export function findWords(text: string): readonly string[] {
+  return [...text.toLowerCase().matchAll(/"([^"]*)"?|[^\s"]+/g)]
+    .map(([word, quoted]) => (quoted ?? word).trim())
+    .filter((word) => word !== '');
+}

@@ -3,18 +3,16 @@ import { stream } from 'hono/streaming';
 import { CoxswainError } from '../../core/base/error.ts';
 import { pageName, runPage } from '../../formats/export/run-page.ts';
 import type { CallAnswer, RunAnswer, RunRowsAnswer, FindAnswer } from './api-shapes.ts';
-import { readRecords, readState, readWholeRecord, isDamage } from './read-records.ts';
+import { readRecords, readState, readWholeRecord, isDamage, type RunReader } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
 import { isLongRun } from './run-overviews.ts';
-import { parseWholeNumber } from './run-query.ts';
+import { parseWholeNumber, findWords } from './run-query.ts';
 import { type ApiContext, type ViewerEnv, runOf, type ViewerState } from './sessions.ts';
 import { steadyMs } from '../../core/base/clock.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { recordText } from '../../core/store/run-check.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { createBreather } from '../../core/node/breather.ts';
-import { findWords } from './find-words.ts';
-import type { RunReader } from './run-reader.ts';
+import { createBreather } from '../../core/node/run-limited.ts';
 import { problemOf } from './viewer-fault.ts';
 
 /** Milliseconds that a response waits until the run has been read. The page repeats the request while the result is incomplete. */

@@ -1,5 +1,5 @@
 import { storePath } from '../../stores/store-address.ts';
-import { allRuns } from '../../core/store/all-runs.ts';
+import { allRuns } from '../../core/store/run-page.ts';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
@@ -8,7 +8,7 @@ import { steadyMs } from '../../core/base/clock.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { titlesOf } from '../../core/facts/task-title.ts';
 import type { Problem, SourceRow } from './api-shapes.ts';
-import type { RunReader } from './run-reader.ts';
+import type { RunReader } from './read-records.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 

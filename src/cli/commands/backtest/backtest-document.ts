@@ -1,5 +1,4 @@
-import { callNumber } from '../../../core/base/call-number.ts';
-import { countOf, countText, rangeText, shareText } from '../../../core/base/number-text.ts';
+import { callNumber, countOf, countText, rangeText, shareText } from '../../../core/base/number-text.ts';
 import type {
   BacktestReport,
   ComparisonReport,

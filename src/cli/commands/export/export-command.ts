@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { link, open, rm } from 'node:fs/promises';
 
-import { allRuns } from '../../../core/store/all-runs.ts';
+import { allRuns } from '../../../core/store/run-page.ts';
 import { CoxswainError, invalidArgument, messageOf, hasCode } from '../../../core/base/error.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { lastSeqOf, type RunSummary } from '../../../core/facts/run-summary.ts';

@@ -8,7 +8,7 @@ import { countOf } from '../../../core/base/number-text.ts';
 import { openReadableStore, openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable } from '../../../core/base/printable.ts';
 import { Problems, spillNote } from '../../runs/problems.ts';
-import { allRuns } from '../../../core/store/all-runs.ts';
+import { allRuns } from '../../../core/store/run-page.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

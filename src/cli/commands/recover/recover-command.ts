@@ -19,7 +19,7 @@ import {
   type TrajectoryRecord,
 } from '../../../core/records/trajectory-record.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
-import { allRuns } from '../../../core/store/all-runs.ts';
+import { allRuns } from '../../../core/store/run-page.ts';
 import { isDamaged, damageText, toStoreError } from '../../../core/store/store-error.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 

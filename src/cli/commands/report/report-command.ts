@@ -2,10 +2,9 @@ import type { FactsCache } from '../../runs/facts-cache.ts';
 import { homedir } from 'node:os';
 import { resolve, basename } from 'node:path';
 
-import { allRuns } from '../../../core/store/all-runs.ts';
-import { callNumber } from '../../../core/base/call-number.ts';
+import { allRuns } from '../../../core/store/run-page.ts';
+import { callNumber, countOf, durationText, parseDuration } from '../../../core/base/number-text.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
-import { countOf, durationText, parseDuration } from '../../../core/base/number-text.ts';
 import {
   findSessions,
   hostFolder,
@@ -42,7 +41,7 @@ import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-f
 import { RunIds } from '../../../formats/run-ids.ts';
 import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
 import { present } from '../../../core/base/json.ts';
-import { PERMISSION_REQUESTED } from '../../../core/records/host-notes.ts';
+import { PERMISSION_REQUESTED } from '../../../core/records/words.ts';
 import type { RunUsage } from '../../../core/facts/run-view.ts';
 import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
 import type { RunOutcome } from '../../../core/facts/run-verdict.ts';

@@ -1,6 +1,5 @@
 import { commitsText } from '../../../core/facts/run-work.ts';
-import { callNumber } from '../../../core/base/call-number.ts';
-import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
+import { callNumber, countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
 import { tokenFacts } from '../../../core/facts/usage-text.ts';
 import {
   linesOf,

@@ -1,6 +1,6 @@
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { readArguments } from '../../../core/detect/calls/argument-reading.ts';
-import { resultText } from '../../../core/detect/calls/result-text.ts';
+import { resultText } from '../../../core/detect/calls/answer-reading.ts';
 import { defaultDetectors } from '../../../core/detect/detectors/default-detectors.ts';
 import type { PatternDetector, StepContext } from '../../../core/detect/patterns/pattern-detector.ts';
 import { makeStep, unwrapResult, type ResultReading, type Step } from '../../../core/detect/patterns/step.ts';

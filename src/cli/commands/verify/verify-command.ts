@@ -1,4 +1,4 @@
-import { allRuns } from '../../../core/store/all-runs.ts';
+import { allRuns } from '../../../core/store/run-page.ts';
 import { spillFolderOf } from '../../../hosts/claude-code/spilled-events.ts';
 import type { StoreProblem } from '../../../core/store/trajectory-store.ts';
 import { countOf } from '../../../core/base/number-text.ts';

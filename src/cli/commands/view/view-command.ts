@@ -1,11 +1,8 @@
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { pathToFileURL } from 'node:url';
-
 import { cacheRoot } from '../../../core/node/state-places.ts';
 import { present } from '../../../core/base/json.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
-import { openBrowser } from '../../../viewer/server/open-browser.ts';
-import { writeRedirectFile, type RedirectFile } from '../../../viewer/server/redirect-file.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';
 import { findSessions } from '../../../formats/find-sessions.ts';
 import { startViewer, type ViewerOptions } from '../../../viewer/server/start-viewer.ts';
@@ -14,6 +11,9 @@ import { machineStores, openMachineStores } from '../../runs/machine-stores.ts';
 import { requireStore, storeNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 export interface ViewOptions {
   readonly port?: string;
@@ -115,4 +115,57 @@ async function untilInterrupted(terminal: Terminal): Promise<void> {
     terminal.onInterrupt(resolve);
     process.once('SIGTERM', resolve);
   });
+}
+
+/**
+ * Opens an address in the user's browser without a shell. All users of the machine can read the address.
+ *
+ * @returns false if no program is available; true does not guarantee that a browser opened
+ */
+export async function openBrowser(url: string, platform: NodeJS.Platform = process.platform): Promise<boolean> {
+  const [program, ...args] = OPENERS[platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true, windowsHide: true });
+  return await new Promise((resolve) => {
+    child.once('error', () => resolve(false));
+    child.once('spawn', () => {
+      child.unref();
+      resolve(true);
+    });
+  });
+}
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  // `start` is a command of the shell, not a program.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+export interface RedirectFile {
+  readonly path: string;
+  dispose(): Promise<void>;
+}
+
+/**
+ * Writes a page that redirects to an address and that only this user can read. A browser is started with the path of this page instead of
+ * the address. The address contains a token, and all users of the machine can read the arguments of a process.
+ *
+ * @param url  without HTML special characters except `&`
+ * @throws errors of the file system
+ */
+export async function writeRedirectFile(url: string): Promise<RedirectFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'coxswain-open-'));
+  const dispose = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const path = join(folder, 'open.html');
+  const escapedUrl = url.replaceAll('&', '&amp;');
+  const page = `<!doctype html><meta charset="utf-8"><title>coxswain</title>
+<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${escapedUrl}">
+<p><a href="${escapedUrl}">Open the viewer</a></p>
+`;
+  try {
+    await writeFile(path, page, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  return { path, dispose };
 }

@@ -23,9 +23,8 @@ import {
   TextWatchOutput,
   type WatchOutput,
 } from './watch-output.ts';
-import { SessionStates } from './session-states.ts';
-import { Watcher, type WatchedSource } from './watcher.ts';
-import { allRuns } from '../../../core/store/all-runs.ts';
+import { SessionStates, Watcher, type WatchedSource } from './watcher.ts';
+import { allRuns } from '../../../core/store/run-page.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { logFault } from '../../../core/node/fault-log.ts';
 import { CoxswainError, invalidArgument, messageOf } from '../../../core/base/error.ts';

@@ -1,6 +1,6 @@
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { LruMap } from '../../../core/base/lru-map.ts';
-import type { ReadRun, ReadRunsItem } from '../../../formats/read-runs.ts';
+import { type ReadRun, type ReadRunsItem, readRuns } from '../../../formats/read-runs.ts';
 import type { Notifier } from '../../../hosts/notify/notifier.ts';
 import type { Notification } from '../../../hosts/notify/notification.ts';
 import { RunNotifications } from '../../../hosts/notify/run-notifications.ts';
@@ -17,6 +17,9 @@ import { SteeringReplay } from '../../../core/replay/steering-replay.ts';
 import { callEventOf, liveEventOf } from '../../runs/live-event.ts';
 import { withoutNumber } from '../../../core/facts/task-title.ts';
 import { cutOffText } from '../../../core/facts/run-verdict.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { sessionIdOf } from '../../../formats/find-sessions.ts';
+import { importSource } from '../../../formats/import-source.ts';
 
 interface WatchedRunOptions {
   readonly label: string;
@@ -126,7 +129,7 @@ export interface WatchedFeed {
   called(count: number): void;
 }
 
-export interface WatcherParts {
+interface WatcherParts {
   readonly feed: WatchedFeed;
   readonly notifiers: readonly Notifier[];
   readonly deadline: TimeSpan | undefined;
@@ -149,7 +152,7 @@ export interface WatchedSource {
 /**
  * The state of a session file. Following a file holds the last answer back until the next one, and hooks do not tell that a call began.
  */
-export interface SessionState {
+interface SessionState {
   /** Unix milliseconds of its last change. */
   readonly changedAtMs: number;
   /** The runs of the file by id, read to its end; undefined while it grows. */
@@ -157,7 +160,7 @@ export interface SessionState {
 }
 
 /** What the clock of `Watcher.tick` reads. */
-export interface WatchTick {
+interface WatchTick {
   readonly nowMs: number;
   /** A clock that stands while the machine sleeps. */
   readonly steadyMs: number;
@@ -304,5 +307,49 @@ class RunLabels {
     for (let count = 2; this.#labels.has(label); count += 1) label = `${short}~${count}`;
     this.#labels.add(label);
     return label;
+  }
+}
+
+/** A file that has not changed for this long is read to its end, in milliseconds. */
+const SETTLED_MS = 60_000;
+
+/** The session files, each read to its end once it has not changed for a minute. */
+export class SessionStates {
+  readonly #files = new Map<string, SessionState>();
+  /** The path of each session's file by the session's id, with which the names of such files end. */
+  readonly #paths = new Map<string, string>();
+  readonly #withoutSecrets = secretRemover();
+
+  async look(path: string, changedAtMs: number): Promise<void> {
+    const known = this.#files.get(path);
+    const isSame = known?.changedAtMs === changedAtMs;
+    if (isSame && known.views !== undefined) return;
+    this.#paths.set(sessionIdOf(path), path);
+    const isSettled = systemClock.nowMs() - changedAtMs >= SETTLED_MS;
+    this.#files.set(path, { changedAtMs, views: isSettled ? await this.#viewsIn(path) : undefined });
+  }
+
+  of(path: string): SessionState | undefined {
+    return this.#files.get(path);
+  }
+
+  ofRun(runId: string): SessionState | undefined {
+    const path = this.#paths.get(withoutNumber(runId));
+    return path === undefined ? undefined : this.of(path);
+  }
+
+  async #viewsIn(path: string): Promise<ReadonlyMap<string, RunView>> {
+    const views = new Map<string, RunView>();
+    try {
+      for await (const item of readRuns(importSource(path), { source: path })) {
+        if (item.type !== 'record') continue;
+        const view = views.get(item.run.id) ?? new RunView();
+        views.set(item.run.id, view);
+        view.fold(this.#withoutSecrets(item.record));
+      }
+    } catch {
+      // Following the file reports the reason.
+    }
+    return views;
   }
 }

@@ -10,6 +10,24 @@ import {
 } from './answer-rules.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
 import { lightMask, masksOf } from './mask.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { isJsonObject, type Json } from '../../base/json.ts';
+
+/** Returns the text of a tool result: a string unchanged, the text parts of a content list, or any other value as JSON. */
+export function resultText(result: Json): string {
+  if (typeof result === 'string') return result;
+  if (result === null) return '';
+  if (Array.isArray(result)) {
+    const parts: string[] = [];
+    for (const part of result as readonly unknown[]) {
+      if (typeof part === 'string') parts.push(part);
+      else if (isJsonObject(part) && typeof part['text'] === 'string') parts.push(part['text']);
+      else return canonicalJson(result);
+    }
+    return parts.join('\n');
+  }
+  return canonicalJson(result);
+}
 
 /** Hash seed for results that are flagged as failures. It keeps their keys different from the keys of successful results. */
 export const FLAGGED_SEED = 1;

@@ -1,5 +1,4 @@
 import { isJsonObject, jsonOf } from '../../base/json.ts';
-import type { QuickRule, ReadingRule } from './reading-rule.ts';
 
 /**
  * Openings of failure messages from shells, libraries and hosts. The word "error" inside a sentence is not evidence of a failure.
@@ -162,4 +161,16 @@ export function reportsFailure(text: string, everywhere: boolean): boolean {
     'reportsFailure',
     everywhere ? trimmed : trimmed.slice(trimmed.lastIndexOf('\n', start - 2) + 1),
   );
+}
+
+/** A rule that matches text. `reading-rules.test.ts` has examples of matching and non-matching texts. */
+export interface ReadingRule {
+  /** Unique id in kebab case. `coxswain show RUN --call N` prints it. */
+  readonly id: string;
+  readonly form: RegExp;
+}
+
+export interface QuickRule extends ReadingRule {
+  /** Matches every text that `form` matches, and takes a fraction of its time. Default: no such test. */
+  readonly mentions?: RegExp;
 }

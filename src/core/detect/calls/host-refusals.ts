@@ -1,8 +1,8 @@
 import type { Json } from '../../base/json.ts';
 import type { CallOutcome, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { openAnswer } from './shell-answer.ts';
-import { resultText } from './result-text.ts';
-import type { QuickRule } from './reading-rule.ts';
+import { resultText } from './answer-reading.ts';
+import type { QuickRule } from './answer-rules.ts';
 
 /** A rule for a part of a result that a harness or a program writes anew for each call, and its replacement. */
 interface NoteRule extends QuickRule {

@@ -1,6 +1,5 @@
-import { isDigit, isLetter, isLetterOrDigit, isWordUnit } from '../../base/unit-kinds.ts';
-import { unitAt } from '../../base/unit-at.ts';
-import type { ReadingRule } from './reading-rule.ts';
+import { isDigit, isLetter, isLetterOrDigit, isWordUnit, unitAt } from '../../base/unit-kinds.ts';
+import type { ReadingRule } from './answer-rules.ts';
 
 /**
  * Rules for the parts of a text that change with each call and have no meaning, such as times and ids. Each form contains a digit.

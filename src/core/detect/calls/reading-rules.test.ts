@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import { cpuMs } from '../../../../test/support/cost-growth.ts';
 import { seededRandom } from '../../../../test/support/seeded-random.ts';
 import { wordsOfForm } from '../../../../test/support/words-of-form.ts';
-import { ANSWER_RULES } from './answer-rules.ts';
+import { ANSWER_RULES, type QuickRule } from './answer-rules.ts';
 import { readAnswer } from './answer-reading.ts';
 import { masksOf, VOLATILE } from './mask.ts';
-import type { QuickRule } from './reading-rule.ts';
 
 /** By the id of the rule: texts that it matches, and texts that it skips. */
 const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], skips: readonly string[]]>> = {

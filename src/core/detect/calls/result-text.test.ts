@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resultText } from './result-text.ts';
+import { resultText } from './answer-reading.ts';
 
 test('the text of a result is the text that the model read', () => {
   expect(resultText('plain')).toBe('plain');

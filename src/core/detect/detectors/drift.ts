@@ -1,4 +1,4 @@
-import { isAscii } from '../../base/is-ascii.ts';
+import { isAscii } from '../../base/unit-kinds.ts';
 import { share, whole } from '../../base/shape.ts';
 import { wordToken } from '../calls/tokens.ts';
 import { wordSet } from '../calls/shell-program.ts';

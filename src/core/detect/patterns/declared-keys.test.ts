@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../base/json.ts';
-import { declareMcpTools } from '../calls/mcp-declarations.ts';
+import { declareMcpTools, type ToolDeclaration } from '../calls/tool-semantics.ts';
 import { makeStep, type Step } from './step.ts';
-import type { ToolDeclaration } from '../calls/tool-semantics.ts';
 
 function stepOf(declaration: ToolDeclaration, args: Json, result: Json, isError = false): Step {
   const call = { index: 0, turn: 0, atMs: 0, tool: 'job_state', args, result, isError, resultMissing: false };

@@ -15,7 +15,7 @@ import { defineProvider, type ProviderDefinition } from '../prompt/define-provid
 import { hashText } from '../../base/hash.ts';
 import { answerMatches } from '../../detect/calls/answer-rules.ts';
 import type { RecentCall } from '../../detect/patterns/pattern-detector.ts';
-import { callNumber } from '../../base/call-number.ts';
+import { callNumber } from '../../base/number-text.ts';
 import { PATTERN_WORDS } from '../../records/pattern-words.ts';
 
 /** Options of `driftFeedback`, `errorCascadeFeedback` and `stallFeedback`. */
