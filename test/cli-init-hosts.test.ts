@@ -140,12 +140,19 @@ async function doctorLines(): Promise<readonly DoctorLine[]> {
   return lines;
 }
 
-test('doctor says whether Gemini CLI and pi load the hooks of this folder, and what to do', async () => {
-  await cox('init', 'gemini', '--yes');
-  await cox('init', 'pi', '--yes');
+test('init and doctor say whether Gemini CLI, pi and Copilot CLI load the hooks of this folder, and what to do', async () => {
+  const said = async (host: string): Promise<string> => (await cox('init', host, '--yes')).stdout;
+  expect(await said('gemini')).toContain('says nothing. Start gemini in this folder once and trust it, or run');
+  expect(await said('pi')).toContain('start it with -a, or run coxswain init pi --user.');
+  await mkdir(join(home, '.copilot'), { recursive: true });
+  const trusting = { trustedFolders: [folder] };
+  expect(await said('copilot')).toContain('with -p it loads no hook of the project, and says nothing. Start copilot');
+  await writeFile(join(home, '.copilot', 'config.json'), `// Managed automatically.\n${JSON.stringify(trusting)}`);
+  expect(await said('copilot')).not.toContain('says nothing');
   const trustLines = async (): Promise<readonly (readonly [string, string])[]> =>
     (await doctorLines()).flatMap(({ check, status }) => (check.endsWith(' trust') ? [[check, status] as const] : []));
   expect(await trustLines()).toEqual([
+    ['copilot trust', 'pass'],
     ['gemini trust', 'fail'],
     ['pi trust', 'unknown'],
   ]);
@@ -155,12 +162,13 @@ test('doctor says whether Gemini CLI and pi load the hooks of this folder, and w
   await writeFile(join(home, '.gemini', 'trustedFolders.json'), JSON.stringify({ [project]: 'TRUST_FOLDER' }));
   await writeFile(join(home, '.pi', 'agent', 'trust.json'), JSON.stringify({ [project]: false, '/': true }));
   expect(await trustLines()).toEqual([
+    ['copilot trust', 'pass'],
     ['gemini trust', 'pass'],
     ['pi trust', 'fail'],
   ]);
   // The hook of the user needs no trust.
   await cox('init', 'gemini', '--yes', '--user');
-  expect((await trustLines()).map(([check]) => check)).toEqual(['pi trust']);
+  expect((await trustLines()).map(([check]) => check)).toEqual(['copilot trust', 'pi trust']);
 });
 
 test('doctor finds a session of Gemini CLI without a record, and names the step for that host', async () => {

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-server.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { HOST_DRIVERS } from './host-drivers.ts';
+import { trustAs } from '../../test/user-state.ts';
 import { importedFacts, liveFacts } from './run-facts.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bin.ts');
@@ -22,6 +23,8 @@ class Home {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'coxswain-truth-'));
   readonly project: string = join(this.folder, 'project');
   readonly settings: string = join(this.folder, '.claude', 'settings.json');
+  /** The requests of the main thread. */
+  readonly requests: string[] = [];
   #calls = 0;
 
   constructor() {
@@ -49,6 +52,12 @@ class Home {
     if (status !== 0) throw new Error(`init: ${String(status)} ${stderr}`);
   }
 
+  /** Writes a configuration, and trusts the project. */
+  configure(config: object): void {
+    writeFileSync(join(this.project, 'coxswain.config.json'), JSON.stringify(config));
+    trustAs({ project: this.project, env: this.env });
+  }
+
   async run(
     turns: readonly ModelTurn[],
     { args = [], prompt = 'MAINTASK', sub = [], killAt }: RunOptions = {},
@@ -62,7 +71,8 @@ class Home {
         const turn = left[isSub ? 'sub' : 'main'].shift() ?? { text: 'Nothing more.' };
         if (killAt !== undefined && !isSub && left.main.length < turns.length - killAt) setTimeout(kill, 3_000);
         const calls = turn.calls?.map((call) => Object.assign({ id: `toolu_${(this.#calls += 1)}` }, call));
-        return { ...turn, usage: USAGE, ...(calls === undefined ? {} : { calls }) };
+        if (!isSub) this.requests.push(JSON.stringify(request));
+        return { usage: USAGE, ...turn, ...(calls === undefined ? {} : { calls }) };
       },
     });
     const child = spawn(CLAUDE, ['-p', prompt, '--model', 'claude-sonnet-4-5', '--max-turns', '40', ...args], {
@@ -231,5 +241,24 @@ describe.skipIf(!isThere)(`claude-code ${version}: the run recorded live equals 
     process.stdout.write(`${name}: ${JSON.stringify(Object.values(live))}\n`);
     expect(Object.keys(imported)).not.toEqual([]);
     expect(live).toEqual(imported);
+  });
+});
+
+describe.skipIf(!isThere)(`claude-code ${version}: a budget fires at the right call`, () => {
+  test.each([
+    // 4,034 tokens an answer.
+    ['50,000 tokens', { tokens: 50_000 }, { inputTokens: 4_000, outputTokens: 34 }, 13],
+    // 0.0765 dollars an answer.
+    ['1 dollar', { costUsd: 1 }, { inputTokens: 25_000, outputTokens: 100 }, 14],
+  ])('%s', async (_name, budget, usage, lastCall) => {
+    const home = new Home();
+    home.configure({ budget, stop: { budget: true } });
+    home.init();
+    await home.run(Array.from({ length: 16 }, (_, at) => ({ ...one(bash(`echo ${at}`)), usage })));
+    const [run] = Object.values(await home.live());
+    expect(run).toMatchObject({ calls: Array.from({ length: lastCall }, () => 'Bash').join(', '), turns: lastCall });
+    expect(home.requests).toHaveLength(lastCall);
+    // The request after the fifth call.
+    expect(home.requests.findIndex((request) => request.includes('budget lasts for about'))).toBe(5);
   });
 });

@@ -28,7 +28,7 @@ export interface SessionFile {
  * Numbers of bytes that are read at the end of the file, one after the other, until a known answer is found. A file that is
  * longer than the last one, and has no known answer in it, loses the answers before.
  */
-const READ_BYTES = [256 * 1024, 2 * 1024 * 1024, 16 * 1024 * 1024];
+const READ_BYTES = [24 * 1024, 256 * 1024, 2 * 1024 * 1024, 16 * 1024 * 1024];
 /** Number of bytes at the start of a file in which its first line is read. It says whether the session is a fork. */
 const HEAD_BYTES = 64 * 1024;
 /** Maximum delay between an event and its entry in the file. The longest measured delay is 100 ms, in Copilot CLI. */
@@ -58,7 +58,7 @@ export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) 
 }
 
 /** Returns the entries in the last bytes of a file. Empty if the file is not a regular file of JSON lines. */
-export function lastEntries(path: string, bytes: number = READ_BYTES[0] ?? 0): readonly JsonMembers[] {
+export function lastEntries(path: string, bytes: number = READ_BYTES[1] ?? 0): readonly JsonMembers[] {
   return entriesIn(tailOf(path, bytes).lines);
 }
 

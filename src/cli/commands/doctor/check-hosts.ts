@@ -10,7 +10,7 @@ import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { SettingsPlaces } from './check-settings.ts';
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { membersOf, type JsonMembers, jsonOf } from '../../../core/base/json.ts';
+import { jsonOf, type JsonMembers, listOf, membersOf } from '../../../core/base/json.ts';
 
 export interface HookedHost {
   readonly host: HostName;
@@ -89,27 +89,34 @@ async function trustLine(projectFolder: string, { env, hookFile, initCommand, no
 
 /** How to make a host load the hooks of a project. */
 const TRUST_STEPS: Readonly<Partial<Record<HostName, string>>> = {
+  copilot:
+    'Start copilot in this folder once and trust it, start each new session with --trust-folder, or run coxswain init copilot --user.',
   gemini:
     'Start gemini in this folder once and trust it, or run coxswain init gemini --user. With --skip-trust it loads no hook of a project.',
   pi: 'Start pi in this folder once and trust it, start it with -a, or run coxswain init pi --user.',
 };
 
 /** Says whether a host loads the hooks of a project from this folder. Nothing for a host that loads those of any folder. */
-function folderLines(host: HostName, places: SettingsPlaces): readonly DoctorLine[] {
+export function folderLines(host: HostName, places: SettingsPlaces): readonly DoctorLine[] {
   const fix = TRUST_STEPS[host];
   if (fix === undefined) return [];
   const check = `${host} trust`;
   const title = hostTitle(host);
   const trust = trustsFolder(host, places);
   if (trust === true) return [passed(check, `${title} trusts this folder`)];
-  const found = `${title} ${trust === undefined ? 'was not told to trust' : 'does not trust'} this folder: it loads no hook of the project, and says nothing`;
-  return [trust === undefined && host === 'pi' ? unknown(check, found, fix) : failed(check, found, fix)];
+  const found = `${title} ${trust === undefined ? 'was not told to trust' : 'does not trust'} this folder: ${host === 'copilot' ? 'with -p ' : ''}it loads no hook of the project, and says nothing`;
+  return [trust === undefined && host !== 'gemini' ? unknown(check, found, fix) : failed(check, found, fix)];
 }
 
 /** Returns whether a host trusts a project folder, by its own files. Undefined if no rule of the user is about the folder. */
 function trustsFolder(host: HostName, { env, homeFolder, projectFolder }: SettingsPlaces): boolean | undefined {
   const folder = hostFolder(host, { home: homeFolder, env });
-  const rules = host === 'gemini' ? geminiRules(folder, env) : Object.entries(membersIn(join(folder, 'trust.json')));
+  const rules =
+    host === 'gemini'
+      ? geminiRules(folder, env)
+      : host === 'copilot'
+        ? listOf(membersIn(join(folder, 'config.json'))['trustedFolders']).map((path) => [String(path), true] as const)
+        : Object.entries(membersIn(join(folder, 'trust.json')));
   if (rules === 'all') return true;
   const project = realPath(projectFolder);
   const applying = rules.flatMap(([path, value]) => {
@@ -132,10 +139,10 @@ function geminiRules(folder: string, env: SettingsPlaces['env']): readonly (read
   return Object.entries(membersIn(env['GEMINI_CLI_TRUSTED_FOLDERS_PATH'] || join(folder, 'trustedFolders.json')));
 }
 
-/** The members of a JSON file of the user; none if it cannot be read. */
+/** The members of a JSON file of the user, which may have lines of comment; none if it cannot be read. */
 function membersIn(file: string): JsonMembers {
   try {
-    return membersOf(jsonOf(readFileSync(file, 'utf8')));
+    return membersOf(jsonOf(readFileSync(file, 'utf8').replaceAll(/^\s*\/\/.*$/gm, '')));
   } catch {
     // The host has no such rules.
     return {};

@@ -28,6 +28,7 @@ import { loadConfigSync } from '../../../hosts/config/load-config.ts';
 import { trustProject } from '../../../hosts/config/trust-project.ts';
 import { askYesNo, type Terminal } from '../../terminal/terminal.ts';
 import { lineDiff } from '../../../core/base/line-diff.ts';
+import { folderLines } from '../doctor/check-hosts.ts';
 import { printable } from '../../../core/base/printable.ts';
 
 export interface InitOptions {
@@ -160,6 +161,7 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
     if (options.dryRun !== true && options.user !== true) removeOldServer(project, process.env);
     for (const host of hosts)
       await terminal.write(`${printable(fileOf(host))} already has the hook; nothing to change\n`);
+    await tellTrust(situation, terminal);
     if (hosts.includes('codex') && options.dryRun !== true) await trustInCodex(project, { owner, hookFile }, terminal);
     return 0;
   }
@@ -188,6 +190,7 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
   if (options.user !== true) removeOldServer(project, process.env);
   await terminal.write(`Written. New sessions of ${titles} are recorded and steered; coxswain doctor checks it.\n`);
   if (setNote !== '') await terminal.write(setNote);
+  await tellTrust(situation, terminal);
   if (hosts.includes('codex')) await trustInCodex(project, { owner, hookFile }, terminal);
   const committedFiles = options.user === true ? [] : hosts.map(fileOf).filter((file) => !isLocal(file));
   if (committedFiles.length > 0) {
@@ -197,6 +200,14 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
     );
   }
   return 0;
+}
+
+/** Says which hosts do not load the hooks of this project yet, and what the user can do. */
+async function tellTrust({ hosts, options, project }: Situation, terminal: Terminal): Promise<void> {
+  if (options.user === true) return;
+  const places = { env: process.env, homeFolder: userFolders({}).home, projectFolder: project };
+  for (const { found, fix, status } of hosts.flatMap((host) => folderLines(host, places)))
+    if (status !== 'pass') await terminal.write(`${found}. ${fix}\n`);
 }
 
 /** Makes Codex trust the hook, because Codex ignores hooks without trust. Can also be undone. */
