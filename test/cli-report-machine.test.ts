@@ -236,3 +236,24 @@ test('telemetry that names a session takes no row from it, and its own calls do 
   expect(runs.find(({ id }) => id === 'alone')).toMatchObject({ task: 'task of alone' });
   expect(runs.find(({ id }) => id === 'both')).toMatchObject({ task: 'as the store has it' });
 });
+
+test('a command completes the runs of every project from their session files, by the configuration of each project', async () => {
+  const env = homeOnly(join(here.cwd, 'home'));
+  const folders = ['left', 'right'].map((name) => join(here.cwd, name));
+  for (const [at, cwd] of folders.entries()) {
+    const id = `session-${at}`;
+    await mkdir(join(cwd, '.git'), { recursive: true });
+    await writeFileAt(`.claude/projects/p${at}/${id}.jsonl`, session(id, { cwd: at === 0 ? cwd : '/gone/other' }), 0.5);
+    const file = storeFileOf({ project: cwd, env });
+    await mkdir(dirname(file), { recursive: true });
+    const store = sqliteStore(file);
+    const cox = createCoxswain({ store, clock: { nowMs: () => Date.now() - 2 * HOUR_MS } });
+    cox.startRun({ runId: id, task: 'go', host: 'claude-code' }).emit({ type: 'turn_start' });
+    await cox.close();
+    await store.close();
+  }
+  const runs = jsonLines((await here.run(['runs', '--json', '--cost'], { env })).stdout);
+  const tokens = Object.fromEntries(runs.map(({ runId, tokens: count }) => [runId, count]));
+  // The session file of the second one names another folder, so its rules of redaction are unknown.
+  expect(tokens).toEqual({ 'session-0': 15, 'session-1': undefined });
+});

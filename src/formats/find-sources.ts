@@ -1,5 +1,5 @@
-import { glob, readdir, realpath, stat, open } from 'node:fs/promises';
-import { basename, join, isAbsolute } from 'node:path';
+import { glob, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../core/base/error.ts';
 import { subagentFolder } from './claude-code/claude-code-entry.ts';
 import type { FormatName } from './import-item.ts';
@@ -9,7 +9,7 @@ import { isJsonObject, jsonOf } from '../core/base/json.ts';
 const HEAD_BYTES = 262_144;
 
 /**
- * Returns the initial working folder of the session in a file. Claude Code, Codex, Copilot CLI and pi write it. Undefined if
+ * Returns the initial working folder of the session in a file. Claude Code, Codex, Copilot CLI and pi write it, Gemini CLI beside it. Undefined if
  * the file does not contain it, is compressed, or cannot be read.
  *
  * Cost: reads the first 256 kB.
@@ -23,12 +23,19 @@ export async function sessionFolder(path: string): Promise<string | undefined> {
       const folder = folderIn(line);
       if (folder !== undefined) return folder;
     }
-    return undefined;
+    return await chatFolder(path);
   } catch {
     return undefined;
   } finally {
     await file.close();
   }
+}
+
+/** The folder of a chat of Gemini CLI, which has it in a file of its own. */
+async function chatFolder(path: string): Promise<string | undefined> {
+  if (basename(dirname(path)) !== 'chats') return undefined;
+  const text = await readFile(join(dirname(dirname(path)), '.project_root'), 'utf8');
+  return isAbsolute(text) ? text.trim() : undefined;
 }
 
 function folderIn(line: string): string | undefined {

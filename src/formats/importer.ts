@@ -77,6 +77,8 @@ export interface SessionDatabase {
   ): { readonly items: Iterable<ImportItem>; readonly isWhole: boolean };
   /** Time of the last change of a session, in Unix milliseconds. 0 for an unknown session. @throws like `read` */
   changedAtMs(path: string, sessionId: string): number;
+  /** The folder in which a session works. @throws like `read` */
+  folder(path: string, sessionId: string): string | undefined;
 }
 
 export type Importer = LineImporter | DocumentImporter | ArchiveImporter;

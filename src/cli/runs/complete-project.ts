@@ -3,40 +3,72 @@ import { homedir } from 'node:os';
 import { systemClock } from '../../core/base/clock.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { logFault } from '../../core/node/fault-log.ts';
+import { projectAt, projectStoreFile } from '../../core/node/git-folder.ts';
 import type { StoreReader } from '../../core/store/trajectory-store.ts';
-import { completeRuns, incompleteRuns } from '../../hosts/claude-code/complete-sessions.ts';
-import { openReadableStore, openStoreNamed, configuredStore } from './open-store.ts';
+import { sessionFolder } from '../../formats/find-sources.ts';
+import {
+  completeRuns,
+  incompleteRuns,
+  RECENT_MS,
+  type IncompleteRun,
+} from '../../hosts/claude-code/complete-sessions.ts';
+import { machineStores, type MachineStore } from './machine-stores.ts';
+import { configuredStore, openReadableStore, openStoreNamed } from './open-store.ts';
 
 const RECENT_RUNS = 50;
 /** Runs that were completed by this process, with the time of their file. */
 const done = new Set<string>();
 
 /**
- * Completes the recent runs of this project's store from their session files; see `completeRuns`. A problem, such as a store that
- * cannot be written, is a line in the fault log.
+ * Completes the recent runs of this user's projects from their session files; see `completeRuns`. A problem, such as a store that
+ * cannot be written, is a line in the fault log. A run of another project is completed by the configuration of that project, which
+ * the folder in the session file tells; without it, the run stays as it is.
  *
- * @param openReader  a reader of that store, if it is open
+ * @param openReaders  readers of stores that are open, by address
  */
-export async function completeProject(openReader?: StoreReader): Promise<void> {
-  const { env } = process;
-  const { address, projectFolder } = configuredStore();
+export async function completeProjects(openReaders: ReadonlyMap<string, StoreReader> = new Map()): Promise<void> {
   const nowMs = systemClock.nowMs();
+  for (const store of machineStores({ sinceMs: nowMs - RECENT_MS }))
+    await completeStore(store, openReaders.get(store.address), nowMs);
+}
+
+async function completeStore(
+  { address }: MachineStore,
+  openReader: StoreReader | undefined,
+  nowMs: number,
+): Promise<void> {
+  const { env } = process;
+  const own = configuredStore();
+  const place = { projectFolder: own.projectFolder, env, nowMs };
   try {
     const reader = openReader ?? (await openReadableStore(address).catch(() => undefined));
     if (reader === undefined) return;
     const { runs } = await reader.listRuns({ limit: RECENT_RUNS });
     const found = await incompleteRuns(runs, { home: homedir(), env, nowMs, store: reader });
     if (reader !== openReader) await reader.close();
-    const incomplete = found.filter(({ changedAtMs, runId }) => !done.has(`${runId} ${changedAtMs}`));
-    if (incomplete.length === 0) return;
-    for (const { changedAtMs, runId } of incomplete) done.add(`${runId} ${changedAtMs}`);
-    const store = await openStoreNamed(address);
-    try {
-      await completeRuns(incomplete, { store, projectFolder, env });
-    } finally {
-      await store.close();
+    const byProject = new Map<string, IncompleteRun[]>();
+    for (const run of found.filter(({ changedAtMs, runId }) => !done.has(`${runId} ${changedAtMs}`))) {
+      done.add(`${run.runId} ${run.changedAtMs}`);
+      const folder = address === own.address ? own.projectFolder : await projectOf(run, address);
+      if (folder !== undefined) byProject.set(folder, [...(byProject.get(folder) ?? []), run]);
+    }
+    for (const [projectFolder, incomplete] of byProject) {
+      const store = await openStoreNamed(address);
+      try {
+        await completeRuns(incomplete, { store, projectFolder, env });
+      } finally {
+        await store.close();
+      }
     }
   } catch (error) {
-    logFault({ where: 'session file', message: messageOf(error) }, { projectFolder, env, nowMs });
+    logFault({ where: 'session file', message: messageOf(error) }, place);
   }
+}
+
+/** The project of a session, if the store at this address is that of the project. */
+async function projectOf({ file }: IncompleteRun, address: string): Promise<string | undefined> {
+  const { importer, path, sessionId } = file;
+  const folder = importer.shape === 'database' ? importer.folder(path, sessionId) : await sessionFolder(path);
+  const project = projectAt(folder);
+  return project !== undefined && projectStoreFile(project, { env: process.env }) === address ? project : undefined;
 }

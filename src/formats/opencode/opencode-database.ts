@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-import { numberOrUndefined, type JsonMembers, isJsonObject } from '../../core/base/json.ts';
+import { numberOrUndefined, textOrUndefined, type JsonMembers, isJsonObject } from '../../core/base/json.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { SessionDatabase } from '../importer.ts';
@@ -50,6 +50,7 @@ export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterab
 const LAST_MESSAGES = [16, 256, 4_096];
 const LATEST = 'SELECT id FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT ?';
 
+const FOLDER = 'SELECT directory FROM session WHERE id = ?';
 const CHANGED = 'SELECT max(time_updated) AS at FROM part WHERE session_id = ?';
 
 /** Reads the end of one session of the database while opencode writes it. */
@@ -67,6 +68,8 @@ export const opencodeDatabase: SessionDatabase = {
   },
   changedAtMs: (path, sessionId) =>
     withDatabase(path, (select) => numberOrUndefined(select(CHANGED, sessionId)[0]?.['at']) ?? 0),
+  folder: (path, sessionId) =>
+    withDatabase(path, (select) => textOrUndefined(select(FOLDER, sessionId)[0]?.['directory'])),
 };
 
 type Select = (sql: string, ...parameters: readonly string[]) => readonly JsonMembers[];

@@ -13,7 +13,7 @@ import { projectRedaction, projectSessions } from './project-sessions.ts';
 /** A file that changed more recently may belong to a hook that is at work. */
 const QUIET_MS = 30_000;
 /** Older runs are not completed. */
-const RECENT_MS = 7 * 24 * 3_600_000;
+export const RECENT_MS: number = 7 * 24 * 3_600_000;
 
 /** An open run whose session file has changed since its last record, and not in the last 30 seconds. */
 export interface IncompleteRun {

@@ -16,7 +16,7 @@ import { findSources, sessionFolder } from '../../../formats/find-sources.ts';
 import { openSessions, type OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
-import { completeProject } from '../../runs/complete-project.ts';
+import { completeProjects } from '../../runs/complete-project.ts';
 import { projectInstructions } from '../../runs/project-instructions.ts';
 import { openMachineStores, type MachineReader, type MachineStore } from '../../runs/machine-stores.ts';
 import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
@@ -142,7 +142,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   const sinceMs = sinceOf(context, true);
   const { address: place, projectFolder: project } = configuredStore(terminal);
   const storeName = shownStore(place);
-  await completeProject();
+  await completeProjects();
   const hosts = await findSessions(places);
   const store = await openStores({ sinceMs }, { hosts, place, problems, terminal });
   if (store === undefined && hosts.every(({ sessions }) => sessions.length === 0) && context.options.json !== true) {

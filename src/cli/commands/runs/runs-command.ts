@@ -6,7 +6,7 @@ import type { StoreReader } from '../../../core/store/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
 import { durationText } from '../../../core/base/number-text.ts';
 import { lostAtEnd } from '../../runs/problems.ts';
-import { completeProject } from '../../runs/complete-project.ts';
+import { completeProjects } from '../../runs/complete-project.ts';
 import { MachineReader, openMachineStores } from '../../runs/machine-stores.ts';
 import { openReadableStore, pricesInForce } from '../../runs/open-store.ts';
 import { listBlock, styled, type ListItem } from '../../document/document.ts';
@@ -31,7 +31,7 @@ export interface RunsOptions {
 /** Runs `coxswain runs`. @returns the exit code */
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
-  if (options.store === undefined) await completeProject();
+  if (options.store === undefined) await completeProjects();
   const store =
     options.store === undefined
       ? await openMachineStores({ project: options.project }, terminal)

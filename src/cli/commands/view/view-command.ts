@@ -6,7 +6,7 @@ import { invalidArgument } from '../../../core/base/error.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';
 import { findSessions } from '../../../formats/find-sessions.ts';
 import { startViewer, type ViewerOptions } from '../../../viewer/server/start-viewer.ts';
-import { completeProject } from '../../runs/complete-project.ts';
+import { completeProjects } from '../../runs/complete-project.ts';
 import { machineStores, openMachineStores } from '../../runs/machine-stores.ts';
 import { requireStore, storeNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
@@ -39,7 +39,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   if (paths.includes('-')) throw invalidArgument('standard input cannot be viewed: save it to a file first');
   const port = wholeOption('--port', options.port, [0, 65_535]);
   const selectPage = pageSelector(options);
-  if (paths.length === 0) await completeProject();
+  if (paths.length === 0) await completeProjects();
   const sources = paths.length > 0 ? { paths } : await machineSources(options, terminal);
   const source = paths.length === 0 && options.run !== undefined ? await sourceOf(options.run, terminal) : 0;
   const pageOf = (url: string): string => selectPage(url, source);

@@ -35,7 +35,7 @@ import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { machineStores } from '../../runs/machine-stores.ts';
-import { completeProject } from '../../runs/complete-project.ts';
+import { completeProjects } from '../../runs/complete-project.ts';
 import {
   BackgroundRecord,
   findBackgroundWatch,
@@ -44,7 +44,7 @@ import {
   stopBackgroundWatch,
 } from './background-watch.ts';
 import { lookAtRun } from '../../runs/runs-from.ts';
-import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
+import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { ListFeed } from './list-feed.ts';
@@ -145,7 +145,7 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
   try {
     while (!signal.aborted) {
       const scanStartMs = steadyMs();
-      await completeProject(stores.get(configuredStore(terminal).address));
+      await completeProjects(stores);
       // A store may be created, or change again, later.
       for (const { address, project } of machineStores({ project: options.project, sinceMs }, terminal)) {
         if (stores.has(address)) continue;
