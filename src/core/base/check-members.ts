@@ -13,11 +13,7 @@ export function checkMembers(name: string, options: unknown, known: Readonly<Rec
   }
   const unknownMember = Object.keys(options).find((member) => !Object.hasOwn(known, member));
   if (unknownMember === undefined) return;
-  const nearest = nearestName(unknownMember, Object.keys(known));
-  const hint =
-    removedText(unknownMember) ??
-    (nearest === undefined ? `there are ${Object.keys(known).join(', ')}` : `did you mean ${nearest}?`);
-  throw invalidArgument(`${name} has no member ${unknownMember}; ${hint}`);
+  throw invalidArgument(`${name} has no member ${unknownMember}; ${nameHint(unknownMember, Object.keys(known))}`);
 }
 
 /** Checks that a value is a list or undefined. @throws CoxswainError "invalid-argument" */
@@ -48,11 +44,15 @@ export function checkedOptions<Options extends object>(
 }
 
 function unknownOption(option: string, shapes: object): CoxswainError {
-  const names = Object.keys(shapes);
-  const nearest = nearestName(option, names);
-  const hint = nearest === undefined ? `the options are ${names.join(', ')}` : `did you mean ${nearest}?`;
-  const message = `there is no option ${option.slice(0, 64)}; ${removedText(option) ?? (names.length === 0 ? 'there are no options' : hint)}`;
+  const message = `there is no option ${option.slice(0, 64)}; ${nameHint(option, Object.keys(shapes))}`;
   return new CoxswainError('invalid-definition', message, { details: { option } });
+}
+
+/** Says what to use instead of an unknown name. */
+function nameHint(name: string, names: readonly string[]): string {
+  const nearest = nearestName(name, names);
+  const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
+  return removedText(name) ?? (nearest === undefined ? known : `did you mean ${nearest}?`);
 }
 
 function optionOf(name: string, value: unknown, shape: Shape): unknown {
