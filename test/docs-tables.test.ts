@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { HOST_DRIVERS } from '../integration/hosts/host-drivers.ts';
 import { HOOK_EVENTS } from '../src/adapters/claude/read-hook-input.ts';
-import { COMMANDS } from '../src/cli/commands/command-list.ts';
+import { COMMANDS } from '../src/cli/main.ts';
 import { hostTitle } from '../src/formats/find-sessions.ts';
 import { HOSTS } from '../src/hosts/dialects/hook-dialect.ts';
 import { INPUT_FAULTS } from '../src/core/base/input-fault.ts';
@@ -228,9 +228,8 @@ test('the faults of input and the limits of an event stand in the documents as t
 });
 
 /** Every command by its name, such as `config check`, with the options that it takes. */
-async function commandOptions(): Promise<ReadonlyMap<string, readonly string[]>> {
-  const definitions = await Promise.all(Object.values(COMMANDS).map(async (load) => load()));
-  const entries = definitions.flatMap(({ name, options, commands }) =>
+function commandOptions(): ReadonlyMap<string, readonly string[]> {
+  const entries = COMMANDS.flatMap(({ name, options, commands }) =>
     commands === undefined
       ? [{ name, options }]
       : commands.map((inner) => ({ name: `${name} ${inner.name}`, options: inner.options })),
@@ -250,7 +249,7 @@ function commandIn(line: string, commands: Iterable<string>): string | undefined
 }
 
 test('the table of commands in docs/commands.md has a row for every command and for no other, and names only their options', async () => {
-  const options = await commandOptions();
+  const options = commandOptions();
   const named: (string | undefined)[] = [];
   const unknown: string[] = [];
   for (const [cell = '', text = ''] of tableOf('commands.md', 'command')) {
@@ -266,7 +265,7 @@ test('the table of commands in docs/commands.md has a row for every command and 
 });
 
 test('every command line in README and docs starts a command that exists, with options that it takes', async () => {
-  const options = await commandOptions();
+  const options = commandOptions();
   const docs = new URL('../docs/', import.meta.url);
   const pages = [...readdirSync(docs).filter((name) => name.endsWith('.md')), '../README.md'];
   const wrong: string[] = [];

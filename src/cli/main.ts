@@ -5,9 +5,13 @@ import { removedMessage } from './terminal/removed-commands.ts';
 import { Terminal } from './terminal/terminal.ts';
 import { readFileSync } from 'node:fs';
 import type { CommandDefinition, OptionDefinition } from './commands/command-definition.ts';
-import { COMMANDS } from './commands/command-list.ts';
+import { AGENT_COMMANDS } from './commands/agent-commands.ts';
+import { STORE_COMMANDS } from './commands/store-commands.ts';
 
 const USAGE = 2;
+
+/** All commands in the order of the help. */
+export const COMMANDS: readonly CommandDefinition[] = [...AGENT_COMMANDS, ...STORE_COMMANDS];
 
 /**
  * Runs the command line of this process and sets its exit code: 0 for success, 1 if something could not be read, 2 for wrong
@@ -89,8 +93,7 @@ const EXAMPLES = [
 ];
 
 /**
- * Runs the command line. Without a command, runs `coxswain report`, or for a number `coxswain show`. Loads only the definition of the named command. For the help
- * and for an unknown name, loads the definitions of all commands.
+ * Runs the command line. Without a command, runs `coxswain report`, or for a number `coxswain show`. Loads only the implementation of the named command.
  *
  * @throws the `CommanderError` of commander instead of ending the process, and the errors of the command
  */
@@ -109,10 +112,9 @@ export async function runProgram(argv: readonly string[], setup: ProgramSetup): 
       `${examplesText(EXAMPLES)}\nExit codes: 0 success, 1 something could not be read or is damaged, 2 wrong usage.\n`,
     );
   const [first = ''] = args;
-  const loaders =
-    first === '--version' ? [] : Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]] : Object.values(COMMANDS);
-  const definitions = await Promise.all(loaders.map(async (load) => load?.()));
-  for (const definition of definitions) if (definition !== undefined) addCommand(program, definition, setup);
+  const named = COMMANDS.filter(({ name }) => name === first);
+  const definitions = first === '--version' || named.length > 0 ? named : COMMANDS;
+  for (const definition of definitions) addCommand(program, definition, setup);
   await program.parseAsync(args, { from: 'user' });
 }
 
