@@ -84,7 +84,14 @@ test('docs/configuration.md states the default of every field', () => {
 
 test('the page has the default limits of every guidance provider', () => {
   const [limits] = tables('field | `doomLoop`');
-  const owners = ['doomLoop', 'diagnosticSignal', 'consultationPrompt', 'parallelToolReminder', 'bank[]'];
+  const owners = [
+    'doomLoop',
+    'diagnosticSignal',
+    'consultationPrompt',
+    'parallelToolReminder',
+    'lessonGuidance',
+    'bank[]',
+  ];
   const shapes = new Map(configFields().map(({ path, shape }) => [path, shape]));
   const expected = LIMITS.map((name) =>
     owners.map((owner) => {
@@ -92,7 +99,7 @@ test('the page has the default limits of every guidance provider', () => {
       return shape === undefined ? 'no such field' : (defaultOf(shape) ?? 'none');
     }),
   );
-  expect(limits?.map((row) => row.slice(1, 6))).toEqual(expected);
+  expect(limits?.map((row) => row.slice(1, 7))).toEqual(expected);
   expect(limits?.map(([name]) => withoutCode(name))).toEqual(LIMITS);
 });
 

@@ -49,6 +49,8 @@ export interface Lesson {
 
 /** What keeps failing in some runs, and what does not keep failing. Plain JSON. */
 export interface Lessons {
+  /** The projects of the runs. */
+  readonly projects: readonly string[];
   /** Those that still happen and cost the most calls first. */
   readonly lessons: readonly Lesson[];
   /** Failed calls of tests, linters and compilers, which fail because the work is not done. */
@@ -111,7 +113,12 @@ export class LessonsFold {
         b.sessions - a.sessions ||
         (a.key.text < b.key.text ? -1 : 1),
     );
-    return { lessons, checks, others: others.toSorted((a, b) => b.sessions - a.sessions || b.calls - a.calls) };
+    return {
+      projects: [...this.#runs.keys()],
+      lessons,
+      checks,
+      others: others.toSorted((a, b) => b.sessions - a.sessions || b.calls - a.calls),
+    };
   }
 }
 

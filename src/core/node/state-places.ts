@@ -30,6 +30,7 @@ export const STATE_FILES = {
   otlpInbox: { name: 'otlp.db', holds: 'spans that were acknowledged and are not recorded yet' },
   lastReport: { name: 'last-report.json', holds: 'the runs that the last report numbered, for `coxswain NUMBER`' },
   watch: { name: 'watch.json', holds: 'the process of `coxswain watch --background`, and what it told' },
+  lessons: { name: 'lessons.json', holds: 'what keeps failing in the project, for `guidance.lessonGuidance`' },
   toldRuns: { name: 'told-runs.json', holds: 'the runs that notifications named, for `coxswain show ID`' },
   redactionKey: {
     name: 'redaction.key',

@@ -1,3 +1,4 @@
+import type { KnownLesson } from '../../core/steering/guidance/lesson-guidance.ts';
 import { present } from '../../core/base/json.ts';
 import type { BudgetUsage } from '../../core/base/budget.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
@@ -41,6 +42,8 @@ export interface ClaudeSessionsOptions {
   readonly clock: Clock;
   /** See `RunStepOptions`. */
   readonly build: string;
+  /** Reads what keeps failing in the project. Default: the agent is told nothing of it. */
+  readonly lessons?: (() => readonly KnownLesson[]) | undefined;
   readonly measureMs?: () => number;
 }
 
@@ -251,6 +254,7 @@ export class ClaudeSessions {
             state,
             deadline,
             deadlineFrom,
+            lessons: input.agentId === undefined ? this.#options.lessons : undefined,
             storedId: (id) => this.#options.redactor.id(id),
             pairKey: (call) => this.#pairKey(call),
             undeliverable: late === undefined ? undefined : LATE_REASON,

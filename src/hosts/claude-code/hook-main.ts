@@ -13,6 +13,7 @@ import { findHomeFolder } from './home-folder.ts';
 import { hookConfig } from './hook-config.ts';
 import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
 import { projectFolderOf } from '../../core/node/git-folder.ts';
+import { refreshLessons, tellsLessons } from './project-lessons.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 import { writeStdout } from './write-stdout.ts';
 import type { ResolvedStore } from '../config/resolve-config.ts';
@@ -159,7 +160,9 @@ async function handleEvent(bytes: Buffer, facts: EventFacts, print: (answer: obj
   }
   if (input.kind === 'session_ended') {
     const { trimStore } = await import('./trim-store.ts');
-    trimStore(place, { program: findProgram(process.argv[1]), env });
+    const program = findProgram(process.argv[1]);
+    trimStore(place, { program, env });
+    if (tellsLessons(resolved)) refreshLessons(projectFolder, { program, env });
   }
 }
 

@@ -5,6 +5,7 @@ import { createRedactor, NO_REDACTION, type Redactor } from '../../core/redact/r
 import { BUILD } from './build.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
 import type { HookFault } from '../../core/node/fault-log.ts';
+import { readLessons, tellsLessons } from './project-lessons.ts';
 import type { HookConfig } from './hook-config.ts';
 
 /**
@@ -45,6 +46,9 @@ export function projectSessions(config: HookConfig['resolved'], setup: ProjectSe
     forceTurnAtStop: config.forceTurnAtStop,
     clock: systemClock,
     build: BUILD,
+    lessons: tellsLessons(config)
+      ? () => readLessons({ projectFolder: setup.projectFolder, env: process.env })
+      : undefined,
     measureMs: steadyMs,
   });
 }

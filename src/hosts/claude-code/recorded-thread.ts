@@ -1,3 +1,4 @@
+import { KnownLessons, LessonsKnown, type KnownLesson } from '../../core/steering/guidance/lesson-guidance.ts';
 import { present } from '../../core/base/json.ts';
 import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
@@ -35,6 +36,8 @@ export interface RecordedThreadOptions {
   readonly storedId: (id: string) => string;
   /** For a host without call ids: returns the id prefix for calls with this tool and these arguments. */
   readonly pairKey: (call: HostCall) => string;
+  /** Reads what keeps failing in the project. Default: the agent is told nothing of it. */
+  readonly lessons?: (() => readonly KnownLesson[]) | undefined;
   /** Why advice cannot be delivered, for example because the event is late. Undefined if advice can be delivered. */
   readonly undeliverable?: string | undefined;
   /** Answers after this time are not read, because the event was earlier. Unix milliseconds; default: none are left out. */
@@ -141,7 +144,12 @@ export class RecordedThread implements HostThread {
   }
 
   beginPrompt({ isTask }: PromptEvent): void {
-    const { deadline, deadlineFrom } = this.#options;
+    const { deadline, deadlineFrom, lessons } = this.#options;
+    // The lessons are an input of the run, so that a replay has them.
+    if (isTask && lessons !== undefined && this.run.session.slice(KnownLessons).latest() === undefined) {
+      const known = lessons();
+      if (known.length > 0) this.run.dispatch(LessonsKnown({ lessons: known }));
+    }
     if (deadline === undefined || !isTask) return;
     if (deadlineFrom === 'prompt' || !this.#state.deadlineSet) this.run.setDeadline(deadline);
   }

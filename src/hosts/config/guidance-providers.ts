@@ -6,6 +6,7 @@ import {
   parallelToolReminder,
   sequentialWhenParallel,
 } from '../../core/steering/guidance/built-in-guidance.ts';
+import { lessonGuidance } from '../../core/steering/guidance/lesson-guidance.ts';
 import {
   errorStreak,
   highToolCount,
@@ -34,11 +35,13 @@ export const GUIDANCE: {
   readonly doomLoop: ConfiguredGuidance<typeof doomLoopGuidance>;
   readonly consultationPrompt: ConfiguredGuidance<typeof consultationPrompt>;
   readonly parallelToolReminder: ConfiguredGuidance<typeof parallelToolReminder>;
+  readonly lessonGuidance: ConfiguredGuidance<typeof lessonGuidance>;
 } = {
   diagnosticSignal: { make: diagnosticSignal, limits: { maxPerTurn: 1 } },
   doomLoop: { make: doomLoopGuidance, limits: { maxPerTurn: 1, minConfidence: 0.7 } },
   consultationPrompt: { make: consultationPrompt, limits: { maxPerTurn: 1, cooldownTurns: 5 } },
   parallelToolReminder: { make: parallelToolReminder, limits: { maxPerTurn: 1, cooldownTurns: 10, maxPerRun: 3 } },
+  lessonGuidance: { make: lessonGuidance, limits: { maxPerTurn: 1, maxPerRun: 1 } },
 };
 
 /** Default limits of custom texts. They are stricter than the limits of guidance about detected patterns. */

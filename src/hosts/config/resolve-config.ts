@@ -26,6 +26,7 @@ import type { ModelPrices } from '../../core/records/answer-cost.ts';
 import type { SteeringOptions } from '../../core/steering/steering-options.ts';
 import { staticFeedback } from '../../core/steering/feedback/built-in-feedback.ts';
 import { defineGuidance } from '../../core/steering/guidance/define-guidance.ts';
+import { KnownLessons } from '../../core/steering/guidance/lesson-guidance.ts';
 import type { FeedbackProviderConfig } from '../../core/steering/prompt/feedback-provider.ts';
 import type { GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';
 import { STANDARD_NOISE } from '../../core/steering/standard-steering.ts';
@@ -206,6 +207,7 @@ export function steeringOf(config: CoxswainConfig): SteeringOptions {
     cadence: config.cadence ?? 'per-provider',
     detectors: detectorsOf(config.detectors ?? {}),
     noise: { ...STANDARD_NOISE, ...noise },
+    ...((config.guidance?.lessonGuidance ?? false) === false ? {} : { slices: [KnownLessons] }),
     ...present({ mode, holdout, stop, maxGuidancePerTurn, providerTimeLimitMs, tools, madeFrom }),
   };
 }

@@ -12,7 +12,11 @@ export async function failuresCommand(
   const since = options.since ?? (paths.length === 0 ? '30d' : 'all');
   const cache = new FactsCache(cacheRoot({ env: process.env }));
   try {
-    return await reportCommand(paths, { ...options, since, hasFailuresOnly: true, cache }, terminal);
+    return await reportCommand(
+      paths,
+      { ...options, since, hasFailuresOnly: true, cache, keepsLessons: options.since === undefined },
+      terminal,
+    );
   } finally {
     cache.close();
   }

@@ -1,6 +1,6 @@
 import type { FactsCache } from '../../runs/facts-cache.ts';
 import { homedir } from 'node:os';
-import { resolve, basename } from 'node:path';
+import { isAbsolute, resolve, basename } from 'node:path';
 
 import { allRuns } from '../../../core/store/run-page.ts';
 import { callNumber, countOf, durationText, parseDuration } from '../../../core/base/number-text.ts';
@@ -18,6 +18,8 @@ import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { completeProjects } from '../../runs/complete-project.ts';
 import { projectInstructions } from '../../runs/project-instructions.ts';
+import type { Lessons } from '../../../core/facts/lessons.ts';
+import { keepLessons } from '../../../hosts/claude-code/project-lessons.ts';
 import { openMachineStores, type MachineReader, type MachineStore } from '../../runs/machine-stores.ts';
 import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
@@ -51,6 +53,8 @@ export interface ReportOptions extends ReportForm {
   readonly by?: string;
   /** Only the runs of this project: its folder, or the last part of it. */
   readonly project?: string;
+  /** Keeps what agents may be told of what keeps failing in each project. */
+  readonly keepsLessons?: boolean;
   /** Keeps the facts for what keeps failing. */
   readonly cache?: FactsCache;
 }
@@ -184,6 +188,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const commandOf = (moment: Moment, source: string): string =>
       viewCommandOf(moment, storedNames.has(moment.runId) ? shownStore(placeOf(moment.runId)) : source);
     const report = await foldRuns(reportProblems(runs, problems, storeName), commandOf, context);
+    if (context.options.keepsLessons === true) keepProjectLessons(report.keepsFailing);
     const inputText = inputs.length === 0 ? 'no recent session file' : inputs.join(', ');
     const isSent = await writeReportTo(report, { from: inputText, sinceMs, untilMs }, context, ({ id, source }) =>
       storedNames.has(id) ? { path: placeOf(id), isStore: true } : { path: resolve(source), isStore: false },
@@ -197,6 +202,13 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   } finally {
     await store?.close();
   }
+}
+
+function keepProjectLessons({ lessons, projects }: Lessons): void {
+  const byProject = Map.groupBy(lessons, ({ project }) => project);
+  const nowMs = Date.now();
+  for (const projectFolder of projects.filter((folder) => isAbsolute(folder)))
+    keepLessons({ projectFolder, env: process.env }, byProject.get(projectFolder) ?? [], nowMs);
 }
 
 /** Opens the stores of all projects. Returns undefined if none can be opened but there are sessions to report. */
