@@ -102,10 +102,8 @@ describe.each(INJECTIONS)('%s', (_name, text) => {
 
 test('three lessons have at most 400 characters', () => {
   const lesson = { call: `${'a'.repeat(20)} b`, why: 'unknown subcommand or option', sessions: 100 } as const;
-  const lessons = [lesson, lesson, lesson].map((one) => ({
-    ...one,
-    instead: { call: `${one.call} run`, sessions: 99 },
-  }));
+  const long = { ...lesson, instead: { call: `${lesson.call} run`, sessions: 99 } };
+  const lessons = [long, long, long];
   const [text = ''] = textsFor(lessons);
   expect(/In 100 .*/s.exec(text)?.[0].length).toBeLessThanOrEqual(400);
 });

@@ -7,7 +7,7 @@ import type { RunFacts } from '../../core/facts/run-facts.ts';
 import { makeOwnFolder } from '../../core/node/guarded-file.ts';
 
 /** Increase this number when what a failed call or a key is changes. Rows of other layouts are not read. */
-const LAYOUT = 1;
+const LAYOUT = 2;
 const MAX_PLACES = 20_000;
 
 /**

@@ -55,3 +55,17 @@ test('names, paths, addresses and numbers are masked, so that one cause is one t
   const causes = ['File /w/src/a.ts does not exist (12).', 'File /home/b/main.go does not exist (7).'];
   expect(new Set(causes.map(maskedCause))).toEqual(new Set(['File PATH does not exist (#).']));
 });
+
+test('a merge with conflicts and the checks of a pull request fail because the work is not done', () => {
+  expect(isCheckFailure({ command: 'git merge main' }, 'Automatic merge failed; fix conflicts')).toBe(true);
+  expect(isCheckFailure({ command: 'gh pr checks 12' }, 'test fail')).toBe(true);
+});
+
+test('a plain word is a name for a tool that takes one, and an import is one of a program', () => {
+  const { names } = keysOf('mcp__browser', { action: 'screenshot', path: 'a/b.png' });
+  expect(names).toEqual(['mcp__browser', 'a/b.png']);
+  expect(keysOf('Bash', { command: 'psql -c "select a from measurements"' }).names).not.toContain(
+    'import measurements',
+  );
+  expect(keysOf('Bash', { command: 'python3 -c "from yaml import load"' }).names).toContain('import yaml');
+});

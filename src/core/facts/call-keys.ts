@@ -23,7 +23,9 @@ const PATH =
   /^(?:[\w.@~+-]*\/)+[\w.@+-]+$|^[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|md|json|ya?ml|toml|sh|sql|css|html)$/;
 /** A word that zsh replaces by the path of the program after its first character. */
 const EXPANDED = /^==+$/;
-const IMPORTED = /\b(?:import|from) ([a-z_]\w*)/gi;
+const IMPORTED = /\bimport ([a-z_]\w*)|\bfrom ([a-z_]\w*) import\b/gi;
+/** Tools whose argument is the name of something that may be missing. */
+const TAKES_NAME = /skill|command|agent|task/i;
 const FLAG = /^--?[a-z][\w-]*/i;
 
 interface SimpleCommand {
@@ -43,7 +45,10 @@ export interface CallKeys {
 export function keysOf(tool: string, args: Json): CallKeys {
   const line = commandLineOf(args);
   if (line === undefined) {
-    const names = [tool, ...Object.values(isJsonObject(args) ? args : {}).flatMap(nameIn)];
+    const names = [
+      tool,
+      ...Object.values(isJsonObject(args) ? args : {}).flatMap((value) => nameIn(value, TAKES_NAME.test(tool))),
+    ];
     return {
       call: { kind: 'call', text: `${tool} ${argsText(args)}`.trim() },
       commands: [],
@@ -79,10 +84,15 @@ export function failedKeysOf({ call, commands, names }: CallKeys, cause: string)
 
 const IS_MISSING = /does not exist|no such file|not found|ENOENT/i;
 const IS_INVOCATION =
-  /command not found|: not found|no such file|unrecognized|unrecognised|unknown (?:option|command|argument|flag|skill|tool)|(?:un|not )supported|missing script|cannot find module|permission denied|ENOENT|is not installed|requires? .*version|not recognized|no such tool|invalid (?:option|flag|argument)|usage:/i;
+  /command not found|: not found|no such file|unrecognized|unrecognised|unknown (?:option|command|argument|flag|skill|tool)|(?:un|not )supported|missing script|permission denied|ENOENT|is not installed|requires? .*version|not recognized|no such tool|invalid (?:option|flag|argument)|usage:/i;
+
+const IS_CONFLICT = /automatic merge failed|^CONFLICT|merge conflict/i;
+/** Commands that exit with the result of checks elsewhere. */
+const ASKS_CHECKS = /\bgh (?:pr checks|run (?:watch|view))\b/;
 
 /** True if the failure is that of a test, a linter or a compiler: the work is not done yet, and no knowledge avoids it. */
 export function isCheckFailure(args: Json, cause: string): boolean {
+  if (IS_CONFLICT.test(cause) || ASKS_CHECKS.test(commandLineOf(args) ?? '')) return true;
   return !IS_INVOCATION.test(cause) && checkCommandsOf(args).some(({ purpose }) => purpose !== 'task');
 }
 
@@ -110,8 +120,10 @@ function isNamed(name: string, cause: string): boolean {
   return false;
 }
 
-function nameIn(value: Json): readonly string[] {
-  return typeof value === 'string' && value.length <= KEY_CHARS && /^[\w:@./~+-]{2,}$/.test(value)
+/** @param isAny  a plain word is a name too; else only a path */
+function nameIn(value: Json, isAny: boolean): readonly string[] {
+  const isName = isAny ? /^[\w:@./~+-]{2,}$/ : /^[\w:@./~+-]*[/.][\w:@./~+-]*$/;
+  return typeof value === 'string' && value.length <= KEY_CHARS && value.length > 1 && isName.test(value)
     ? [withoutHome(value)]
     : [];
 }
@@ -163,7 +175,9 @@ function namesIn(path: string, args: readonly string[]): readonly string[] {
   const paths = args.filter((word) => word.length <= KEY_CHARS && PATH.test(word)).map(withoutHome);
   const imports = args
     .filter((word) => /\s/.test(word))
-    .flatMap((word) => [...word.slice(0, MAX_LINE).matchAll(IMPORTED)].map(([, name = '']) => `import ${name}`));
+    .flatMap((word) =>
+      [...word.slice(0, MAX_LINE).matchAll(IMPORTED)].map(([, name, from]) => `import ${name ?? from ?? ''}`),
+    );
   return [program, ...imports, ...(/^[a-z][\w:.-]*$/i.test(first) ? [`${program} ${first}`] : []), ...flags, ...paths];
 }
 

@@ -125,7 +125,8 @@ export class FailedCallsFold {
     }
     const cause = SAYS_NOTHING.test(stated) ? NO_CAUSE : stated;
     const kind = hiddenCause !== undefined ? 'hidden' : isCheckFailure(args, cause) ? 'check' : 'call';
-    const failedKeys = failedKeysOf(keys, cause).filter((key) => cause !== NO_CAUSE || key.kind !== 'name');
+    // A command that ends with an error and says nothing often answers a question.
+    const failedKeys = cause === NO_CAUSE ? [] : failedKeysOf(keys, cause);
     // A test that fails was run, so its command works.
     if (kind !== 'check') for (const key of failedKeys) this.#note(key, number, true, 'failed');
     for (const key of all) this.#note(key, number, true, kind === 'check' ? 'worked' : 'none');
@@ -218,7 +219,8 @@ function shownCall({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
   const texts = isJsonObject(args) ? Object.values(args).filter((value) => typeof value === 'string') : [];
   const text = line === undefined ? `${tool} ${texts[0] ?? ''}` : withoutFolder(line);
   return text
-    .replace(/\s*(?:2>&1)?\s*\|\s*(?:tail|head)\b.*$/s, '')
+    .replace(/\s*\|\s*(?:tail|head)\b.*$/s, '')
+    .replace(/\s*2>&1\s*$/, '')
     .replaceAll(/\s+/g, ' ')
     .trim()
     .slice(0, SHOWN_CHARS)
@@ -226,7 +228,7 @@ function shownCall({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
 }
 
 const SHELL_COMPLAINT =
-  /^.*(?:command not found|: not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|flag|shorthand flag)|missing script|No such file or directory|Cannot find module|is not recognized as|npm (?:ERR!|error) code).*$/im;
+  /^.*(?:command not found|: not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|flag|shorthand flag)|missing script|No such file or directory|is not recognized as|npm (?:ERR!|error) code).*$/im;
 
 /** Returns the line of the output that says that a program was not understood, of a line whose exit code is not that of its programs. */
 function hiddenFailure({ args }: RunCall, result: Parameters<typeof resultText>[0]): string | undefined {

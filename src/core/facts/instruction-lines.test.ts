@@ -49,3 +49,9 @@ test('a session shows the files that the agent reads and the host gives to it, w
     { path: '/v/CLAUDE.md', lines: [[1, 'epsilon']] },
   ]);
 });
+
+test('a skill whose name is a usual word is named only as a skill', () => {
+  const files = [instructionFile('CLAUDE.md', 'Commit often.\nMake a git commit.\nUse the `commit` skill.')];
+  const skill = { key: { kind: 'name', text: 'commit' }, shown: 'Skill commit', tool: 'Skill' } as const;
+  expect(instructionLineOf(skill, files)?.line).toBe(3);
+});

@@ -58,7 +58,7 @@ export function readLessons(owner: StateOwner, nowMs: number = systemClock.nowMs
     const kept = jsonOf(readGuarded(stateFile('lessons', owner), { maxBytes: MAX_BYTES })?.toString('utf8') ?? '');
     if (!isJsonObject(kept) || typeof kept['atMs'] !== 'number' || nowMs - kept['atMs'] > MAX_AGE_MS) return [];
     // `keepLessons` wrote the same shape; the provider checks each text again.
-    return Array.isArray(kept['lessons']) ? (kept['lessons'] as unknown as readonly KnownLesson[]) : [];
+    return Array.isArray(kept['lessons']) ? kept['lessons'] : [];
   } catch {
     return [];
   }

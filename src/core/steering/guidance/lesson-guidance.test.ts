@@ -58,6 +58,7 @@ test.each([
 });
 
 test('at most three lessons are told, those of most sessions first', () => {
-  const lessons = [2, 9, 3, 5].map((sessions) => ({ ...RTK, sessions }));
+  const of = (sessions: number): LessonFacts => ({ ...RTK, sessions });
+  const lessons = [of(2), of(9), of(3), of(5)];
   expect(knownLessons(lessons).map(({ sessions }) => sessions)).toEqual([9, 5, 3]);
 });

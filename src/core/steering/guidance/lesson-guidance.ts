@@ -9,7 +9,7 @@ const CLASSES: readonly (readonly [why: FailureClass, pattern: RegExp])[] = [
   ['command not found', /command not found|not recognized as|could not be found|: not found/i],
   [
     'unknown subcommand or option',
-    /unrecogni[sz]ed|unknown (?:sub)?command|unknown (?:shorthand )?(?:flag|option)|(?:illegal|invalid) option|no such command/i,
+    /unrecogni[sz]ed|unknown (?:sub)?command|unknown (?:shorthand )?(?:flag|option)|(?:illegal|invalid) option|unexpected argument|no such command/i,
   ],
   ['unknown skill or tool', /unknown skill|no such tool/i],
   ['missing module', /cannot find module|no module named/i],
