@@ -1,4 +1,4 @@
-import { appendFile, readFile, rename, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rename, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
@@ -330,4 +330,32 @@ test('a failing --on-stuck command is one line on standard error, and watching c
 test('an empty --on-stuck command is wrong usage', async () => {
   const { code, stderr } = await runCli(['watch', '--on-stuck', ' '], { cwd });
   expect([code, stderr]).toEqual([2, 'coxswain: --on-stuck is empty: give a shell command\n']);
+});
+
+/** Lines of a Claude Code session whose last one is the failure of a request. */
+function limitedSession(): string {
+  const base = { sessionId: 's1', cwd: '/work/app', version: '2.1.300', timestamp: '2026-01-01T03:00:00.000Z' };
+  const text = 'You have hit your session limit · resets 5am';
+  const content = [{ type: 'text', text }];
+  const lines = [
+    { ...base, uuid: 'u1', parentUuid: null, type: 'user', message: { role: 'user', content: 'Run the migration.' } },
+    {
+      ...base,
+      uuid: 'u2',
+      parentUuid: 'u1',
+      type: 'assistant',
+      isApiErrorMessage: true,
+      error: 'rate_limit',
+      message: { id: 'm', role: 'assistant', model: '<synthetic>', content },
+    },
+  ];
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+test('a session file that ends in a limit ends --until-end, and its end is told', async () => {
+  await writeFile(file, limitedSession());
+  await utimes(file, new Date(START_MS), new Date(START_MS));
+  const { code, stdout, stderr } = await watch(['--until-end', '--from-start'], []);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/■ ended with an error/);
 });

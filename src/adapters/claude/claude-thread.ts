@@ -64,7 +64,7 @@ export class PendingAnswer {
   }
 }
 
-const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
+const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'cacheWriteHourTokens'] as const;
 
 /** Returns the increase of each count. Undefined if no count increased. The counts of an answer grow while it streams. */
 function usageSince(usageBefore: Usage, now: Usage): Usage | undefined {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../core/base/json.ts';
+import { isJsonObject, membersOf, type Json } from '../../core/base/json.ts';
 import type { ContentBlock, Usage } from '../../core/records/agent-message.ts';
 import { usageOf } from '../host/content-blocks.ts';
 import { claudeContentBlocks, textOfBlocks } from './content-blocks.ts';
@@ -196,6 +196,7 @@ export function tokensOf(usage: unknown): Usage {
     outputTokens: usage['output_tokens'],
     cacheReadTokens: usage['cache_read_input_tokens'],
     cacheWriteTokens: usage['cache_creation_input_tokens'],
+    cacheWriteHourTokens: membersOf(usage['cache_creation'])['ephemeral_1h_input_tokens'],
   };
   return usageOf(counts) ?? {};
 }

@@ -19,6 +19,8 @@ export interface Usage {
   readonly outputTokens?: number;
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
+  /** Part of the cache writes: those that the provider keeps for an hour, at a higher price. */
+  readonly cacheWriteHourTokens?: number;
   /** These tokens are included in the output tokens. */
   readonly reasoningTokens?: number;
   readonly costUsd?: number;

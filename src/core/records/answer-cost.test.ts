@@ -20,6 +20,14 @@ test('without it the price of the model counts, cached tokens as its vendor coun
   );
 });
 
+test('what a provider keeps for an hour has its own price', () => {
+  const usage = { input_tokens: 0, output_tokens: 0, cache_write_tokens: M };
+  expect(cost({ ...usage, cache_write_hour_tokens: M }, 'claude-opus-4-5')).toBe(10);
+  expect(cost({ ...usage, cache_write_hour_tokens: M / 2 }, 'claude-opus-4-5')).toBe(8.125);
+  const own = { own: { input: 1, output: 1, cacheWrite: 3, cached: 'beside' } } as const;
+  expect(answerCost({ ...usage, cache_write_hour_tokens: M }, 'own', own)).toBe(3);
+});
+
 test.each([
   'claude-opus-4-5',
   'claude-opus-4-5-20251101',

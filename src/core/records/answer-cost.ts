@@ -10,6 +10,8 @@ export interface ModelPrice {
   /** Prices of tokens that are read from a cache and written to a cache. */
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** Price of tokens that are kept in a cache for an hour; default: `cacheWrite`. */
+  readonly cacheWriteHour?: number;
   /** `within` (default): the input tokens include the cached tokens. `beside`: they do not. */
   readonly cached?: 'within' | 'beside';
   /** Maximum input tokens of a request at this price. The cost of a longer request is unknown. */
@@ -34,6 +36,7 @@ export function answerCost(usage: StoredUsage, modelId: string | undefined, pric
   const {
     cache_read_tokens: readTokens = 0,
     cache_write_tokens: write = 0,
+    cache_write_hour_tokens: writeHour = 0,
     cost_usd: costUsd,
     input_tokens,
     output_tokens,
@@ -41,13 +44,22 @@ export function answerCost(usage: StoredUsage, modelId: string | undefined, pric
   if (costUsd !== undefined) return costUsd;
   const price = modelId === undefined ? undefined : priceOf(modelId, prices);
   if (price === undefined || input_tokens === undefined || output_tokens === undefined) return undefined;
-  const { cached = 'within', cacheRead, cacheWrite, input, output, upToInputTokens = Infinity } = price;
+  const {
+    cached = 'within',
+    cacheRead,
+    cacheWrite,
+    cacheWriteHour = cacheWrite,
+    input,
+    output,
+    upToInputTokens = Infinity,
+  } = price;
   const freshTokens = cached === 'within' ? input_tokens - readTokens - write : input_tokens;
-  if (freshTokens < 0 || freshTokens + readTokens + write > upToInputTokens) return undefined;
+  if (freshTokens < 0 || writeHour > write || freshTokens + readTokens + write > upToInputTokens) return undefined;
   const parts = [
     [freshTokens, input],
     [readTokens, cacheRead],
-    [write, cacheWrite],
+    [write - writeHour, cacheWrite],
+    [writeHour, cacheWriteHour],
     [output_tokens, output],
   ] as const;
   let cost = 0;

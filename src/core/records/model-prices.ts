@@ -9,6 +9,8 @@ interface Vendor {
   readonly checked: string;
   /** See `ModelPrice.cached`. */
   readonly cached: 'within' | 'beside';
+  /** Price of a cache write that is kept for an hour, as a multiple of the price of input. */
+  readonly hourFactor?: number;
   readonly models: Readonly<Record<string, Row>>;
 }
 
@@ -18,6 +20,7 @@ const VENDORS: readonly Vendor[] = [
     source: 'https://www.anthropic.com/pricing#api',
     checked: '2026-09-23',
     cached: 'beside',
+    hourFactor: 2,
     models: {
       'claude-3-5-haiku': [0.8, 4, 0.08, 1],
       'claude-3-5-sonnet': [3, 15, 0.3, 3.75],
@@ -103,7 +106,7 @@ const VENDORS: readonly Vendor[] = [
 ];
 
 export const MODEL_PRICES: ModelPrices = Object.fromEntries(
-  VENDORS.flatMap(({ cached, checked, models, source }) =>
+  VENDORS.flatMap(({ cached, checked, hourFactor, models, source }) =>
     Object.entries(models).map(
       ([name, [input, output, cacheRead, cacheWrite, upToInputTokens]]): [string, ModelPrice] => [
         name,
@@ -112,6 +115,7 @@ export const MODEL_PRICES: ModelPrices = Object.fromEntries(
           output,
           ...(cacheRead == null ? {} : { cacheRead }),
           ...(cacheWrite == null ? {} : { cacheWrite }),
+          ...(hourFactor === undefined ? {} : { cacheWriteHour: input * hourFactor }),
           ...(upToInputTokens === undefined ? {} : { upToInputTokens }),
           cached,
           source,

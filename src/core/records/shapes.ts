@@ -53,6 +53,8 @@ export const FIGURES = {
     output_tokens: 'count?',
     cache_read_tokens: 'count?',
     cache_write_tokens: 'count?',
+    /** Part of the cache writes: those that the provider keeps for an hour, at a higher price. */
+    cache_write_hour_tokens: 'count?',
     /** Part of the output. */
     reasoning_tokens: 'count?',
     cost_usd: 'amount?',

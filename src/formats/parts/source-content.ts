@@ -123,16 +123,18 @@ const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] 
   ['output_tokens', ['output_tokens', 'completion_tokens']],
   ['cache_read_tokens', ['cache_read_input_tokens', 'cached_tokens', 'cached_input_tokens']],
   ['cache_write_tokens', ['cache_creation_input_tokens', 'cache_write_input_tokens']],
+  ['cache_write_hour_tokens', ['ephemeral_1h_input_tokens']],
   ['reasoning_tokens', ['reasoning_tokens', 'reasoning_output_tokens']],
   ['cost_usd', ['cost_usd']],
 ];
 
-/** Fields in which OpenAI's format stores parts of a count. */
+/** Fields in which OpenAI's and Anthropic's formats store parts of a count. */
 const DETAILS = [
   'prompt_tokens_details',
   'completion_tokens_details',
   'input_tokens_details',
   'output_tokens_details',
+  'cache_creation',
 ] as const;
 
 /**

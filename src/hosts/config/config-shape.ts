@@ -321,6 +321,7 @@ export const configShape: ObjectShape = object({
         output: amount(0, MAX_COUNT),
         cacheRead: amount(0, MAX_COUNT),
         cacheWrite: amount(0, MAX_COUNT),
+        cacheWriteHour: amount(0, MAX_COUNT),
         cached: choice<'within' | 'beside'>({ within: true, beside: true }, 'within'),
         upToInputTokens: whole(1, MAX_COUNT),
       } satisfies ShapesOf<Omit<ModelPrice, 'source' | 'checked'>>,

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { systemClock, steadyMs } from '../../../core/base/clock.ts';
 import { present } from '../../../core/base/json.ts';
+import { userFolders } from '../../../hosts/config/find-config.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { untrustedText } from '../../../hosts/config/loaded-config.ts';
 import { followSource, type FollowState } from '../../../formats/follow-source.ts';
@@ -318,10 +319,23 @@ export async function watchCommand(
     },
   });
   const watcher = new Watcher({ feed, notifiers, deadline });
-  for await (const item of readRuns(items, { source: file })) {
-    await watcher.take(item, { problems, isLive: () => isLive });
-    const isEnd = item.type === 'record' && item.record.payload.kind === 'run_ended' && item.run.depth === 0;
-    if (options.untilEnd === true && isEnd) break;
+  const files = new SessionStates();
+  const source: WatchedSource = { problems, isLive: () => isLive, fileOf: () => files.of(file) };
+  const ended = new AbortController();
+  const clock = followClock(watcher, files, {
+    file,
+    signal: AbortSignal.any([stop.signal, ended.signal]),
+    onEnd: () => options.untilEnd === true && stop.abort(),
+  });
+  try {
+    for await (const item of readRuns(items, { source: file })) {
+      await watcher.take(item, source);
+      const isEnd = item.type === 'record' && item.record.payload.kind === 'run_ended' && item.run.depth === 0;
+      if (options.untilEnd === true && isEnd) break;
+    }
+  } finally {
+    ended.abort();
+    await clock;
   }
   await feed.finish();
   for (const notifier of notifiers) await notifier.finish();
@@ -329,11 +343,30 @@ export async function watchCommand(
   return problems.any ? 1 : 0;
 }
 
+/** Tells what a clock finds in one session file, and its end, which following the file holds back. */
+async function followClock(
+  watcher: Watcher,
+  files: SessionStates,
+  { file, onEnd, signal }: { readonly file: string; readonly onEnd: () => void; readonly signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    await pause(SCAN_MS, signal);
+    const state = await stat(file).catch(() => undefined);
+    if (state === undefined || signal.aborted) continue;
+    await files.look(file, state.mtimeMs);
+    const open = await openSessions(hostFolder('claude-code', PLACES));
+    const localIds = new Set([basename(file, '.jsonl')]);
+    await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), open, localIds });
+    const runs = [...(files.of(file)?.views ?? [])];
+    if (runs.some(([, view]) => view.counts.depth === 0 && view.outcome !== undefined)) onEnd();
+  }
+}
+
 async function startCommand(terminal: Terminal): Promise<number> {
   const { resolved } = await loadConfig({ projectFolder: homedir() });
   if (targetsOf(resolved.notify ?? {}).length === 0) {
     throw invalidArgument(
-      'there is no one to tell: set notify to a webhook, a command or the desktop in your own configuration (docs/notifications.md)',
+      `there is no one to tell: set notify to a webhook, a command or the desktop in ${join(userFolders({}).config, 'config.json')}, for example { "notify": { "desktop": true } }`,
     );
   }
   const pid = await startBackgroundWatch();

@@ -39,6 +39,8 @@ interface WatchedBeginning extends WatchPlace {
 interface WatchedEnd extends WatchPlace {
   readonly type: 'run_ended';
   readonly outcome: string;
+  /** Why it ended, if the source says so. */
+  readonly reason?: string;
   readonly success?: boolean;
 }
 

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { LruMap } from '../../../core/base/lru-map.ts';
 import { type ReadRun, type ReadRunsItem, readRuns } from '../../../formats/read-runs.ts';
@@ -112,8 +113,8 @@ class WatchedRun {
       return [{ type: 'run_started', ...place, format, ...present({ parentRun: this.#run.parentId, task }) }];
     }
     if (payload.kind === 'run_ended') {
-      const { outcome, success } = payload;
-      return [{ type: 'run_ended', ...place, outcome, ...present({ success }) }];
+      const { outcome, reason, success } = payload;
+      return [{ type: 'run_ended', ...place, outcome, ...present({ reason, success }) }];
     }
     const event = payload.kind === 'tool_ended' ? callEventOf(call, record) : liveEventOf(payload);
     return event === undefined ? [] : [{ ...event, ...place }];
@@ -234,12 +235,12 @@ export class Watcher {
       if (outcome !== undefined && watched.view.outcome === undefined && source.isLive(view.lastAtMs)) {
         const told = this.#notices.ended(watched.runId, outcome, view.lastAtMs);
         if (told !== undefined) {
-          const { outcome: word, success } = outcome;
+          const { outcome: word, reason, success } = outcome;
           await feed.take({
             type: 'run_ended',
             ...watched.placeOf(view.lastAtMs),
             outcome: word,
-            ...present({ success }),
+            ...present({ reason, success }),
           });
         }
         this.#tell(told);
@@ -310,10 +311,12 @@ class RunLabels {
   }
 }
 
-/** A file that has not changed for this long is read to its end, in milliseconds. */
+/** A file that has not changed for this long is read to its end, in milliseconds. A small one sooner, because that costs nothing. */
 const SETTLED_MS = 60_000;
+const SMALL_SETTLED_MS = 10_000;
+const SMALL_BYTES = 256 * 1024;
 
-/** The session files, each read to its end once it has not changed for a minute. */
+/** The session files, each read to its end once it has not changed for a minute, a small one for ten seconds. */
 export class SessionStates {
   readonly #files = new Map<string, SessionState>();
   /** The path of each session's file by the session's id, with which the names of such files end. */
@@ -325,7 +328,8 @@ export class SessionStates {
     const isSame = known?.changedAtMs === changedAtMs;
     if (isSame && known.views !== undefined) return;
     this.#paths.set(sessionIdOf(path), path);
-    const isSettled = systemClock.nowMs() - changedAtMs >= SETTLED_MS;
+    const quietMs = systemClock.nowMs() - changedAtMs;
+    const isSettled = quietMs >= SETTLED_MS || (quietMs >= SMALL_SETTLED_MS && (await isSmall(path)));
     this.#files.set(path, { changedAtMs, views: isSettled ? await this.#viewsIn(path) : undefined });
   }
 
@@ -352,4 +356,9 @@ export class SessionStates {
     }
     return views;
   }
+}
+
+async function isSmall(path: string): Promise<boolean> {
+  const file = await stat(path).catch(() => undefined);
+  return file !== undefined && file.size < SMALL_BYTES;
 }

@@ -27,3 +27,9 @@ test('a run without a task, or whose calls never shared its words, is not flagge
   expect(firstFlag(driftDetector(), [...times(5, near), ...times(40, far)])).toBeNull();
   expect(firstFlag(driftDetector(), times(60, far), TASK)).toBeNull();
 });
+
+test('once the user has written again, calls off the first text are no drift', () => {
+  const again = { ...far(6), userBefore: true };
+  const calls = [{ ...near(0), userBefore: true }, ...times(5, near), again, ...times(20, far)];
+  expect(firstFlag(driftDetector(), calls, TASK)).toBeNull();
+});

@@ -27,7 +27,8 @@ const COMMON_WORDS = wordSet(
 
 /**
  * The calls no longer relate to the task: earlier calls contained words of the task's text (names, paths, subjects), and the last
- * twenty contain none. Never flagged without a task text.
+ * twenty contain none. Never flagged without a task text, or once the user has written again: the task is then no longer the
+ * first text.
  *
  * Warns at:
  * - 20 calls (`windowSize`) of which a share of 0 (`maxRelated`) contains words of the task, after at least five calls that did.
@@ -40,8 +41,8 @@ export const driftDetector: DetectorFactory<'windowSize' | 'maxRelated'> = defin
     let state = snapshot;
     let words = new Set(state?.words);
     return {
-      observe(step, { task }) {
-        if (task === undefined || step.transparent || step.tokens.length === 0) return undefined;
+      observe(step, { task, userMessages }) {
+        if (task === undefined || userMessages > 1 || step.transparent || step.tokens.length === 0) return undefined;
         if (state === null) words = taskWords(task);
         const isRelated = step.tokens.some((token) => words.has(token));
         state = {
