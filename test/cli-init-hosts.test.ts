@@ -114,7 +114,7 @@ test('Codex trusts our hook and no other, and undo removes the trust too', async
   const { stdout } = await cox('init', 'codex', '--user', '--yes');
   expect(stdout).toContain('Codex trusts the hook');
   const trusted = await readFile(config, 'utf8');
-  expect(trusted.match(/trusted/g)).toHaveLength(7);
+  expect(trusted.match(/trusted/g)).toHaveLength(8);
   await cox('init', 'codex', '--user', '--yes');
   expect(await readFile(config, 'utf8')).toBe(trusted);
   await cox('init', 'codex', '--user', '--undo');

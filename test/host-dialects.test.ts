@@ -240,6 +240,42 @@ test('calls of an unknown tool, for which Gemini CLI has no event, are read from
   expect(adviceOf(played)[0]?.[0]).toBe(3);
 });
 
+test('a call of Gemini CLI that never ended is of the answer that its chat has, and a compaction is read from the chat', async () => {
+  const chat = join(testFolder(), 'chats', `session-2026-${SESSION.slice(0, 8)}.jsonl`);
+  mkdirSync(dirname(chat));
+  const lines: object[] = [{ sessionId: SESSION, projectHash: 'x', startTime: new Date(START_MS).toISOString() }];
+  const timeAt = (second: number): string => new Date(START_MS + second * 1_000).toISOString();
+  const write = (second: number, entry: object): HostStep => ({
+    before: () => {
+      lines.push({ timestamp: timeAt(second), ...entry });
+      writeFileSync(chat, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    },
+  });
+  const at = (name: string, second: number, more: Json): HostStep => {
+    const place = { session_id: SESSION, transcript_path: chat, cwd: '/', hook_event_name: name };
+    return { sent: { ...place, timestamp: timeAt(second), ...more } };
+  };
+  const tokens = { input: 10, output: 2 };
+  const request = { llm_request: { model: 'm', messages: [] } };
+  const answer = (id: string, content: string): object => ({ id, type: 'gemini', content, tokens, model: 'm' });
+  const played = await playHost([
+    at('BeforeAgent', 0, { prompt: 'wait' }),
+    at('BeforeModel', 1, request),
+    write(2, answer('g1', '')),
+    at('BeforeTool', 3, { tool_name: 'run_shell_command', tool_input: { command: 'sleep 60' } }),
+    // The program is killed, and continues the session.
+    at('SessionStart', 4, { source: 'resume' }),
+    at('BeforeAgent', 5, { prompt: 'go on' }),
+    at('BeforeModel', 6, request),
+    write(7, { $set: { messages: [{ id: 's', type: 'user', content: [{ text: 'Summary.' }] }] } }),
+    write(8, answer('g2', 'Done.')),
+    at('AfterAgent', 9, { prompt: 'go on', prompt_response: 'Done.' }),
+    at('SessionEnd', 10, { reason: 'exit' }),
+  ]);
+  expect(viewOf(played.records).usage.tokens).toBe(24);
+  expect(['turn_started', 'tool_started', 'compaction'].map((kind) => countOf(played, kind))).toEqual([2, 1, 1]);
+});
+
 test('the session file of pi, which no event names, has the tokens of each answer once, also if its extension reports them', async () => {
   const folder = testFolder();
   vi.stubEnv('PI_CODING_AGENT_DIR', folder);
@@ -385,6 +421,24 @@ test('a subagent of Copilot CLI, which has a session of its own, is a subagent o
     sessionId: SESSION,
     input: { ...about, kind: 'stopped', isSubagent: true },
   });
+});
+
+test('an event of a subagent of Codex has the file of the subagent, and never that of another session', () => {
+  const folder = testFolder();
+  const base = { session_id: SESSION, turn_id: 't', cwd: '/', hook_event_name: 'SubagentStop', agent_id: 'agent-1' };
+  const answersIn = (id: string): readonly string[] | undefined => {
+    const path = join(folder, `rollout-2026-${id}.jsonl`);
+    const message = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Done.' }] };
+    const lines = [
+      { timestamp: '2026-11-28T21:00:00Z', type: 'session_meta', payload: { id } },
+      { timestamp: '2026-11-28T21:00:01Z', type: 'response_item', payload: message },
+    ];
+    writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const { input } = known({ ...base, transcript_path: path }).known;
+    return input.session?.(() => false).answers.map(({ text }) => text);
+  };
+  expect(answersIn('agent-1')).toEqual(['Done.']);
+  expect(answersIn('other')).toBeUndefined();
 });
 
 test('Gemini CLI ignores the answer to a failed tool, so the advice is a message of the next request', async () => {

@@ -5,7 +5,7 @@ import type { Json } from '../../src/core/base/json.ts';
 import { sessionIdOf } from '../../src/formats/find-sessions.ts';
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-server.ts';
-import type { FakeModelServer, FakeModelServerOptions, ModelCall } from '../../src/testing/model-script.ts';
+import type { FakeModelServer, FakeModelServerOptions, ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { startFakeOpenAiServer } from '../../src/testing/fake-openai-server.ts';
 import { startFakeGeminiServer } from '../fake-gemini-server.ts';
 
@@ -47,6 +47,8 @@ export interface HostDriver {
   readonly scenes: Readonly<Record<SceneName, HostScene | string>>;
   /** True if the tokens of each answer are recorded, from the session file or from events. */
   readonly hasTokens: boolean;
+  /** True if the session file has no call that did not end. */
+  readonly forgetsKilledCalls?: true;
   /** True if the fake model has no price. */
   readonly isUnpriced?: true;
 }
@@ -57,8 +59,8 @@ export type SceneName = 'refused call' | 'hung command' | 'subagent' | 'compacti
 export interface HostScene {
   /** The call that makes it. */
   readonly call?: ModelCall;
-  /** Calls after it that wait for a subagent. */
-  readonly waits?: readonly ModelCall[];
+  /** The answers that make it, if a call is not enough. */
+  readonly turns?: readonly ModelTurn[];
   readonly prepare?: (run: HostRun) => void;
   /** Options of the program, beside those of every run. */
   readonly options?: readonly string[] | ((run: HostRun) => readonly string[]);
@@ -74,6 +76,12 @@ export type AdviceFate = 'stays' | 'one request' | 'next event';
 
 const call = (name: string, args: Json): ModelCall => ({ name, args });
 const KEY = 'sk-fake-0123456789abcdefghijklmnopqrstuvwxyz';
+
+/** A call of a tool of Codex that works with subagents. */
+function collaboration(name: string, args: Json): ModelTurn {
+  const tool = { namespace: 'collaboration', name, arguments: JSON.stringify(args) };
+  return { items: [{ type: 'function_call', call_id: `call_${name}`, ...tool }] };
+}
 
 function writeIn(folder: string, name: string, text: string): void {
   mkdirSync(folder, { recursive: true });
@@ -158,8 +166,10 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
       },
       'hung command': { call: call('exec_command', { cmd: 'sleep 4', yield_time_ms: 500 }) },
       subagent: {
-        call: call('spawn_agent', { message: 'SUBTASK', task_name: 'sub' }),
-        waits: [call('wait_agent', { timeout_ms: 20_000 })],
+        turns: [
+          collaboration('spawn_agent', { message: 'SUBTASK', task_name: 'sub', fork_turns: 'none' }),
+          collaboration('wait_agent', { timeout_ms: 30_000 }),
+        ],
         options: ['--enable', 'multi_agent_v2'],
       },
       compaction: { options: ['-c', 'model_auto_compact_token_limit=2000'] },
@@ -234,6 +244,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('run_shell_command', { command, description: 'x' }),
     failing: [call('read_file', { file_path: 'missing.txt' })],
     scope: 'user',
+    forgetsKilledCalls: true,
     advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'one request', atStop: 'one more turn' },
     scenes: {
       'refused call': {
@@ -250,7 +261,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
         prepare: ({ home }) =>
           changeJson(join(home, '.gemini', 'settings.json'), { tools: { shell: { inactivityTimeout: 1 } } }),
       },
-      subagent: { call: call('invoke_agent', { agent_name: 'generalist', prompt: 'SUBTASK' }) },
+      subagent: 'its events do not say that they are of a subagent: the calls are recorded in the session',
       compaction: {
         prepare: ({ home }) =>
           changeJson(join(home, '.gemini', 'settings.json'), { model: { compressionThreshold: 0.0001 } }),

@@ -218,7 +218,7 @@ const SCENES: Readonly<Record<SceneName, (home: Home, scene: HostScene) => Promi
   'hung command': async (home, scene) =>
     home.run([one(scene.call), one(home.driver.shell('echo after')), DONE], { scene }),
   subagent: async (home, scene) =>
-    home.run([one(scene.call), ...(scene.waits ?? []).map(one), one(home.driver.shell('echo one')), DONE], {
+    home.run([...(scene.turns ?? [one(scene.call)]), one(home.driver.shell('echo one')), DONE], {
       scene,
       sub: [one(home.driver.shell('echo sub')), one(NOPE), { text: 'Done below.' }],
     }),
@@ -250,16 +250,21 @@ for (const host of HOSTS) {
         test.skip(`${name}, not possible: ${String(sceneOf(name))}`);
       test.each(names.filter((one) => typeof sceneOf(one) !== 'string'))('%s', async (name) => {
         const home = new Home(host);
+        // The file of a subagent of Codex has the id of the subagent.
+        const importedId = (id: string): string =>
+          id.replace(...(host === 'codex' ? ([/^.*\//, ''] as const) : (['/', '/agent-'] as const)));
         const scene = sceneOf(name);
         await (typeof scene === 'object' ? SCENES[name as SceneName](home, scene) : SITUATIONS[name]?.(home));
         const imported = await home.imported();
         const facts = await liveFacts(home.project, home.folder);
-        const live = Object.fromEntries(Object.entries(facts).map(([id, one]) => [id.replace('/', '/agent-'), one]));
+        const live = Object.fromEntries(Object.entries(facts).map(([id, one]) => [importedId(id), one]));
         process.stdout.write(`${host}, ${name}: ${JSON.stringify(live)}\n`);
         expect(Object.keys(imported)).not.toEqual([]);
         expect(Object.keys(live).toSorted()).toEqual(Object.keys(imported).toSorted());
         for (const [id, { end, ...figures }] of Object.entries(imported)) {
-          expect(live[id]).toMatchObject(figures);
+          const forgets = name === 'host killed and resumed' && HOST_DRIVERS[host].forgetsKilledCalls === true;
+          const { calls } = figures;
+          expect(live[id]).toMatchObject(forgets ? { ...figures, calls: `${calls}, run_shell_command` } : figures);
           // A chat of Gemini CLI does not say how it ended.
           expect(live[id]?.end).toBe(end ?? live[id]?.end);
         }

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
-import { basename, extname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { subagentFile } from './claude-code/claude-code-entry.ts';
 import { findSources, type FoundSource } from './find-sources.ts';
@@ -42,6 +42,11 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     folder: ({ home, env }) => env['CODEX_HOME'] || join(home, '.codex'),
     sessions: ['sessions/**/rollout-*.jsonl{,.zst}', 'archived_sessions/**/rollout-*.jsonl{,.zst}'],
     session: (id) => `sessions/**/rollout-*${id}.jsonl`,
+    agent: (sessionFile, agentId) => {
+      const cwd = dirname(sessionFile);
+      const [name] = SESSION_ID.test(agentId) ? globSync(`rollout-*${agentId}.jsonl`, { cwd }) : [];
+      return join(cwd, name ?? `rollout-${basename(agentId)}.jsonl`);
+    },
   },
   {
     format: 'copilot',

@@ -47,6 +47,8 @@ export interface SessionAnswer {
   readonly modelId?: string;
   readonly usage?: Usage;
   readonly calls: readonly TranscriptCall[];
+  /** Trigger of a compaction before the answer, for hosts that do not report it by an event. */
+  readonly compaction?: string;
   /** False if the file may get more parts of the answer. */
   readonly isWhole: boolean;
 }

@@ -65,6 +65,16 @@ test('a history that is set again with unknown messages is a compaction; one tha
   expect(compactions(user('u', 'Go.'))).toBe(0);
 });
 
+test('the history of a session that was killed lacks its last answer, whose call did not end, and is no compaction', () => {
+  const compactions = (...last: readonly object[]) => {
+    const lines = [header, user('u', 'Go.'), answer('g', 'a'), answer('h', ''), history(...last), answer('i', 'Done.')];
+    const { runs } = importLines(geminiChatImporter, lines);
+    return runs[0]?.payloads.filter(({ kind }) => kind === 'compaction').length;
+  };
+  expect(compactions(user('u', 'Go.'), answer('g', 'a'), user('g_response', 'x'))).toBe(0);
+  expect(compactions(user('s', 'Summary.'), answer('h', ''))).toBe(1);
+});
+
 test('the history that a resumed session writes again, with results as entries of their own, is no compaction', () => {
   const { runs } = importLines(geminiChatImporter, [
     header,

@@ -62,9 +62,13 @@ class GeminiRun {
       for (const entry of newCalls) yield* this.entry(entry);
       return;
     }
-    // A session that is resumed writes its whole history again, with results as further entries.
-    const kept = new Set(entries.map((entry) => plainText(membersOf(entry).id)).filter((id) => this.#answers.has(id)));
-    if (kept.size < this.#answers.size) yield* this.session.compaction('compress', atMs);
+    // A session that is resumed writes its history again, with results as further entries, and without a last answer whose calls
+    // did not end.
+    const kept = new Set(entries.map((entry) => plainText(membersOf(entry).id)));
+    const answers = this.#answers.entries().map(([id]) => id);
+    const lastKept = answers.findLastIndex((id) => kept.has(id));
+    const isShortened = answers.slice(0, lastKept + 1).every((id) => kept.has(id));
+    if (lastKept === -1 ? answers.length > 0 : !isShortened) yield* this.session.compaction('compress', atMs);
     for (const entry of newCalls) this.#emittedCalls.set(plainText(entry.id), listOf(entry.toolCalls).length);
   }
 

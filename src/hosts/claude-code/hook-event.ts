@@ -99,8 +99,11 @@ function withSession(
 const UNNAMED: ReadonlySet<HostName> = new Set(['copilot', 'opencode', 'pi']);
 
 /** The file of the session. Never that of another session. */
-function sessionPath(host: HostName, { session_id: id, transcript_path: path }: HookPayload): string | undefined {
+function sessionPath(host: HostName, json: HookPayload): string | undefined {
+  const { agent_id: agentId, session_id: id, transcript_path: path } = json;
   const { env } = process;
-  if (typeof path === 'string') return isSessionFile(host, String(id), path) ? path : undefined;
+  // Events of a subagent of Codex name the file of the subagent.
+  if (typeof path === 'string')
+    return [id, agentId].some((one) => isSessionFile(host, String(one), path)) ? path : undefined;
   return UNNAMED.has(host) ? sessionFileOf(host, String(id), { home: findHomeFolder(env), env }) : undefined;
 }

@@ -133,7 +133,8 @@ export class RecordedThread implements HostThread {
     return { past, ...present({ current, costUsd, ending, call: this.#callIn(answers[at ?? -1], event) }) };
   }
 
-  recordAnswer({ atMs, calls, hasNewUsage, isTurnKnown, modelId, text, usage }: UnreadAnswer): void {
+  recordAnswer({ atMs, calls, compaction, hasNewUsage, isTurnKnown, modelId, text, usage }: UnreadAnswer): void {
+    if (hasNewUsage && compaction !== undefined) this.compact(compaction);
     if (!isTurnKnown) {
       this.#cutOffOpenCalls();
       this.run.emit({ type: 'turn_start', ...(atMs === 0 ? {} : { atMs }) });
@@ -247,6 +248,15 @@ export class RecordedThread implements HostThread {
         return key === undefined ? [] : [{ key, atMs: Number(atMs) }];
       })
       .toSorted((a, b) => a.atMs - b.atMs);
+    /** Calls of an answer that has none in the file, because the host writes a call when it ends. */
+    const openIn = (fromMs: number, toMs: number): readonly TranscriptCall[] => {
+      const names = new Map(openCalls);
+      const own = paired.filter((one) => one.atMs >= fromMs && one.atMs < toMs && names.has(`${one.key}${one.atMs}`));
+      return own.map(({ key, atMs }) => {
+        const id = `${key}${atMs}`;
+        return { id, name: names.get(id) ?? '', args: {} };
+      });
+    };
     const identify = (answer: SessionAnswer, index: number): SessionAnswer => {
       const nextAtMs = answers[index + 1]?.atMs ?? Infinity;
       const fromMs = answers[index - 1]?.atMs ?? answer.atMs - MAX_LEAD_MS;
@@ -259,7 +269,7 @@ export class RecordedThread implements HostThread {
         const id = `${own.key}${own.atMs}`;
         return { ...known, id, ...present({ ended: known.ended && { ...known.ended, id } }) };
       });
-      return { ...answer, calls };
+      return { ...answer, calls: calls.length === 0 && answer.text === '' ? openIn(fromMs, nextAtMs) : calls };
     };
     return answers.map(identify);
   }

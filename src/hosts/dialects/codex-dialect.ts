@@ -12,7 +12,16 @@ import { lastEntries } from './session-file.ts';
  */
 export const codexDialect: HookDialect = {
   host: 'codex',
-  events: ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop', 'SessionEnd'],
+  events: [
+    'SessionStart',
+    'UserPromptSubmit',
+    'PreToolUse',
+    'PostToolUse',
+    'PreCompact',
+    'Stop',
+    'SubagentStop',
+    'SessionEnd',
+  ],
   importer: codexRolloutImporter,
   isFrom: ({ transcript_path: path, turn_id: turn }) =>
     (typeof path === 'string' && basename(path).startsWith('rollout-')) || typeof turn === 'string',

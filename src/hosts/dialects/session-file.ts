@@ -108,6 +108,9 @@ function partIn(items: Iterable<ImportItem>, { agentId, hasOtherCalls, importer,
   return { answers: answers.list.map(named), ...present({ costUsd, ending }) };
 }
 
+/** Programs without an event at a compaction. */
+const WITHOUT_COMPACTIONS: ReadonlySet<FormatName> = new Set(['copilot', 'gemini']);
+
 /** Groups the records of a run by answer of the model. */
 class Answers {
   readonly list: SessionAnswer[] = [];
@@ -115,8 +118,12 @@ class Answers {
   readonly #endsWithUsage: boolean;
   costUsd: number | undefined;
   ending: RunEnding | undefined;
+  /** Trigger of a compaction after the last answer. */
+  #compaction: string | undefined;
+  readonly #hasCompactions: boolean;
 
   constructor(format: FormatName) {
+    this.#hasCompactions = WITHOUT_COMPACTIONS.has(format);
     this.#endsWithUsage = format !== 'claude-code';
   }
 
@@ -132,7 +139,11 @@ class Answers {
   take(payload: TrajectoryPayload, atMs = 0): void {
     switch (payload.kind) {
       case 'turn_started':
-        this.list.push({ atMs, text: '', calls: [], isWhole: false });
+        this.list.push({ atMs, text: '', calls: [], isWhole: false, ...present({ compaction: this.#compaction }) });
+        this.#compaction = undefined;
+        return;
+      case 'compaction':
+        if (this.#hasCompactions) this.#compaction = payload.trigger;
         return;
       case 'message_appended':
         if (payload.message.role === 'assistant') this.#hear(payload.message, atMs);
