@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { Replay } from '../src/core/replay/replay.ts';
-import { readAll } from '../src/testing/fake-clock.ts';
+import { readAll } from '../test/support/script-records.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [100, 10_000, 50_000];

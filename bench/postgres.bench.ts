@@ -8,7 +8,7 @@ import { Pool } from 'pg';
 import { encodeRecord } from '../src/core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
-import { scriptRecord } from '../src/testing/fake-clock.ts';
+import { scriptRecord } from '../test/support/script-records.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 9);

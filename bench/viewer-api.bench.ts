@@ -14,7 +14,7 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/tr
 import { openSqliteReader } from '../src/stores/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
-import { scriptRun } from '../src/testing/fake-clock.ts';
+import { scriptRun } from '../test/support/script-records.ts';
 import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
 
 const { values } = parseArgs({

@@ -4,7 +4,7 @@ import type { Run } from '../src/core/run/run.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
 import type { FakeModelServer, ModelFunction, ModelScript } from '../src/testing/model-script.ts';
-import { listAll, readAll } from '../src/testing/fake-clock.ts';
+import { listAll, readAll } from '../test/support/script-records.ts';
 
 /** A run beside a fake OpenAI server, for what an SDK does that the contract does not ask of every adapter. */
 export interface OpenAiScene {

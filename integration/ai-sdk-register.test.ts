@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
-import { listAll, readAll } from '../src/testing/fake-clock.ts';
+import { listAll, readAll } from '../test/support/script-records.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
 import { scriptedAiModel } from './scripted-ai-model.ts';
 

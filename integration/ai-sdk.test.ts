@@ -28,7 +28,8 @@ import {
 } from '../test/support/adapter-contract/contract-advice.ts';
 import { FINAL_TEXT, PARALLEL, SERVER_ERROR } from '../test/support/adapter-contract/contract-scenes.ts';
 import { payloadsOf } from '../test/support/adapter-contract/adapter-player.ts';
-import { createFakeClock, listAll, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { listAll, readAll } from '../test/support/script-records.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
 import { playAi } from './ai-scene.ts';
 import { neutralAiRequest, scriptedAiModel, type ScriptedAiModel } from './scripted-ai-model.ts';

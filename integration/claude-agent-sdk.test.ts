@@ -17,7 +17,7 @@ import {
 } from '../test/support/adapter-contract/contract-advice.ts';
 import { FINAL_TEXT, PARALLEL, SEQUENTIAL } from '../test/support/adapter-contract/contract-scenes.ts';
 import type { ModelFunction } from '../src/testing/model-script.ts';
-import { readAll } from '../src/testing/fake-clock.ts';
+import { readAll } from '../test/support/script-records.ts';
 import { harness } from './claude-agent-sdk.harness.ts';
 import { playClaude, type ClaudeScene } from './claude-scene.ts';
 

@@ -17,7 +17,8 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import { RunView } from '../src/core/facts/run-view.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
-import { createFakeClock, listAll, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { listAll, readAll } from '../test/support/script-records.ts';
 import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
 import type { ModelFunction } from '../src/testing/model-script.ts';
 import { endWithTest } from '../test/support/end-with-test.ts';

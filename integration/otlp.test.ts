@@ -16,7 +16,7 @@ import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
-import { listAll, readAll } from '../src/testing/fake-clock.ts';
+import { listAll, readAll } from '../test/support/script-records.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
 import { TURNS } from './otel/scene.ts';
 import { factsOf, type Facts } from './run-facts.ts';

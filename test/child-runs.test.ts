@@ -10,7 +10,8 @@ import type { PromptTemplate } from '../src/core/steering/prompt/prompt-template
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
-import { createFakeClock, type FakeClock, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock, type FakeClock } from '../src/testing/fake-clock.ts';
+import { readAll } from './support/script-records.ts';
 
 const everyCall = { everyNCalls: 1 };
 const onDeadline: SteeringOptions = { feedback: [{ provider: deadlineFeedback(), trigger: everyCall }], guidance: [] };

@@ -9,7 +9,7 @@ import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
-import { readAll } from '../src/testing/fake-clock.ts';
+import { readAll } from './support/script-records.ts';
 import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 const SESSION = 's1';

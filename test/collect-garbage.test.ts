@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { CoxswainError } from '../src/core/base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import { listAll, scriptRecord } from '../src/testing/fake-clock.ts';
+import { listAll, scriptRecord } from './support/script-records.ts';
 import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../src/stores/collect-garbage.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';

@@ -17,7 +17,7 @@ import type { DocumentImporter } from '../src/formats/importer.ts';
 import { openaiChatImporter } from '../src/formats/openai-chat/openai-chat.ts';
 import { otlpLinesImporter } from '../src/formats/otlp/otlp.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import { scriptRun } from '../src/testing/fake-clock.ts';
+import { scriptRun } from './support/script-records.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { jsonLines } from './run-cli.ts';
 import { everyPayload } from './support/every-payload.ts';

@@ -13,7 +13,8 @@ import type { Run } from '../src/core/run/run.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
-import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { readAll } from './support/script-records.ts';
 import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 // Without limits over the run, so that a short one hears several pieces.

@@ -8,7 +8,8 @@ import { Replay } from '../src/core/replay/replay.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
-import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { readAll } from './support/script-records.ts';
 import { payloadsOf } from './support/adapter-contract/adapter-player.ts';
 import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 

@@ -10,7 +10,8 @@ import type { Run } from '../src/core/run/run.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { Notification } from '../src/hosts/notify/notification.ts';
 import { RunNotifications } from '../src/hosts/notify/run-notifications.ts';
-import { createFakeClock, scriptRun } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { scriptRun } from './support/script-records.ts';
 
 const ID = '545b45d4';
 const ABOUT = { project: 'shop', look: () => `coxswain show ${ID}` };

@@ -13,7 +13,8 @@ import { memoryStore } from '../src/core/store/memory-store.ts';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
-import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { readAll } from './support/script-records.ts';
 import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 import { testFolder } from './support/test-folder.ts';
 

@@ -9,7 +9,8 @@ import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
-import { createFakeClock, listAll, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { listAll, readAll } from './support/script-records.ts';
 import type { InboxLimits } from '../src/hosts/otlp/otlp-inbox.ts';
 import { OtlpEndpoint } from '../src/hosts/otlp/otlp-endpoint.ts';
 import { readSpans } from '../src/formats/otlp/read-spans.ts';

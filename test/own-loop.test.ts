@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
-import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { readAll } from './support/script-records.ts';
 
 test('a loop of one’s own needs turn, call and feedback: results, errors and tokens are on record, and advice comes', async () => {
   const store = memoryStore();

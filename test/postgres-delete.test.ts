@@ -9,7 +9,7 @@ import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import type { PostgresStore, PostgresStoreOptions } from '../src/stores/postgres/postgres-store.ts';
 import { noPostgres, rowsOf, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
-import { readAll, scriptCalls } from '../src/testing/fake-clock.ts';
+import { readAll, scriptCalls } from './support/script-records.ts';
 import { startTcpProxy } from './support/tcp-proxy.ts';
 
 const skipped = noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`;

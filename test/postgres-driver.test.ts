@@ -8,7 +8,7 @@ import type { PgPool, PostgresStore, PostgresStoreOptions } from '../src/stores/
 import type { StoreProblem } from '../src/core/store/trajectory-store.ts';
 import { noPostgres, rowsOf, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
-import { readAll, scriptCalls, scriptRecord } from '../src/testing/fake-clock.ts';
+import { readAll, scriptCalls, scriptRecord } from './support/script-records.ts';
 
 const skipped = noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`;
 

@@ -13,7 +13,7 @@ import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import type { PostgresStore, PostgresStoreOptions } from '../src/stores/postgres/postgres-store.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
-import { readAll, scriptCalls, scriptRecord } from '../src/testing/fake-clock.ts';
+import { readAll, scriptCalls, scriptRecord } from './support/script-records.ts';
 import { startTcpProxy } from './support/tcp-proxy.ts';
 
 /** Processes killed, each with `WRITERS` stores. */

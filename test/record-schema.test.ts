@@ -8,7 +8,7 @@ import { recordSchema } from '../scripts/record-schema.ts';
 import { decodeRecord, toStoredRecord } from '../src/core/records/decode-record.ts';
 import { everyPayload } from './support/every-payload.ts';
 import { mutatedJson } from './support/json-mutation.ts';
-import { scriptRecord } from '../src/testing/fake-clock.ts';
+import { scriptRecord } from './support/script-records.ts';
 
 /** The parts of JSON Schema that the file uses. */
 interface SchemaNode {

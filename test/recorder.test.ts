@@ -5,7 +5,7 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
 import { createFakeTimers } from './support/fake-timers.ts';
-import { readAll } from '../src/testing/fake-clock.ts';
+import { readAll } from './support/script-records.ts';
 
 /** A store in memory whose medium fails while `isBroken`. */
 function breakable(): { readonly store: TrajectoryStore; readonly inside: TrajectoryStore; isBroken: boolean } {

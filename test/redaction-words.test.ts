@@ -14,7 +14,8 @@ import { defineSlice } from '../src/core/session/define-slice.ts';
 import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { survivorsIn } from './support/canary.ts';
-import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { readAll } from './support/script-records.ts';
 import { fakeSecrets } from './support/fake-secrets.ts';
 
 const MODES: readonly RedactionOptions[] = [{}, { mode: 'structureOnly', key: 'a key of the tests, long enough' }];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { alertOf } from '../src/core/facts/run-alert.ts';
 import { RunView } from '../src/core/facts/run-view.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
-import { scriptRun } from '../src/testing/fake-clock.ts';
+import { scriptRun } from './support/script-records.ts';
 
 const MINUTE_MS = 60_000;
 const START_MS = 1_800_000_000_000;

@@ -9,7 +9,8 @@ import { RunView, viewOf } from '../src/core/facts/run-view.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { RunCounter, type RunSummary } from '../src/core/facts/run-summary.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
-import { createFakeClock, readAll, scriptRun } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { readAll, scriptRun } from './support/script-records.ts';
 import { everyPayload } from './support/every-payload.ts';
 import { hardRuns } from './hard-runs.ts';
 

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
-import { scriptRecord } from '../src/testing/fake-clock.ts';
+import { scriptRecord } from './support/script-records.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';

@@ -13,7 +13,8 @@ import type { SteeringOptions } from '../src/core/steering/steering-options.ts';
 import { staticFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { checkStopPolicy, type StopPolicy } from '../src/core/steering/stop-policy.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
-import { createFakeClock, readAll } from '../src/testing/fake-clock.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { readAll } from './support/script-records.ts';
 import { NO_REDACTION } from '../src/core/redact/redactor.ts';
 
 const STUCK: StopPolicy = { stuck: { level: 'warn', afterCalls: 2 } };

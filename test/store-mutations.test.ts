@@ -13,7 +13,7 @@ import { sqliteOneShot } from '../src/stores/sqlite/sqlite-one-shot.ts';
 import type { LiveReader } from '../src/core/store/trajectory-store.ts';
 import { openSqliteReader } from '../src/stores/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import { scriptCalls, scriptRecord } from '../src/testing/fake-clock.ts';
+import { scriptCalls, scriptRecord } from './support/script-records.ts';
 import { seededRandom } from './support/seeded-random.ts';
 import { tempFolder } from './support/temp-folder.ts';
 

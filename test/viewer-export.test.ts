@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import { scriptRun } from '../src/testing/fake-clock.ts';
+import { scriptRun } from './support/script-records.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import type { RunsAnswer, SourcesAnswer } from '../src/viewer/server/api-shapes.ts';
 import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';

@@ -12,7 +12,7 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/tr
 import { LAYOUT } from '../src/stores/sqlite/sqlite-database.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { TrajectorySink } from '../src/core/store/trajectory-store.ts';
-import { scriptRun } from '../src/testing/fake-clock.ts';
+import { scriptRun } from './support/script-records.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import type {
   CompareAnswer,

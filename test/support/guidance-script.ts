@@ -10,7 +10,8 @@ import type {
 import { createSession } from '../../src/core/session/create-session.ts';
 import type { PatternDetector } from '../../src/core/detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../../src/core/detect/patterns/trajectory-analysis.ts';
-import { createFakeClock, scriptRun } from '../../src/testing/fake-clock.ts';
+import { createFakeClock } from '../../src/testing/fake-clock.ts';
+import { scriptRun } from './script-records.ts';
 
 /** A finished call of a scripted run. */
 export interface ScriptedCall {

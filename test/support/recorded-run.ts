@@ -2,7 +2,8 @@ import { createCoxswain, type CoxswainOptions } from '../../src/core/run/coxswai
 import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 import type { Run } from '../../src/core/run/run.ts';
 import { memoryStore } from '../../src/core/store/memory-store.ts';
-import { createFakeClock, listAll, readAll } from '../../src/testing/fake-clock.ts';
+import { createFakeClock } from '../../src/testing/fake-clock.ts';
+import { listAll, readAll } from './script-records.ts';
 
 export interface RecordedRun {
   readonly run: Run;

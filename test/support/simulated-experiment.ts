@@ -5,7 +5,7 @@ import type { TrajectoryPattern } from '../../src/core/records/trajectory-patter
 import type { TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 import { holdoutArmOf, silenceReason, unitOf, type HoldoutArm } from '../../src/core/steering/holdout.ts';
 import { stretchAfter, type StuckStretch } from '../../src/core/steering/stop-policy.ts';
-import { scriptRun } from '../../src/testing/fake-clock.ts';
+import { scriptRun } from './script-records.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** Agents whose response to advice is known. */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { canonicalJson } from '../../src/core/base/canonical-json.ts';
 import { CoxswainError } from '../../src/core/base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
-import { listAll, readAll, scriptRecord } from '../../src/testing/fake-clock.ts';
+import { listAll, readAll, scriptRecord } from './script-records.ts';
 import type { ContractStore } from './store-contract/contract-store.ts';
 
 /** One append, perhaps after a deletion: where it begins relative to the next free seq, and what it holds. */

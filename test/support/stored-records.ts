@@ -1,6 +1,6 @@
 import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { readAll } from '../../src/testing/fake-clock.ts';
+import { readAll } from './script-records.ts';
 import { storeFileOf, type UserPlace } from '../user-state.ts';
 
 /** The records of a run in the store of a project. */

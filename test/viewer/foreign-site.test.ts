@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { scriptCalls } from '../../src/testing/fake-clock.ts';
+import { scriptCalls } from '../support/script-records.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { startViewer, type RunningViewer } from '../../src/viewer/server/start-viewer.ts';

@@ -8,7 +8,8 @@ import { staticFeedback } from '../../core/steering/feedback/built-in-feedback.t
 import type { GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';
 import type { Run } from '../../core/run/run.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { createFakeClock, readAll } from '../../testing/fake-clock.ts';
+import { createFakeClock } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from './coxswain-agent.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { readAll } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { recordingTelemetry, type RecordingTelemetry } from './record-telemetry.ts';
 import { telemetryOnDemand } from './telemetry-on-demand.ts';
 

@@ -3,7 +3,7 @@ import type { Run } from '../../core/run/run.ts';
 import { createCoxswain, type Coxswain, type CoxswainOptions } from '../../core/run/coxswain.ts';
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { readAll } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { claudeHooks, type ClaudeHookOptions } from './claude-hooks.ts';
 import { observed } from './observed.ts';
 import type { ClaudeHookAnswer, ClaudeHookEvent } from './sdk-shapes.ts';

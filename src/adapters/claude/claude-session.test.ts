@@ -4,7 +4,7 @@ import { createCoxswain } from '../../core/run/coxswain.ts';
 import type { ContentBlock } from '../../core/records/agent-message.ts';
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { readAll } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { claudeHooks } from './claude-hooks.ts';
 import { claudeSessionOf } from './claude-session.ts';
 import { observeMessage } from './observed.ts';

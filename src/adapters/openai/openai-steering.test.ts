@@ -4,7 +4,7 @@ import { recordedRun } from '../../../test/support/recorded-run.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { readAll } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { openaiSteering, type OpenAiSteering } from './openai-steering.ts';
 import type { ChatToolCall } from './sdk-shapes.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { readAll } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { RunRecorder, type RefusedRun } from './run-recorder.ts';
 
 function record(runId: string, seq: number, text = ''): TrajectoryRecord {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/words.ts';
-import { scriptRun } from '../../testing/fake-clock.ts';
+import { scriptRun } from '../../../test/support/script-records.ts';
 import type { AdviceOutcome } from './advice-outcome.ts';
 import { viewOf } from './run-view.ts';
 

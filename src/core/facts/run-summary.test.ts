@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { everyPayload } from '../../../test/support/every-payload.ts';
-import { scriptCalls, scriptRecord } from '../../testing/fake-clock.ts';
+import { scriptCalls, scriptRecord } from '../../../test/support/script-records.ts';
 import { RunCounter, type RunSummary } from './run-summary.ts';
 
 function counted(before: RunSummary | undefined, records: readonly TrajectoryRecord[]): RunSummary {

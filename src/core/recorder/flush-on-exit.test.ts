@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { endWithTest } from '../../../test/support/end-with-test.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { readAll } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 
 let folder: string;
@@ -31,7 +31,7 @@ async function run(program: string, signals: readonly NodeJS.Signals[] = [], del
     import { RecordQueue } from ${source('record-queue.ts')};
     import { flushOnExit } from ${source('flush-on-exit.ts')};
     import { sqliteStore } from ${source('../../stores/sqlite/sqlite-store.ts')};
-    import { scriptCalls } from ${source('../../testing/fake-clock.ts')};
+    import { scriptCalls } from ${source('../../../test/support/script-records.ts')};
     const store = sqliteStore(${JSON.stringify(file)});
     const slow = { ...store, close: () => store.close(), flush: () => store.flush(), append: async (batch) => {
       await new Promise((resolve) => setTimeout(resolve, ${delayMs}).unref());

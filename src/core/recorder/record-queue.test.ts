@@ -9,7 +9,7 @@ import { memoryStore } from '../store/memory-store.ts';
 import { lastSeqOf } from '../facts/run-summary.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 import { createFakeTimers, type FakeTimers } from '../../../test/support/fake-timers.ts';
-import { readAll, scriptRecord } from '../../testing/fake-clock.ts';
+import { readAll, scriptRecord } from '../../../test/support/script-records.ts';
 import type { RecordQueueOptions } from './record-queue-options.ts';
 import { RecordQueue } from './record-queue.ts';
 

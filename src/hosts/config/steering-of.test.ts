@@ -5,7 +5,7 @@ import { defaultDetectors } from '../../core/detect/detectors/default-detectors.
 import { resolveSteering } from '../../core/steering/resolve-steering.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
 import { almostConfig, anyConfig } from '../../../test/support/config-arbitrary.ts';
-import { readAll } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { checkTogether } from './check-together.ts';
 import { configFields, decodeConfig, readConfig } from './decode-config.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';

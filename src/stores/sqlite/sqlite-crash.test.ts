@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { rounds } from '../../../test/support/rounds.ts';
-import { readAll } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { rounds } from '../../../test/support/rounds.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { listAll, readAll, scriptCalls, scriptRecord } from '../../testing/fake-clock.ts';
+import { listAll, readAll, scriptCalls, scriptRecord } from '../../../test/support/script-records.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';

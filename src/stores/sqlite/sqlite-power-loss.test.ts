@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { rounds, thorough } from '../../../test/support/rounds.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
-import { readAll } from '../../testing/fake-clock.ts';
+import { readAll } from '../../../test/support/script-records.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { CutDisk, noTracing, traceScript, type DiskStep } from '../../../test/support/traced-disk.ts';
 import { sqliteStore } from './sqlite-store.ts';

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 
 import { rounds } from '../../../test/support/rounds.ts';
-import { listAll, readAll, scriptCalls } from '../../testing/fake-clock.ts';
+import { listAll, readAll, scriptCalls } from '../../../test/support/script-records.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';

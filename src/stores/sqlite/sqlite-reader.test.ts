@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { beforeEach, expect, test, vi } from 'vitest';
 
-import { readAll, scriptCalls, scriptRecord } from '../../testing/fake-clock.ts';
+import { readAll, scriptCalls, scriptRecord } from '../../../test/support/script-records.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { openSqliteReader } from './sqlite-reader.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 
-import { scriptCalls } from '../../testing/fake-clock.ts';
+import { scriptCalls } from '../../../test/support/script-records.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { createEmptyStore, isStore } from './sqlite-database.ts';

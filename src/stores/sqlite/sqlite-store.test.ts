@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 import { damageSqlite } from '../../../test/support/damage-sqlite.ts';
 import { openOnDisk } from '../../../test/support/open-on-disk.ts';
-import { listAll, readAll, scriptCalls, scriptRecord } from '../../testing/fake-clock.ts';
+import { listAll, readAll, scriptCalls, scriptRecord } from '../../../test/support/script-records.ts';
 import { storeContract } from '../../../test/support/store-contract.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { requireSqlite } from './sqlite-database.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 
-import { scriptCalls, scriptRecord } from '../../testing/fake-clock.ts';
+import { scriptCalls, scriptRecord } from '../../../test/support/script-records.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { StoreProblem } from '../../core/store/trajectory-store.ts';

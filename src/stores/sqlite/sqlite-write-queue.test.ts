@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { listAll, readAll, scriptCalls } from '../../testing/fake-clock.ts';
+import { listAll, readAll, scriptCalls } from '../../../test/support/script-records.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { sqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { CoxswainError } from '../../core/base/error.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { scriptCalls } from '../../testing/fake-clock.ts';
+import { scriptCalls } from '../../../test/support/script-records.ts';
 import { findRecord, type FindQuery } from './run-routes.ts';
 import type { RunReader } from './read-records.ts';
 

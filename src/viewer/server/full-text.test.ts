@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { memoryStore } from '../../core/store/memory-store.ts';
-import { scriptCalls } from '../../testing/fake-clock.ts';
+import { scriptCalls } from '../../../test/support/script-records.ts';
 import { FullText } from './full-text.ts';
 import { ViewerSource } from './viewer-source.ts';
 

@@ -4,7 +4,7 @@ import { memoryStore } from '../../core/store/memory-store.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { scriptCalls } from '../../testing/fake-clock.ts';
+import { scriptCalls } from '../../../test/support/script-records.ts';
 import { RunOverviews } from './run-overviews.ts';
 import type { RunReader } from './read-records.ts';
 import { ViewerSource } from './viewer-source.ts';

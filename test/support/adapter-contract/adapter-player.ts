@@ -5,7 +5,8 @@ import type { Run } from '../../../src/core/run/run.ts';
 import { memoryStore } from '../../../src/core/store/memory-store.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from './adapter-harness.ts';
 import type { SteeringOptions } from '../../../src/core/steering/steering-options.ts';
-import { createFakeClock, listAll, readAll } from '../../../src/testing/fake-clock.ts';
+import { createFakeClock } from '../../../src/testing/fake-clock.ts';
+import { listAll, readAll } from '../script-records.ts';
 
 /** A scene without the run to steer. */
 export type Scene = Omit<AdapterScene, 'run'>;

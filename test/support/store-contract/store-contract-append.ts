@@ -1,7 +1,7 @@
 import type { CoxswainErrorCode } from '../../../src/core/base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
-import { listAll, readAll, scriptCalls, scriptRecord } from '../../../src/testing/fake-clock.ts';
+import { listAll, readAll, scriptCalls, scriptRecord } from '../script-records.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests which records `append` accepts and rejects, and what it returns. */

@@ -1,6 +1,6 @@
 import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoredDamage, StoreContractCase } from './contract-store.ts';
-import { listAll, scriptCalls } from '../../../src/testing/fake-clock.ts';
+import { listAll, scriptCalls } from '../script-records.ts';
 
 const RECORDS = 5;
 

@@ -3,7 +3,7 @@ import { CoxswainError } from '../../../src/core/base/error.ts';
 import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { listAll, readAll, scriptCalls, scriptRecord } from '../../../src/testing/fake-clock.ts';
+import { listAll, readAll, scriptCalls, scriptRecord } from '../script-records.ts';
 
 /** Tests what `deleteRun` deletes and preserves, and what `sizeOf` returns. */
 export function deleteContract({ test, expect }: StoreContractCase): void {

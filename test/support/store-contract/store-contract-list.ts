@@ -1,6 +1,6 @@
 import { present } from '../../../src/core/base/json.ts';
 import type { TrajectoryPayload } from '../../../src/core/records/trajectory-record.ts';
-import { listAll, scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/fake-clock.ts';
+import { listAll, scriptCalls, scriptRecord, scriptRun } from '../script-records.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests of `listRuns` and `findRun`. */

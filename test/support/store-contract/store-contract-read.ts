@@ -1,6 +1,6 @@
 import { decodeRecord, parseRecord, encodeRecord } from '../../../src/core/records/decode-record.ts';
 import type { TrajectoryPayload } from '../../../src/core/records/trajectory-record.ts';
-import { readAll, scriptCalls, scriptRecord, scriptRun } from '../../../src/testing/fake-clock.ts';
+import { readAll, scriptCalls, scriptRecord, scriptRun } from '../script-records.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests the results of `readRun`, and that records are preserved unchanged. */

@@ -2,7 +2,7 @@ import { present } from '../../../src/core/base/json.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { scriptRecord, scriptRun } from '../../../src/testing/fake-clock.ts';
+import { scriptRecord, scriptRun } from '../script-records.ts';
 
 export function searchContract({ test, expect }: StoreContractCase): void {
   test('a record is found when its text holds every word, in any order and case', async ({ store }) => {

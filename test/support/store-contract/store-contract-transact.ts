@@ -1,7 +1,7 @@
 import type { CoxswainErrorCode } from '../../../src/core/base/error.ts';
 import type { RunChange, StoredRun, TrajectoryStore } from '../../../src/core/store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { listAll, readAll, scriptCalls, scriptRecord } from '../../../src/testing/fake-clock.ts';
+import { listAll, readAll, scriptCalls, scriptRecord } from '../script-records.ts';
 
 export function transactContract({ test, expect }: StoreContractCase): void {
   const expectRefusal = async (

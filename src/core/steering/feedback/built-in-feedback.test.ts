@@ -11,7 +11,7 @@ import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { PatternDetector } from '../../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../../detect/patterns/trajectory-analysis.ts';
 import { createFeedbackScene } from '../../../../test/support/feedback-scene.ts';
-import { scriptRecord } from '../../../testing/fake-clock.ts';
+import { scriptRecord } from '../../../../test/support/script-records.ts';
 import { collectFeedback, evaluateFeedback } from './evaluate-feedback.ts';
 import { driftFeedback, errorCascadeFeedback, stallFeedback } from './pattern-feedback.ts';
 import { Feedback } from './advice-slices.ts';
