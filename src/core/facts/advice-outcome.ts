@@ -46,6 +46,8 @@ export interface AdviceOutcome {
   readonly adviceId: string;
   readonly providerName: string;
   readonly speaker: 'feedback' | 'guidance';
+  /** The text for the agent. */
+  readonly text: string;
   /** The severity of feedback: `info`, `caution`, `warning`. */
   readonly severity?: string;
   /** `seq` of the advice record. */
@@ -286,11 +288,12 @@ export class AdviceOutcomeFold {
       this.#leftOut += 1;
       return;
     }
-    const { pattern, severity, speaker } = adviceOf(payload);
+    const { pattern, severity, speaker, text } = adviceOf(payload);
     const piece: Draft = {
       adviceId: payload.advice_id,
       providerName: payload.provider_name,
       speaker,
+      text,
       seq,
       atMs,
       callsBefore: this.#calls,
