@@ -207,7 +207,10 @@ test('a call that hangs, a question without an answer and a killed session are t
       seen = control.all;
       if (looking === undefined) void beginLimited();
       looking ??= setInterval(() => {
-        if (readable(join(here.cwd, 'told.jsonl')).split('\n').length > 4) control.interrupt();
+        if (readable(join(here.cwd, 'told.jsonl')).split('\n').length <= 4) return;
+        // A second interrupt ends the process at once.
+        clearInterval(looking);
+        control.interrupt();
       }, 50);
     },
   });
@@ -239,6 +242,38 @@ test('a call that hangs, a question without an answer and a killed session are t
   expect(report).toMatch(
     /Waits for you or hangs: 2\n.*Which port\?.*\nsilent +hangs-shop +task of hangs.*: no record for 12 minutes: "git/,
   );
+});
+
+test('the same new failure in five sessions of a project within an hour is told once', async () => {
+  const fail = (id: string): string =>
+    (entry(id, 'user', { role: 'user', content: `task of ${id}` }) + call(id))
+      .replaceAll(`/gone/${id}-shop`, '/gone/fleet')
+      .replaceAll('"make"', '"rtk bun"')
+      .replaceAll('no rule', "error: unrecognized subcommand 'bun'");
+  let [looking, hasBegun]: [NodeJS.Timeout | undefined, boolean] = [undefined, false];
+  const beginAll = async (): Promise<void> => {
+    for (const id of ['f1', 'f2', 'f3', 'f4', 'f5', 'f6']) await writeFile(await begin(id), fail(id));
+  };
+  const { code, stdout } = await runCli(
+    ['watch', '--interval', '20', '--json', '--on-stuck', 'cat >> fleet.jsonl; echo >> fleet.jsonl'],
+    {
+      cwd: here.cwd,
+      env: environment(),
+      onStdout: (control) => {
+        if (!hasBegun) void beginAll();
+        hasBegun = true;
+        looking ??= setInterval(() => {
+          if (!readable(join(here.cwd, 'fleet.jsonl')).includes('of 5 sessions')) return;
+          clearInterval(looking);
+          control.interrupt();
+        }, 50);
+      },
+    },
+  );
+  clearInterval(looking);
+  expect(code).toBe(0);
+  const alerts = jsonLines(stdout).filter(({ kind }) => kind === 'failing');
+  expect(alerts).toMatchObject([{ type: 'alert', text: 'is one of 5 sessions in which "rtk bun" failed' }]);
 });
 
 test('the watch of another machine with the same home is neither waited for nor stopped', async () => {

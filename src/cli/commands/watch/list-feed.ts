@@ -58,7 +58,7 @@ export class ListFeed implements MachineFeed {
   async take(event: WatchedEvent): Promise<void> {
     const row = this.#rowOf(event);
     if (event.type === 'alert') {
-      row.alert = event;
+      if (event.kind !== 'failing') row.alert = { ...event, kind: event.kind };
       return;
     }
     row.atMs = Math.max(row.atMs, event.atMs ?? 0);

@@ -44,9 +44,10 @@ interface WatchedEnd extends WatchPlace {
   readonly success?: boolean;
 }
 
-/** What only a clock finds: the run waits for a person, or is silent. */
-interface WatchedAlert extends WatchPlace, RunAlert {
+/** What only a clock finds: the run waits for a person, or is silent. `failing`: the same new failure in five sessions within an hour. */
+interface WatchedAlert extends WatchPlace, Omit<RunAlert, 'kind'> {
   readonly type: 'alert';
+  readonly kind: RunAlert['kind'] | 'failing';
 }
 
 export type WatchedEvent = (LiveEvent & WatchPlace) | WatchedBeginning | WatchedEnd | WatchedAlert;

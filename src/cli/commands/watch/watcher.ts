@@ -10,7 +10,8 @@ import { secretRemover } from '../../runs/run-totals.ts';
 import type { OpenSessions, WatchedEvent, WatchPlace } from './watched-item.ts';
 import { present } from '../../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
-import type { RunCall } from '../../../core/facts/run-call.ts';
+import { FleetFailures } from '../../../core/facts/fleet-failures.ts';
+import { errorLineOf, type RunCall } from '../../../core/facts/run-call.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import { alertOf, type AlertNow, type RunAlert } from '../../../core/facts/run-alert.ts';
 import { standardSteering } from '../../../core/steering/standard-steering.ts';
@@ -47,6 +48,8 @@ class WatchedRun {
   readonly #isStore: boolean;
   #isRecorded = false;
   #alerted = '';
+  /** The call that the last record ended with a failure, and its cause. */
+  #failure: readonly [call: RunCall, cause: string] | undefined;
 
   constructor(run: ReadRun, { label, deadline, isStore = false }: WatchedRunOptions) {
     this.#run = run;
@@ -76,6 +79,10 @@ class WatchedRun {
     return this.#view;
   }
 
+  get failure(): readonly [call: RunCall, cause: string] | undefined {
+    return this.#failure;
+  }
+
   /** What the clock finds now, if it was not returned before. */
   alertAt(view: RunView, now: AlertNow): RunAlert | undefined {
     const alert = alertOf(view, now);
@@ -100,6 +107,8 @@ class WatchedRun {
   take(record: TrajectoryRecord): readonly SeenRecord[] {
     const call = this.#view.fold(record);
     const { payload } = record;
+    const cause = call?.failed === true ? errorLineOf(call, record) : undefined;
+    this.#failure = call === undefined || cause === undefined ? undefined : [call, cause];
     if (this.#isStore && payload.kind === 'run_started') this.#isRecorded = payload.steering !== undefined;
     if (this.#isRecorded) return [{ record, events: this.#eventsOf(record, call) }];
     return this.#steering.take(record).map((item) => ({ record: item, events: this.#eventsOf(item, call) }));
@@ -185,6 +194,7 @@ export class Watcher {
   readonly #parts: WatcherParts;
   readonly #notices: RunNotifications;
   readonly #labels = new RunLabels();
+  readonly #fleet = new FleetFailures();
   readonly #withoutSecrets = secretRemover();
   readonly #open = new LruMap<OpenRun>(MAX_OPEN);
   /** The last record of a child of each run, in Unix milliseconds. */
@@ -209,6 +219,7 @@ export class Watcher {
     const { calls } = watched;
     const change = watched.take(source.isStore === true ? item.record : this.#withoutSecrets(item.record));
     feed.called(watched.calls - calls);
+    await this.#noteFailure(watched, item, source);
     for (const { record, events } of change) {
       const about = { project: source.name, look: () => source.look?.(item.run.id) };
       for (const notice of this.#notices.take(record, item.run.id, about)) {
@@ -217,6 +228,22 @@ export class Watcher {
       for (const event of events) await feed.take(event);
       if (item.run.parentId !== undefined) this.#childAtMs.set(item.run.parentId, record.recorded_at_unix_ms);
     }
+  }
+
+  /** Tells a failure that other sessions of the project have at the same time. */
+  async #noteFailure(
+    watched: WatchedRun,
+    { record, run }: Extract<ReadRunsItem, { readonly type: 'record' }>,
+    source: WatchedSource,
+  ): Promise<void> {
+    const { failure } = watched;
+    const atMs = record.recorded_at_unix_ms;
+    if (failure === undefined || atMs <= 0) return;
+    const place = { project: source.name ?? '', session: run.parentId ?? run.id, atMs };
+    const found = this.#fleet.take(...failure, place);
+    if (found === undefined || !source.isLive(atMs)) return;
+    await this.#parts.feed.take({ type: 'alert', ...watched.placeOf(atMs), kind: 'failing', ...found });
+    this.#tell(this.#notices.found(watched.runId, ['stuck', found.text], found.sinceMs));
   }
 
   /** Looks for what only a clock finds: runs that wait, are silent, are past their deadline, or whose process has ended. */
