@@ -53,7 +53,7 @@ function factsOf(index: number): RunFacts {
     filesChanged: [`${PROJECTS[index % PROJECTS.length]}/src/a.ts`, 'src/a.ts', 'src/b.ts'],
     commits: isCommitted ? 1 : 0,
     uncommitted: isCommitted ? 0 : 2,
-    ...(isCommitted ? { branch: 'fix/login' } : {}),
+    ...(isCommitted ? { branch: 'fix/login', commitsOn: { 'fix/login': 1 } } : {}),
     ...(index % 9 === 0 ? { pullRequest: 'https://github.com/ann/shop/pull/12' } : {}),
     ...(index % 7 === 0 ? { tokens: 1_000 } : { tokens: 90_000, costUsd: 0.41 }),
   };
@@ -135,4 +135,19 @@ test('a command, a tool or a question about a plan is not a plan that waits', ()
 test('changed files are listed once, relative to the project', () => {
   const document = reportDocument(reportOf(1), FRAME, 10);
   expect(markdownText(document)).toContain('changed src/a.ts and 1 more file');
+});
+
+test('a line of a project joins commits with their branches only, and files only if one session has changed some', () => {
+  const report = new NightReport(() => '');
+  const project = '/home/ann/agentv';
+  report.add({ ...factsOf(0), id: 'a', project, commits: 2, uncommitted: 0, commitsOn: { main: 2 }, branch: 'main' });
+  expect(report.projects).toMatchObject([{ commits: 2, commitsOn: { main: 2 }, uncommitted: 0 }]);
+  const { commitsOn: _none, ...other } = factsOf(0);
+  report.add({ ...other, id: 'b', project, commits: 0, uncommitted: 15, branch: 'chore/remove' });
+  const [block] = report.projects;
+  expect(block).toMatchObject({ commits: 2, commitsOn: { main: 2 } });
+  expect(block).not.toHaveProperty('uncommitted');
+  const text = terminalText(screenDocument(report, FRAME, 120), { paint, width: 120 });
+  expect(text).toContain('agentv: 2, 2 commits on main, ann/shop/pull/12, npm test passed');
+  expect(text).not.toContain('chore/remove');
 });

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { callNumber, countOf, countText, durationText, rangeText, usdText } from '../../core/base/number-text.ts';
 import { shareOf } from '../../lab/statistics.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
@@ -262,4 +263,14 @@ function successShare({ succeeded, judged }: RunTally): string {
 /** Formats a share of runs with its 95 % interval and its denominator: `25 % (8.9–53 %) of 12`; a dash if it is unknown. */
 export function intervalText(part: number, whole: number): string {
   return whole === 0 ? '–' : `${rangeText(shareOf(part, whole))} of ${countText(whole)}`;
+}
+
+/** The changed files of a run, each once, relative to its project. */
+export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesChanged' | 'project'>): readonly string[] {
+  const shown = filesChanged.map((file) => {
+    if (project === undefined || !file.startsWith('/')) return file.replace(/^\.\//, '');
+    const path = relative(project, file);
+    return path.startsWith('..') ? file : path;
+  });
+  return [...new Set(shown)];
 }

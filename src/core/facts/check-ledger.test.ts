@@ -1,15 +1,28 @@
 import { expect, test } from 'vitest';
 
-import { CheckLedger } from './run-view.ts';
+import { CheckLedger } from './check-ledger.ts';
+import { checkResult, type LastCheck } from './run-verdict.ts';
 
-/** Folds commands, of which those with a text failed with it, and returns the checks that failed at the end. */
-function failedAfter(...calls: readonly (readonly [command: string, failure?: string])[]): readonly string[] {
+type Call = readonly [command: string, failure?: string | undefined, result?: string];
+
+/** Folds commands, of which those with a failure failed with it. */
+function checksAfter(calls: readonly Call[]): readonly LastCheck[] {
   const ledger = new CheckLedger();
-  for (const [index, [command, failure]] of calls.entries()) {
+  for (const [index, [command, failure, result = 'ok']] of calls.entries()) {
     const call = { id: `c${index}`, number: index + 1, tool: 'Bash', args: { command }, seq: index, startLost: false };
-    ledger.fold({ ...call, failed: failure !== undefined, resultMissing: false }, failure ?? 'ok', undefined);
+    ledger.fold({ ...call, failed: failure !== undefined, resultMissing: false }, failure ?? result, undefined);
   }
-  return ledger.checks.filter(({ failed }) => failed).map(({ command }) => command);
+  return ledger.checks;
+}
+
+function failedAfter(...calls: readonly Call[]): readonly string[] {
+  return checksAfter(calls)
+    .filter(({ failed }) => failed)
+    .map(({ command }) => command);
+}
+
+function resultsAfter(...calls: readonly Call[]): readonly string[] {
+  return checksAfter(calls).map((check) => `${check.command} ${checkResult(check)}`);
 }
 
 test('a wrong command that a right one of the same purpose replaced is no failed check', () => {
@@ -48,4 +61,62 @@ test('of a chain of checks only the one whose script the result names failed', (
     'bun run lint',
   ]);
   expect(failedAfter([chain, 'something else'])).toEqual(['bun run test', 'bun run lint']);
+});
+
+test('a failed test that was selected by its name passes later in a run of that name, or of the folder of all such tests', () => {
+  const failed = [
+    'mise run test:integration -- -run TestSession_Commit -v | tail',
+    '--- FAIL: TestSession_Commit',
+  ] as const;
+  const go = 'go test -tags=integration -v';
+  expect(failedAfter(failed, [`${go} -run TestSession ./cmd/integration_test/`])).toEqual([]);
+  expect(failedAfter(failed, [`${go} ./cmd/integration_test/ 2>&1 | tail -100`])).toEqual([]);
+  expect(failedAfter(failed, [`${go} -run TestOther ./cmd/integration_test/`])).toHaveLength(1);
+  expect(failedAfter(failed, [`${go} ./cmd/integration_test/resume`])).toHaveLength(1);
+  expect(failedAfter(['npm run test:e2e', '1 failed'], ['npx playwright test packages/a/e2e'])).toHaveLength(1);
+});
+
+test('a check that a hook of a commit ran, and that passed, makes up for the same check before', () => {
+  const failed = ['bun run test', '114 fail\nerror: script "test" exited with code 1'] as const;
+  const commit = 'git commit -m x';
+  expect(failedAfter(failed, [commit])).toEqual(['bun run test']);
+  expect(resultsAfter(failed, [commit, undefined, '$ bun test\n1465 pass\n$ tsc --noEmit\n[main d513d5a] x'])).toEqual([
+    'bun test passed',
+    'tsc --noEmit passed',
+    'the hooks of git commit passed',
+  ]);
+  // A hook that tests one folder may leave out what failed.
+  expect(resultsAfter(failed, [commit, undefined, '$ bun test src/\n1329 pass\n[main d513d5a] x'])).toContain(
+    'bun run test failed',
+  );
+  expect(failedAfter(failed, [commit, '$ bun test src/\n2 fail\nhusky - pre-commit script failed (code 1)'])).toEqual([
+    'bun run test',
+    'the hooks of git commit',
+  ]);
+});
+
+test('a run that says that it ran no test is no passed check, and makes up for none', () => {
+  for (const [command, result] of [
+    ['npx vitest run a.test.ts', 'No test files found, exiting with code 0'],
+    ['npx jest --passWithNoTests', 'No tests found, exiting with code 0'],
+    ['pytest -k x', 'collected 5 items / 5 deselected / 0 selected\n===== no tests ran in 0.01s ====='],
+    ['pytest', 'collected 0 items'],
+    ['go test ./... -run=^$', '?   \tx/a\t[no test files]\nok  \tx/b\t1.5s [no tests to run]'],
+    ['cargo test x', 'running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 9 filtered out'],
+    ['node --test', '# tests 0\n# pass 0'],
+    ['npx mocha', '  0 passing (1ms)'],
+  ] as const) {
+    expect(resultsAfter([command, undefined, result])).toEqual([`${command} ran nothing`]);
+    expect(resultsAfter(['npm test', '2 failed'], [command, undefined, result])[0]).toBe('npm test failed');
+    expect(resultsAfter([command], [command, undefined, result])).toEqual([`${command} passed`]);
+  }
+  for (const result of [
+    '?   \tx/a\t[no test files]\nok  \tx/b\t1.5s',
+    'running 0 tests\n\nrunning 3 tests\ntest result: ok. 3 passed; 0 failed',
+    'Test Files  3 passed (3)\n     Tests  30 passed (30)',
+    '10 tests passed',
+    ' 1351 pass\n 0 fail',
+    '',
+  ])
+    expect(resultsAfter(['go test ./...', undefined, result])).toEqual(['go test ./... passed']);
 });

@@ -13,7 +13,6 @@ import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type Ru
 import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
 import { RunView } from './run-view.ts';
-import { WorkFold } from './run-work.ts';
 import { saysStuck } from './seen-pattern.ts';
 import { withoutNumber } from './task-title.ts';
 
@@ -51,7 +50,6 @@ export class RunFactsFold {
   readonly #options: RunFactsOptions;
   readonly #previews = new CallPreviews();
   readonly #story: StoryFold;
-  readonly #work = new WorkFold();
   readonly #failedCalls = new FailedCallsFold();
   readonly #instructions = new InstructionsFold();
   readonly #diagnostics: RunDiagnostic[] = [];
@@ -106,7 +104,6 @@ export class RunFactsFold {
     const { calls } = this.view;
     const pauseMs = lastAtMs > 0 && atMs > lastAtMs ? atMs - lastAtMs : 0;
     if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload)) this.#activeMs += pauseMs;
-    this.#work.fold(payload, call);
     if (payload.kind === 'tool_ended' && call?.failed === false) this.#instructions.readCall(call.args, payload.result);
     if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
       this.#instructions.readMessage(textOfContent(payload.message.content));
@@ -169,7 +166,7 @@ export class RunFactsFold {
       ...present({ context, ending }),
       verdict,
       ...present({ alert: verdict.verdict === 'open' ? alertOf(this.view, { nowMs }) : undefined }),
-      ...this.#work.work,
+      ...this.view.work.work,
       checks,
       stuck: saysStuck(patterns),
       steered: started?.steering !== undefined,

@@ -52,3 +52,21 @@ test('a run without an end that has no record for six hours was cut off, unless 
   expect(after(8, { waitsFor: 'waiting for permission' })).toEqual(['waiting', 'waiting for permission']);
   expect(verdictOf(undefined, []).evidence).toBe('nothing says how it ended');
 });
+
+test('a check that ran nothing does not say that a run worked, and one before the last change says so', () => {
+  const empty: LastCheck = { command: 'npx vitest', number: 5, failed: false, ranNothing: true };
+  expect(verdictOf(answered, [empty])).toEqual({
+    verdict: 'answered',
+    evidence: 'it answered; its check (call 5, npx vitest) ran nothing',
+  });
+  expect(verdictOf(answered, [passed, empty]).evidence).toBe(
+    'it answered, and its last check (call 4, npm test) passed',
+  );
+  expect(verdictOf(answered, [passed], { lastChange: { file: 'src/a.ts', number: 4 } }).evidence).toBe(
+    'it answered, and its last check (call 4, npm test) passed',
+  );
+  expect(verdictOf(answered, [passed], { lastChange: { file: 'src/a.ts', number: 6 } })).toEqual({
+    verdict: 'worked',
+    evidence: 'it answered, and its last check (call 4, npm test) passed, before its last change (call 6, src/a.ts)',
+  });
+});

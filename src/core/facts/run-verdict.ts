@@ -18,6 +18,20 @@ export interface LastCheck {
   /** 1-based number of the call. */
   readonly number: number;
   readonly failed: boolean;
+  /** True if its result says that it ran no test. Such a check has not passed. */
+  readonly ranNothing?: true;
+}
+
+/** Returns the result of a check in one or two words. */
+export function checkResult({ failed, ranNothing }: Pick<LastCheck, 'failed' | 'ranNothing'>): string {
+  return ranNothing === true ? 'ran nothing' : failed ? 'failed' : 'passed';
+}
+
+/** A change of a source file by a call. Plain JSON. */
+export interface LastChange {
+  readonly file: string;
+  /** 1-based number of the call. */
+  readonly number: number;
 }
 
 /**
@@ -66,6 +80,8 @@ export interface LastAct {
   readonly isRunning?: boolean;
   /** True if the last call presented a plan that was not approved. */
   readonly isPlan?: boolean;
+  /** The last change of a source file. */
+  readonly lastChange?: LastChange;
 }
 
 /** Returns the work during which a run stopped: ` while "npm test" was running`; empty if unknown. */
@@ -116,10 +132,21 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   const failedCheck = checks.findLast(({ failed }) => failed);
   if (failedCheck !== undefined)
     return { verdict: 'answered', evidence: `${answer}; a ${checkText(failedCheck)} failed and did not pass later` };
-  const lastCheck = checks.at(-1);
-  if (lastCheck === undefined) return { verdict: 'answered', evidence: `${answer}; no check that coxswain recognises` };
-  if (!hasAnswered) return { verdict: 'answered', evidence: `${answer}; its last ${checkText(lastCheck)} passed` };
-  return { verdict: 'worked', evidence: `it answered, and its last ${checkText(lastCheck)} passed` };
+  const lastCheck = checks.findLast(({ ranNothing }) => ranNothing !== true);
+  const [empty] = checks;
+  if (lastCheck === undefined) {
+    const why = empty === undefined ? 'no check that coxswain recognises' : `its ${checkText(empty)} ran nothing`;
+    return { verdict: 'answered', evidence: `${answer}; ${why}` };
+  }
+  const passed = `its last ${checkText(lastCheck)} passed${beforeText(lastCheck, last.lastChange)}`;
+  if (!hasAnswered) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
+  return { verdict: 'worked', evidence: `it answered, and ${passed}` };
+}
+
+/** Says that a check is older than the last change; empty if it is not. */
+function beforeText({ number }: LastCheck, change: LastChange | undefined): string {
+  if (change === undefined || change.number <= number) return '';
+  return `, before its last change (call ${change.number}, ${change.file.split('/').slice(-2).join('/').slice(-80)})`;
 }
 
 /** Words that several sources use for a run that was stopped early. */

@@ -26,87 +26,8 @@ import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from
 import type { RunCall } from './run-call.ts';
 import { verdictOf, type LastAct, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';
 import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
-import {
-  checkCommandsOf,
-  failedChecks,
-  hooksFailed,
-  isCheckedCommit,
-  type CheckCommand,
-} from '../detect/calls/check-command.ts';
-
-const MAX_CHECKS = 16;
-
-/** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
-const WRONG_COMMAND =
-  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|can't find a root directory|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument/i;
-
-/** A commit that fails although its hooks passed. */
-const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to commit|working tree clean/;
-
-const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git commit', purpose: 'hooks', isWide: true };
-
-interface SeenCheck extends LastCheck {
-  readonly check: CheckCommand;
-  readonly isWrong: boolean;
-}
-
-/**
- * Keeps the last result of each check of a run. A failed check counts as passed later if the same check passed, or a check of the same
- * purpose for the whole project. A command that was wrong itself is dropped as soon as another one of its purpose passes.
- *
- * Memory: 16 checks.
- */
-export class CheckLedger {
-  readonly #checks = new LruMap<SeenCheck>(MAX_CHECKS);
-
-  /**
-   * @param call  a call that ran to its end
-   * @param result  its result
-   * @param task  the task of the run: a command that it names is a check
-   */
-  fold(call: RunCall, result: string, task: string | undefined): void {
-    const failed = call.failed || call.errorLine !== undefined;
-    const found = checkCommandsOf(call.args, task);
-    // If several commands failed as one call, a check of the project is the likelier cause.
-    const checks =
-      failed && found.some(({ purpose }) => purpose !== 'task')
-        ? found.filter(({ purpose }) => purpose !== 'task')
-        : found;
-    const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
-    for (const check of named?.passed ?? []) this.#note(check, call, false, '');
-    for (const check of named?.failed ?? checks) this.#note(check, call, failed, result);
-    const failedHooks = hooksFailed(call.args, result);
-    const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
-    const isRefused = failed && !NOTHING_TO_COMMIT.test(result);
-    if (failedHooks !== undefined) this.#note(HOOKS, call, failedHooks || isRefused, '');
-    else if (isRetry) this.#note(HOOKS, call, false, '');
-  }
-
-  /** The last result of each check, the latest last. */
-  get checks(): readonly LastCheck[] {
-    return this.#checks.entries().map(([, { command, failed, number }]) => ({ command, number, failed }));
-  }
-
-  #note(check: CheckCommand, { number }: RunCall, failed: boolean, result: string): void {
-    const isWrong = failed && WRONG_COMMAND.test(result.slice(0, 20_000));
-    const ownKey = `${check.purpose} ${check.key}`;
-    const before = this.#checks.get(ownKey);
-    // A part of a check that failed for the whole project stands beside it.
-    const hidesFailure = !failed && before?.failed === true && before.check.isWide && !check.isWide;
-    const key = hidesFailure ? `${ownKey}\n${check.command}` : ownKey;
-    this.#checks.set(key, { command: check.command, number, failed, check, isWrong });
-    if (failed) return;
-    for (const [otherKey, other] of this.#checks.entries()) {
-      if (!other.failed) continue;
-      const { purpose } = other.check;
-      const isSame = purpose === check.purpose;
-      const covers = isSame || (check.purpose === 'all' && purpose !== 'task' && purpose !== 'hooks');
-      // Tests of a compiled language compile it first.
-      const compiles = check.purpose === 'test' && /^(?:go|cargo) (?:build|check|vet)/.test(other.check.key);
-      if ((other.isWrong && isSame) || (check.isWide && (covers || compiles))) this.#checks.delete(otherKey);
-    }
-  }
-}
+import { CheckLedger } from './check-ledger.ts';
+import { WorkFold } from './run-work.ts';
 
 const STRIP_COLUMNS = 60;
 /** Maximum number of patterns that are kept, and whose cost is tracked. */
@@ -164,6 +85,7 @@ export class RunView {
   #labels: JsonObject | undefined;
   #reason: string | undefined;
   readonly #checks = new CheckLedger();
+  readonly #work = new WorkFold();
   readonly #lastAct = new LastActFold();
   #tokens: number | undefined;
   #cacheTokens: number | undefined;
@@ -199,6 +121,7 @@ export class RunView {
     this.#changedPatterns = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
     const call = this.#noteRecord(record, this.#counter.calls > callsBefore);
     this.#lastAct.fold(payload, call);
+    this.#work.fold(payload, call);
     this.#context = contextAfter(this.#context, payload, this.counts.modelId);
     this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd: this.#addUsage(payload) });
     for (const pattern of this.#changedPatterns) this.#trackPatternCost(pattern);
@@ -236,7 +159,8 @@ export class RunView {
   /** As `verdict`; a run without an end whose last record is more than six hours before `nowMs` was cut off. */
   verdictAt(nowMs: number): RunVerdict {
     const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
-    return verdictOf(this.outcome, this.checks, { ...this.#lastAct.state, ...present({ silentMs }) });
+    const { lastChange } = this.#work.work;
+    return verdictOf(this.outcome, this.checks, { ...this.#lastAct.state, ...present({ lastChange, silentMs }) });
   }
   /** @internal What the run did last, from which `verdictAt` judges a run without an end. */
   get lastAct(): LastAct {
@@ -253,6 +177,10 @@ export class RunView {
   /** The last result of each check (tests, types, lint, build), the latest last. */
   get checks(): readonly LastCheck[] {
     return this.#checks.checks;
+  }
+  /** @internal The changes that the run made to its project. */
+  get work(): WorkFold {
+    return this.#work;
   }
   /** Number of times that the run was continued after an end or in another process. */
   get resumptions(): number {

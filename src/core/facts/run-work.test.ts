@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { commitsText, WorkFold } from './run-work.ts';
+import { branchText, commitsText, WorkFold } from './run-work.ts';
 
 const payload = { kind: 'turn_started', turn_index: 0 } as const;
 const call = {
@@ -27,13 +27,19 @@ test('commits and changed files count only calls with a result that did not fail
   const blocked = 'ok ✓ 1 file changed\nFAILED: git commit\nhusky - pre-commit script failed (code 1)';
   const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result: blocked, is_error: false } as const;
   fold.fold(ended, { ...call, args: chain });
-  expect(fold.work).toEqual({ commits: 1, uncommitted: 1, filesChanged: ['a.ts'] });
+  const lastChange = { file: 'a.ts', number: 1 };
+  expect(fold.work).toEqual({ commits: 1, uncommitted: 1, filesChanged: ['a.ts'], lastChange });
   // The calls of Codex: a command in `cmd`, and a patch of several files as a text.
   const patch = '*** Begin Patch\n*** Update File: b.ts\n-1\n+2\n*** Add File: c.ts\n+3\n*** End Patch';
   fold.fold(payload, { ...call, tool: 'exec_command', args: { cmd: 'git add b.ts && git commit -m "b"' } });
   fold.fold(payload, { ...call, tool: 'apply_patch', args: patch });
   fold.fold(payload, { ...call, args: { command: 'touch /tmp/x d.ts' } });
-  expect(fold.work).toEqual({ commits: 2, uncommitted: 2, filesChanged: ['a.ts', 'b.ts', 'c.ts', '/tmp/x'] });
+  expect(fold.work).toEqual({
+    commits: 2,
+    uncommitted: 2,
+    filesChanged: ['a.ts', 'b.ts', 'c.ts', '/tmp/x'],
+    lastChange: { file: 'c.ts', number: 1 },
+  });
 });
 
 test('commits that skip their hooks are counted, and said', () => {
@@ -48,4 +54,24 @@ test('commits that skip their hooks are counted, and said', () => {
     '2 commits, 1 of them with --no-verify',
   ]);
   expect(commandsText('ls')).toEqual([]);
+});
+
+test('commits are said with the branch that git named for them, and another branch apart', () => {
+  const fold = new WorkFold();
+  const run = (command: string, result: string): readonly string[] => {
+    const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: false } as const;
+    fold.fold(ended, { ...call, args: { command } });
+    return [...commitsText(fold.work), ...branchText(fold.work)];
+  };
+  expect(run('git commit -m x', '[main d513d5a] x')).toEqual(['1 commit on main']);
+  expect(run('git checkout -b fix/login', '')).toEqual(['1 commit on main', 'branch fix/login']);
+  expect(run('git commit -q -m y', '')).toEqual(['2 commits, 1 of them on main', 'branch fix/login']);
+  expect(run('git commit -m z', '[fix/login d513d5b] z')).toEqual(['3 commits, 2 of them on 2 branches']);
+});
+
+test('the last change is one of a source, not of a text, a temporary file or a file of the agent program', () => {
+  const fold = new WorkFold();
+  for (const file of ['src/a.ts', '/tmp/b.ts', 'README.md', '/home/ann/.claude/settings.json'])
+    fold.fold(payload, { ...call, tool: 'Write', args: { file_path: file, content: 'x' } });
+  expect(fold.work.lastChange).toEqual({ file: 'src/a.ts', number: 1 });
 });

@@ -8,6 +8,7 @@ import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { taskTitle } from './task-title.ts';
 import type { RunCall } from './run-call.ts';
+import type { LastChange } from './run-verdict.ts';
 
 /** The changes that a run made to its project. Plain JSON. */
 export interface RunWork {
@@ -15,8 +16,12 @@ export interface RunWork {
   readonly filesChanged: readonly string[];
   /** Number of these files that were changed after the last commit of the run. */
   readonly uncommitted: number;
+  /** The last change of a file that is no text, no temporary file and no file of an agent program. */
+  readonly lastChange?: LastChange;
   /** Number of successful `git commit` commands. */
   readonly commits: number;
+  /** The number of these commits on each branch that git named, by branch. Absent if none. */
+  readonly commitsOn?: Readonly<Record<string, number>>;
   /** Number of these commits with `--no-verify`, which run no hook. Absent if none. */
   readonly commitsWithoutHooks?: number;
   /** The branch of the last commit, or the last branch that the run created. */
@@ -35,6 +40,7 @@ const MESSAGE_CHARS = 300;
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
 const TEMPORARY = /^(?:\/private)?\/tmp\//;
 const PLAN_FILE = /\/\.claude\/plans\//;
+const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
 const FILE = /^(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
 const COMMITTED = /^\[([\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\]/m;
@@ -51,7 +57,9 @@ const NO_HOOKS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s(?:--no-verify|-n)(?=\
 export class WorkFold {
   readonly #files = new Set<string>();
   #afterCommit = new Set<string>();
+  #lastChange: LastChange | undefined;
   #commits = 0;
+  readonly #commitsOn = new Map<string, number>();
   #commitsWithoutHooks = 0;
   #branch: string | undefined;
   #pullRequest: string | undefined;
@@ -74,13 +82,13 @@ export class WorkFold {
     if (command !== undefined) this.#readCommand(command, result);
     if (kind !== undefined && kind !== 'write') return;
     const patchedFiles = filesOfPatch(patchOf(args));
-    for (const file of patchedFiles) this.#addFile(file);
+    for (const file of patchedFiles) this.#addFile(file, call.number);
     if (patchedFiles.length > 0) return;
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target)) return;
     // The words of a shell command are files only if they look like files.
-    if (command === undefined || (FILE.test(target) && !/^\w+:\/\//.test(target))) this.#addFile(target);
+    if (command === undefined || (FILE.test(target) && !/^\w+:\/\//.test(target))) this.#addFile(target, call.number);
   }
 
   #readCommand(command: string, result: string): void {
@@ -88,16 +96,19 @@ export class WorkFold {
       this.#commits += 1;
       if (NO_HOOKS.test(command)) this.#commitsWithoutHooks += 1;
       this.#afterCommit.clear();
-      this.#branch = COMMITTED.exec(result)?.[1] ?? this.#branch;
+      const branch = COMMITTED.exec(result)?.[1];
+      this.#branch = branch ?? this.#branch;
+      if (branch !== undefined) this.#commitsOn.set(branch, (this.#commitsOn.get(branch) ?? 0) + 1);
     }
     this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
     if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
   }
 
-  #addFile(file: string): void {
+  #addFile(file: string, number: number): void {
     if (this.#files.size < MAX_FILES) this.#files.add(file);
-    if (this.#afterCommit.size < MAX_FILES && !TEMPORARY.test(file) && !PLAN_FILE.test(file))
-      this.#afterCommit.add(file);
+    if (TEMPORARY.test(file) || PLAN_FILE.test(file)) return;
+    if (this.#afterCommit.size < MAX_FILES) this.#afterCommit.add(file);
+    if (!NO_SOURCE.test(file)) this.#lastChange = { file, number };
   }
 
   /** The changed files, in the order of their first change. */
@@ -112,7 +123,9 @@ export class WorkFold {
       uncommitted: this.#afterCommit.size,
       commits: this.#commits,
       ...(this.#commitsWithoutHooks === 0 ? {} : { commitsWithoutHooks: this.#commitsWithoutHooks }),
+      ...(this.#commitsOn.size === 0 ? {} : { commitsOn: Object.fromEntries(this.#commitsOn) }),
       ...present({
+        lastChange: this.#lastChange,
         branch: this.#branch,
         pullRequest: this.#pullRequest,
         plan: this.#plan,
@@ -122,14 +135,25 @@ export class WorkFold {
   }
 }
 
-/** Returns the commits in words: `3 commits, 1 of them with --no-verify`. Empty without commits. */
+/** Returns the commits in words: `3 commits on main, 1 of them with --no-verify`. Empty without commits. */
 export function commitsText({
   commits,
+  commitsOn = {},
   commitsWithoutHooks: without = 0,
-}: Pick<RunWork, 'commits' | 'commitsWithoutHooks'>): readonly string[] {
+}: Pick<RunWork, 'commits' | 'commitsOn' | 'commitsWithoutHooks'>): readonly string[] {
   if (commits === 0) return [];
+  const [first, ...others] = Object.entries(commitsOn);
+  const named = Object.values(commitsOn).reduce((sum, count) => sum + count, 0);
+  const places = others.length > 0 ? countOf(others.length + 1, 'branch', 'branches') : first?.[0];
+  const where =
+    places === undefined ? '' : named < commits ? `, ${countText(named)} of them on ${places}` : ` on ${places}`;
   const share = without === commits ? '' : `${countText(without)} of them `;
-  return [`${countOf(commits, 'commit')}${without === 0 ? '' : `, ${share}with --no-verify`}`];
+  return [`${countOf(commits, 'commit')}${where}${without === 0 ? '' : `, ${share}with --no-verify`}`];
+}
+
+/** Returns the branch in words, if the commits do not name it. */
+export function branchText({ branch, commitsOn = {} }: Pick<RunWork, 'branch' | 'commitsOn'>): readonly string[] {
+  return branch === undefined || Object.hasOwn(commitsOn, branch) ? [] : [`branch ${branch}`];
 }
 
 /** Returns the text of a patch: the argument itself, as Codex stores it, or its only member. */

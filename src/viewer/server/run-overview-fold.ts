@@ -224,7 +224,7 @@ export class RunOverviewFold implements KnownTimeline {
     this.#work.fold(payload, call);
     if (call?.endSeq === undefined) return;
     const place = this.#placeOf(call.number - 1);
-    const check = this.#view.checks.at(-1);
+    const check = this.#view.checks.findLast(({ ranNothing }) => ranNothing !== true);
     if (check?.number === call.number && check.failed) {
       for (const [path, file] of this.#files)
         if (file.firstFailure === undefined) this.#files.set(path, { ...file, firstFailure: place });

@@ -1,9 +1,10 @@
-import { basename, dirname, relative, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 
+import { printableCut } from '../../../core/base/printable.ts';
 import { present } from '../../../core/base/json.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
-import { PRESENTED_PLAN, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
+import { checkResult, PRESENTED_PLAN, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
 
@@ -35,11 +36,12 @@ export interface ProjectBlock {
   readonly sessions: number;
   readonly worked: number;
   readonly commits: number;
+  /** The number of commits on each branch that git named. */
+  readonly commitsOn: Readonly<Record<string, number>>;
   /** Those with `--no-verify`. */
   readonly commitsWithoutHooks: number;
-  /** Files that the last session with changes changed after its last commit. */
-  readonly uncommitted: number;
-  readonly branch?: string;
+  /** Files that the only session with changes changed after its last commit. Absent if several have: another may have committed them. */
+  readonly uncommitted?: number;
   readonly pullRequest?: string;
   /** The last check of the project's sessions, in words. */
   readonly lastCheck?: string;
@@ -196,8 +198,8 @@ function projectBlock(
   { all, own }: { readonly own: readonly RunFacts[]; readonly all: readonly RunFacts[] },
 ): ProjectBlock {
   const latest = own.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
-  const check = latest.find(({ checks }) => checks.length > 0)?.checks.at(-1);
-  const changing = latest.find(({ commits, filesChanged }) => commits > 0 || filesChanged.length > 0);
+  const checked = latest.find(({ checks }) => checks.length > 0);
+  const changing = all.filter(({ commits, filesChanged }) => commits > 0 || filesChanged.length > 0);
   const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
   return {
     project,
@@ -206,15 +208,28 @@ function projectBlock(
     worked: own.filter(({ verdict }) => verdict.verdict === 'worked').length,
     commits: own.reduce((sum, { commits }) => sum + commits, 0),
     commitsWithoutHooks: own.reduce((sum, { commitsWithoutHooks = 0 }) => sum + commitsWithoutHooks, 0),
-    uncommitted: changing?.uncommitted ?? 0,
+    commitsOn: sumOf(own.map(({ commitsOn = {} }) => commitsOn)),
     ...present({
-      branch: latest.find(({ branch }) => branch !== undefined)?.branch,
+      uncommitted: changing.length > 1 ? undefined : (changing[0]?.uncommitted ?? 0),
       pullRequest: latest.find(({ pullRequest }) => pullRequest !== undefined)?.pullRequest,
-      lastCheck: check === undefined ? undefined : `${check.command} ${check.failed ? 'failed' : 'passed'}`,
+      lastCheck: checked && lastCheckText(checked),
       costUsd: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
     }),
     withoutPrice: all.filter(hasNoPrice).length,
   };
+}
+
+function lastCheckText({ checks, lastChange }: RunFacts): string | undefined {
+  const check = checks.at(-1);
+  if (check === undefined) return undefined;
+  const isOld = lastChange !== undefined && lastChange.number > check.number;
+  return `${printableCut(check.command, 40)} ${checkResult(check)}${isOld ? ' before the last change' : ''}`;
+}
+
+function sumOf(counts: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+  const sums = new Map<string, number>();
+  for (const [name, count] of counts.flatMap(Object.entries<number>)) sums.set(name, (sums.get(name) ?? 0) + count);
+  return Object.fromEntries(sums);
 }
 
 /** True for a run whose tokens have no price, or only some of them. */
@@ -244,14 +259,4 @@ function projectNames(runs: readonly RunFacts[]): ReadonlyMap<string, string> {
       return [folder, isUnique ? name : `${basename(dirname(folder))}/${name}`];
     }),
   );
-}
-
-/** The changed files of a run, each once, relative to its project. */
-export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesChanged' | 'project'>): readonly string[] {
-  const shown = filesChanged.map((file) => {
-    if (project === undefined || !file.startsWith('/')) return file.replace(/^\.\//, '');
-    const path = relative(project, file);
-    return path.startsWith('..') ? file : path;
-  });
-  return [...new Set(shown)];
 }

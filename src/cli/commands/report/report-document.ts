@@ -1,4 +1,5 @@
-import { commitsText } from '../../../core/facts/run-work.ts';
+import { branchText, commitsText } from '../../../core/facts/run-work.ts';
+import { checkResult } from '../../../core/facts/run-verdict.ts';
 import { callNumber, countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
 import { tokenFacts } from '../../../core/facts/usage-text.ts';
 import {
@@ -12,18 +13,12 @@ import {
   type Text,
   type TextStyle,
 } from '../../document/document.ts';
-import { countFacts, runMark } from '../../runs/run-blocks.ts';
+import { changedFiles, countFacts, runMark } from '../../runs/run-blocks.ts';
 import { printable, printableCut } from '../../../core/base/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import { lessonsSentence } from './lessons-document.ts';
 import type { NightReport, ReportFrame, ShownMoment } from './night-report.ts';
-import {
-  changedFiles,
-  type NightItem,
-  type NightSection,
-  type ProjectBlock,
-  type SectionName,
-} from './night-sections.ts';
+import { type NightItem, type NightSection, type ProjectBlock, type SectionName } from './night-sections.ts';
 import type { AdviceTally, RunFacts } from '../../../core/facts/run-facts.ts';
 
 const ID_CHARS = 80;
@@ -124,10 +119,9 @@ function projectLine({ project, sessions, worked, ...rest }: ProjectBlock, width
 type ProjectState = Omit<ProjectBlock, 'project' | 'sessions' | 'worked'>;
 
 function projectFacts(state: ProjectState): readonly string[] {
-  const { branch, costUsd, lastCheck, pullRequest, uncommitted, withoutPrice } = state;
+  const { costUsd, lastCheck, pullRequest, uncommitted = 0, withoutPrice } = state;
   return [
     ...commitsText(state),
-    ...(branch === undefined ? [] : [`branch ${branch}`]),
     ...(pullRequest === undefined ? [] : [pullRequest.replace(/^https:\/\/[^/]+\//, '')]),
     ...(uncommitted === 0 ? [] : [`${countOf(uncommitted, 'file')} changed since the last commit`]),
     ...(costUsd === undefined ? [] : [`${withoutPrice > 0 ? 'at least ' : ''}${usdText(costUsd)}`]),
@@ -302,9 +296,9 @@ function workFacts(run: RunFacts): readonly string[] {
   return [
     ...(files.length === 0 ? [] : [`changed ${printableCut(names, 120)}`]),
     ...commitsText(run),
-    ...(run.branch === undefined ? [] : [`branch ${printableCut(run.branch, 60)}`]),
+    ...branchText(run).map((text) => printableCut(text, 70)),
     ...(run.pullRequest === undefined ? [] : [printableCut(run.pullRequest, 120)]),
-    ...run.checks.map(({ command, failed }) => `${printableCut(command, 40)} ${failed ? 'failed' : 'passed'}`),
+    ...run.checks.map((check) => `${printableCut(check.command, 40)} ${checkResult(check)}`),
   ];
 }
 

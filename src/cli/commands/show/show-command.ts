@@ -10,7 +10,8 @@ import { countOf } from '../../../core/base/number-text.ts';
 import { findSessions, sessionIdOf } from '../../../formats/find-sessions.ts';
 import { sessionFolder, findSources } from '../../../formats/find-sources.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
-import { commitsText } from '../../../core/facts/run-work.ts';
+import { branchText, commitsText } from '../../../core/facts/run-work.ts';
+import { checkResult } from '../../../core/facts/run-verdict.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
@@ -22,7 +23,7 @@ import { timeText, shellWord } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText, Problems } from '../../runs/problems.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
-import { patternBlocks, titleItem } from '../../runs/run-blocks.ts';
+import { changedFiles, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
 import { numberedRun, type NumberedRun, runsOfSources, namedRun } from '../../runs/runs-from.ts';
 import { factsJson } from '../../../core/facts/run-facts.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
@@ -153,11 +154,10 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
 
 /** What a run left: changed files, commits and its last checks. */
 function workLines(run: RunFacts, project: string | undefined): readonly string[] {
-  const { branch, checks, commits, filesChanged, pullRequest, uncommitted } = run;
-  const files = filesChanged
-    .slice(0, MAX_FILES)
-    .map((file) => printableCut(project === undefined ? file : file.replace(`${project}/`, ''), 80));
-  const hidden = filesChanged.length - files.length;
+  const { checks, commits, pullRequest, uncommitted } = run;
+  const changed = changedFiles({ filesChanged: run.filesChanged, ...present({ project }) });
+  const files = changed.slice(0, MAX_FILES).map((file) => printableCut(file, 80));
+  const hidden = changed.length - files.length;
   const facts = [
     ...commitsText(run),
     ...(uncommitted === 0
@@ -165,15 +165,13 @@ function workLines(run: RunFacts, project: string | undefined): readonly string[
       : [
           `${countOf(uncommitted, 'file')} changed ${commits === 0 ? 'and not committed by the run' : 'since its last commit'}`,
         ]),
-    ...(branch === undefined ? [] : [`branch ${printableCut(branch, 60)}`]),
+    ...branchText(run).map((text) => printableCut(text, 70)),
     ...(pullRequest === undefined ? [] : [printableCut(pullRequest, 120)]),
   ];
   return [
     ...(files.length === 0 ? [] : [`changed: ${files.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`]),
     ...(facts.length === 0 ? [] : [facts.join(', ')]),
-    ...checks.map(
-      ({ command, failed, number }) => `${printableCut(command, 80)} ${failed ? 'failed' : 'passed'} in call ${number}`,
-    ),
+    ...checks.map((check) => `${printableCut(check.command, 80)} ${checkResult(check)} in call ${check.number}`),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { checkCommandsOf, hooksFailed } from './check-command.ts';
+import { checkCommandsOf, hooksOf } from './check-command.ts';
 
 test.each([
   ['npm test', 'npm test'],
@@ -76,9 +76,9 @@ test('a check of a part of the project is told from one of all of it', () => {
 
 test('the hooks of a commit check what they show', () => {
   const commit = { command: 'git commit -m x' };
-  expect(hooksFailed(commit, '$ bun test src/\n 12 pass\n[main 1a2b3c4] x')).toBe(false);
-  expect(hooksFailed(commit, 'ruff....................Passed\n[main 1a2b3c4] x')).toBe(false);
-  expect(hooksFailed(commit, '$ tsc\nerror\nhusky - pre-commit script failed (code 2)')).toBe(true);
-  expect(hooksFailed(commit, '[main 1a2b3c4] x\n 1 file changed')).toBeUndefined();
-  expect(hooksFailed({ command: 'git commit --no-verify -m x' }, '$ bun test')).toBeUndefined();
+  expect(hooksOf(commit, '$ bun test src/\n 12 pass\n[main 1a2b3c4] x')?.failed).toBe(false);
+  expect(hooksOf(commit, 'ruff....................Passed\n[main 1a2b3c4] x')?.failed).toBe(false);
+  expect(hooksOf(commit, '$ tsc\nerror\nhusky - pre-commit script failed (code 2)')?.failed).toBe(true);
+  expect(hooksOf(commit, '[main 1a2b3c4] x\n 1 file changed')).toBeUndefined();
+  expect(hooksOf({ command: 'git commit --no-verify -m x' }, '$ bun test')).toBeUndefined();
 });

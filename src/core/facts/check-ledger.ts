@@ -1,0 +1,111 @@
+import { LruMap } from '../base/lru-map.ts';
+import {
+  checkCommandsOf,
+  failedChecks,
+  hooksOf,
+  isCheckedCommit,
+  type CheckCommand,
+} from '../detect/calls/check-command.ts';
+import type { RunCall } from './run-call.ts';
+import type { LastCheck } from './run-verdict.ts';
+
+const MAX_CHECKS = 16;
+
+/** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
+const WRONG_COMMAND =
+  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|can't find a root directory|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument/i;
+
+/** A commit that fails although its hooks passed. */
+const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to commit|working tree clean/;
+
+const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git commit', purpose: 'hooks', isWide: true };
+
+interface SeenCheck extends LastCheck {
+  readonly check: CheckCommand;
+  readonly isWrong: boolean;
+}
+
+/**
+ * Keeps the last result of each check of a run. A failed check counts as passed later if the same check passed, or a check of the same
+ * purpose for the whole project. A command that was wrong itself is dropped as soon as another one of its purpose passes.
+ *
+ * Memory: 16 checks.
+ */
+export class CheckLedger {
+  readonly #checks = new LruMap<SeenCheck>(MAX_CHECKS);
+
+  /**
+   * @param call  a call that ran to its end
+   * @param result  its result
+   * @param task  the task of the run: a command that it names is a check
+   */
+  fold(call: RunCall, result: string, task: string | undefined): void {
+    const failed = call.failed || call.errorLine !== undefined;
+    const found = checkCommandsOf(call.args, task);
+    // If several commands failed as one call, a check of the project is the likelier cause.
+    const checks =
+      failed && found.some(({ purpose }) => purpose !== 'task')
+        ? found.filter(({ purpose }) => purpose !== 'task')
+        : found;
+    const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
+    for (const check of named?.passed ?? []) this.#note(check, call, false, '');
+    for (const check of named?.failed ?? checks) this.#note(check, call, failed, result);
+    const hooks = hooksOf(call.args, result);
+    const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
+    const isRefused = failed && !NOTHING_TO_COMMIT.test(result);
+    if (hooks !== undefined && !hooks.failed && !failed)
+      for (const check of hooks.checks) this.#note(check, call, false, '');
+    if (hooks !== undefined) this.#note(HOOKS, call, hooks.failed || isRefused, '');
+    else if (isRetry) this.#note(HOOKS, call, false, '');
+  }
+
+  /** The last result of each check, the latest last. */
+  get checks(): readonly LastCheck[] {
+    return this.#checks.entries().map(([, { check: _check, isWrong: _isWrong, ...last }]) => last);
+  }
+
+  #note(check: CheckCommand, { number }: RunCall, failed: boolean, result: string): void {
+    const isWrong = failed && WRONG_COMMAND.test(result.slice(0, 20_000));
+    const ownKey = `${check.purpose} ${check.key}`;
+    const before = this.#checks.get(ownKey);
+    if (!failed && saysNothingRan(check, result)) {
+      if (before === undefined || before.ranNothing === true)
+        this.#checks.set(ownKey, { command: check.command, number, failed, ranNothing: true, check, isWrong: true });
+      return;
+    }
+    // A part of a check that failed for the whole project stands beside it.
+    const hidesFailure = !failed && before?.failed === true && before.check.isWide && !check.isWide;
+    const key = hidesFailure ? `${ownKey}\n${check.command}` : ownKey;
+    this.#checks.set(key, { command: check.command, number, failed, check, isWrong });
+    if (failed) return;
+    for (const [otherKey, other] of this.#checks.entries()) {
+      const isReplaced = other.isWrong && other.check.purpose === check.purpose && otherKey !== key;
+      if (isReplaced || (other.failed && covers(check, other.check))) this.#checks.delete(otherKey);
+    }
+  }
+}
+
+/** Returns true if everything that failed in the other check ran again in this one. */
+function covers(check: CheckCommand, { isWide, key, names, purpose }: CheckCommand): boolean {
+  const isSame = purpose === check.purpose;
+  if (check.isWide) {
+    // Tests of a compiled language compile it first.
+    const compiles = check.purpose === 'test' && /^(?:go|cargo) (?:build|check|vet)/.test(key);
+    return isSame || compiles || (check.purpose === 'all' && purpose !== 'task' && purpose !== 'hooks');
+  }
+  if (!isSame || isWide || names === undefined || names === '') return false;
+  return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
+}
+
+const NOTHING_RAN =
+  /\bno tests? (?:found|ran|to run|executed|collected|were (?:found|run|executed))\b|\bno (?:test files|specs found|test suites? found)\b|\bcollected 0 items\b|(?<![\d.,])0 (?:tests?\b(?! failed)|passing\b|examples\b)|^# tests 0$|\bTests:\s+0 total/im;
+/** A result in which at least one test ran. A package of Go without tests stands among others. */
+const SOMETHING_RAN =
+  /(?<![\d.,])[1-9]\d* (?:tests?\b(?! skipped)|pass(?:ed|ing)?\b|examples\b|specs\b)|\bTests?:?\s+(?:run:\s+)?[1-9]|^# pass [1-9]|^ok\s+\S+\s(?!.*\[no tests? )|^\s*--- PASS|^\s*[✓✔]/m;
+
+/** Returns true for tests whose result says that none of them ran. */
+function saysNothingRan({ purpose }: CheckCommand, result: string): boolean {
+  if (purpose !== 'test' && purpose !== 'integration') return false;
+  const text = result.slice(-20_000);
+  return NOTHING_RAN.test(text) && !SOMETHING_RAN.test(text);
+}
