@@ -142,7 +142,7 @@ test('the number of a run in the last report, or the beginning of its id, opens 
   expect(opened.stdout).toContain('rate limit');
   expect((await here.run(['show', 'alo'], { env })).stdout).toContain('run alone');
   const none = await here.run(['9'], { env });
-  expect([none.code, none.stderr]).toEqual([2, 'coxswain: no run 9 in the last report: run coxswain first\n']);
+  expect([none.code, none.stderr]).toEqual([2, 'coxswain: no run 9 in the last report: it has the number 1 only\n']);
 });
 
 test('without a command, a store and a session it says so in two lines', async () => {

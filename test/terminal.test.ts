@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { CoxswainError } from '../src/core/base/error.ts';
 import { Problems } from '../src/cli/runs/problems.ts';
@@ -93,4 +93,13 @@ test('problems name path and line once, and are counted after ten a source', () 
     'coxswain: -: empty',
     '',
   ]);
+});
+
+test('output that is piped has the width in COLUMNS, else 120 columns', () => {
+  const widthWith = (columns: string): number => {
+    vi.stubEnv('COLUMNS', columns);
+    return screen(false).terminal.width;
+  };
+  expect([widthWith('80'), widthWith('wide'), widthWith('')]).toEqual([80, 120, 120]);
+  vi.unstubAllEnvs();
 });

@@ -331,6 +331,11 @@ function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
   });
 }
 
+/** The highest number of the last report; 0 without one. */
+export function numberedCount(): number {
+  return runsIn('lastReport').length;
+}
+
 /** Returns the run with this number, or the only one of the last report or of `watch` whose id starts with the text. */
 export function numberedRun(text: string): NumberedRun | undefined {
   const runs = runsIn('lastReport');

@@ -38,7 +38,7 @@ interface TerminalStreams {
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
-/** Number of columns if standard output is not a terminal. */
+/** Number of columns if standard output is not a terminal and `COLUMNS` is not set. */
 const PLAIN_WIDTH = 120;
 
 /** The output streams of a command. Pass untrusted text through `printable` first. */
@@ -72,7 +72,8 @@ export class Terminal {
 
   /** Number of columns of standard output. */
   get width(): number {
-    if (!this.isWatched) return PLAIN_WIDTH;
+    if (!this.isWatched)
+      return /^\d{2,3}$/.test(process.env['COLUMNS'] ?? '') ? Number(process.env['COLUMNS']) : PLAIN_WIDTH;
     const { columns = 0 } = this.#streams.stdout;
     return columns > 0 ? columns : 80;
   }

@@ -24,7 +24,7 @@ import { lostAtEnd, lostAtEndText, Problems } from '../../runs/problems.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
 import { changedFiles, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
-import { numberedRun, type NumberedRun, runsOfSources, namedRun } from '../../runs/runs-from.ts';
+import { numberedCount, numberedRun, type NumberedRun, runsOfSources, namedRun } from '../../runs/runs-from.ts';
 import { factsJson } from '../../../core/facts/run-facts.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
@@ -60,7 +60,7 @@ export interface ShowOptions {
 export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
   const numbered = options.store === undefined ? numberedRun(idStart) : undefined;
   if (numbered === undefined && /^\d{1,4}$/.test(idStart) && options.store === undefined)
-    throw invalidArgument(`no run ${idStart} in the last report: run coxswain first`);
+    throw invalidArgument(`no run ${idStart} in the last report: ${numbersText()}`);
   if (numbered?.isStore === false) return showTranscriptRun(numbered, options, terminal);
   try {
     return await showRecordedRun(
@@ -150,6 +150,12 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
     return problems.any ? 1 : 0;
   }
   throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
+}
+
+function numbersText(): string {
+  const count = numberedCount();
+  if (count === 0) return 'run coxswain first';
+  return count === 1 ? 'it has the number 1 only' : `it has the numbers 1 to ${count}`;
 }
 
 /** What a run left: changed files, commits and its last checks. */
