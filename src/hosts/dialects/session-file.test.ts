@@ -85,3 +85,19 @@ test('the answer of Copilot CLI is read once its file has reached the event, whi
   );
   expect(answers.at(-1)?.text).toBe('All done.');
 });
+
+test('the total of a fork, which includes its original, is no cost of its own, also where only the end is read', () => {
+  const cost = { type: 'cost-state', sessionId: 's1', totalCostUSD: 1.25 };
+  const long = entry('user', { content: [{ type: 'tool_result', tool_use_id: 'b', content: 'x'.repeat(30_000) }] });
+  const isKnown = (): boolean => true;
+  const copied = { ...called, requestSessionId: 's0', uuid: 'u0' };
+  const own = { ...answered, requestSessionId: 's1' };
+  const asked = entry('user', { content: 'Go.' });
+  const costOf = (first: object): number | undefined =>
+    readSession(
+      { path: written(asked, first, long, own, cost), importer: claudeCodeImporter, sessionId: 's1' },
+      isKnown,
+    ).costUsd;
+  expect(costOf({ ...called, requestSessionId: 's1' })).toBe(1.25);
+  expect(costOf(copied)).toBeUndefined();
+});

@@ -46,15 +46,27 @@ export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) 
   waitFor(file);
   const { importer, path, sessionId } = file;
   let part: SessionPart = { answers: [] };
+  let isCut = false;
   for (let step = 0; step < (importer.shape === 'database' ? importer.steps : READ_BYTES.length); step += 1) {
     const { isWhole, items } =
       importer.shape === 'database'
         ? (readOwnFile(path, () => importer.read(path, sessionId, step)) ?? { items: [], isWhole: true })
         : itemsIn(tailOf(path, READ_BYTES[step] ?? 0), { importer, path });
     part = partIn(items, file);
+    isCut = !isWhole;
     if (isWhole || part.answers.some(isKnown)) break;
   }
-  return part;
+  if (!isCut || part.costUsd === undefined || !beginsWithCopies(path)) return part;
+  // The total of a fork includes that of the session from which it was forked, and its end alone does not say that it is one.
+  const { costUsd: _, ...own } = part;
+  return own;
+}
+
+/** Returns true for a session of Claude Code that begins with answers of another one. */
+function beginsWithCopies(path: string): boolean {
+  return headEntries(path).some(
+    ({ requestSessionId, sessionId }) => typeof requestSessionId === 'string' && requestSessionId !== sessionId,
+  );
 }
 
 /** Returns the entries in the last bytes of a file. Empty if the file is not a regular file of JSON lines. */
