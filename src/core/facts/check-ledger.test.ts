@@ -42,6 +42,17 @@ test('a check of a part does not make up for a failed check of the whole project
   expect(failedAfter(['mise run lint', '2 issues'], ['mise run ci'])).toEqual([]);
 });
 
+test('a check of other files does not make up for a failed one, and the same files do, however they are written', () => {
+  const failed = ['npx vitest run a.test.ts', '1 failed'] as const;
+  const other = ['npx vitest run b.test.ts', '1 failed'] as const;
+  expect(failedAfter(failed, ['npx vitest run b.test.ts'])).toEqual(['npx vitest run a.test.ts']);
+  expect(failedAfter(failed, other, ['npx vitest run b.test.ts'])).toEqual(['npx vitest run a.test.ts']);
+  expect(failedAfter(failed, ['npx vitest run a.test.ts --reporter=dot 2>&1 | tail -5'])).toEqual([]);
+  expect(failedAfter(failed, ['npx vitest run a.test.ts b.test.ts'])).toEqual([]);
+  expect(failedAfter(['go test ./a', 'FAIL'], ['go test ./b'])).toEqual(['go test ./a']);
+  expect(failedAfter(failed, other, ['npm test'])).toEqual([]);
+});
+
 test('a commit whose hooks failed counts until it succeeds', () => {
   const failed = ['git commit -m x', '$ tsc\nhusky - pre-commit script failed (code 2)'] as const;
   expect(failedAfter(failed, ['git commit --amend --no-edit'])).toEqual([]);

@@ -73,9 +73,12 @@ export class CheckLedger {
         this.#checks.set(ownKey, { command: check.command, number, failed, ranNothing: true, check, isWrong: true });
       return;
     }
-    // A part of a check that failed for the whole project stands beside it.
-    const hidesFailure = !failed && before?.failed === true && before.check.isWide && !check.isWide;
-    const key = hidesFailure ? `${ownKey}\n${check.command}` : ownKey;
+    // A part of a check that failed for the whole project, or for other files, stands beside it.
+    const standsBeside =
+      before?.failed === true &&
+      !check.isWide &&
+      ((before.check.isWide && !failed) || namesOthers(check.command, before.command));
+    const key = standsBeside ? `${ownKey}\n${check.command}` : ownKey;
     this.#checks.set(key, { command: check.command, number, failed, check, isWrong });
     if (failed) return;
     for (const [otherKey, other] of this.#checks.entries()) {
@@ -83,6 +86,16 @@ export class CheckLedger {
       if (isReplaced || (other.failed && covers(check, other.check))) this.#checks.delete(otherKey);
     }
   }
+}
+
+/** Returns true if both commands name files or folders, and none in common. */
+function namesOthers(command: string, before: string): boolean {
+  const [own, others] = [targetsOf(command), targetsOf(before)];
+  return own.length > 0 && others.length > 0 && !own.some((name) => others.includes(name));
+}
+
+function targetsOf(command: string): readonly string[] {
+  return command.split(/\s+/).filter((word) => /^[\w@./-]+$/.test(word) && /[/.]/.test(word) && !word.startsWith('-'));
 }
 
 /** Returns true if everything that failed in the other check ran again in this one. */
