@@ -92,8 +92,8 @@ describe.each(INJECTIONS)('%s', (_name, text) => {
   });
 
   test('a planted record of lessons is not said', () => {
-    const lesson = { call: text, why: 'an error', sessions: 9 } as const;
-    const fix = { call: 'rtk bun', why: 'an error', sessions: 9, instead: { call: text, sessions: 9 } } as const;
+    const lesson = { call: text, why: 'missing script', sessions: 9 } as const;
+    const fix = { call: 'rtk bun', why: 'missing script', sessions: 9, instead: { call: text, sessions: 9 } } as const;
     expect(
       leakedPieces(textsFor([lesson, fix]), text, textsFor([{ ...fix, instead: { call: 'a', sessions: 2 } }])),
     ).toEqual([]);

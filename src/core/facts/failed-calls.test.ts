@@ -95,3 +95,13 @@ test('a test that fails was run, so its command works', () => {
   expect(failures).toMatchObject([{ kind: 'check' }]);
   expect(new Set(keys.map(({ last }) => last))).toEqual(new Set(['worked']));
 });
+
+test('a program that the agent ends with Ctrl-C has not failed', () => {
+  const keys = (chars: string): Step => ({
+    tool: 'write_stdin',
+    args: { chars },
+    error: 'Process exited with code 130',
+  });
+  expect(folded(keys('\u0003')).failures).toEqual([]);
+  expect(folded(keys('run\n')).failures).toHaveLength(1);
+});

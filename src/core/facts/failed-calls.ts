@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
 import { commandLineOf } from '../detect/calls/check-command.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
@@ -116,7 +116,7 @@ export class FailedCallsFold {
     const hiddenCause = failed ? undefined : hiddenFailure(call, payload.result);
     const stated = failed ? (now.cause ?? NO_CAUSE) : hiddenCause;
     const keys = keysOf(tool, args);
-    if (stated !== undefined && INTERRUPTED.test(stated)) return;
+    if (stated !== undefined && (INTERRUPTED.test(stated) || sendsInterrupt(args))) return;
     const all = [keys.call, ...keys.commands.map(({ key }) => key), ...keys.names.map(nameKey)];
     if (stated === undefined) {
       for (const key of all) this.#note(key, number, false, 'worked');
@@ -238,4 +238,10 @@ function hiddenFailure({ args }: RunCall, result: Parameters<typeof resultText>[
   if (text.length > HIDDEN_CHARS) return undefined;
   const found = SHELL_COMPLAINT.exec(text)?.[0].trim().slice(0, 200);
   return found !== undefined && isInvocationFailure(found) ? found : undefined;
+}
+
+/** Returns true for keys to a running program that contain Ctrl-C, which ends it as intended. */
+function sendsInterrupt(args: Json): boolean {
+  const chars = isJsonObject(args) ? args['chars'] : undefined;
+  return typeof chars === 'string' && chars.includes('\u0003');
 }

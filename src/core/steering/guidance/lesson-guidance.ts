@@ -26,8 +26,7 @@ export type FailureClass =
   | 'missing module'
   | 'missing script'
   | 'no such file'
-  | 'unsupported version'
-  | 'an error';
+  | 'unsupported version';
 
 /** What keeps failing in the project, in a form that is safe for a model: see `knownLesson`. Plain JSON. */
 export interface KnownLesson {
@@ -78,8 +77,8 @@ export interface LessonFacts {
 }
 
 /**
- * Returns the form of a lesson that an agent may be told; undefined for one that is retired, that has too few sessions, or whose call is
- * more than a few plain words.
+ * Returns the form of a lesson that an agent may be told; undefined for one that is retired, that has too few sessions, whose cause is
+ * of no class, or whose call is more than a few plain words.
  */
 export function knownLesson({
   cause,
@@ -92,7 +91,9 @@ export function knownLesson({
   const call = key.kind === 'name' ? key.text : shown;
   const needed = key.kind === 'name' ? MIN_SESSIONS_OF_FIX : MIN_SESSIONS_OF_CALL;
   if (!stillHappens || sessions < needed || !isPlain(call)) return undefined;
-  const [why] = CLASSES.find(([, pattern]) => pattern.test(cause)) ?? ['an error' as const];
+  const why = CLASSES.find(([, pattern]) => pattern.test(cause))?.[0];
+  // Any other failure may be the agent's own work, such as a test that fails.
+  if (why === undefined) return undefined;
   const isTold = worked !== undefined && worked.sessions >= MIN_SESSIONS_OF_FIX && isSafeFix(worked.shown, shown);
   return {
     call,
@@ -145,7 +146,7 @@ function lessonsIn({ session }: Pick<GuidanceContext, 'session'>): readonly Know
   return told.filter(
     ({ call, instead, why }) =>
       isPlain(call) &&
-      (why === 'an error' || CLASSES.some(([name]) => name === why)) &&
+      CLASSES.some(([name]) => name === why) &&
       (instead === undefined || isSafeFix(instead.call, `${call} ${instead.call}`)),
   );
 }
