@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 
-import { rolldown } from 'rolldown';
+import { rolldown, type Plugin } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 
 /** The entry points of the package, as paths in `src` without extension. */
@@ -15,6 +15,16 @@ export function entryPoints(): readonly string[] {
   );
 }
 
+/** An import without names has no meaning in a declaration, and names a package that is built into the product. */
+const withoutBareImports: Plugin = {
+  name: 'without bare imports',
+  generateBundle(_, bundle) {
+    for (const output of Object.values(bundle)) {
+      if (output.type === 'chunk') output.code = output.code.replaceAll(/^import ['"][\w@][^'"]*['"];\n/gm, '');
+    }
+  },
+};
+
 /** Writes one declaration file per entry point to `folder`, and the declarations that they share to `chunks/types.d.ts`. */
 export async function bundleTypes(folder: string): Promise<void> {
   const bundle = await rolldown({
@@ -22,7 +32,10 @@ export async function bundleTypes(folder: string): Promise<void> {
     platform: 'node',
     external: (id) => /^[\w@]/.test(id),
     checks: { ineffectiveDynamicImport: false },
-    plugins: [dts({ generator: 'oxc', oxc: { stripInternal: true }, emitDtsOnly: true, sourcemap: false })],
+    plugins: [
+      dts({ generator: 'oxc', oxc: { stripInternal: true }, emitDtsOnly: true, sourcemap: false }),
+      withoutBareImports,
+    ],
   });
   await bundle.write({
     format: 'esm',

@@ -92,7 +92,7 @@ describe.skipIf(noPostgres !== undefined)(
       expect(new Set(hits.map((hit) => hit['runId']))).toContain('alpha');
       expect(await done('verify', store)).toContain('3 runs');
       expect(await done('report', store, '--since', 'all', '--all')).toContain('alpha');
-      expect(await done('failures', store)).toContain('make all');
+      expect(await done('failures', store)).toContain('other failed calls');
       expect(await done('watch', SAMPLE, '--from-start', '--until-end')).toContain('watched 1 run');
       expect(existsSync(join(cwd, 'postgres:'))).toBe(false);
     });

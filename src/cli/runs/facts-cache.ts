@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,7 +8,7 @@ import type { RunFacts } from '../../core/facts/run-facts.ts';
 import { makeOwnFolder } from '../../core/node/guarded-file.ts';
 
 /** Increase this number when what a failed call or a key is changes. Rows of other layouts are not read. */
-const LAYOUT = 2;
+const LAYOUT = 3;
 const MAX_PLACES = 20_000;
 
 /**
@@ -34,7 +35,7 @@ export class FactsCache {
   /** @param print  a text that changes with the file or the stored run */
   get(place: string, print: string): readonly RunFacts[] | undefined {
     return this.#use((database) => {
-      const row = database?.prepare('SELECT print, runs FROM places WHERE place = ?').get(place);
+      const row = database?.prepare('SELECT print, runs FROM places WHERE place = ?').get(keyOf(place));
       if (row?.['print'] !== `${LAYOUT} ${print}`) return undefined;
       // `put` stores the same shape. Rows of another layout have another print.
       return jsonOf(String(row['runs'])) as readonly RunFacts[] | undefined;
@@ -45,7 +46,7 @@ export class FactsCache {
     this.#use((database) =>
       database
         ?.prepare('INSERT OR REPLACE INTO places VALUES (?, ?, ?)')
-        .run(place, `${LAYOUT} ${print}`, JSON.stringify(runs.map(thinFacts))),
+        .run(keyOf(place), `${LAYOUT} ${print}`, JSON.stringify(runs.map(thinFacts))),
     );
   }
 
@@ -66,6 +67,11 @@ export class FactsCache {
       return undefined;
     }
   }
+}
+
+/** A place may be the address of a store, which contains its password. */
+function keyOf(place: string): string {
+  return createHash('sha256').update(place).digest('hex');
 }
 
 /** Returns facts without what lessons do not need. */
