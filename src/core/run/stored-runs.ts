@@ -13,7 +13,7 @@ const MAX_STATE_CHARS = 8 * 1024 * 1024;
 /** The state is saved only after more records than this. Folding a record takes about 20 µs. */
 const MIN_UNSAVED_RECORDS = 200;
 
-/** Characters of state that are written at most per new record: a tenth of what the record itself usually takes. */
+/** Characters of state that are written at most per new record. */
 const STATE_CHARS_PER_RECORD = 200;
 
 /** The run is folded inside a transaction, however long it is, after this many attempts while other processes write to it. */

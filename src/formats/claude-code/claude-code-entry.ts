@@ -1,4 +1,4 @@
-import { textOrUndefined, type Json, isJsonObject } from '../../core/base/json.ts';
+import { textOrUndefined, type Json, type JsonMembers, isJsonObject } from '../../core/base/json.ts';
 import { sourceResult } from '../parts/source-content.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -97,4 +97,9 @@ export function subagentFile(sessionFile: string, agentId: string): string {
   if (existsSync(file) || !existsSync(workflows)) return file;
   const files = readdirSync(workflows).map((workflow) => join(workflows, workflow, name));
   return files.find((one) => existsSync(one)) ?? file;
+}
+
+/** Returns true for an answer of another session: a fork begins with them. */
+export function isCopiedAnswer({ requestSessionId: originalId, sessionId, type }: JsonMembers): boolean {
+  return type === 'assistant' && typeof originalId === 'string' && originalId !== sessionId;
 }

@@ -7,7 +7,7 @@ import { ObjectLines, plainText } from '../parts/object-lines.ts';
 import { sourceStem, sourceCall, sourceBlock, sourceTimeMs, sourceUsage } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
-import { blocksOf, isCall, taskIn, providerResultOf, resultInBlock } from './claude-code-entry.ts';
+import { blocksOf, isCall, isCopiedAnswer, taskIn, providerResultOf, resultInBlock } from './claude-code-entry.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems } from '../parts/session-items.ts';
 
@@ -253,8 +253,8 @@ class ClaudeCodeImport extends ObjectLines {
    * Returns true for a copied entry. A fork begins with entries of another session, which have the fork's id. The answers
    * among them contain the id of the original session.
    */
-  #isCopied({ requestSessionId: originalId, sessionId, type }: JsonMembers): boolean {
-    if (type !== 'assistant' || typeof originalId !== 'string' || originalId === sessionId) return false;
+  #isCopied(entry: JsonMembers): boolean {
+    if (!isCopiedAnswer(entry)) return false;
     this.#heldEntries.forEach(() => this.skipped.add(COPIED));
     this.#heldEntries = [];
     this.#isFork = true;

@@ -6,6 +6,7 @@ import type { EndedCall, SessionAnswer, SessionPart, TranscriptCall } from '../.
 import { isJsonObject, jsonOf, type JsonMembers, present } from '../../core/base/json.ts';
 import { textOfContent, type StoredMessage } from '../../core/records/agent-message.ts';
 import type { RunEnding, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import { isCopiedAnswer } from '../../formats/claude-code/claude-code-entry.ts';
 import type { FormatName, ImportItem } from '../../formats/import-item.ts';
 import type { LineImporter, SessionDatabase } from '../../formats/importer.ts';
 
@@ -56,17 +57,10 @@ export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) 
     isCut = !isWhole;
     if (isWhole || part.answers.some(isKnown)) break;
   }
-  if (!isCut || part.costUsd === undefined || !beginsWithCopies(path)) return part;
+  if (!isCut || part.costUsd === undefined || !headEntries(path).some(isCopiedAnswer)) return part;
   // The total of a fork includes that of the session from which it was forked, and its end alone does not say that it is one.
   const { costUsd: _, ...own } = part;
   return own;
-}
-
-/** Returns true for a session of Claude Code that begins with answers of another one. */
-function beginsWithCopies(path: string): boolean {
-  return headEntries(path).some(
-    ({ requestSessionId, sessionId }) => typeof requestSessionId === 'string' && requestSessionId !== sessionId,
-  );
 }
 
 /** Returns the entries in the last bytes of a file. Empty if the file is not a regular file of JSON lines. */

@@ -25,6 +25,7 @@ import {
   type WatchOutput,
 } from './watch-output.ts';
 import { SessionStates, Watcher, type WatchedSource } from './watcher.ts';
+import type { OpenSessions } from './watched-item.ts';
 import { allRuns } from '../../../core/store/run-page.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { logFault } from '../../../core/node/fault-log.ts';
@@ -168,10 +169,7 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
           : readChanges(path, parts);
         running.push(follow(path, basename(place), runs));
       }
-      const open = await openSessions(hostFolder('claude-code', PLACES));
-      const localIds = new Set([...followed].map((path) => basename(path, '.jsonl')));
-      await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), open, localIds });
-      await feed.scanned(open);
+      await feed.scanned(await tick(watcher, [...followed]));
       if (background?.keep() === false) break;
       const [scanMs, rest] = background === undefined ? [SCAN_MS, REST] : [BACKGROUND_SCAN_MS, BACKGROUND_REST];
       await pause(Math.max(scanMs, rest * (steadyMs() - scanStartMs)), signal);
@@ -343,6 +341,14 @@ export async function watchCommand(
   return problems.any ? 1 : 0;
 }
 
+/** Lets the watcher look for what a clock finds. @returns the open sessions of Claude Code; undefined if they are unknown */
+async function tick(watcher: Watcher, files: readonly string[]): Promise<OpenSessions> {
+  const open = await openSessions(hostFolder('claude-code', PLACES));
+  const localIds = new Set(files.map((path) => basename(path, '.jsonl')));
+  await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), open, localIds });
+  return open;
+}
+
 /** Tells what a clock finds in one session file, and its end, which following the file holds back. */
 async function followClock(
   watcher: Watcher,
@@ -354,9 +360,7 @@ async function followClock(
     const state = await stat(file).catch(() => undefined);
     if (state === undefined || signal.aborted) continue;
     await files.look(file, state.mtimeMs);
-    const open = await openSessions(hostFolder('claude-code', PLACES));
-    const localIds = new Set([basename(file, '.jsonl')]);
-    await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), open, localIds });
+    await tick(watcher, [file]);
     const runs = [...(files.of(file)?.views ?? [])];
     if (runs.some(([, view]) => view.counts.depth === 0 && view.outcome !== undefined)) onEnd();
   }
