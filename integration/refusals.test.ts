@@ -1,5 +1,9 @@
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
 import { MemorySaver, Command } from '@langchain/langgraph';
+import { Agent as MastraAgent } from '@mastra/core/agent';
+import { Mastra } from '@mastra/core/mastra';
+import { InMemoryStore } from '@mastra/core/storage';
+import { createTool } from '@mastra/core/tools';
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool as agentTool } from '@openai/agents';
 import { generateText, isStepCount, jsonSchema, tool as aiTool } from 'ai';
 import { createAgent, humanInTheLoopMiddleware, tool as chainTool } from 'langchain';
@@ -8,6 +12,7 @@ import { z } from 'zod';
 
 import { coxswainAgent } from '../src/adapters/ai-sdk/index.ts';
 import { coxswainMiddleware } from '../src/adapters/langchain/index.ts';
+import { coxswainMastra } from '../src/adapters/mastra/index.ts';
 import { coxswainAgents } from '../src/adapters/openai-agents/index.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { REFUSAL_ADVICE } from '../src/core/steering/prompt/refusal.ts';
@@ -20,6 +25,7 @@ import { withOpenAi } from './adapter-scene.ts';
 import { harness } from './claude-agent-sdk.harness.ts';
 import { playClaude } from './claude-scene.ts';
 import { chatModel, handles } from './langchain.harness.ts';
+import { modelAt } from './mastra.harness.ts';
 import { scriptedAiModel } from './scripted-ai-model.ts';
 
 setTracingDisabled(true);
@@ -91,6 +97,46 @@ test('LangChain: a call that a person rejects is a refusal', async () => {
     expectToAsk(own);
   });
 });
+
+test.each(['the host says it', 'a person gives a reason', 'a hook of the user stops it'])(
+  'Mastra: a declined call is a refusal: %s',
+  async (how) => {
+    await withOpenAi(INSISTING, standardSteering(), async ({ run, baseURL, records }) => {
+      const isHook = how === 'a hook of the user stops it';
+      const pay = createTool({
+        id: 'pay',
+        description: 'Pays.',
+        inputSchema: z.object({ eur: z.number() }),
+        requireApproval: !isHook,
+        execute: async () => 'paid',
+      });
+      const agent = new MastraAgent(
+        coxswainMastra(run).wrap({
+          id: 'a',
+          name: 'A',
+          instructions: 'You pay.',
+          model: modelAt(baseURL),
+          tools: { pay },
+          ...(isHook ? { hooks: { beforeToolCall: () => ({ proceed: false as const, output: NO }) } } : {}),
+        }),
+      );
+      const mastra = new Mastra({ agents: { a: agent }, storage: new InMemoryStore(), logger: false });
+      const payer = mastra.getAgent('a');
+      let output = await payer.generate('Go.', { maxSteps: 9 });
+      for (let round = 0; output.finishReason === 'suspended' && round < 9; round += 1) {
+        const message = how === 'a person gives a reason' ? { reason: NO } : {};
+        output = await payer.declineToolCallGenerate({
+          runId: output.runId ?? '',
+          toolCallId: output.suspendPayload.toolCallId,
+          ...message,
+        });
+      }
+      const { own } = await records();
+      expect(outcomesOf(own)).toEqual(['refused', 'refused', 'refused', 'refused']);
+      expectToAsk(own);
+    });
+  },
+);
 
 test('AI SDK: a call that toolApproval denies is a refusal', async () => {
   const { run, recorded } = recordedRun(standardSteering());

@@ -29,7 +29,7 @@ export const GROUPS: readonly Group[] = [
       'viewer',
     ],
   },
-  { text: 'SDKs', pages: ['claude-agent-sdk', 'ai-sdk', 'langchain', 'openai', 'openai-agents', 'anthropic', 'google-genai'] },
+  { text: 'SDKs', pages: ['claude-agent-sdk', 'ai-sdk', 'langchain', 'mastra', 'openai', 'openai-agents', 'anthropic', 'google-genai'] },
   { text: 'Recorded runs', pages: ['formats', 'backtest', 'effect'] },
   {
     text: 'How to',

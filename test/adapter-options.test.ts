@@ -6,6 +6,7 @@ import { observed } from '../src/adapters/claude/observed.ts';
 import { coxswainMiddleware } from '../src/adapters/langchain/coxswain-middleware.ts';
 import { anthropicSteering } from '../src/adapters/anthropic/anthropic-steering.ts';
 import { googleGenAiSteering } from '../src/adapters/google-genai/google-genai-steering.ts';
+import { coxswainMastra } from '../src/adapters/mastra/coxswain-mastra.ts';
 import { coxswainAgents } from '../src/adapters/openai-agents/coxswain-agents.ts';
 import { openaiSteering } from '../src/adapters/openai/openai-steering.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
@@ -23,6 +24,7 @@ const ADAPTERS: readonly (readonly [name: string, adapter: Untyped, between: rea
   ['anthropicSteering', untyped(anthropicSteering), []],
   ['googleGenAiSteering', untyped(googleGenAiSteering), []],
   ['coxswainAgent', untyped(coxswainAgent), []],
+  ['coxswainMastra', untyped(coxswainMastra), []],
   ['claudeHooks', untyped(claudeHooks), []],
   ['observed', untyped(observed), [[]]],
   ['coxswainMiddleware', untyped(coxswainMiddleware), [handles]],

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { anthropicCapabilities } from '../src/adapters/anthropic/capabilities.ts';
 import { googleGenAiCapabilities } from '../src/adapters/google-genai/capabilities.ts';
 import { langchainCapabilities } from '../src/adapters/langchain/capabilities.ts';
+import { mastraCapabilities } from '../src/adapters/mastra/capabilities.ts';
 import { openaiAgentsCapabilities } from '../src/adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../src/adapters/openai/capabilities.ts';
 import { DECISION_POINTS } from '../src/core/records/spoken-advice.ts';
@@ -24,6 +25,7 @@ test.each([
   ['openai.md', openaiCapabilities],
   ['openai-agents.md', openaiAgentsCapabilities],
   ['langchain.md', langchainCapabilities],
+  ['mastra.md', mastraCapabilities],
   ['anthropic.md', anthropicCapabilities],
   ['google-genai.md', googleGenAiCapabilities],
 ])('%s has the capabilities of its adapter, to the letter', (page, capabilities) => {

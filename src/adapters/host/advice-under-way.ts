@@ -29,6 +29,8 @@ export class AdviceUnderWay {
   #waitingAdvice: AdviceHandle[] = [];
   #placedAdvice: (readonly [PlacedAdvice, channel: string])[] = [];
   #failedRequest: FailedRequest | undefined;
+  /** Requests of which no adapter has said yet whether the model received them. */
+  readonly #open = new Set<OutgoingRequest>();
   #trouble: Trouble | undefined;
 
   constructor(maxChars?: number) {
@@ -63,11 +65,13 @@ export class AdviceUnderWay {
     const request: OutgoingRequest = {
       text: newAdvice?.text,
       accepted: (channel) => {
+        this.#open.delete(request);
         this.#trouble = undefined;
         for (const [advice, at] of placedAdvice.splice(0)) advice.delivered(at);
         newAdvice?.delivered(channel);
       },
       failed: (trouble) => {
+        this.#open.delete(request);
         this.#failedRequest?.settle();
         this.#trouble = trouble;
         const settleFailed = (): void => {
@@ -78,6 +82,7 @@ export class AdviceUnderWay {
         this.#failedRequest = { key, request, settle: settleFailed };
       },
     };
+    this.#open.add(request);
     return request;
   }
 
@@ -102,7 +107,9 @@ export class AdviceUnderWay {
     this.#placedAdvice.push(...previous.#placedAdvice.splice(0));
   }
 
+  /** Settles all advice. A request without an answer ended the agent. */
   close(reason: string): void {
+    for (const request of this.#open) request.failed({ outcome: 'error', reason: 'the request got no answer' });
     this.#failedRequest?.settle();
     this.#failedRequest = undefined;
     for (const [advice] of this.#placedAdvice.splice(0)) advice.undelivered(reason);

@@ -47,6 +47,7 @@ import { claudeAgentSdkCapabilities } from '../../../adapters/claude/capabilitie
 import { langchainCapabilities } from '../../../adapters/langchain/capabilities.ts';
 import { anthropicCapabilities } from '../../../adapters/anthropic/capabilities.ts';
 import { googleGenAiCapabilities } from '../../../adapters/google-genai/capabilities.ts';
+import { mastraCapabilities } from '../../../adapters/mastra/capabilities.ts';
 import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
 import { DECISION_POINTS } from '../../../core/records/spoken-advice.ts';
@@ -353,6 +354,7 @@ const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
   'openai-agents': openaiAgentsCapabilities,
   'ai-sdk': aiSdkCapabilities,
   langchain: langchainCapabilities,
+  mastra: mastraCapabilities,
 };
 
 /** Returns the capabilities as a table with a row per adapter and a column per decision point. */

@@ -1,0 +1,241 @@
+import { hashText } from '../../core/base/hash.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { isJsonObject, membersOf, textOrEmpty, textOrUndefined } from '../../core/base/json.ts';
+import { toJson } from '../../core/base/to-json.ts';
+import type { PromptMessage } from '../ai-sdk/sdk-shapes.ts';
+import { resultsIn, systemTextOf } from '../ai-sdk/to-events.ts';
+import type { OutgoingRequest } from '../host/advice-under-way.ts';
+import { checkAdapter, currentRun, type AdapterOptions, type RunSource } from '../host/adapter-options.ts';
+import { Conversations, type Followed } from '../host/conversations.ts';
+import { guarded } from '../host/guarded.ts';
+import type { CallResult, IssuedCall } from '../host/issued-call.ts';
+import type { OpenCall } from '../host/open-calls.ts';
+import { reportUnseen } from '../host/report-unseen.ts';
+import { troubleOf, type Trouble } from '../host/run-outcome.ts';
+import { RunScope } from '../host/run-scope.ts';
+import { answerOfChunks, deniedIn, errorInChunks, newsOfPrompt, outcomeOfTool } from './read-steps.ts';
+
+/** What Mastra passes to a processor around a model request. Contains only the members that coxswain uses. */
+interface StepArgs {
+  readonly prompt: readonly PromptMessage[];
+  readonly model?: unknown;
+  readonly tools?: unknown;
+  readonly chunks?: unknown;
+  readonly messageList?: unknown;
+  readonly abortSignal?: { readonly aborted: boolean };
+  /** One object for all steps of one `generate` or `stream`. */
+  readonly state: object;
+}
+
+/** What Mastra passes to a hook around a tool. `context` is one object before and after. */
+interface ToolHookArgs {
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly context?: unknown;
+  readonly output?: unknown;
+  readonly error?: unknown;
+}
+
+interface ConversationState {
+  /** Number of messages in the last request. */
+  seen: number;
+  system: string;
+  outgoing: OutgoingRequest | undefined;
+}
+
+/** A tool that runs. */
+interface RunningTool {
+  readonly conversation: Followed<ConversationState>['conversation'];
+  readonly call: OpenCall;
+  readonly leave: () => void;
+}
+
+/** Connects a run to the agents of Mastra. */
+export interface CoxswainMastra {
+  /**
+   * Returns the configuration of an agent with a watching processor and tool hooks: `new Agent(cox.wrap({ … }))`. The processors
+   * and hooks of the configuration stay; its hooks run inside of the watching ones. Hooks given to a single `generate` replace
+   * those of the agent in Mastra: its calls are then read from the next request.
+   */
+  wrap<Config extends object>(config: Config): Config;
+}
+
+const ABORTED: Trouble = { outcome: 'aborted', why: 'interrupted', reason: 'the request was aborted' };
+const NO_ANSWER: Trouble = { outcome: 'error', reason: 'the model gave no answer' };
+
+const UNSEEN = 'no request to a model was seen: create the agent with new Agent(cox.wrap({ ... }))';
+
+/**
+ * Connects a run to agents of `@mastra/core` 1: records model requests, answers and tool calls, and delivers the run's advice
+ * with the next request. An agent that runs inside a tool of another one, such as one of `agents`, belongs to a child run. End
+ * the run with `run.end()`.
+ *
+ * @param source  the run, or a function that returns the run of the current request, for an agent that outlives its runs
+ * @throws CoxswainError "invalid-argument" for an option out of range
+ */
+export function coxswainMastra(source: RunSource, options: AdapterOptions = {}): CoxswainMastra {
+  checkAdapter('coxswainMastra', source, options, {});
+  const guard = guarded(source, options);
+  const scope = new RunScope(currentRun('mastra', source));
+  const conversations = new Conversations<ConversationState>(options, () => ({
+    seen: 0,
+    system: '',
+    outgoing: undefined,
+  }));
+  if (typeof source !== 'function') {
+    const { conversation } = conversations.of(source);
+    reportUnseen(source, 'mastra', { message: UNSEEN, isSeen: () => conversation.hasAsked });
+  }
+  const asked = new WeakMap<object, Followed<ConversationState>>();
+  const toolsOf = new WeakMap<object, readonly string[]>();
+  const running = new WeakMap<object, RunningTool>();
+
+  const request = (args: StepArgs): string | undefined => {
+    const { prompt, state } = args;
+    const asking = conversations.asking(scope.asking, firstMessageOf(prompt), () =>
+      resultsIn(prompt).map(({ id }) => id),
+    );
+    const { conversation } = asking;
+    // A model of the agent's list that gave no answer is followed by the next one.
+    asking.outgoing?.failed(NO_ANSWER);
+    const outgoing = conversation.request(keyOf(prompt), newsOfPrompt(prompt, asking, deniedIn(args.messageList)));
+    const systemPrompt = systemTextOf(prompt);
+    Object.assign(asking, { seen: prompt.length, system: systemPrompt, outgoing });
+    asked.set(state, asking);
+    const tools = toolsOf.get(state);
+    const messages = outgoing.text === undefined ? prompt : withAdvice(prompt, outgoing.text);
+    conversation.sent(outgoing, {
+      modelId: textOrUndefined(Object(args.model)['modelId']),
+      systemPrompt,
+      messages,
+      tools: tools ?? [],
+      isClosed: tools !== undefined,
+    });
+    return outgoing.text;
+  };
+
+  const response = ({ chunks, state, model, abortSignal }: StepArgs): void => {
+    const asking = asked.get(state);
+    const outgoing = asking?.outgoing;
+    if (asking === undefined || outgoing === undefined) return;
+    asking.outgoing = undefined;
+    const error = errorInChunks(chunks);
+    const answer = answerOfChunks(chunks, textOrUndefined(Object(model)['modelId']));
+    if (error === undefined && answer !== undefined) {
+      outgoing.accepted('request');
+      asking.conversation.answered(answer);
+      return;
+    }
+    if (abortSignal?.aborted === true) outgoing.failed(ABORTED);
+    else outgoing.failed(error === undefined ? NO_ANSWER : troubleOf(error));
+  };
+
+  const before = ({ toolName, input, context }: ToolHookArgs): void => {
+    const call = issuedCall(toolName, input, context);
+    const { conversation } = conversations.calling(scope.calling, call);
+    const open = conversation.callOf(call);
+    conversation.started(open);
+    if (isObject(context))
+      running.set(context, { conversation, call: open, leave: scope.enter(conversation.run, toolName) });
+  };
+
+  const after = ({ context }: ToolHookArgs, result: CallResult): void => {
+    const tool = isObject(context) ? running.get(context) : undefined;
+    if (tool === undefined) return;
+    tool.leave();
+    tool.conversation.later(tool.conversation.ended(tool.call, result));
+  };
+
+  const processor = {
+    id: 'coxswain',
+    processInputStep: ({ tools, state }: StepArgs): void => {
+      guard('mastra step', () => toolsOf.set(state, Object.keys(membersOf(tools))));
+    },
+    processLLMRequest: async (args: StepArgs): Promise<{ prompt: readonly PromptMessage[] } | undefined> => {
+      await scope.asking.ready();
+      const text = guard('mastra request', () => request(args));
+      return text === undefined ? undefined : { prompt: withAdvice(args.prompt, text) };
+    },
+    processLLMResponse: (args: StepArgs): void => guard('mastra answer', () => response(args)),
+  };
+
+  const watchedHooks = (own: unknown): object => {
+    const { beforeToolCall, afterToolCall } = membersOf(own);
+    return {
+      // Not async: what it enters must hold for the tool that the caller runs next.
+      beforeToolCall: (args: ToolHookArgs): unknown => {
+        guard('mastra tool', () => before(args));
+        if (typeof beforeToolCall !== 'function') return undefined;
+        return decided(beforeToolCall(args), (decision) => {
+          const { proceed, output } = membersOf(decision);
+          if (proceed === false)
+            guard('mastra tool', () => after(args, { result: output, isError: true, outcome: 'refused' }));
+        });
+      },
+      afterToolCall: async (args: ToolHookArgs): Promise<void> => {
+        const { error, output } = args;
+        const failed = error !== undefined && error !== null;
+        guard('mastra tool', () =>
+          after(args, failed ? { result: errorText(error), isError: true } : outcomeOfTool(output)),
+        );
+        if (typeof afterToolCall === 'function') await afterToolCall(args);
+      },
+    };
+  };
+
+  return {
+    wrap: (config) => ({
+      ...config,
+      inputProcessors: appended(Reflect.get(config, 'inputProcessors'), processor),
+      hooks: watchedHooks(Reflect.get(config, 'hooks')),
+    }),
+  };
+}
+
+/** Appends the processor, so that it sees the request as it is sent. A function resolves processors per request. */
+function appended(own: unknown, processor: object): unknown {
+  if (typeof own === 'function')
+    return async (...args: readonly unknown[]): Promise<readonly unknown[]> => [
+      ...listOf(await own(...args)),
+      processor,
+    ];
+  return [...listOf(own), processor];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function decided(decision: unknown, then: (decision: unknown) => void): unknown {
+  if (decision instanceof Promise) return decision.then((value: unknown) => (then(value), value));
+  then(decision);
+  return decision;
+}
+
+function withAdvice(prompt: readonly PromptMessage[], text: string): readonly PromptMessage[] {
+  return [...prompt, { role: 'user', content: [{ type: 'text', text }] }];
+}
+
+/** A retry of a request has the same messages. */
+function keyOf(prompt: readonly PromptMessage[]): string {
+  return `${prompt.length} ${hashText(JSON.stringify(prompt.at(-1)) ?? '')}`;
+}
+
+function firstMessageOf(prompt: readonly PromptMessage[]): unknown {
+  return prompt.find(({ role }) => role === 'user')?.content;
+}
+
+function issuedCall(name: string, input: unknown, context: unknown): IssuedCall {
+  const args = toJson(input ?? {});
+  const id = isObject(context) ? textOrEmpty(Reflect.get(context, 'toolCallId')) : '';
+  return { id, name, args, argsText: JSON.stringify(args) };
+}
+
+/** Mastra wraps the error of a tool; the model reads the message. */
+function errorText(error: unknown): string {
+  return isJsonObject(error) && typeof error['message'] === 'string' ? error['message'] : messageOf(error);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,4 @@
+/** Public entry `coxswain/mastra`. */
+export { mastraCapabilities } from './capabilities.ts';
+export { coxswainMastra, type CoxswainMastra } from './coxswain-mastra.ts';
+export type { RunSource } from '../host/adapter-options.ts';
