@@ -10,13 +10,9 @@ import { STORE_COMMANDS } from './commands/store-commands.ts';
 
 const USAGE = 2;
 
-/** All commands in the order of the help. */
 export const COMMANDS: readonly CommandDefinition[] = [...AGENT_COMMANDS, ...STORE_COMMANDS];
 
-/**
- * Runs the command line of this process and sets its exit code: 0 for success, 1 if something could not be read, 2 for wrong
- * usage. Never throws: an error is printed as one line on standard error.
- */
+/** Exit code 0: success, 1: something could not be read, 2: wrong usage. Never throws: an error is one line. */
 export async function main(): Promise<void> {
   const { stdout, stderr } = process;
   const terminal = new Terminal({ stdout, stderr });
@@ -58,7 +54,6 @@ function reportError(error: unknown, args: readonly string[], terminal: Terminal
   return error instanceof CoxswainError && error.code === 'invalid-argument' ? USAGE : 1;
 }
 
-/** Handles a closed pipe and Ctrl-C, which are not errors. */
 function handleExits(terminal: Terminal): void {
   process.stdout.on('error', (error) => {
     const isClosed = 'code' in error && error.code === 'EPIPE';
@@ -93,9 +88,8 @@ const EXAMPLES = [
 ];
 
 /**
- * Runs the command line. Without a command, runs `coxswain report`, or for a number `coxswain show`. Loads only the implementation of the named command.
- *
- * @throws the `CommanderError` of commander instead of ending the process, and the errors of the command
+ * Without a command, runs `coxswain report`, or for a number `coxswain show`. Throws commander's error instead of
+ * ending.
  */
 export async function runProgram(argv: readonly string[], setup: ProgramSetup): Promise<void> {
   const { writeOut, writeErr } = setup;
@@ -118,7 +112,6 @@ export async function runProgram(argv: readonly string[], setup: ProgramSetup): 
   await program.parseAsync(args, { from: 'user' });
 }
 
-/** Adds the command to arguments without one: options are those of `report`, and a number opens a run of the last report. */
 function expandedArgs(argv: readonly string[]): readonly string[] {
   const [first] = argv;
   if (first === undefined) return ['report'];

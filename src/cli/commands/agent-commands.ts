@@ -1,6 +1,5 @@
 import { type CommandDefinition, PATTERN_OPTIONS, STORE_OPTION, TARGET_OPTION } from './command-definition.ts';
 
-/** The commands about agents and their runs, in the order of the help. Each loads its implementation. */
 export const AGENT_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'analyze',

@@ -1,16 +1,14 @@
-/** A command line option: its help text, or an object with more properties. */
 export type OptionDefinition =
   | string
   | {
       readonly text: string;
       readonly isRequired?: boolean;
-      /** True if the option may be repeated. Its value is then a list. */
       readonly isRepeatable?: boolean;
     };
 
 /**
- * Implements a command. The parameters are the arguments in order, an object with the options (`--to-store` → `toStore`), and the
- * terminal. Resolves to the exit code; default: 0. The parameter types depend on the definition, which this type cannot express.
+ * The parameters are the arguments in order, an object with the options (`--to-store` → `toStore`) and the terminal.
+ * Resolves to the exit code; default: 0.
  */
 export type CommandFunction = (...parameters: never[]) => Promise<number | void>;
 
@@ -21,13 +19,9 @@ export interface CommandDefinition {
   readonly description?: string;
   /** Arguments in order with their help texts. `<paths...>` requires at least one value; `[store]` is optional. */
   readonly arguments?: Readonly<Record<string, string>>;
-  /** Options such as `--json` or `--limit <number>`, in the order of the help. */
   readonly options?: Readonly<Record<string, OptionDefinition>>;
-  /** Example command lines at the end of the help. */
   readonly examples: readonly string[];
-  /** Loads the implementation. Absent if the command only has subcommands. */
   readonly load?: () => Promise<CommandFunction>;
-  /** Subcommands, such as `check` in `config check`. */
   readonly commands?: readonly CommandDefinition[];
 }
 

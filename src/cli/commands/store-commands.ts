@@ -1,6 +1,5 @@
 import { type CommandDefinition, STORE_ARGUMENT, STORE_OPTION, TARGET_OPTION } from './command-definition.ts';
 
-/** The commands about stores, configurations and measurements, in the order of the help. */
 export const STORE_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'search',

@@ -14,12 +14,10 @@ export type Text = string | Span | readonly Text[];
 /** Several facts on as few lines as possible. A fact that is wider than the line is cut. */
 export interface Facts {
   readonly facts: readonly Text[];
-  /** Default: `, `. */
   readonly separator?: string;
 }
 
 export interface ListItem {
-  /** Depth in a tree; default 0. */
   readonly level?: number;
   /** A sign before the head, such as `✓`; `name` replaces it where signs are not read well. */
   readonly mark?: Span & { readonly name?: string };
@@ -30,9 +28,7 @@ export interface ListItem {
 export interface TableBlock {
   readonly type: 'table';
   readonly caption?: string;
-  /** Default: no row of names. */
   readonly head?: readonly string[];
-  /** The first cell of a row names it. */
   readonly rows: readonly (readonly Text[])[];
   /** Left-aligned columns besides the first. Other columns are right-aligned. */
   readonly left?: readonly number[];
@@ -46,7 +42,6 @@ export type Block =
   /** Lines of characters whose columns matter, such as a strip or a plot. */
   | { readonly type: 'drawing'; readonly lines: readonly Text[] };
 
-/** The output of a command: a title and blocks. Written as terminal text, Markdown or HTML. */
 export interface Document {
   readonly title?: Text;
   readonly blocks: readonly Block[];
@@ -60,7 +55,6 @@ export function listBlock(items: readonly ListItem[]): Block {
   return { type: 'list', items };
 }
 
-/** A list whose items are single lines. */
 export function linesOf(texts: readonly Text[]): Block {
   return { type: 'list', items: texts.map((head) => ({ head })) };
 }
@@ -70,7 +64,6 @@ export function sectionOf(title: Text, ...blocks: readonly Block[]): readonly Bl
   return blocks.every(isEmpty) ? [] : [heading(title), ...blocks];
 }
 
-/** Returns true for a list without items and a table without rows, which are not written. */
 export function isEmpty(block: Block): boolean {
   return (block.type === 'list' && block.items.length === 0) || (block.type === 'table' && block.rows.length === 0);
 }
@@ -79,7 +72,6 @@ export function styled(style: TextStyle, text: string): Span {
   return { text, style };
 }
 
-/** Formats a share from 0 to 1 as a bar of 20 characters. */
 export function barText(share: number): string {
   const filled = Math.round(Math.max(0, Math.min(1, share)) * BAR_CELLS);
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)}`;
@@ -90,7 +82,6 @@ export function spansOf(text: Text): readonly Span[] {
   return 'text' in text ? [text] : text.flatMap(spansOf);
 }
 
-/** Returns a text without its styles. */
 export function unstyled(text: Text): string {
   return spansOf(text)
     .map((span) => span.text)

@@ -29,7 +29,6 @@ const STYLES: Readonly<Record<TextStyle, Style>> = {
 
 export interface TerminalForm {
   readonly paint: Paint;
-  /** Number of columns. Facts are filled to it; other lines may be longer. */
   readonly width: number;
 }
 
@@ -86,7 +85,6 @@ function itemLines(
   ];
 }
 
-/** Joins facts into lines of at most `width` columns. */
 function factLines({ facts, separator = ', ' }: Facts, { paint, width }: TerminalForm): readonly string[] {
   const lines: { text: string; length: number }[] = [];
   for (const fact of facts) {

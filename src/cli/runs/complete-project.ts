@@ -16,15 +16,11 @@ import { machineStores, type MachineStore } from './machine-stores.ts';
 import { configuredStore, openReadableStore, openStoreNamed } from './open-store.ts';
 
 const RECENT_RUNS = 50;
-/** Runs that were completed by this process, with the time of their file. */
 const done = new Set<string>();
 
 /**
- * Completes the recent runs of this user's projects from their session files; see `completeRuns`. A problem, such as a store that
- * cannot be written, is a line in the fault log. A run of another project is completed by the configuration of that project, which
- * the folder in the session file tells; without it, the run stays as it is.
- *
- * @param openReaders  readers of stores that are open, by address
+ * A run of another project is completed by the configuration of that project, which the folder in the session file
+ * tells; without it, the run stays as it is. A problem is a line in the fault log.
  */
 export async function completeProjects(openReaders: ReadonlyMap<string, StoreReader> = new Map()): Promise<void> {
   const nowMs = systemClock.nowMs();
@@ -65,7 +61,6 @@ async function completeStore(
   }
 }
 
-/** The project of a session, if the store at this address is that of the project. */
 async function projectOf({ file }: IncompleteRun, address: string): Promise<string | undefined> {
   const { importer, path, sessionId } = file;
   const folder = importer.shape === 'database' ? importer.folder(path, sessionId) : await sessionFolder(path);

@@ -11,14 +11,10 @@ import { makeOwnFolder } from '../../core/node/guarded-file.ts';
 const LAYOUT = 3;
 const MAX_PLACES = 20_000;
 
-/**
- * Keeps the facts that lessons need across processes, in a SQLite file of the user's cache folder. A row is valid as long as the file or
- * the stored run is unchanged. If the file fails, everything is read again.
- */
+/** A row is valid as long as its file or stored run is unchanged. If the cache fails, everything is read again. */
 export class FactsCache {
   #database: DatabaseSync | undefined;
 
-  /** @param folder  created if missing, readable only by its owner */
   constructor(folder: string) {
     this.#use(() => {
       makeOwnFolder(folder, folder);
@@ -74,7 +70,6 @@ function keyOf(place: string): string {
   return createHash('sha256').update(place).digest('hex');
 }
 
-/** Returns facts without what lessons do not need. */
 export function thinFacts(facts: RunFacts): RunFacts {
   const none = { adviceTexts: [], checks: [], diagnostics: [], faultTexts: [], moments: [], patterns: [] } as const;
   return { ...facts, ...none, filesChanged: [], previews: {}, strip: { cells: '', callsPerColumn: 1 } };

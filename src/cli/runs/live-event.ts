@@ -14,18 +14,14 @@ import { printable, printableCut } from '../../core/base/printable.ts';
 /** A call ended, or its result was lost. Contains untrusted text: pass it through `printable` before showing it. */
 export interface CallEvent {
   readonly type: 'call';
-  /** Index of the call, from 0. */
   readonly index: number;
   readonly tool: string;
-  /** The tool and its arguments, truncated. */
   readonly call: string;
   readonly failed: boolean;
   readonly error?: string;
-  /** True if the call has no result. */
   readonly missing?: true;
 }
 
-/** A pattern was flagged, raised or cleared. */
 export interface PatternEvent {
   readonly type: 'pattern';
   readonly change: 'flagged' | 'raised' | 'cleared';
@@ -50,7 +46,6 @@ interface FaultEvent {
 
 export type LiveEvent = CallEvent | PatternEvent | AdviceEvent | FaultEvent;
 
-/** Returns the event of a derived payload; undefined for other payloads. */
 export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
   switch (payload.kind) {
     case 'pattern_flagged':
@@ -72,7 +67,6 @@ export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
 
 const MAX_CHARS = 200;
 
-/** Returns the event of a finished call; undefined while the call is open. @param record  the last record of the call */
 export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord): CallEvent | undefined {
   if (call?.endSeq === undefined) return undefined;
   const { args, failed, number, resultMissing, tool } = call;
@@ -87,7 +81,6 @@ export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord)
   };
 }
 
-/** Formats a call: `bash node check.mjs` if the only argument is a string, else `tool {…}`. */
 function shortCall(tool: string, args: Json): string {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return callText(tool, args);
   const values = Object.values(args);
@@ -96,20 +89,16 @@ function shortCall(tool: string, args: Json): string {
   return `${tool} ${only}`.slice(0, MAX_CHARS);
 }
 
-/** Maximum length of a printed text. Advice of the built-in providers is much shorter. */
 const MAX_TEXT_CHARS = 4_000;
 const MIN_CALL_CHARS = 24;
 const SEVERITY_STYLE: Readonly<Record<Severity, Style>> = { info: 'cyan', caution: 'yellow', warning: 'red' };
 
 export interface LiveTextOptions {
   readonly paint: Paint;
-  /** Number of columns in a line. */
   readonly width: number;
-  /** True: wraps advice at `width` columns. */
   readonly wrap: boolean;
 }
 
-/** Formats an event: one line for a call or a pattern, an indented block for advice. */
 export function liveLines(event: LiveEvent, options: LiveTextOptions): readonly string[] {
   const { paint, width } = options;
   switch (event.type) {
@@ -158,7 +147,6 @@ function adviceLines({ source, provider, severity, text }: AdviceEvent, options:
   ];
 }
 
-/** Wraps a line at blanks. A word longer than `width` gets a separate line. */
 function wrapped(line: string, width: number): readonly string[] {
   const lines: string[] = [];
   let current = '';

@@ -14,7 +14,6 @@ import { openReadableStore, requireStore, shownStore, configuredStore } from './
 
 export interface MachineStore {
   readonly address: string;
-  /** The folder of the current project. Of another project only the name of its folder is known. */
   readonly project: string;
 }
 
@@ -25,14 +24,9 @@ interface MachineQuery {
   readonly sinceMs?: number;
 }
 
-/** Matches the file of a project in the data folder; see `projectStoreFile`. */
 const STORE_FILE = /^(.+)-[0-9a-f]+\.db$/;
 
-/**
- * Returns the stores of this user's projects that exist, that of this project first. With `COXSWAIN_STORE`, only that one.
- *
- * @throws CoxswainError as `configuredStore`
- */
+/** That of this project comes first. With `COXSWAIN_STORE`, only that one. */
 export function machineStores({ project, sinceMs = 0 }: MachineQuery, terminal?: Terminal): readonly MachineStore[] {
   const { env } = process;
   const named = env['COXSWAIN_STORE'] ?? '';
@@ -97,11 +91,7 @@ export class MachineReader implements Pick<LiveReader, 'listRuns' | 'findRun' | 
   }
 }
 
-/**
- * Opens the stores of this user's projects. One of another project that cannot be read is left out with a note.
- *
- * @throws CoxswainError as `openReadableStore`, for the store of this project, and if no project has a store
- */
+/** A store of another project that cannot be read is left out with a note. @throws CoxswainError without any store */
 export async function openMachineStores(query: MachineQuery, terminal: Terminal): Promise<MachineReader> {
   const stores = machineStores(query, terminal);
   const own = configuredStore().address;

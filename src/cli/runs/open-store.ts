@@ -12,60 +12,37 @@ import { untrustedText, type LoadedConfig } from '../../hosts/config/loaded-conf
 import { projectFolderOf } from '../../core/node/git-folder.ts';
 import type { ModelPrices } from '../../core/records/answer-cost.ts';
 
-/**
- * Returns the store address: from the command line, else from `COXSWAIN_STORE`, else the store of this project.
- *
- * @throws CoxswainError as `configuredStore`
- */
+/** From the command line, else from `COXSWAIN_STORE`, else the store of this project. */
 export function storeNamed(address: string | undefined, terminal?: Terminal): string {
   const { COXSWAIN_STORE: fromEnv = '' } = process.env;
   return address ?? (fromEnv === '' ? configuredStore(terminal).address : fromEnv);
 }
 
-/** Returns a store address without its password, for display. */
 export function shownStore(address: string): string {
   return printable(shownAddress(address));
 }
 
-/** Returns ` --store ADDRESS` for a suggested command; empty for the store of this project. */
 export function storeFlag(address: string): string {
   return address === configuredStore().address ? '' : ` --store ${shellWord(shownStore(address))}`;
 }
 
-/**
- * Opens the store at this address. Creates it if it does not exist.
- *
- * @throws CoxswainError the errors of `openStore` in the registry
- */
+/** Creates the store if it does not exist. */
 export async function openStoreNamed(address: string): Promise<TrajectoryStore> {
   return openStoreAt(address);
 }
 
-/**
- * Opens an existing store.
- *
- * @throws CoxswainError `input-io` with instructions to create a store if it does not exist; the errors of `openStoreNamed`
- */
+/** @throws CoxswainError `input-io` with instructions to create a store if it does not exist */
 export async function openExistingStore(address: string): Promise<TrajectoryStore> {
   await requireStore(address);
   return openStoreNamed(address);
 }
 
-/**
- * Opens an existing store for reading. Does not change its folder, so it works on read-only media.
- *
- * @throws CoxswainError `input-io` with instructions to create a store if it does not exist; the errors of `openStoreReader`
- */
+/** Does not change the folder of the store, so it works on read-only media. */
 export async function openReadableStore(address: string): Promise<LiveReader> {
   await requireStore(address);
   return openStoreReader(address);
 }
 
-/**
- * Returns the sources of runs that a command names; default: the store of `storeNamed`.
- *
- * @throws CoxswainError as `storeNamed` and `requireStore`
- */
 export async function sourcesNamed(paths: readonly string[], terminal: Terminal): Promise<readonly string[]> {
   if (paths.length > 0) return paths;
   const address = storeNamed(undefined, terminal);
@@ -73,7 +50,6 @@ export async function sourcesNamed(paths: readonly string[], terminal: Terminal)
   return [address];
 }
 
-/** @throws CoxswainError `input-io` with instructions to create a store if the path does not exist */
 export async function requireStore(address: string): Promise<void> {
   const path = storePath(address);
   // For a database, the first query shows whether it exists.
@@ -89,10 +65,7 @@ export async function requireStore(address: string): Promise<void> {
 /** The store of earlier versions, in the project. */
 export const OLD_STORE = '.coxswain/runs.db';
 
-/**
- * Returns the project folder and its configuration, using the same rules as the hook. @throws CoxswainError the errors of
- * `loadConfigSync`
- */
+/** The same rules as those of the hook. */
 export function loadProject(): { readonly projectFolder: string; readonly loaded: LoadedConfig } {
   const { env } = process;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
@@ -101,10 +74,7 @@ export function loadProject(): { readonly projectFolder: string; readonly loaded
 
 const notified = new WeakSet<Terminal>();
 
-/**
- * Returns the store address and the project folder. Reports a configuration that is ignored for lack of trust and records of an
- * earlier version, once per terminal. @throws CoxswainError the errors of `loadConfigSync`
- */
+/** Reports a configuration that is ignored for lack of trust and records of an earlier version, once per terminal. */
 export function configuredStore(terminal?: Terminal): { readonly address: string; readonly projectFolder: string } {
   const { loaded, projectFolder } = loadProject();
   if (terminal !== undefined && !notified.has(terminal)) {
@@ -115,7 +85,6 @@ export function configuredStore(terminal?: Terminal): { readonly address: string
   return { address: loaded.resolved.store.address, projectFolder };
 }
 
-/** Returns a line about a file with records of an earlier version, which is not opened; undefined if there is none. */
 export function oldRecordsText(projectFolder: string): string | undefined {
   if (lstatSync(join(projectFolder, OLD_STORE), { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   return `${OLD_STORE} holds runs of an earlier version: move them with coxswain import ${OLD_STORE}, then delete it`;
@@ -123,7 +92,6 @@ export function oldRecordsText(projectFolder: string): string | undefined {
 
 let loadedPrices: { readonly prices: ModelPrices | undefined } | undefined;
 
-/** Returns the model prices of this folder's configuration, if any. Reads the configuration once per process. */
 export function pricesInForce(): ModelPrices | undefined {
   loadedPrices ??= { prices: loadConfigSync({ projectFolder: process.cwd(), env: process.env }).resolved.prices };
   return loadedPrices.prices;

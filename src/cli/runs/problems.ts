@@ -9,10 +9,7 @@ import { shownStore } from './open-store.ts';
 import { shellWord } from '../terminal/time-text.ts';
 
 /**
- * Returns the number of records by run id that a process of this project had not stored when it ended. The store knows nothing of
- * them. Losses that name no run are under the empty id. Never throws.
- *
- * @param sinceMs  Unix milliseconds; default: all. There is no end, because the clock may have been set back
+ * By run id; losses that name no run are under the empty id. There is no end time: the clock may have been set back.
  */
 export function lostAtEnd(sinceMs = 0): ReadonlyMap<string, number> {
   const { env } = process;
@@ -25,20 +22,15 @@ export function lostAtEnd(sinceMs = 0): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Formats a number from `lostAtEnd` as a sentence. */
 export function lostAtEndText(lostRecords: number): string {
   return `${countOf(lostRecords, 'record')} lost, because a process ended before they were stored (see coxswain doctor)`;
 }
 
-/** Messages about the spill files next to a store, which contain hook events that are not recorded yet. */
 interface SpillNote {
-  /** Message about events that are waiting to be recorded. */
   readonly waiting?: string;
-  /** Message about files that cannot be recorded. */
   readonly unusable?: string;
 }
 
-/** Returns the messages for a store. Cost: lists one folder. */
 export function spillNote(storeAddress: string): SpillNote {
   const { damaged, folders, refused, waiting } = countSpills(storeAddress);
   const folder = folders.join(', ');
@@ -52,17 +44,14 @@ export function spillNote(storeAddress: string): SpillNote {
   };
 }
 
-/** Maximum number of lines per source. Further problems are counted. */
 const MAX_LINES = 10;
 const MESSAGE_CHARS = 500;
 
 interface SourceProblem {
-  /** Line number, from 1. */
   readonly line?: number | undefined;
   readonly message: string;
 }
 
-/** Reports problems on standard error, one per line: `coxswain: path:12: reason`. */
 export class Problems {
   readonly #terminal: Terminal;
   #path = '';
@@ -74,30 +63,25 @@ export class Problems {
     this.#terminal = terminal;
   }
 
-  /** True if a fault was reported. */
   get any(): boolean {
     return this.#any;
   }
 
-  /** Sets the source of the following problems. */
   source(path: string): void {
     this.endSource();
     this.#path = path;
   }
 
-  /** Reports lost data. */
   fault(problem: SourceProblem): void {
     this.#any = true;
     this.#report(problem);
   }
 
-  /** Reports lost data of this source. Consecutive problems of one source belong together. */
   faultIn({ path, ...problem }: SourceProblem & { readonly path: string }): void {
     if (path !== this.#path) this.source(path);
     this.fault(problem);
   }
 
-  /** Reports lost data of several sources, in the order of the sources. */
   faults(problems: readonly (SourceProblem & { readonly path: string })[]): void {
     for (const problem of problems) this.faultIn(problem);
     this.endSource();
@@ -108,7 +92,6 @@ export class Problems {
     this.#report({ line, message: `note: ${message}` });
   }
 
-  /** Reports that the source could not be read to its end. */
   failure(error: unknown): void {
     const line = error instanceof CoxswainError ? error.details['line'] : undefined;
     this.fault({
@@ -117,13 +100,11 @@ export class Problems {
     });
   }
 
-  /** Counts a file of a folder that is not a trajectory. `isShown`: also reports the reason. */
   leaveOut(error: unknown, isShown: boolean): void {
     this.#leftOut += 1;
     if (isShown) this.note({ message: withoutPath(messageOf(error), this.#path) });
   }
 
-  /** Reports the number of files that were left out, and of runs that are probably counted several times. */
   endSources(repeatedRuns: number): void {
     const [files, runs] = [this.#leftOut, repeatedRuns];
     if (files > 0) {
@@ -138,7 +119,6 @@ export class Problems {
     }
   }
 
-  /** Reports the number of omitted lines. */
   endSource(): void {
     const leftOutCount = this.#lines - MAX_LINES;
     if (leftOutCount > 0)

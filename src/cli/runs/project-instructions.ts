@@ -7,7 +7,7 @@ import { lookAt, readGuarded, requireInside } from '../../core/node/guarded-file
 const MAX_SKILLS = 100;
 const MAX_BYTES = 400_000;
 
-/** Returns the instruction files of a project folder of this user; undefined if the folder is not here. Files that are links, too large or of another user are left out. */
+/** Undefined if the folder is not here. Files that are links, too large or of another user are left out. */
 export function projectInstructions(folder: string): readonly InstructionFile[] | undefined {
   if (!isAbsolute(folder) || lookAt(folder)?.isDirectory() !== true) return undefined;
   return INSTRUCTION_FILES.flatMap((pattern) => pathsOf(folder, pattern)).flatMap((path) => {

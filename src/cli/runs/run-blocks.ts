@@ -24,13 +24,11 @@ import type { RunTally, RunTotals } from './run-totals.ts';
 
 const ID_CHARS = 80;
 const TASK_CHARS = 76;
-/** Maximum number of patterns shown per run. Further patterns are counted. */
 const MAX_PATTERNS = 8;
 const CALL_CHARS = 100;
 const NAME_CHARS = 60;
 const LEVEL_STYLE: Readonly<Record<PatternLevel, TextStyle>> = { hint: 'note', warn: 'warn', strong: 'bad' };
 
-/** Returns a run as a title, its facts and its patterns with their evidence; one line if it has no pattern. */
 export function runBlocks(run: RunFacts, hasEvidence = true): readonly Block[] {
   if (run.patterns.length > 0) return [listBlock([titleItem(run)]), ...patternBlocks(run, hasEvidence)];
   const { id, title } = namesOf(run);
@@ -38,7 +36,6 @@ export function runBlocks(run: RunFacts, hasEvidence = true): readonly Block[] {
   return [listBlock([{ mark: runMark(run), head: [title, styled('dim', facts)] }])];
 }
 
-/** Returns the title of a run, its facts, its source, and further lines. */
 export function titleItem(run: RunFacts, more: readonly Text[] = []): ListItem {
   const { id, title } = namesOf(run);
   const origin = [run.format, run.source].filter((part) => part !== '').join(', ');
@@ -49,7 +46,6 @@ export function titleItem(run: RunFacts, more: readonly Text[] = []): ListItem {
   };
 }
 
-/** The title is the task if it is known, because a task describes a run better than an id. */
 function namesOf({ id, task }: RunFacts): { readonly title: string; readonly id: string } {
   const shownId = printableCut(id, ID_CHARS);
   return task === undefined
@@ -101,7 +97,6 @@ function endFacts({ evidence, verdict }: RunVerdict): readonly string[] {
   return verdict === 'unknown' ? [] : [evidence];
 }
 
-/** Formats the counts of a run: `12 calls, 3 errors, 2 refused, 4 records lost`. */
 export function countFacts({
   calls,
   errors,
@@ -116,14 +111,12 @@ export function countFacts({
   ];
 }
 
-/** Formats tokens and cost: `12,345 tokens`, `$0.42`, or `at least $0.42` if the cost of some responses is unknown. */
 export function usageFacts(usage: RunUsage): readonly string[] {
   const { answersWithoutCost, costUsd } = usage;
   const least = answersWithoutCost === undefined ? '' : 'at least ';
   return [...tokenFacts(usage), ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`])];
 }
 
-/** Formats an outcome: `finished (it worked, reward 1)`. */
 export function outcomeText({ outcome, reason, success, reward }: RunOutcome): string {
   const facts = [
     ...(success === undefined ? [] : [success ? 'it worked' : 'it did not work']),
@@ -133,7 +126,6 @@ export function outcomeText({ outcome, reason, success, reward }: RunOutcome): s
   return facts.length === 0 ? word : `${word} (${facts.join(', ')})`;
 }
 
-/** Returns the strip of a run with its patterns marked below it, followed by each pattern with its evidence. */
 export function patternBlocks(run: RunFacts, hasEvidence = true): readonly Block[] {
   const shownPatterns = mostSerious(run.patterns);
   const leftOutCount = run.patterns.length - shownPatterns.length;
@@ -149,7 +141,6 @@ export function patternBlocks(run: RunFacts, hasEvidence = true): readonly Block
   ];
 }
 
-/** Returns the `MAX_PATTERNS` most severe patterns, in their order in the run. */
 function mostSerious(patterns: readonly PatternFacts[]): readonly PatternFacts[] {
   if (patterns.length <= MAX_PATTERNS) return patterns;
   const chosen = new Set([...patterns].sort((a, b) => seriousness(b) - seriousness(a)).slice(0, MAX_PATTERNS));
@@ -203,9 +194,7 @@ function evidenceLines(pattern: TrajectoryPattern, run: RunFacts): readonly Text
   });
 }
 
-/**
- * Returns a line below a strip that marks the calls of a pattern: `╶──▲──╴`. `▲` marks the call that flagged the pattern, if any.
- */
+/** `╶──▲──╴`: `▲` marks the call that flagged the pattern, if any. */
 export function spanLine(
   span: { readonly from: number; readonly to: number; readonly flaggedAt: number | null },
   { callsPerColumn }: StripText,
@@ -225,7 +214,6 @@ export function spanLine(
   return ' '.repeat(firstColumn) + marks.join('');
 }
 
-/** Returns the totals of several runs: counts, and two tables by outcome and by pattern kind. */
 export function totalsBlocks(totals: RunTotals): readonly Block[] {
   const { all, outcomes, patterns } = totals;
   const counts = heading([countOf(all.runs, 'run'), ...countFacts(totals)].join(', '));
@@ -265,7 +253,6 @@ export function intervalText(part: number, whole: number): string {
   return whole === 0 ? '–' : `${rangeText(shareOf(part, whole))} of ${countText(whole)}`;
 }
 
-/** The changed files of a run, each once, relative to its project. */
 export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesChanged' | 'project'>): readonly string[] {
   const shown = filesChanged.map((file) => {
     if (project === undefined || !file.startsWith('/')) return file.replace(/^\.\//, '');

@@ -9,12 +9,10 @@ import { defaultDetectors } from '../../core/detect/detectors/default-detectors.
 import { RunFactsFold, type RunFactsOptions } from '../../core/facts/run-facts-fold.ts';
 import { pricesInForce } from './open-store.ts';
 
-/** Creates the fold of a run with the default detectors and the prices of this folder's configuration. */
 export function createRunFold(id: string, options: RunFactsOptions = {}): RunFactsFold {
   return new RunFactsFold(id, { detectors: defaultDetectors(), prices: pricesInForce(), ...options });
 }
 
-/** Approximate number of characters held in memory before they are written. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;
 
 export interface RefusedRun {
@@ -23,21 +21,14 @@ export interface RefusedRun {
 }
 
 interface RunRecorderOptions {
-  /** True if the records come from a store and need no redaction. Default: false. */
   readonly isCopy?: boolean;
   /**
-   * The target store. If it contains a record that differs from a new record only by redacted secrets, the new record counts as
-   * the same record. Default: such a record is a conflict.
+   * A new record that differs from one in this target only by redacted secrets is the same record. Default: a conflict.
    */
   readonly stored?: Pick<TrajectoryStore, 'readRun'>;
 }
 
-/**
- * Writes the records of many runs to a store in batches. Redacts them as in a live run. If the store rejects a run
- * (`store-conflict`: it contains a different run with that id), calls `onRefused` and skips the rest of the run.
- *
- * Memory: at most 500 records or about 4 MiB of text.
- */
+/** Redacts records as in a live run. A run that the store rejects (`store-conflict`) goes to `onRefused`. */
 export class RunRecorder {
   readonly #sink: TrajectorySink;
   readonly #onRefused: (refused: RefusedRun) => void;
@@ -59,11 +50,6 @@ export class RunRecorder {
     this.#onRefused = onRefused;
   }
 
-  /**
-   * Adds the next record of a run.
-   *
-   * @throws CoxswainError `store-io` and `store-closed`
-   */
   async add(runId: string, raw: TrajectoryRecord): Promise<void> {
     if (this.#refused.has(runId)) return;
     const record = this.#redactor === undefined ? raw : { ...raw, payload: this.#redactor.redact(raw.payload) };
@@ -78,7 +64,6 @@ export class RunRecorder {
     this.#waitingChars = 0;
   }
 
-  /** Writes the remaining records of a run that has ended. Throws the same errors as `add`. */
   async end(runId: string): Promise<void> {
     this.#waitingRecords -= this.#waiting.get(runId)?.length ?? 0;
     await this.#write(runId);
@@ -128,7 +113,6 @@ function textOf(record: TrajectoryRecord): string {
   return canonicalJson(toStoredRecord(record));
 }
 
-/** Returns the approximate length of a value as JSON. */
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;

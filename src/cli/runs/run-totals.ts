@@ -11,10 +11,7 @@ export interface RunBranch {
   readonly level: number;
 }
 
-/**
- * Arranges runs as a tree. Children follow their parent in the order of their start. A run whose parent is not in the list keeps
- * its position.
- */
+/** Children follow their parent in the order of their start. A run whose parent is not in the list keeps its place. */
 export function runTree(runs: readonly RunSummary[]): readonly RunBranch[] {
   const ids = new Set(runs.map(({ runId }) => runId));
   const isBelow = ({ parentRunId, runId }: RunSummary): boolean =>
@@ -32,12 +29,8 @@ export function runTree(runs: readonly RunSummary[]): readonly RunBranch[] {
 }
 
 /**
- * Returns a function that removes the secrets from the records of a file, so that a command can print parts of them. Whole records
- * are redacted, because a secret in a shortened text has no known form any more, and a named secret needs its key.
- *
- * Placeholders number the secrets in the order of their appearance. Different secrets remain different, and no key is stored.
- *
- * Cost: a fifth of the time to analyse a run. Memory: the different secrets of the file.
+ * Redacts whole records, because a secret in a shortened text has no known form any more, and a named secret needs its
+ * key. Placeholders number the different secrets; no key is stored. Cost: a fifth of the time to analyse a run.
  */
 export function secretRemover(): (record: TrajectoryRecord) => TrajectoryRecord {
   const marks = new Map<string, string>();
@@ -53,7 +46,6 @@ export function secretRemover(): (record: TrajectoryRecord) => TrajectoryRecord 
   };
 }
 
-/** Maximum number of names counted separately. Further names are counted together. */
 const MAX_NAMES = 64;
 const OTHERS = '(others)';
 
@@ -67,7 +59,6 @@ export interface RunTally {
 
 const NONE: RunTally = { runs: 0, stuck: 0, judged: 0, succeeded: 0 };
 
-/** Calculates totals of runs. Counts patterns of level `warn` or higher. Cost: O(patterns) per run. Memory is bounded. */
 export class RunTotals {
   #all = NONE;
   #calls = 0;
@@ -98,7 +89,6 @@ export class RunTotals {
   get refused(): number {
     return this.#refused;
   }
-  /** Totals by outcome, the most frequent outcome first. */
   get outcomes(): readonly (readonly [string, RunTally])[] {
     return byRuns(this.#outcomes);
   }
@@ -106,7 +96,6 @@ export class RunTotals {
     return byRuns(this.#patterns);
   }
 
-  /** Returns the totals for `--summary --json`. */
   toJson(): JsonObject {
     const { runs } = this.#all;
     return {

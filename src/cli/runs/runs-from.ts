@@ -24,35 +24,24 @@ import { printableCut } from '../../core/base/printable.ts';
 import { replaceGuarded, readGuarded } from '../../core/node/guarded-file.ts';
 import { makeStateFolder, stateFile } from '../../core/node/state-places.ts';
 
-/**
- * Maximum number of runs of one source that are folded at the same time. Beyond it, the least recently changed run is yielded before
- * its end.
- */
+/** Beyond this number of open runs, the least recently changed one is yielded before its end. */
 const MAX_OPEN = 1_000;
 
-/** Adds facts that are known now but not recorded to a run. */
 export type KnownOfRun = (fold: RunFactsFold) => void;
 
 interface StoreQuery {
   /** Unix milliseconds; runs whose last record is earlier are left out. */
   readonly sinceMs: number;
   readonly known?: KnownOfRun | undefined;
-  /** Path of the store. */
   readonly place?: string;
-  /** Returns the path of the store of a run, if there are several. */
   readonly placeOf?: (runId: string) => string | undefined;
-  /** As in `SourceQuery`. */
   readonly cache?: FactsCache;
-  /** Default: the default detectors. */
   readonly detectors?: RunFactsOptions['detectors'];
   readonly isLeftOut?: (runId: string) => boolean;
 }
 
 /**
- * Yields the facts of every run of a store, the most recently started run first. For a damaged run, yields the readable part and the
- * problem.
- *
- * Memory: one run.
+ * The most recently started run first. For a damaged run, yields the readable part and the problem. Memory: one run.
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
@@ -85,40 +74,29 @@ export async function* runsOfStore(
   }
 }
 
-/** Returns the project of a transcript: the repository or folder of its session, else its own folder. */
 export async function projectOfSource(source: string): Promise<string> {
   return projectAt(await sessionFolder(source)) ?? dirname(resolve(source));
 }
 
 interface SourceQuery extends Pick<RunFactsOptions, 'detectors' | 'hints' | 'recompute'> {
   readonly problems: Problems;
-  /** Counts runs with the id of an earlier run. */
   readonly ids?: RunIds;
   /** Unix milliseconds; runs whose last record is earlier are left out. Runs without times are always included. Default: 0. */
   readonly sinceMs?: number;
   readonly known?: KnownOfRun | undefined;
   readonly format?: FormatName | undefined;
-  /**
-   * True to report lost lines and files that are no trajectories. Default: only lost lines of sessions of an agent program that are not being
-   * written.
-   */
+  /** True to report lost lines and files that are no trajectories. Default: only lost lines of sessions at rest. */
   readonly reportsDamage?: boolean;
-  /** True to report notes of the importers in addition to errors. */
   readonly isVerbose?: boolean;
   /** Keeps what lessons need of unchanged files across processes. The facts then have nothing else. */
   readonly cache?: FactsCache;
   readonly onSource?: (path: string) => void;
   readonly onBytes?: (read: number, total: number | undefined) => void;
-  /** Called with each record and each end before the run is yielded. */
   readonly onItem?: (item: ReadRunsItem) => Promise<void>;
 }
 
 /**
- * Yields the facts of every run of these sources when the run ends. An unreadable source is reported as a problem, and reading continues
- * with the next source.
- *
- * @throws CoxswainError `store-io`, `store-closed` of `onItem`
- * Memory: the memory of the importers, and about 20 kB for each of at most 1,000 open runs.
+ * An unreadable source is a reported problem, and reading continues. Memory: about 20 kB for each of 1,000 open runs.
  */
 export async function* runsOfSources(
   sources: AsyncIterable<FoundSource>,
@@ -146,7 +124,6 @@ export async function* runsOfSources(
   }
 }
 
-/** Yields the runs of an unchanged file from the cache; else reads it and keeps what lessons need. */
 async function* cachedRuns(
   path: string,
   cache: FactsCache,
@@ -194,7 +171,6 @@ async function* runsOfSource(
     sinceMs = 0,
   } = query;
   const { reportsDamage = false } = query;
-  /** Open runs, ordered by their last change, oldest first. */
   const folds = new Map<ReadRun, RunFactsFold>();
   /** Runs that were yielded before their end. The value is true if a later record was lost. */
   const yielded = new Map<ReadRun, boolean>();
@@ -257,12 +233,7 @@ async function* runsOfSource(
 
 const MAX_CANDIDATES = 5;
 
-/**
- * Returns the run with this id, or the only run whose id starts with it.
- *
- * @param address  address of the store, for error messages
- * @throws CoxswainError `input-io` if no run matches; `invalid-argument` if several runs match; the errors of the store
- */
+/** @throws CoxswainError `input-io` if no run matches; `invalid-argument` if several runs match */
 export async function namedRun(
   store: Pick<StoreReader, 'listRuns' | 'findRun'>,
   idStart: string,
@@ -289,7 +260,6 @@ export async function namedRun(
 
 export interface NumberedRun {
   readonly id: string;
-  /** The store or transcript that contains it. */
   readonly path: string;
   readonly isStore: boolean;
 }
@@ -297,12 +267,10 @@ export interface NumberedRun {
 const OWNER = { env: process.env };
 const MAX_TOLD = 200;
 
-/** Keeps the numbered runs for `coxswain NUMBER`. */
 export function keepNumberedRuns(runs: readonly NumberedRun[]): void {
   keepRuns('lastReport', runs);
 }
 
-/** Returns the command that shows a run of `watch`, and keeps the run for it. */
 export function lookAtRun(run: NumberedRun): string {
   const others = runsIn('toldRuns').filter(({ id }) => id !== run.id);
   keepRuns('toldRuns', [...others, run].slice(-MAX_TOLD));
@@ -319,7 +287,6 @@ function keepRuns(file: 'lastReport' | 'toldRuns', runs: readonly NumberedRun[])
   }
 }
 
-/** Returns the runs in a file, those of the last report by their numbers from 1. */
 function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
   const bytes = readGuarded(stateFile(file, OWNER));
   const value = bytes === undefined ? undefined : jsonOf(bytes.toString('utf8'));
@@ -331,12 +298,10 @@ function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
   });
 }
 
-/** The highest number of the last report; 0 without one. */
 export function numberedCount(): number {
   return runsIn('lastReport').length;
 }
 
-/** Returns the run with this number, or the only one of the last report or of `watch` whose id starts with the text. */
 export function numberedRun(text: string): NumberedRun | undefined {
   const runs = runsIn('lastReport');
   if (/^\d{1,4}$/.test(text)) return runs[Number(text) - 1];

@@ -3,7 +3,6 @@ import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { checkOutput } from '../../core/node/guarded-file.ts';
 import { printable } from '../../core/base/printable.ts';
 
-/** Writes a file that only the user can read. @throws CoxswainError `input-io`, `unsafe-path` */
 export async function writeOutput(file: string, content: string | Uint8Array): Promise<void> {
   try {
     checkOutput(file);

@@ -5,12 +5,6 @@ import { printableCut } from '../../core/base/printable.ts';
 
 const SHOWN_CHARS = 80;
 
-/**
- * Parses the value of an option that takes an integer.
- *
- * @param option  name of the option, such as `--limit`
- * @throws CoxswainError `invalid-argument` if the text is not an integer from `min` to `max`
- */
 export function wholeOption(option: string, text: string, range: readonly [min: number, max: number]): number;
 export function wholeOption(
   option: string,
@@ -29,19 +23,16 @@ export function wholeOption(
   throw invalidArgument(`${option} ${printableCut(text, SHOWN_CHARS)}: give a whole number from ${min}${upTo}`);
 }
 
-/** Parses the value of `--limit`: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` */
 export function limitOf(text = '50'): number {
   return wholeOption('--limit', text, [1, 1000]);
 }
 
-/** Parses the value of an option that takes a time span, in milliseconds. @throws CoxswainError `invalid-argument` */
 export function spanOption(option: string, text: string, examples: string): number {
   const spanMs = parseDuration(text);
   if (spanMs !== undefined) return spanMs;
   throw invalidArgument(`${option} ${printableCut(text, SHOWN_CHARS)}: give a span such as ${examples}`);
 }
 
-/** Checks the value of an option that takes one of these names. @throws CoxswainError `invalid-argument` */
 export function choiceOption<Name extends string>(option: string, text: string, names: readonly Name[]): Name {
   const name = names.find((one) => one === text);
   if (name !== undefined) return name;

@@ -6,18 +6,14 @@ import { printableCut } from '../../core/base/printable.ts';
 import { barText } from '../document/document.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Delay in milliseconds before the bar is shown. Faster work shows no bar. */
 const SHOW_AFTER_MS = 200;
 const REDRAW_EVERY_MS = 100;
-/** Delay in milliseconds before the remaining time is estimated. Earlier estimates are not reliable. */
 const ESTIMATE_AFTER_MS = 2_000;
 
-/** A progress bar on standard error, if standard error is a terminal. Call `end` when the work is finished. */
 export class Progress {
   readonly #terminal: Terminal;
   readonly #clock: Clock;
   readonly #startedAtMs: number;
-  /** Timer that draws the first line even if no file was found before. */
   readonly #first: NodeJS.Timeout;
   #drawnAtMs = 0;
   #readingSinceMs = 0;
@@ -38,13 +34,11 @@ export class Progress {
     this.#first = setTimeout(() => this.#drawNow(), SHOW_AFTER_MS).unref();
   }
 
-  /** @param count  number of sources found until now */
   found(count: number): void {
     this.#found = count;
     this.#draw();
   }
 
-  /** Sets the list of all sources in order. The bar then shows the progress of all sources. */
   total(sources: readonly (readonly [path: string, sizeBytes: number])[]): void {
     this.#found = sources.length;
     this.#sizes = sources.map(([, size]) => size);
@@ -52,7 +46,6 @@ export class Progress {
     this.#readingSinceMs = this.#clock.nowMs();
   }
 
-  /** Starts the next source. */
   source(path: string): void {
     if (this.#path !== '') {
       this.#doneBytes += this.#sizes[this.#done] ?? 0;
@@ -67,7 +60,6 @@ export class Progress {
     this.#draw();
   }
 
-  /** Sets the number of bytes read from the current source. `total` is undefined if unknown. */
   bytes(read: number, total: number | undefined): void {
     this.#readBytes = read;
     this.#totalBytes = total;

@@ -1,6 +1,5 @@
 import type { CommanderError } from 'commander';
 
-/** Removed commands (`NAME`), subcommands (`NAME INNER`), options (`NAME --OPTION`) and values of options, with what to use instead. */
 const REMOVED: Readonly<Record<string, string>> = {
   '--format inspect-json': 'use --format atif or otlp; coxswain still reads logs of Inspect',
   '--format intercode': 'convert the file to the form calls or steps of docs/formats.md',
@@ -23,7 +22,6 @@ const REMOVED: Readonly<Record<string, string>> = {
   'view --report': 'coxswain backtest prints the report',
 };
 
-/** The message for a removed command or option; undefined for any other mistake. */
 export function removedMessage(error: CommanderError, args: readonly string[]): string | undefined {
   if (error.code !== 'commander.unknownCommand' && error.code !== 'commander.unknownOption') return undefined;
   const [command = '', ...rest] = args;
@@ -31,7 +29,6 @@ export function removedMessage(error: CommanderError, args: readonly string[]): 
   return names.map(removedOptionText).find((text) => text !== undefined);
 }
 
-/** The message for a removed name of the table; undefined for any other. */
 export function removedOptionText(name: string): string | undefined {
   return Object.hasOwn(REMOVED, name) ? `${name} was removed; ${REMOVED[name]}` : undefined;
 }

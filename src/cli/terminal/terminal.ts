@@ -5,22 +5,14 @@ import { createInterface } from 'node:readline/promises';
 
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
 
-/** Applies a style to a text. Returns the text unchanged if colours are disabled. */
 export type Paint = (style: Style, text: string) => string;
 
-/**
- * Returns the paint function for a stream. Colours are enabled on a terminal unless `NO_COLOR` is set, and always with
- * `FORCE_COLOR`.
- */
+/** On a terminal unless `NO_COLOR` is set, and always with `FORCE_COLOR`. */
 function paintFor(stream: NodeJS.WritableStream): Paint {
   return (style, text) => styleText(style, text, { stream });
 }
 
-/**
- * Asks a yes/no question. Any other input than yes, including the end of the input, means no.
- *
- * @returns undefined if standard input is not a terminal
- */
+/** Any input but yes means no, also the end of the input. Undefined if standard input is not a terminal. */
 export async function askYesNo(question: string): Promise<boolean | undefined> {
   if (!process.stdin.isTTY) return undefined;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -38,12 +30,10 @@ interface TerminalStreams {
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
-/** Number of columns if standard output is not a terminal and `COLUMNS` is not set. */
 const PLAIN_WIDTH = 120;
 
 /** The output streams of a command. Pass untrusted text through `printable` first. */
 export class Terminal {
-  /** Applies colours to text for `write`. */
   readonly paint: Paint;
   readonly #streams: TerminalStreams;
   #status = '';
@@ -54,7 +44,6 @@ export class Terminal {
     this.#streams = streams;
   }
 
-  /** True if standard error is a terminal. */
   get showsStatus(): boolean {
     return this.#streams.stderr.isTTY === true;
   }
@@ -65,12 +54,10 @@ export class Terminal {
     return columns > 0 ? columns : 80;
   }
 
-  /** True if standard output is a terminal. */
   get isWatched(): boolean {
     return this.#streams.stdout.isTTY === true;
   }
 
-  /** Number of columns of standard output. */
   get width(): number {
     if (!this.isWatched)
       return /^\d{2,3}$/.test(process.env['COLUMNS'] ?? '') ? Number(process.env['COLUMNS']) : PLAIN_WIDTH;
@@ -78,13 +65,11 @@ export class Terminal {
     return columns > 0 ? columns : 80;
   }
 
-  /** Number of rows of the terminal on standard output. */
   get rows(): number {
     const { rows = 0 } = this.#streams.stdout;
     return rows > 0 ? rows : 24;
   }
 
-  /** Rings the terminal bell if standard error is a terminal. */
   ring(): undefined {
     if (this.showsStatus) this.#streams.stderr.write('\u0007');
   }
@@ -94,7 +79,6 @@ export class Terminal {
     this.#interrupted = stop;
   }
 
-  /** Handles Ctrl-C. @returns false if there is no handler */
   interrupt(): boolean {
     const stop = this.#interrupted;
     this.#interrupted = undefined;
@@ -108,7 +92,6 @@ export class Terminal {
     if (!this.#streams.stdout.write(text)) await once(this.#streams.stdout, 'drain');
   }
 
-  /** Writes one line to standard error above the status line. */
   complain(line: string): void {
     const status = this.#status;
     this.status('');
@@ -116,7 +99,6 @@ export class Terminal {
     this.status(status);
   }
 
-  /** Replaces the status line on standard error if standard error is a terminal. An empty text removes the status line. */
   status(text: string): void {
     if (!this.showsStatus || text === this.#status) return;
     this.#status = text;

@@ -6,7 +6,6 @@ export function localTimeText(ms: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** Returns the local time zone at `ms` (Unix milliseconds), such as `UTC+02:00`. */
 export function zoneText(ms: number): string {
   const minutes = -new Date(ms).getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -14,12 +13,10 @@ export function zoneText(ms: number): string {
   return `UTC${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
 }
 
-/** Formats a local time with its zone: `2026-11-23 04:12 UTC+02:00`. @param ms  Unix milliseconds */
 export function timeText(ms: number): string {
   return `${localTimeText(ms)} ${zoneText(ms)}`;
 }
 
-/** Quotes a text as one word of a POSIX shell if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -14,7 +14,6 @@ import { LABEL_WORDS, type Labels } from './use-labels.ts';
 
 const MAX_EVIDENCE = 12;
 
-/** The values that a card needs from the run page. */
 export interface CardProps {
   readonly answer: RunAnswer;
   readonly labels: Labels;
@@ -23,7 +22,6 @@ export interface CardProps {
   readonly onEvidence: (seqs: readonly number[]) => void;
 }
 
-/** Shows an advice text, its delivery, what followed it, and buttons to judge it. */
 export function AdviceCard(props: CardProps & { readonly mark: AdviceMark }): ReactElement {
   const { mark, onGo, onEvidence } = props;
   const delivery = deliveryOf(mark);
@@ -138,14 +136,12 @@ function Judgement(props: { readonly call: number; readonly labels: Labels }): R
   );
 }
 
-/** Marks the calls of a card while the card is hovered or focused. */
 function markHandlers(seqs: readonly number[], onEvidence: CardProps['onEvidence']): HTMLAttributes<HTMLElement> {
   const markEvidence = (): void => onEvidence(seqs);
   const unmarkEvidence = (): void => onEvidence([]);
   return { onMouseEnter: markEvidence, onMouseLeave: unmarkEvidence, onFocus: markEvidence, onBlur: unmarkEvidence };
 }
 
-/** Lists the calls that a pattern is based on. */
 function Evidence(props: {
   readonly calls: readonly EvidenceCall[];
   readonly onGo: (seq: number) => void;
@@ -166,7 +162,6 @@ function Evidence(props: {
   );
 }
 
-/** Shows a pattern: how often it was seen, and its calls. */
 export function PatternCard(props: CardProps & { readonly span: PatternSpan }): ReactElement {
   const { answer, span, onGo, onEvidence } = props;
   const seqs = span.evidence.map(({ seq }) => seq);

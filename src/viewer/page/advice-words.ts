@@ -1,7 +1,6 @@
 import { assertNever } from '../../core/base/error.ts';
 import type { AdviceMark } from '../server/api-shapes.ts';
 
-/** Returns a short word for how advice was delivered, and the CSS class of its tag. */
 export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly className: '' | 'good' | 'bad' } {
   if (mark.delivered === true) return { text: 'delivered', className: 'good' };
   if (mark.delivered === null) return { text: 'delivery unknown', className: '' };
@@ -10,7 +9,6 @@ export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly 
   return { text: 'not delivered', className: 'bad' };
 }
 
-/** Returns the CSS class of the tag for what the agent did after advice. */
 export function fateClass(next: AdviceMark['nextCall']): '' | 'good' | 'bad' | 'stuck' {
   switch (next) {
     case 'repeated':
@@ -29,7 +27,6 @@ export function fateClass(next: AdviceMark['nextCall']): '' | 'good' | 'bad' | '
   }
 }
 
-/** Formats a decision point as text. */
 export function pointText(point: AdviceMark['point']): string {
   switch (point) {
     case 'pre_render':

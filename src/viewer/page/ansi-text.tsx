@@ -6,7 +6,6 @@ const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', '
 /** A sequence that sets colours. No parser package is used: the one that we tried has no licence text. */
 const SET_COLOUR = /\u001b\[([\d;]*)m/g;
 
-/** Returns true if a text contains terminal colours. */
 export function hasColours(text: string): boolean {
   return text.includes('\u001b[');
 }

@@ -21,7 +21,6 @@ import { WRITE_HEADER } from './session.ts';
 
 const REQUEST_TIMEOUT = 408;
 
-/** Identifies a run: the id of its source and its own id. */
 export interface RunAddress {
   readonly source: string;
   readonly runId: string;
@@ -111,7 +110,6 @@ export function getRecords(
   return get<RecordsAnswer>(`${runPath(run)}/records?from=${from}&limit=${limit}`);
 }
 
-/** Fetches one record without truncation. */
 export async function getRecord(run: RunAddress, seq: number): Promise<TrajectoryRecord> {
   const answer = await get<TrajectoryRecord | { readonly record: TrajectoryRecord }>(`${runPath(run)}/record/${seq}`);
   return 'record' in answer ? answer.record : answer;
@@ -137,17 +135,14 @@ export async function findInRun(run: RunAddress, query: FindRequest): Promise<nu
   return null;
 }
 
-/** Fetches the rows of the conversation from an index on, as far as the run has been read. */
 export function getRunRows(run: RunAddress, from: number): Promise<RunRowsAnswer> {
   return get<RunRowsAnswer>(`${runPath(run)}/rows?from=${from}`);
 }
 
-/** Fetches the state of a run after a call returned. */
 export function getState(run: RunAddress, call: number): Promise<RunState> {
   return get<RunState>(`${runPath(run)}/state?call=${call}`);
 }
 
-/** Returns a call by its number. Null if there is no such call. */
 export async function getCall(run: RunAddress, call: number): Promise<EvidenceCall | null> {
   return (await get<CallAnswer>(`${runPath(run)}/call?call=${call}`)).place;
 }
@@ -161,8 +156,7 @@ export function getLabels(): Promise<LabelsAnswer> {
 }
 
 /**
- * Stores a label for a run, or for a call as `RUN@CALL` (calls are numbered from 1). A null target removes the label. An undefined note
- * keeps the previous note.
+ * Labels a run or a call (`RUN@CALL`, from 1). A null target removes the label, an undefined note keeps the old one.
  */
 export async function putLabel(id: string, target: LabelTarget | null, note?: string): Promise<LabelsAnswer> {
   const answer = await request('/api/labels', {
@@ -174,17 +168,14 @@ export async function putLabel(id: string, target: LabelTarget | null, note?: st
   return (await answer.json()) as LabelsAnswer;
 }
 
-/** The API path of a run. */
 export function runPath({ source, runId }: RunAddress): string {
   return `/api/runs/${encodeURIComponent(source)}/${encodeURIComponent(runId)}`;
 }
 
-/** The address of a run as one HTML file. */
 export function exportPath(run: RunAddress): string {
   return `${runPath(run)}/export.html`;
 }
 
-/** Fetches a run as one HTML file. */
 export async function getExport(run: RunAddress): Promise<string> {
   return (await request(exportPath(run), {})).text();
 }
@@ -225,10 +216,7 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   throw new ApiError(answer.status, await readError(answer));
 }
 
-/**
- * Repeats a read once if its connection was closed. The server closes a connection without a request after five seconds, and the browser
- * may send a request at that moment.
- */
+/** Repeats a read once: the server may close an idle connection at the moment of a request. */
 async function fetchTwice(path: string, init: RequestInit): Promise<Response> {
   if (init.method !== undefined) return await fetch(path, init);
   const answer = await fetch(path, init).catch(() => undefined);

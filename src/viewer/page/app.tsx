@@ -17,7 +17,6 @@ import { applyTheme, storedTheme, type Theme, THEMES } from './theme.ts';
 import { useLoaded } from './use-loaded.ts';
 import { goTo, useRoute } from './use-route.ts';
 
-/** The root component: the bar at the top, and the content of the route below it. */
 export function App({ sessionProblem }: { readonly sessionProblem: string | undefined }): ReactElement {
   const route = useRoute();
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -102,7 +101,6 @@ function Page({ route }: { readonly route: Route }): ReactElement {
   }
 }
 
-/** Draws the logo: a boat and its wake. */
 function Mark(): ReactElement {
   return (
     <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true" fill="none" stroke="currentColor">
@@ -143,7 +141,6 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['?', 'this help'],
 ];
 
-/** A dialog that lists the keyboard shortcuts. */
 function HelpDialog({ onClose }: { readonly onClose: () => void }): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -167,7 +164,6 @@ function HelpDialog({ onClose }: { readonly onClose: () => void }): ReactElement
 
 const WORDS: Readonly<Record<Theme, string>> = { auto: 'as the system', light: 'light', dark: 'dark' };
 
-/** A button that switches to the next theme. Its label includes the current theme. */
 function ThemeButton(): ReactElement {
   const [theme, setTheme] = useState<Theme>(storedTheme);
   const nextTheme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
@@ -190,7 +186,6 @@ function ThemeButton(): ReactElement {
   );
 }
 
-/** Draws a sun, a moon, or a half-filled disc. */
 function Picture({ theme }: { readonly theme: Theme }): ReactElement {
   if (theme === 'dark') return <path d="M13.5 10A6 6 0 0 1 6 2.5a6 6 0 1 0 7.5 7.5Z" fill="currentColor" />;
   if (theme === 'auto') {
@@ -213,7 +208,6 @@ function Picture({ theme }: { readonly theme: Theme }): ReactElement {
   );
 }
 
-/** Finds a run in the sources, and opens it at the call. */
 function MomentPage(props: { readonly route: Moment; readonly sources: readonly SourceRow[] }): ReactElement {
   const { route, sources } = props;
   const { label, runId } = route;

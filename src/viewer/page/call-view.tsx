@@ -22,10 +22,8 @@ import { headlineOf, isCut, isObject, shownResult, textOf } from './text-of.ts';
 
 const MAX_NAME = 120;
 const MAX_FIELDS = 40;
-/** Number of lines of a long diff that are shown at first. */
 const DIFF_LINES = 16;
 
-/** Renders a call: one line, and below it the arguments and the result if it is open. */
 export function CallView(props: {
   readonly record: TrajectoryRecord;
   readonly call: ToolStarted;
@@ -112,7 +110,6 @@ function Steps({ steps }: { readonly steps: readonly Step[] }): ReactElement {
   );
 }
 
-/** The child runs of the run on the page. The run page provides this context. */
 export const ChildRunsContext = createContext<readonly ListedRow[]>([]);
 /** A shorter task text is not specific enough to identify a run. */
 const MIN_TASK_CHARS = 12;
@@ -128,7 +125,6 @@ function childOf(call: ToolStarted, children: readonly ListedRow[]): ListedRow |
   );
 }
 
-/** Links to the run that the call started, if any. */
 function ChildRun({ call }: { readonly call: ToolStarted }): ReactElement | null {
   const run = childOf(call, useContext(ChildRunsContext));
   if (run === undefined) return null;
@@ -210,7 +206,6 @@ function tailOf(
   );
 }
 
-/** Renders arguments by name, except the one that is already shown. */
 function Arguments(props: {
   readonly args: unknown;
   readonly edit: EditDiff | undefined;
@@ -237,7 +232,6 @@ function Arguments(props: {
   );
 }
 
-/** Renders the removed and added lines of an edit. A long one is folded. */
 function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
   const [isWhole, setWhole] = useState(lines.length <= DIFF_LINES);
   return (
@@ -262,10 +256,8 @@ function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
   );
 }
 
-/** Names of arguments that contain the text of a file. */
 const CONTENTS: ReadonlySet<string> = new Set(['content', 'contents', 'file_text', 'new_string', 'new_str', 'code']);
 
-/** Returns the file that the arguments name, if any. */
 function pathOf(args: unknown): unknown {
   if (!isObject(args)) return undefined;
   return args['path'] ?? args['file_path'] ?? args['filePath'];
@@ -275,7 +267,6 @@ function Field(props: {
   readonly name: string;
   readonly value: unknown;
   readonly seq: number;
-  /** The language of the file that the call names. */
   readonly language: string;
 }): ReactElement {
   const language = CONTENTS.has(props.name) ? props.language : '';

@@ -5,7 +5,6 @@ import type { CodeToken } from './highlight.ts';
 /** Longer code is not highlighted, because highlighting is slow. */
 const MAX_CHARS = 8_000;
 
-/** Renders code. It is highlighted when the tokens are available. */
 export function CodeText({ language, text }: { readonly text: string; readonly language: string }): ReactElement {
   const [lines, setLines] = useState<readonly (readonly CodeToken[])[] | undefined>();
   const isShort = language !== '' && text.length <= MAX_CHARS;
@@ -44,7 +43,6 @@ export function CodeText({ language, text }: { readonly text: string; readonly l
   );
 }
 
-/** Returns the language of a file from its name, or an empty string if it is unknown. */
 export function languageOf(path: unknown): string {
   if (typeof path !== 'string' || path.length > 1_000) return '';
   return /\.([a-z]{1,6})$/i.exec(path)?.[1]?.toLowerCase() ?? '';

@@ -14,12 +14,10 @@ import { safeLine } from './safe-text.ts';
 import { asError, useLoaded } from './use-loaded.ts';
 
 const ROW_PX = 44;
-/** Minimum number of equal rows that are folded into one line. */
 const MIN_FOLDED = 4;
 /** Further rows are requested when the view is this many rows from the loaded ones' end. */
 const AHEAD = 50;
 
-/** Shows two runs side by side, aligned by tool and arguments. The first difference is marked. */
 export function ComparePage({ route }: { readonly route: Extract<Route, { page: 'compare' }> }): ReactElement {
   const { a, b } = route;
   if (a === undefined || b === undefined) return <ChooseRun a={a} />;
@@ -149,7 +147,6 @@ function foldEqual(rows: readonly CompareRow[], opened: ReadonlySet<number>): re
   return shown;
 }
 
-/** Names a run by its id, with its outcome and cost, and by its task if the other run has another. */
 function RunName({ other, run }: { readonly run: ListedRow; readonly other: ListedRow }): ReactElement {
   const state = stateOf(run);
   return (
@@ -214,7 +211,6 @@ function Cell({ call, run }: { readonly call: CallRow | undefined; readonly run:
   );
 }
 
-/** Returns the rows loaded until now, in order. */
 function useRows(
   a: string,
   b: string,
@@ -245,7 +241,6 @@ function useRows(
   return { rows, more: loadMore, error };
 }
 
-/** Lets the user choose the runs of a comparison. @param a  the first run, if it was chosen before */
 function ChooseRun({ a }: { readonly a: string | undefined }): ReactElement {
   const [words, setWords] = useState('');
   const foundRuns = useLoaded(`choose ${words}`, () =>
@@ -311,7 +306,6 @@ function ChooseRun({ a }: { readonly a: string | undefined }): ReactElement {
   );
 }
 
-/** Fetches the runs with the same task. */
 async function runsOfTask(key: string): Promise<readonly ListedRow[]> {
   const { run } = await getRun(addressOf(key));
   return run.task === undefined ? [] : (await getRuns({ task: run.task }, undefined)).runs;

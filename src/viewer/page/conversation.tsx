@@ -25,27 +25,22 @@ const LEAD_PX = 120;
 /** Heights before measurement. */
 const ESTIMATES_PX: Readonly<Partial<Record<RunRow['kind'], number>>> = { answer: 90, prompt: 90, advice: 110 };
 const LINE_PX = 30;
-/** Number of records around the view that are requested. */
 const AROUND_RECORDS = 60;
-/** The view follows the end of the run while it is this near to the end of the page. */
 const END_PX = 24;
 /** Events by which a user moves the page, and how long a move lasts. */
 const MOVES = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 const MOVE_MS = 1_000;
 const MAX_TARGETS = 8;
 
-/** Methods that other components can call on the conversation. */
 export interface ConversationHandle {
   /** Scrolls to a row that is not wholly visible. */
   readonly show: (seq: number) => void;
   readonly showEnd: () => void;
-  /** The `seq` of the first visible row. */
   readonly firstSeq: () => number;
   /** Returns the item next to the chosen row, or the first visible one. */
   readonly nextSeq: (seq: number | undefined, direction: 1 | -1) => number | undefined;
 }
 
-/** Renders the rows of a run as a conversation that the page scrolls. */
 export function ConversationView(props: {
   readonly rows: Rows;
   readonly pages: RecordPages;
@@ -53,13 +48,10 @@ export function ConversationView(props: {
   readonly patterns: readonly PatternSpan[];
   readonly advice: readonly AdviceMark[];
   readonly evidence: ReadonlySet<number>;
-  /** Labels of calls, keyed by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
   readonly handle: { current: ConversationHandle | undefined };
-  /** True if the view stays at the end of a growing run. */
   readonly isFollowing: boolean;
   readonly onSelect: (seq: number) => void;
-  /** Called when the user scrolls away from the end. */
   readonly onLeftEnd: () => void;
 }): ReactElement {
   const { evidence, handle, isFollowing, onLeftEnd, onSelect, pages, rows, selected } = props;
@@ -219,7 +211,6 @@ const FOLD_WORDS = {
   reads: ['read', ''],
 } as const;
 
-/** The line of a fold: how many calls it has, what they have in common, and what they read. */
 function FoldLine(props: {
   readonly fold: Fold;
   readonly isOpen: boolean;
@@ -287,7 +278,6 @@ function estimateOf(item: Item | undefined): number {
   return item === undefined || 'fold' in item ? LINE_PX : (ESTIMATES_PX[item.row.kind] ?? LINE_PX);
 }
 
-/** Returns the distance of an element from the top of the page, which changes with what stands above it. */
 function useTopOf(element: { readonly current: HTMLElement | null }): number {
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -303,7 +293,6 @@ function useTopOf(element: { readonly current: HTMLElement | null }): number {
   return top;
 }
 
-/** Keeps the end of the list in view while the run is followed, and reports when the user scrolls away from it. */
 function useFollowedEnd(
   list: { readonly current: HTMLElement | null },
   isFollowing: boolean,
@@ -340,10 +329,7 @@ function useFollowedEnd(
 const NAME = 'found';
 const MAX_MARKS = 500;
 
-/**
- * Marks the words of a search in a container after each of its changes, without changing its elements: Markdown and code stay as they are.
- * A word of one letter is marked where it stands alone.
- */
+/** Leaves the elements as they are, so Markdown and code stay. A word of one letter is marked where it stands alone. */
 function useMarkedWords(container: { readonly current: HTMLElement | null }, words: readonly string[]): void {
   useEffect(() => {
     const { current } = container;

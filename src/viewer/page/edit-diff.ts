@@ -6,13 +6,11 @@ const MAX_LINES = 400;
 const BEFORE = ['old', 'old_str', 'old_string', 'oldString', 'old_text', 'oldText', 'search'] as const;
 const AFTER = ['new', 'new_str', 'new_string', 'newString', 'new_text', 'newText', 'replace'] as const;
 
-/** The diff of an edit, and the arguments that it replaces. */
 export interface EditDiff {
   readonly names: readonly string[];
   readonly lines: readonly DiffLine[];
 }
 
-/** Returns undefined unless the call is a short edit. */
 export function editOf(args: Readonly<Record<string, unknown>>): EditDiff | undefined {
   const [old, now] = [BEFORE, AFTER].map((names) => names.find((name) => typeof args[name] === 'string'));
   if (old === undefined || now === undefined) return undefined;

@@ -4,7 +4,6 @@ import type { RunFilters } from './api.ts';
 import { Link } from './link.tsx';
 import { useRoute } from './use-route.ts';
 
-/** A tag that links to the runs with the same value. In a list it adds a filter. */
 export function FilterTag(props: {
   readonly filters: RunFilters;
   readonly className?: string;

@@ -6,38 +6,29 @@ import { CodeText } from './code-text.tsx';
 import { Markdown } from './markdown.tsx';
 import type { ShownText } from './text-of.ts';
 
-/** React context for the texts of a run. */
 export interface TextSurroundings {
   /** The words to highlight, in lower case. */
   readonly words: readonly string[];
   /** The texts that the user unfolded. The set outlives the rows, which are unmounted while scrolling. */
   readonly unfolded: Set<string>;
-  /** Fetches the record without truncation. */
   readonly fetchWhole: (seq: number) => Promise<void>;
 }
 
-/** The conversation provides this context. */
 export const FoldedTextContext = createContext<TextSurroundings>({
   words: [],
   unfolded: new Set(),
   fetchWhole: () => Promise.resolve(),
 });
 
-/** Number of lines of a long text that are shown at first. */
 const FOLDED_LINES = 10;
 const FOLDED_CHARS = 1_600;
-/** Maximum number of characters added to the page at once. */
 const MAX_CHARS = 400_000;
 
-/** Renders a text of the run. A long text is folded. */
 export function FoldedText(props: {
   readonly shown: ShownText;
   readonly seq: number;
-  /** Identifies the text within its record. */
   readonly part: string;
-  /** Renders the text as Markdown. */
   readonly isMarkdown?: true;
-  /** Shows a long text in full at first. */
   readonly isWhole?: true;
   /** For code: the language or the file extension. */
   readonly language?: string;

@@ -1,10 +1,8 @@
 import { createCssVariablesTheme, createHighlighterCore, type HighlighterCore, type LanguageInput } from 'shiki/core';
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
 
-/** A token of code. */
 export interface CodeToken {
   readonly content: string;
-  /** A class name of the style sheet. */
   readonly className: string;
 }
 
@@ -38,15 +36,11 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Shiki's name for the language that `tsx.mjs` contains. */
 const GRAMMARS: Readonly<Record<string, string>> = { typescript: 'tsx' };
 
-/**
- * Milliseconds for one line of hostile code. The first line of a language also compiles its grammar, which took over half a second, Shiki's
- * default, on a busy machine; the code then stayed plain.
- */
+/** Per line of hostile code. A first line also compiles the grammar; with Shiki's default of 500 ms it stayed plain. */
 const LINE_LIMIT_MS = 10_000;
 
 let highlighter: Promise<HighlighterCore> | undefined;
 
-/** Returns the tokens of code by line, or undefined for an unknown language. */
 export async function highlightCode(
   text: string,
   language: string,

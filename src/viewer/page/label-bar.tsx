@@ -9,7 +9,6 @@ const BUTTONS: readonly (readonly [LabelTarget, string])[] = [
   ['skip', 's'],
 ];
 
-/** Shows the label of the chosen call. If no call is chosen, it shows the label of the run. */
 export function LabelBar({ labels }: { readonly labels: Labels }): ReactElement {
   const { call, target } = labels;
   return (

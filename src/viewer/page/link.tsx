@@ -3,7 +3,6 @@ import type { MouseEvent, ReactElement, ReactNode } from 'react';
 import { formatRoute, type Route } from './route.ts';
 import { goTo } from './use-route.ts';
 
-/** A link within the page. A plain click does not reload the document. */
 export function Link(props: {
   readonly to: Route;
   readonly className?: string;

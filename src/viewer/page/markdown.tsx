@@ -8,10 +8,8 @@ const MAX_CHARS = 20_000;
 const MAX_DEPTH = 12;
 
 /**
- * Renders Markdown with an allow-list of elements: headings, paragraphs, lists, tables, code and emphasis. Links, pictures and HTML are
- * shown as text with their address. Nothing from a run can therefore be clicked or loaded.
- *
- * @param text  a safe text (`safeText`)
+ * Renders an allow-list of elements. Links, pictures and HTML are shown as text with their address, so nothing from a
+ * run can be clicked or loaded. `text` is safe (`safeText`).
  */
 export function Markdown({ text }: { readonly text: string }): ReactElement {
   const tokens = useMemo(() => tokensOf(text), [text]);

@@ -6,7 +6,6 @@ import type { ListedRow, SourceRow } from '../server/api-shapes.ts';
 import { ApiError } from './api.ts';
 import type { RecordPages } from './record-pages.ts';
 
-/** Explains why a page is empty and what the user can do. */
 export function Notice(props: { readonly title: string; readonly children?: ReactNode }): ReactElement {
   return (
     <div className="notice" role="status">
@@ -16,7 +15,6 @@ export function Notice(props: { readonly title: string; readonly children?: Reac
   );
 }
 
-/** Shows an error, how to fix it, and a button to retry. */
 export function ErrorNotice(props: { readonly error: Error; readonly onRetry: () => void }): ReactElement {
   const { error } = props;
   return (
@@ -32,7 +30,6 @@ export function ErrorNotice(props: { readonly error: Error; readonly onRetry: ()
   );
 }
 
-/** Shows an error in one line, above content that is still valid. */
 export function ErrorBanner(props: { readonly error: Error; readonly onRetry?: () => void }): ReactElement {
   return (
     <div className="banner bad" role="alert">
@@ -48,7 +45,6 @@ export function ErrorBanner(props: { readonly error: Error; readonly onRetry?: (
   );
 }
 
-/** States what cannot be read and why. Once dismissed, it stays away until the browser tab is closed. */
 function DamageNotice(props: { readonly place?: string; readonly text: string }): ReactElement | null {
   const text = safeText(props.text);
   const key = `coxswain damage ${props.place ?? ''} ${text}`;
@@ -72,7 +68,6 @@ function DamageNotice(props: { readonly place?: string; readonly text: string })
   );
 }
 
-/** Shows the problems of all sources. */
 export function SourceProblems({ sources }: { readonly sources: readonly SourceRow[] }): ReactElement {
   return (
     <>
@@ -94,7 +89,6 @@ function fixOf(error: Error): string {
   return error instanceof ApiError && error.fix !== undefined ? safeText(error.fix) : '';
 }
 
-/** States which part of a damaged run is missing. */
 export function RunDamage({
   pages,
   run,

@@ -25,7 +25,6 @@ export function clockText(ms: number): string {
   return ms > 0 ? clock.format(ms) : '';
 }
 
-/** Formats a date and time with the year and seconds. */
 export function fullTimeText(ms: number): string {
   return ms > 0 ? full.format(ms) : 'time not known';
 }

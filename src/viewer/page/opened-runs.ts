@@ -6,7 +6,6 @@ const MAX_RUNS = 2_000;
 
 let openedKeys: Set<string> | undefined;
 
-/** Returns true if the run was opened in this browser. */
 export function wasOpened(run: RunAddress): boolean {
   return load().has(runKey(run));
 }

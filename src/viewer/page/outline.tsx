@@ -12,14 +12,11 @@ import type { Rows } from './rows.ts';
 import { baseName, runRouteOf, stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 
-/** Maximum number of entries per part. */
 const MAX_ENTRIES = 100;
 const DEAREST = 5;
 
-/** What the side panel shows besides the state of the run: an advice text, a pattern, or nothing. */
 export type Noticed = { readonly mark: AdviceMark } | { readonly span: PatternSpan } | { readonly state: true };
 
-/** The outline of a run: its prompts, changed files, last check, patterns, advice, dearest steps and related runs. Only parts with entries are shown. */
 export function Outline(props: {
   readonly answer: RunAnswer;
   readonly rows: Rows;
@@ -102,7 +99,6 @@ function placeOf(call: number, calls: number): { readonly at?: number } {
   return call <= calls ? { at: call } : {};
 }
 
-/** Returns the dearest steps, the dearest first. */
 function dearestOf(rows: readonly RunRow[]): readonly RunRow[] {
   const paid = rows.filter(({ costUsd }) => costUsd !== undefined);
   return paid.toSorted((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0)).slice(0, DEAREST);
@@ -111,7 +107,6 @@ function dearestOf(rows: readonly RunRow[]): readonly RunRow[] {
 function Part<Value>(props: {
   readonly name: string;
   readonly of: readonly Value[];
-  /** Number of entries that the server left out. */
   readonly leftOut?: number;
   readonly children: (value: Value) => ReactElement;
 }): ReactElement | null {
@@ -131,7 +126,6 @@ function Part<Value>(props: {
 
 function Entry(props: {
   readonly onClick: () => void;
-  /** The call at the entry. */
   readonly at?: number;
   readonly className?: string;
   readonly title?: string;
@@ -146,7 +140,6 @@ function Entry(props: {
   );
 }
 
-/** A changed file with its first edit, and the first check that failed after it. */
 function FileEntry(props: { readonly file: ChangedFile; readonly onGo: (seq: number) => void }): ReactElement {
   const { onGo } = props;
   const { firstEdit, firstFailure, path } = props.file;

@@ -6,7 +6,6 @@ import { safeImage } from './safe-image.ts';
 import { safeLine } from './safe-text.ts';
 import { isCut, isObject, type ShownPicture } from './text-of.ts';
 
-/** Renders a picture of the run. A large picture is fetched when the user asks for it. */
 export function Picture(props: { readonly picture: ShownPicture; readonly seq: number }): ReactElement {
   const { fetchWhole } = useContext(FoldedTextContext);
   const { data, mediaType } = props.picture;

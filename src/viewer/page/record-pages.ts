@@ -1,12 +1,9 @@
 import type { Problem, RecordsAnswer } from '../server/api-shapes.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 
-/** Number of records per page. One page is one request. */
 export const PAGE_RECORDS = 200;
-/** Maximum number of pages in memory. */
 export const MAX_PAGES = 12;
 
-/** Fetches records starting at `from`. */
 export type LoadRecords = (query: { readonly from: number; readonly limit: number }) => Promise<RecordsAnswer>;
 
 interface Page {
@@ -15,11 +12,7 @@ interface Page {
   readonly ends: Map<string, number>;
 }
 
-/**
- * The loaded part of a run: pages of `PAGE_RECORDS` records around the view. The least recently used pages are dropped.
- *
- * Cost: memory for `MAX_PAGES` pages.
- */
+/** Pages of records around the view. The least recently used pages are dropped. */
 export class RecordPages {
   readonly #load: LoadRecords;
   readonly #onFault: (error: unknown) => void;
@@ -39,7 +32,6 @@ export class RecordPages {
     this.#onFault = onFault;
   }
 
-  /** A version number that changes whenever the content changes. */
   readonly version = (): number => this.#version;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -47,17 +39,14 @@ export class RecordPages {
     return () => this.#listeners.delete(listener);
   };
 
-  /** The highest known `seq`. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
 
-  /** Number of pages in memory. */
   get size(): number {
     return this.#pages.size;
   }
 
-  /** Returns the record at `seq`. Undefined if it is not loaded or does not exist. */
   at(seq: number): TrajectoryRecord | undefined {
     return this.#pages.get(pageOf(seq))?.records.get(seq);
   }
@@ -71,7 +60,6 @@ export class RecordPages {
     return this.#pages.has(pageOf(seq));
   }
 
-  /** Returns the `seq` of the result of the call that started at `seq`, if loaded. */
   endOf(callId: string, seq: number): number | undefined {
     for (const page of [pageOf(seq), pageOf(seq) + 1]) {
       const end = this.#pages.get(page)?.ends.get(callId);
@@ -89,7 +77,6 @@ export class RecordPages {
     }
   }
 
-  /** Resolves once the page of `seq` is loaded. @throws the error of the request */
   ensure(seq: number): Promise<void> {
     return seq < 0 || seq > this.#lastSeq ? Promise.resolve() : this.#ensurePage(pageOf(seq));
   }
@@ -112,7 +99,6 @@ export class RecordPages {
     this.#notify();
   }
 
-  /** Replaces a truncated record by the complete one. */
   replace(record: TrajectoryRecord): void {
     const page = this.#pages.get(pageOf(record.seq));
     if (page === undefined) return;
@@ -120,7 +106,6 @@ export class RecordPages {
     this.#notify();
   }
 
-  /** Drops all pages, so that they are fetched again. */
   clear(): void {
     this.#pages.clear();
     this.#notify();

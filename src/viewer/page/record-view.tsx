@@ -21,17 +21,12 @@ import { textOf, withoutBlankLines, type ShownText } from './text-of.ts';
 
 const MAX_TITLE_CHARS = 200;
 
-/** Renders one row of the conversation. */
 export const RecordView = memo(function RecordView(props: {
   readonly row: RunRow;
   readonly record: TrajectoryRecord;
-  /** For a call: the record of its result. */
   readonly end: TrajectoryRecord | undefined;
-  /** False for a call that is shown as one line. */
   readonly isOpen: boolean;
-  /** The label of the call. */
   readonly label: string | undefined;
-  /** For advice: the advice with its outcome. */
   readonly advice: AdviceMark | undefined;
   /** CSS classes: `is-selected`, `is-stuck` (inside a stuck pattern), `is-evidence` (evidence of advice). */
   readonly marks: string;
@@ -85,7 +80,6 @@ export const RecordView = memo(function RecordView(props: {
   );
 });
 
-/** The cost of a turn, at the right edge. */
 export function Cost({ usd }: { readonly usd: number | undefined }): ReactElement {
   return <span className="turn-cost">{usd === undefined || usd === 0 ? '' : costText(usd)}</span>;
 }
@@ -185,7 +179,6 @@ function Block(props: PartProps & { readonly block: StoredContentBlock }): React
   }
 }
 
-/** A thought is one line until it is opened. */
 function Thought(props: Omit<PartProps, 'role'> & { readonly shown: ShownText }): ReactElement | null {
   const text = props.shown.text.trim();
   if (text === '') return null;
@@ -197,7 +190,6 @@ function Thought(props: Omit<PartProps, 'role'> & { readonly shown: ShownText })
   );
 }
 
-/** A prompt begins with a heading; the words of the agent stand in full. */
 function Said({ part, role, seq, shown }: PartProps & { readonly shown: ShownText }): ReactElement | null {
   if (role === 'assistant') return <FoldedText shown={shown} seq={seq} part={part} isMarkdown isWhole />;
   const command = slashCommand(shown.text);
@@ -223,7 +215,6 @@ function Said({ part, role, seq, shown }: PartProps & { readonly shown: ShownTex
   );
 }
 
-/** Renders an event of the run, or a fault of coxswain, in one line. */
 function EventView({ payload }: { readonly payload: ToldPayload }): ReactElement {
   const [title, text] = sentenceOf(payload);
   return (
@@ -234,7 +225,6 @@ function EventView({ payload }: { readonly payload: ToldPayload }): ReactElement
   );
 }
 
-/** Renders a pattern that was flagged or cleared. */
 function PatternView(props: { readonly pattern: TrajectoryPattern; readonly isCleared: boolean }): ReactElement {
   const { pattern, isCleared } = props;
   const subjectText = pattern.subject === undefined ? '' : ` (${safeLine(pattern.subject)})`;

@@ -13,7 +13,6 @@ export type Route =
       /** Shows the bar for labels. After a label, the next unlabelled flag in the runs with these filters opens. */
       readonly label?: RunFilters;
     }
-  /** Two runs aligned. */
   | { readonly page: 'compare'; readonly a?: string; readonly b?: string }
   /** A call (1-based) of a run. It redirects to the call. Without a source, all sources are searched for the run. */
   | {
@@ -80,7 +79,6 @@ export function formatRoute(route: Route): string {
   return text === '' ? '/' : `/?${text}`;
 }
 
-/** Returns the key of a run for use in addresses. */
 export function runKey({ source, runId }: RunAddress): string {
   return `${source}/${runId}`;
 }

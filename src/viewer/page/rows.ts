@@ -1,11 +1,8 @@
 import type { RunRow } from '../server/api-shapes.ts';
 
-/** Minimum number of calls that are folded into one line. */
 const MIN_CALLS = 3;
-/** Maximum number of earlier rows searched for the call of a result. */
 const MAX_BACK = 200;
 
-/** The rows of a run that are known, in order. */
 export class Rows {
   readonly list: readonly RunRow[];
 
@@ -13,7 +10,6 @@ export class Rows {
     this.list = list;
   }
 
-  /** Returns these rows with those from an index on replaced. */
   replaceFrom(index: number, rows: readonly RunRow[]): Rows {
     return new Rows([...this.list.slice(0, index), ...rows]);
   }
@@ -25,7 +21,6 @@ export class Rows {
     return at < 0 ? this.list.length : from + at;
   }
 
-  /** The last record of the last rows; -1 without rows. */
   get lastSeq(): number {
     return Math.max(-1, ...this.list.slice(-MAX_BACK).map(({ end, seq }) => end ?? seq));
   }
@@ -48,12 +43,10 @@ export class Rows {
     return 0;
   }
 
-  /** Returns the first record of a call. */
   seqOf(call: number): number | undefined {
     return this.list.find((row) => row.call === call)?.seq;
   }
 
-  /** Returns the next or previous row of a kind, without the row at `seq`. */
   find(seq: number, direction: 1 | -1, isWanted: (row: RunRow) => boolean): RunRow | undefined {
     return direction === 1
       ? this.list.find((row) => row.seq > seq && isWanted(row))
@@ -72,14 +65,12 @@ export class Rows {
   }
 }
 
-/** Consecutive rows that are shown as one line. */
 export interface Fold {
   /** Calls equal to the one before them, calls that failed in the same way as the one before them, or calls that read. */
   readonly why: 'equal' | 'failure' | 'reads';
   readonly rows: readonly RunRow[];
 }
 
-/** What the conversation shows: a row, or the line of a fold. */
 export type Item = { readonly row: RunRow } | { readonly fold: Fold; readonly isOpen: boolean };
 
 /** Returns the rows, with the series of equal calls, equal failures and reads folded. @param kept  calls that stay visible */
@@ -106,7 +97,6 @@ export function foldRows(rows: readonly RunRow[], kept: ReadonlySet<number>): re
   return shown;
 }
 
-/** Returns the items to show. An open fold is followed by its rows. */
 export function itemsOf(shown: readonly (RunRow | Fold)[], isOpen: (fold: Fold) => boolean): readonly Item[] {
   return shown.flatMap((part): readonly Item[] => {
     if (!('why' in part)) return [{ row: part }];

@@ -30,7 +30,6 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 const ADVICE: Readonly<Record<string, string>> = { any: 'any advice', ignored: 'ignored by the agent' };
 
-/** The filters with counts, the names of the filters, and functions that format their values. */
 const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => string])[] = [
   ['project', 'project', baseName],
   ['status', 'status', (value) => STATUS[value] ?? value],
@@ -52,13 +51,11 @@ function warningText(key: string): string {
 /** The filters that are always shown. The others appear once they are set or added. */
 const ALWAYS: ReadonlySet<string> = new Set(['project', 'status', 'model', 'agent', 'pattern']);
 
-/** The filter bar of a page. All filters are part of the page's address. */
 export function RunFiltersBar(props: {
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
   readonly facets: Facets | undefined;
   readonly status: string;
-  /** Returns the route with other filters. */
   readonly to: (filters: RunFilters) => Route;
   readonly children?: ReactElement;
 }): ReactElement {
@@ -145,20 +142,17 @@ export function RunFiltersBar(props: {
   );
 }
 
-/** Returns a function that shortens the tasks of the filter as titles. */
 function taskTitle(facets: Facets | undefined): (task: string) => string {
   const titles = titlesOf(facets?.task.map(([task]) => task) ?? [], MAX_CHARS);
   return (task) => titles.get(task) ?? task;
 }
 
-/** Renders one filter with its values and their numbers of runs. */
 function FilterSelect(props: {
   readonly name: FilterName;
   readonly label: string;
   readonly wordOf: (value: string) => string;
   readonly values: readonly (readonly [string, number])[];
   readonly value: string;
-  /** True if the user has just added the filter. */
   readonly isNew?: boolean;
   readonly onSet: (name: FilterName, value: string) => void;
 }): ReactElement {

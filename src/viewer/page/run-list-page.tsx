@@ -24,7 +24,6 @@ import { type RunListState, useRunList } from './use-run-list.ts';
 const ROW_PX = 52;
 const HEADING_PX = 32;
 const GROUP_WORDS: Readonly<Record<RunGroup, string>> = { needs: 'Needs you', running: 'Running', done: 'Done' };
-/** Scroll positions of lists, which are restored when the user comes back. */
 const places = new LruMap<{ readonly top: number; readonly current: number }>(20);
 const NO_LABELS: readonly LabelRow[] = [];
 const LOST = new ApiError(0, {
@@ -35,11 +34,9 @@ const LOST = new ApiError(0, {
 /** The next page is requested when the view is this many rows from the end. */
 const AHEAD = 60;
 
-/** Shows the runs that match the filters of the address. */
 export function RunListPage(props: {
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
-  /** Reloads the list of sources. */
   readonly onSource: () => void;
 }): ReactElement {
   const { filters, sources } = props;
@@ -101,7 +98,6 @@ const GROUPINGS = [
   ['pattern', 'By pattern'],
 ] as const;
 
-/** Links to the outcomes by task and by pattern, and back to the runs. */
 function GroupLinks({ filters }: { readonly filters: RunFilters }): ReactElement {
   // Runs and groups have different orders.
   const { group, order: _order, sort: _sort, ...rest } = filters;
@@ -316,7 +312,6 @@ function useListKeys(list: {
 
 const TASK_CHARS = 160;
 
-/** The columns after the task. Those with a name can be sorted by it. */
 const COLUMNS = [
   ['Runs', 'runs'],
   ['Succeeded'],
@@ -326,7 +321,6 @@ const COLUMNS = [
   ['Cost', 'cost'],
 ] as const;
 
-/** Shows the matching runs by task or pattern: their outcomes, and a link to compare them. */
 function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement {
   const { error, reload, value } = useTasks(filters);
   if (error !== undefined && value === undefined) return <ErrorNotice error={error} onRetry={reload} />;
@@ -345,7 +339,6 @@ function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement 
   );
 }
 
-/** Loads the matching runs by task or pattern. */
 function useTasks({ group, order, sort, ...rest }: RunFilters): Loaded<TasksAnswer> {
   const isTaskOrder = COLUMNS.some(([, name]) => name === sort);
   const filters = { ...rest, ...(isTaskOrder ? present({ sort }) : {}), ...present({ order }) };
@@ -355,7 +348,6 @@ function useTasks({ group, order, sort, ...rest }: RunFilters): Loaded<TasksAnsw
   return loaded;
 }
 
-/** The table of tasks or patterns, with a link to compare a failed run with a successful one. */
 function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filters: RunFilters }): ReactElement {
   const { filters, tasks } = props;
   const { group: by, order: _order, sort: _sort, ...rest } = filters;
@@ -411,7 +403,6 @@ function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filter
   );
 }
 
-/** The comparison of a failed run with a successful one, or of any two. */
 function pairOf({ named }: TaskGroup): Route {
   const [a, b] = [named.at(-1), named[0]];
   return { page: 'compare', ...present({ a: a && runKey(a), b: b && runKey(b) }) };

@@ -18,10 +18,8 @@ import { goTo } from './use-route.ts';
 
 const LEAD_CHARS = 10;
 const MAX_ID_CHARS = 28;
-/** Number of patterns that fit into a row. */
 const MAX_PATTERNS = 2;
 
-/** Renders one run of the list. */
 export const RunListRow = memo(function RunListRow(props: {
   readonly place: PlacedRun;
   readonly top: number;
@@ -109,7 +107,6 @@ export const RunListRow = memo(function RunListRow(props: {
   );
 });
 
-/** Changed files, the last check and the last words of a run, as far as they are known. */
 function lineOf({ changed, check, childCount, lastWords, wasted }: ListedRow): string {
   const more = changed === undefined ? 0 : changed.count - changed.names.length;
   const parts = [
@@ -147,7 +144,6 @@ function fromMatch(snippet: string, find = ''): string {
   return Number.isFinite(firstIndex) ? snippet.slice(Math.max(0, firstIndex - LEAD_CHARS)).toWellFormed() : snippet;
 }
 
-/** Shows the patterns of a run, the pattern of the filter first. */
 function PatternTags({ run, wanted }: { readonly run: ListedRow; readonly wanted: string | undefined }): ReactElement {
   const kinds = (run.patterns ?? []).toSorted((a, b) => Number(b === wanted) - Number(a === wanted));
   const otherKinds = kinds.slice(MAX_PATTERNS).map(patternName);
@@ -181,12 +177,10 @@ function AdviceCount({ all, unsaid }: { readonly all: number; readonly unsaid: n
 
 /** The state of a run in words. Every place of the page uses it, so no two places contradict each other. */
 export interface RunStateWords {
-  /** The colour. */
   readonly className: '' | 'good' | 'bad' | 'live' | 'stuck';
   readonly text: string;
   /** Why, in one clause; empty if the text says all. */
   readonly reason: string;
-  /** Filters that select the runs in the same state. */
   readonly filters: RunFilters;
 }
 

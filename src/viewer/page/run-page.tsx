@@ -33,7 +33,6 @@ import { useRunModel, type RunModel } from './use-run-model.ts';
 
 type RunRoute = Extract<Route, { page: 'run' }>;
 
-/** Shows one run: its strip, its last answer, what was found in it, its outline and its conversation. */
 export function RunPageView({ route }: { readonly route: RunRoute }): ReactElement {
   const model = useRunModel(route.run, route.at ?? 0);
   useEffect(() => {
@@ -292,7 +291,6 @@ function useShownPlace(
   }, [selected, isKnown, rows, handle, onSelect]);
 }
 
-/** The advice or the pattern that was clicked, if any, and the state of the run at the chosen call. */
 function SidePanel(
   props: CardProps & {
     readonly noticed: Noticed;
@@ -314,7 +312,6 @@ function SidePanel(
   );
 }
 
-/** The last answer of the agent in full. */
 function LastAnswerView(props: { readonly answer: LastAnswer; readonly onGo: (seq: number) => void }): ReactElement {
   const { seq, text } = props.answer;
   return (
@@ -327,7 +324,6 @@ function LastAnswerView(props: { readonly answer: LastAnswer; readonly onGo: (se
   );
 }
 
-/** Whether the page stays at the end of a growing run, and how many rows have arrived since it stopped. */
 interface Following {
   readonly isFollowing: boolean;
   readonly waiting: number;
@@ -335,10 +331,8 @@ interface Following {
   readonly pause: () => void;
 }
 
-/** @param startsAtEnd  if true, the page follows from the start */
 function useFollowing(startsAtEnd: boolean, count: number): Following {
   const [isFollowing, setFollowing] = useState(startsAtEnd);
-  /** Number of rows when it last stopped following. */
   const [heldCount, setHeldCount] = useState<number>();
   const latest = useRef({ count, isFollowing });
   latest.current = { count, isFollowing };
@@ -375,7 +369,6 @@ function isShown(record: TrajectoryRecord | undefined, words: readonly string[])
   return words.some((word) => text.includes(word));
 }
 
-/** Returns true if a value of the record was truncated. */
 function isTruncated(record: TrajectoryRecord | undefined): boolean {
   return record !== undefined && JSON.stringify(record.payload).includes('"$cut"');
 }
@@ -384,7 +377,6 @@ function focusFind(): void {
   document.querySelector<HTMLInputElement>('.actions input[type=search]')?.focus();
 }
 
-/** Shows a text that disappears after a while. */
 function useToast(): readonly [string | undefined, (text: string) => void] {
   const [text, setText] = useState<string | undefined>();
   useEffect(() => {

@@ -5,7 +5,6 @@ import { runStory, type StoryPiece } from '../../core/facts/run-story.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { safeLine } from './safe-text.ts';
 
-/** States what was found in the run: where it got stuck, what that cost, the advice, and whether it helped. Empty without a finding. */
 export function RunStory(props: {
   readonly answer: RunAnswer;
   readonly onGo: (seq: number) => void;
@@ -30,7 +29,6 @@ export function RunStory(props: {
   );
 }
 
-/** Returns the four sentences about a run. */
 export function storyOf({ overview, run }: RunAnswer): ReturnType<typeof runStory> {
   return runStory({ ...overview, calls: run.calls, ...present({ errorLine: run.errorLine }) });
 }

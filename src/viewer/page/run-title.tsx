@@ -17,14 +17,12 @@ import { textOf } from './text-of.ts';
 import { useLoaded } from './use-loaded.ts';
 import { placeInList } from './use-run-list.ts';
 
-/** Shows the title, the outcome and the actions of a run. */
 export function RunTitle({
   answer,
   label,
   children,
 }: {
   readonly answer: RunAnswer;
-  /** The label of the run. */
   readonly label: string | undefined;
   readonly children: ReactNode;
 }): ReactElement {
@@ -84,7 +82,6 @@ export function RunTitle({
   );
 }
 
-/** Links to the previous and next run of the list. */
 function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
   const place = placeInList(run);
   if (place === undefined) return null;
@@ -109,7 +106,6 @@ function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
 
 const MASKED = /\[REDACTED:([a-z0-9-]{1,40})/g;
 
-/** Writes the run as one file, after it has shown what was masked in it. */
 function ShareButton({ run }: { readonly run: RunAddress }): ReactElement {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -146,7 +142,6 @@ function ShareDialog({ run, onClose }: { readonly run: RunAddress; readonly onCl
   );
 }
 
-/** Lists the secrets that the file has only as marks. */
 function Masked({ page }: { readonly page: string }): ReactElement {
   const counts = new Map<string, number>();
   for (const [, rule = ''] of page.matchAll(MASKED)) counts.set(rule, (counts.get(rule) ?? 0) + 1);
@@ -172,9 +167,7 @@ function Masked({ page }: { readonly page: string }): ReactElement {
   );
 }
 
-/** Buttons that copy the link to the view, and the chosen row or the summary of the run as Markdown. */
 export function CopyButtons(props: {
-  /** The seq of the chosen row. */
   readonly selected: number | undefined;
   readonly pages: RecordPages;
   readonly answer: RunAnswer;
@@ -210,11 +203,9 @@ export function CopyButtons(props: {
   );
 }
 
-/** Longer texts are truncated. */
 const MAX_CHARS = 4_000;
 const HEADINGS = { ok: 'Result:', failed: 'It failed:', refused: 'It was refused:', cancelled: 'It was cancelled:' };
 
-/** Formats a row as Markdown: the call or message, and the result. @param link  link to the row */
 function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: string): string {
   const { payload, seq } = record;
   const parts = [`### Record ${seq}, \`${payload.kind}\``, `<${link}>`];
@@ -234,7 +225,6 @@ function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: string):
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Formats the title of a run and its four sentences as Markdown. @param link  link to the run */
 function storyMarkdown(answer: RunAnswer, link: string): string {
   const { runId, task } = answer.run;
   const sentences = storyOf(answer).map(
@@ -253,7 +243,6 @@ function fenceText(text: string): string {
   return `${fence}\n${text.slice(0, MAX_CHARS).toWellFormed()}${leftOutText}\n${fence}`;
 }
 
-/** A search box for words in a run. Enter goes to the next match and Shift-Enter to the previous one. Escape leaves the box. */
 export function FindBox(props: {
   readonly find: string | undefined;
   readonly onFind: (find: string, direction: 1 | -1) => void;

@@ -1,21 +1,14 @@
 import type { ListedRow } from '../server/api-shapes.ts';
 import { runKey } from './route.ts';
 
-/** A run in the list. */
 export interface PlacedRun {
   readonly run: ListedRow;
-  /** 0 for a root, 1 for a child of a root, and so on. */
   readonly depth: number;
-  /** Number of descendants in the list. */
   readonly children: number;
   readonly isOpen: boolean;
 }
 
-/**
- * Puts child runs below their parents. The order of the list stays. A child whose parent is not listed is a root.
- *
- * @param closed  keys of runs whose children are hidden
- */
+/** The order of the list stays. A child whose parent is not listed is a root. */
 export function placeRuns(rows: readonly ListedRow[], closed: ReadonlySet<string>): readonly PlacedRun[] {
   const keys = new Set(rows.map(runKey));
   const below = new Map<string, ListedRow[]>();

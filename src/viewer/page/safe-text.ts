@@ -1,6 +1,5 @@
 import { safeText } from '../../core/base/printable.ts';
 
-/** Applies `safeText` and puts the result on one line. */
 export function safeLine(text: string): string {
   return safeText(text)
     .replaceAll(/\s*\n\s*/g, ' ⏎ ')

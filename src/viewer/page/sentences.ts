@@ -7,10 +7,8 @@ import { fullTimeText, spanText } from './number-text.ts';
 
 type ToldKind = KindsThat<{ readonly row: 'event' | 'fault' }>;
 
-/** A payload that is shown as a sentence. */
 export type ToldPayload = PayloadOf<ToldKind>;
 
-/** A title and a text. */
 type Sentence = readonly [string, string];
 
 /** Sentences for kinds of which the fields alone say too little. */
@@ -52,13 +50,11 @@ function joinParts(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(' · ');
 }
 
-/** Returns true if a payload is shown as a sentence. */
 export function isTold(payload: TrajectoryPayload): payload is ToldPayload {
   const row = rowOf(payload);
   return row === 'event' || row === 'fault';
 }
 
-/** Returns the sentence for an event of the run or a fault of coxswain. */
 export function sentenceOf(payload: ToldPayload): Sentence {
   // The cast is safe: each entry is stored under its own kind.
   const sentence = SENTENCES[payload.kind] as ((payload: ToldPayload) => Sentence) | undefined;

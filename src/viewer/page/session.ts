@@ -5,7 +5,6 @@ const WANTED = 'coxswain-wanted';
 /** How long an address is kept that was opened without a session. It is restored if a session starts within this time. */
 const WANTED_MS = 10 * 60_000;
 
-/** Stores the address that was opened without a session. */
 export function keepAddress(): void {
   try {
     localStorage.setItem(WANTED, JSON.stringify([Date.now(), location.pathname + location.search]));
@@ -14,7 +13,6 @@ export function keepAddress(): void {
   }
 }
 
-/** Returns the stored address if it is recent, and removes it. */
 function takeAddress(): string | undefined {
   try {
     const storedValue: unknown = JSON.parse(localStorage.getItem(WANTED) ?? 'null');
@@ -28,11 +26,7 @@ function takeAddress(): string | undefined {
   }
 }
 
-/**
- * Removes the token from the address, and exchanges it for a cookie that scripts cannot read.
- *
- * @returns an error in one sentence, or undefined
- */
+/** Exchanges the token in the address for a cookie that scripts cannot read. Returns an error in one sentence. */
 export async function openSession(): Promise<string | undefined> {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
   if (token === null) return undefined;

@@ -3,13 +3,11 @@ import type { ReactElement } from 'react';
 import type { RunFilters } from './api.ts';
 import { goTo } from './use-route.ts';
 
-/** Returns the value of `aria-sort` for a column. @param initial  the name of the order without a filter */
 export function sortedBy(filters: RunFilters, name: string, initial = 'group'): 'ascending' | 'descending' | 'none' {
   if ((filters.sort ?? initial) !== name) return 'none';
   return filters.order === 'asc' ? 'ascending' : 'descending';
 }
 
-/** Sorts by a column. A second click reverses the order. */
 export function SortButton(props: {
   readonly filters: RunFilters;
   readonly name: string;
@@ -42,7 +40,6 @@ const ORDERS = [
   ['lasted', 'Longest'],
 ] as const;
 
-/** The orders of the list. A second click reverses an order. */
 export function SortHead({ filters }: { readonly filters: RunFilters }): ReactElement {
   return (
     <div className="run-head" role="group" aria-label="Order">

@@ -9,7 +9,6 @@ import type { Rows } from './rows.ts';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 
-/** Shows the state of the run after the chosen call. The arrow keys move from call to call. */
 export function StatePanel(props: {
   readonly run: RunAddress;
   readonly rows: Rows;
@@ -95,7 +94,6 @@ export function StatePanel(props: {
   );
 }
 
-/** Shows the model request of the chosen call's turn. */
 function Seen({ request }: { readonly request: SeenRequest }): ReactElement {
   const { messages, modelId, systemChars, toolCount, tools } = request;
   const sizes = [countOf(messages, 'message'), `${countOf(systemChars, 'character')} of instructions`];

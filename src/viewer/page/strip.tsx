@@ -5,12 +5,10 @@ import type { Overview } from '../server/api-shapes.ts';
 import { clockText, costText } from './number-text.ts';
 
 const HEIGHT = 28;
-/** Number of columns. Each is at least as wide as the strip's width on a small screen divided by this. */
 const COLUMNS = 240;
 /** A click this far from a mark, as a share of the width, goes to the mark. */
 const REACH = 0.008;
 
-/** The run as one strip: cost as height, failures, patterns, advice and prompts. A click goes to the nearest mark or record. */
 export function Strip(props: {
   readonly overview: Overview;
   readonly selected: number | undefined;
@@ -98,7 +96,6 @@ export function Strip(props: {
   );
 }
 
-/** Returns the horizontal position of a pointer: 0 is the left edge, 1 the right edge. */
 function shareOf(event: MouseEvent): number {
   const { left, width } = event.currentTarget.getBoundingClientRect();
   return Math.max(0, Math.min(1, (event.clientX - left) / Math.max(1, width)));
@@ -124,13 +121,11 @@ function columnsOf({ buckets, costUsd, errors: failed, nextSeq, seqsPerBucket, t
   return columns.map(({ cost, errors }) => ({ cost: cost / most, errors }));
 }
 
-/** The records to which a click near them goes. */
 function marksOf({ advice, patterns, prompts }: Overview): readonly number[] {
   const places = patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq);
   return [...places, ...[...advice, ...prompts].map(({ seq }) => seq)];
 }
 
-/** Returns the time, the call, and the tokens and cost until a record. */
 function placeText(overview: Overview, seq: number | undefined): string {
   if (seq === undefined) return '';
   const bucket = Math.min(overview.buckets - 1, Math.floor(seq / overview.seqsPerBucket));

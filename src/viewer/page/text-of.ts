@@ -2,7 +2,6 @@ import { safeText } from '../../core/base/printable.ts';
 import type { CutText } from '../server/api-shapes.ts';
 import { hasColours } from './ansi-text.tsx';
 
-/** A value of a record as safe text. */
 export interface ShownText {
   readonly text: string;
   /** Length of the whole text, if `text` is only a preview. */
@@ -11,12 +10,10 @@ export interface ShownText {
   readonly raw?: string;
 }
 
-/** Removes blank lines to save space. */
 export function withoutBlankLines(text: string): string {
   return text.replaceAll(/\n\s*\n/g, '\n');
 }
 
-/** Converts a stored value to text. A string is unchanged; any other value becomes JSON. */
 export function textOf(value: unknown): ShownText {
   if (typeof value === 'string') return shownText(value);
   if (isCut(value)) return { ...shownText(value.$cut.preview), cutFrom: value.$cut.chars };
@@ -31,7 +28,6 @@ function shownText(text: string): ShownText {
   return hasColours(text) ? { ...shown, raw: text } : shown;
 }
 
-/** Returns true if the value replaces a truncated value. */
 export function isCut(value: unknown): value is CutText {
   if (typeof value !== 'object' || value === null || !('$cut' in value)) return false;
   const placeholder: unknown = value.$cut;
@@ -43,14 +39,12 @@ export function isCut(value: unknown): value is CutText {
   );
 }
 
-/** A picture in the result of a call. */
 export interface ShownPicture {
   readonly mediaType: unknown;
   /** Base64 text, or a `CutText` if it was truncated. */
   readonly data: unknown;
 }
 
-/** Returns the text and the pictures of a result. */
 export function shownResult(value: unknown): { readonly shown: ShownText; readonly pictures: readonly ShownPicture[] } {
   const list: unknown = isObject(value) && Array.isArray(value['content']) ? value['content'] : value;
   const blocks: readonly unknown[] = Array.isArray(list) ? list : [list];
@@ -86,13 +80,11 @@ function textBlocks(value: unknown): string | undefined {
   return texts.join('\n');
 }
 
-/** The arguments of a call, split into the most important one and the rest. */
 export interface ShownArgs {
   /** One line: the only text argument, or the most important argument. */
   readonly headline: string;
   /** The name of the argument that `headline` shows completely, if there are other arguments. */
   readonly shownName?: string;
-  /** True if `headline` shows all arguments. */
   readonly isWhole: boolean;
 }
 
@@ -132,7 +124,6 @@ function shownHeadline(text: string, isAll: boolean): ShownArgs {
   return { headline: headlineText, isWhole: isAll && headlineText.length === text.trimEnd().length };
 }
 
-/** Returns true for a JSON object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

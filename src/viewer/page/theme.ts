@@ -1,7 +1,6 @@
 /** The theme setting. `auto` follows the operating system. */
 export type Theme = 'auto' | 'light' | 'dark';
 
-/** All settings, in the order in which the button switches them. */
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
 const KEY = 'coxswain-theme';
@@ -9,7 +8,6 @@ const system = matchMedia('(prefers-color-scheme: dark)');
 
 system.addEventListener('change', () => applyTheme(storedTheme()));
 
-/** Returns the stored setting. Default: `auto`. */
 export function storedTheme(): Theme {
   try {
     const name = localStorage.getItem(KEY);
@@ -19,7 +17,6 @@ export function storedTheme(): Theme {
   }
 }
 
-/** Applies a theme and stores it. */
 export function applyTheme(theme: Theme): void {
   document.documentElement.dataset['theme'] = theme === 'auto' ? (system.matches ? 'dark' : 'light') : theme;
   try {

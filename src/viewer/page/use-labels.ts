@@ -7,51 +7,34 @@ import { getLabels, putLabel, type RunAddress } from './api.ts';
 import type { Rows } from './rows.ts';
 import { asError, useLoaded } from './use-loaded.ts';
 
-/** The displayed words for labels. */
 export const LABEL_WORDS: Readonly<Record<LabelTarget, string>> = { stuck: 'stuck', ok: 'fine', skip: 'cannot say' };
-/** Maximum number of labelled calls that are marked per run. */
 const MAX_MARKS = 200;
 
-/** The labels of a run, and functions to change them. */
 export interface Labels {
-  /** The path of the labels file; undefined until it is known. */
   readonly file: string | undefined;
   /** The call that `setLabel` labels. Undefined if it labels the run. */
   readonly call: number | undefined;
-  /** The label of that call or of the run. */
   readonly target: LabelTarget | undefined;
-  /** The label of the run, and the number of labelled calls. Undefined without labels. */
   readonly summary: string | undefined;
-  /** Labels of calls, keyed by the `seq` of their first record. */
   readonly marks: ReadonlyMap<number, string>;
   /** The note of the label. Without a label, the note is kept for the next label. */
   readonly note: string;
   readonly setNote: (note: string) => void;
   /** Labels a call, by default the chosen one. If no call is chosen, it labels the run. Null removes the label. */
   readonly setLabel: (target: LabelTarget | null, call?: number) => void;
-  /** Returns the label of a call. */
   readonly labelOf: (call: number) => LabelTarget | undefined;
-  /** Restores the label that the last `setLabel` replaced. */
   readonly undo: () => void;
 }
 
-/** Callbacks to the page. */
 export interface LabelHooks {
   readonly say: (text: string) => void;
-  /** Called after a label was written. */
   readonly onLabelled: () => void;
-  /** Called after the last label was undone. */
   readonly onUndone: () => void;
 }
 
-/** The label that the last `setLabel` replaced. */
 let replacedLabel: { readonly id: string; readonly target: LabelTarget | null; readonly note: string } | undefined;
 
-/**
- * Loads the labels of one run from the labels file of the viewer.
- *
- * @param place.selected  `seq` of the chosen row; the call at or before it is labelled
- */
+/** @param place.selected  `seq` of the chosen row; the call at or before it is labelled */
 export function useLabels(
   run: RunAddress,
   { rows, selected }: { readonly rows: Rows; readonly selected: number | undefined },
@@ -117,12 +100,10 @@ export function useLabels(
   };
 }
 
-/** Returns the labels of a run and of its calls. */
 export function labelsOf(runId: string, labels: readonly LabelRow[]): readonly LabelRow[] {
   return labels.filter(({ id }) => id === runId || (id.startsWith(runId) && /^@\d+$/.test(id.slice(runId.length))));
 }
 
-/** Summarises the labels of a run in a few words. Undefined without labels. */
 export function labelText(labels: readonly LabelRow[], runId: string): string | undefined {
   const runLabel = labels.find(({ id }) => id === runId);
   const callLabelCount = labels.length - (runLabel === undefined ? 0 : 1);
@@ -133,7 +114,6 @@ export function labelText(labels: readonly LabelRow[], runId: string): string | 
   return words.length === 0 ? undefined : words.join(', ');
 }
 
-/** Returns the words of the labels of calls, by the seq of the call. The id of such a label is `RUN@CALL`. */
 function marksOf(labels: readonly LabelRow[], runId: string, rows: Rows): ReadonlyMap<number, string> {
   const callLabels = labels.filter(({ id }) => id !== runId).slice(0, MAX_MARKS);
   return new Map(

@@ -5,7 +5,6 @@ export interface Loaded<Value> {
   readonly value: Value | undefined;
   readonly error: Error | undefined;
   readonly isLoading: boolean;
-  /** Fetches the value again. */
   readonly reload: () => void;
 }
 
@@ -16,11 +15,7 @@ interface State<Value> {
   readonly isLoading: boolean;
 }
 
-/**
- * Fetches a value, and fetches it again whenever `key` changes. Responses for older keys are dropped.
- *
- * @param key  identifies the value; `load` is called once per key
- */
+/** Fetches a value again whenever `key` changes. Responses for older keys are dropped. */
 export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<State<Value>>({ key, value: undefined, error: undefined, isLoading: true });
   const [round, setRound] = useState(0);
@@ -56,7 +51,6 @@ export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loade
   };
 }
 
-/** Fetches a value again after a pause, until no runs are pending. */
 export function useReloadWhilePending(loaded: Loaded<{ readonly pending: number }>, pauseMs = 1_500): void {
   const { isLoading, reload, value } = loaded;
   const isPending = (value?.pending ?? 0) > 0;
@@ -67,7 +61,6 @@ export function useReloadWhilePending(loaded: Loaded<{ readonly pending: number 
   }, [isPending, isLoading, reload, pauseMs]);
 }
 
-/** Converts a thrown value to an error. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -5,12 +5,10 @@ import { formatRoute, parseRoute, type Route } from './route.ts';
 const listeners = new Set<() => void>();
 let cachedRoute: { readonly search: string; readonly route: Route } | undefined;
 
-/** Returns the current route. */
 export function useRoute(): Route {
   return useSyncExternalStore(subscribe, currentRoute);
 }
 
-/** Navigates to another route. With `replace`, it adds no history entry. */
 export function goTo(route: Route, { replace = false }: { readonly replace?: boolean } = {}): void {
   const path = formatRoute(route);
   if (path === location.pathname + location.search) return;

@@ -2,10 +2,8 @@ import { useEffect, useRef } from 'react';
 
 import { isTyping } from './is-typing.ts';
 
-/** The keyboard actions of a run page. */
 export interface RunKeys {
   readonly step: (direction: 1 | -1) => void;
-  /** Goes to the next or previous call. */
   readonly call: (direction: 1 | -1) => void;
   readonly find: (kind: 'error' | 'pattern' | 'advice' | 'text', direction: 1 | -1) => void;
   readonly toStart: () => void;
@@ -16,13 +14,10 @@ export interface RunKeys {
   readonly label: (target: 'stuck' | 'ok' | 'skip' | null) => void;
   readonly undo: () => void;
   readonly unfold: () => void;
-  /** Goes to the next or previous run of the list. */
   readonly neighbour: (direction: 1 | -1) => void;
-  /** Clears the choice of a row. */
   readonly leave: () => void;
 }
 
-/** Handles key presses while the page is shown, except in fields. */
 export function useRunKeys(keys: RunKeys): void {
   const latest = useRef(keys);
   latest.current = keys;

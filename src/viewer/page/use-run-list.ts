@@ -6,32 +6,25 @@ import { getRows, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
 import { asError } from './use-loaded.ts';
 
-/** The server's limit of rows per request. */
 const MAX_ROWS = 100;
-/** The delay before a request is repeated because data was not ready. */
 const RETRY_MS = 700;
 
-/** The loaded part of the run list. */
 export interface RunListState {
   readonly rows: readonly ListedRow[];
   readonly total: number;
   readonly groups: RunsAnswer['groups'] | undefined;
   readonly costUsd: number;
-  /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
   /** Number of runs that have not been read yet and may match. */
   readonly pending: number;
-  /** Undefined before the first response. */
   readonly facets: Facets | undefined;
   readonly isLoading: boolean;
   readonly error: Error | undefined;
   /** True if the viewer does not respond, so that the list may be outdated. */
   readonly isLost: boolean;
-  /** Number of new runs that the list does not contain yet. */
   readonly arrived: number;
   readonly more: () => void;
   readonly reload: () => void;
-  /** Fetches the extras of these rows. */
   readonly complete: (rows: readonly ListedRow[]) => void;
 }
 
@@ -50,10 +43,8 @@ interface State {
   readonly error: Error | undefined;
 }
 
-/** The key of the last list shown. */
 let lastKey: string | undefined;
 
-/** The position of a run in the last list shown. */
 export interface ListPlace {
   /** 1-based position. */
   readonly number: number;
@@ -73,7 +64,6 @@ export function placeInList(run: RunAddress): ListPlace | undefined {
   return { number: index + 1, total: list.total, before: list.rows[index - 1], next: list.rows[index + 1], filters };
 }
 
-/** The state of earlier lists, which is restored when the user comes back. */
 const lists = new LruMap<State>(8);
 
 const EMPTY: State = {
@@ -90,11 +80,6 @@ const EMPTY: State = {
   error: undefined,
 };
 
-/**
- * Loads the matching runs page by page, and updates their rows.
- *
- * @param onSource  called when the state of a source changes
- */
 export function useRunList(filters: RunFilters, onSource: () => void): RunListState {
   const key = JSON.stringify(filters);
   const [state, setState] = useState<State>(() => lists.get(key) ?? EMPTY);
@@ -243,11 +228,9 @@ interface ListEvents {
   readonly onRow: (row: ListedRow) => void;
   readonly onReset: () => void;
   readonly onSource: () => void;
-  /** Called when the connection is lost, and when it is back. */
   readonly onLost: (isLost: boolean) => void;
 }
 
-/** Listens to the change events of runs. */
 function useListEvents(handlers: ListEvents): void {
   useEffect(() => {
     const events = new EventSource('/api/events');
@@ -271,7 +254,6 @@ function useListEvents(handlers: ListEvents): void {
   }, [handlers]);
 }
 
-/** Appends rows. A row that is already in the list is not added again. */
 function appendRows(rows: readonly ListedRow[], nextRows: readonly ListedRow[]): readonly ListedRow[] {
   const listedKeys = new Set(rows.map(runKey));
   return [...rows, ...nextRows.filter((row) => !listedKeys.has(runKey(row)))];

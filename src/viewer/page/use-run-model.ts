@@ -10,20 +10,16 @@ import { asError } from './use-loaded.ts';
 
 /** The delay before an incomplete overview is requested again. It is short because the server waits too. */
 const OVERVIEW_MS = 20;
-/** The minimum interval between two updates of a growing run. */
 const REFRESH_MS = 2_000;
 
-/** A loaded run. */
 export interface RunModel {
   readonly answer: RunAnswer | undefined;
   readonly pages: RecordPages | undefined;
   readonly rows: Rows;
-  /** An error that prevents the run from being shown. */
   readonly error: Error | undefined;
   /** A problem of the run that is shown: a failed request, or a store that is locked or gone. */
   readonly trouble: Error | undefined;
   readonly reload: () => void;
-  /** Replaces a truncated record by the complete one. */
   readonly fetchWhole: (seq: number) => Promise<void>;
 }
 
@@ -33,11 +29,6 @@ interface State {
   readonly error: Error | undefined;
 }
 
-/**
- * Loads a run and follows it.
- *
- * @param at  the `seq` that is shown first
- */
 export function useRunModel(run: RunAddress, at: number): RunModel {
   const [state, setState] = useState<State>({ answer: undefined, pages: undefined, error: undefined });
   const [trouble, setTrouble] = useState<Error | undefined>();
@@ -127,7 +118,6 @@ const NO_ROWS = new Rows([]);
 /** Maximum number of requests for rows that the server has not read yet. Each of them waits there. */
 const ROWS_TRIES = 20;
 
-/** Fetches the rows of the run, and those that may have changed when the run grows or more of it has been read. */
 function useRows(run: RunAddress, { answer, pages }: State, lastSeq: number): Rows {
   const { source, runId } = run;
   const [state, setState] = useState<{ readonly pages: RecordPages | undefined; readonly rows: Rows }>();
@@ -157,7 +147,6 @@ function useRows(run: RunAddress, { answer, pages }: State, lastSeq: number): Ro
 
 type SetState = (change: (before: State) => State) => void;
 
-/** Fetches the summary again after a change, at most once per `REFRESH_MS`. */
 function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: SetState): () => void {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const { source, runId } = run;
@@ -177,8 +166,7 @@ function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: S
 }
 
 /**
- * Fetches the overview repeatedly until it covers the whole run, starting when the first rows are shown. Then fetches the facts about the
- * run if it had not been read when they were requested.
+ * Fetches the overview until it covers the run, then the facts if the run had not been read when they were requested.
  */
 function useCompletion(
   run: RunAddress,

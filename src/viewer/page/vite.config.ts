@@ -5,10 +5,6 @@ import { defineConfig, type UserConfig } from 'vite';
 
 const pathFromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/**
- * Builds the page of the viewer into `dist/viewer`: a document, a script, a style sheet, and the highlighting code, which is loaded on
- * demand.
- */
 const config: UserConfig = defineConfig({
   root: pathFromHere('.'),
   base: '/',

@@ -15,7 +15,6 @@ export interface Problem {
   /** A code of `CoxswainError`, or a code of the viewer such as `store-gone`. */
   readonly code: string;
   readonly message: string;
-  /** How to fix the problem, if known. */
   readonly fix?: string;
 }
 
@@ -23,7 +22,6 @@ export interface ErrorAnswer {
   readonly error: Problem;
 }
 
-/** A store or a set of files that the viewer shows. */
 export interface SourceRow {
   /** A short id without slashes. It does not change while the server runs. */
   readonly id: string;
@@ -34,7 +32,6 @@ export interface SourceRow {
   readonly runs: number;
   /** True if the source has more runs than the newest 100,000, which are listed. */
   readonly truncated?: true;
-  /** Present while files are read. */
   readonly indexing?: { readonly files: number; readonly done: number };
   readonly problem?: Problem;
 }
@@ -49,10 +46,8 @@ export interface RunExtras extends RunUsage {
   readonly patterns: readonly string[];
   /** For each entry of `patterns`, the call after which it was first flagged. */
   readonly patternCalls: readonly number[];
-  /** Absent if the run was never stuck. */
   readonly wasted?: Wasted;
   readonly verdict: RunVerdict['verdict'];
-  /** Why: the evidence of the verdict in one sentence. */
   readonly evidence: string;
   /** For a run that may be at work. After a long silence, its row has the verdict that follows from it. */
   readonly lastAct?: LastAct;
@@ -62,7 +57,6 @@ export interface RunExtras extends RunUsage {
   readonly changed?: { readonly count: number; readonly names: readonly string[] };
   /** The last failed test, lint or build command that did not pass later, else the last one. */
   readonly check?: { readonly command: string; readonly failed: boolean };
-  /** Words that state what a run without an end waits for. */
   readonly waitsFor?: string;
   /** Amount of advice by delivery and next call. A key such as `delivered repeated` joins both. */
   readonly fates: Readonly<Record<string, number>>;
@@ -70,7 +64,6 @@ export interface RunExtras extends RunUsage {
   readonly errorLine?: readonly [string, number];
   /** For a task that `RunSummary` cuts: a hash of the whole text, and its next 200 characters. */
   readonly longTask?: { readonly key: string; readonly rest: string };
-  /** True if one of the patterns means that the agent is stuck. */
   readonly stuck: boolean;
   readonly adviceCount: number;
   /** Amount of advice without a record of delivery: withheld, shadowed, or not delivered. */
@@ -85,9 +78,7 @@ export interface FoundPlace {
   readonly snippet: string;
 }
 
-/** A run in a list. It includes the fields of `RunExtras` if `extras` is true. */
 export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
-  /** The id of the run's source (see `SourceRow`). */
   readonly source: string;
   /** The title of the task, as `titlesOf` gives it, or the id of a run without a task. */
   readonly title: string;
@@ -100,7 +91,6 @@ export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Par
   /** True if the run has no outcome and its last record is at most two minutes old. */
   readonly live: boolean;
   readonly group: RunGroup;
-  /** The number of calls without a result. */
   readonly pendingCalls: number;
 }
 
@@ -116,13 +106,11 @@ export type Facets = Readonly<
 >;
 
 export interface RunsAnswer {
-  /** Counts over the runs that have been read. */
   readonly facets: Facets;
   readonly runs: readonly ListedRow[];
   readonly next?: string;
   readonly total: number;
   readonly groups: Readonly<Record<RunGroup, number>>;
-  /** Cost of the matching runs in US dollars, as far as it is known. */
   readonly costUsd: number;
   /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
@@ -162,22 +150,17 @@ export interface RunRow {
   readonly kind: RowKind;
   /** The record of the call's result. Absent until the call returns. */
   readonly end?: number;
-  /** 1-based number of the call, in the order in which calls started. */
   readonly call?: number;
-  /** The kind of tool. Absent until the call returns. */
   readonly tool?: ToolKind;
   readonly failed?: true;
-  /** The line that states why the call failed, with masked numbers. */
   readonly failure?: string;
   /** The first of the calls before it that had the same arguments and the same result. */
   readonly same?: number;
-  /** The name of the file that the call read, at most 60 characters. */
   readonly target?: string;
   /** Cost in US dollars of the response that begins with this row. */
   readonly costUsd?: number;
 }
 
-/** The rows of a run from an index on. */
 export interface RunRowsAnswer {
   readonly rows: readonly RunRow[];
   /** Records with a `seq` below this value have been read. */
@@ -195,9 +178,7 @@ export interface PatternSpan {
   readonly toSeq: number | null;
   /** The record that flagged the pattern. For a recomputed pattern, the call at which it is flagged. */
   readonly flaggedSeq: number | null;
-  /** 1-based number of the call. */
   readonly fromCall: number;
-  /** The call at which the pattern was cleared, or null if it was not. */
   readonly toCall: number | null;
   readonly flaggedCall: number | null;
   readonly evidence: readonly EvidenceCall[];
@@ -217,12 +198,9 @@ export interface AdviceMark {
   readonly adviceId: string;
   readonly speaker: 'feedback' | 'guidance';
   readonly provider: string;
-  /** Present for feedback only. */
   readonly severity?: Severity;
   readonly point?: DecisionPoint;
-  /** At most 2,000 characters. */
   readonly text: string;
-  /** The reason for the classification, or the observations. At most 500 characters. */
   readonly why?: string;
   readonly pattern?: { readonly identity: string; readonly level: PatternLevel };
   /** Null if unknown. */
@@ -233,20 +211,15 @@ export interface AdviceMark {
   readonly callsBefore: number;
   readonly acknowledged?: 'accepted' | 'rejected' | 'noted';
   readonly evidence: readonly EvidenceCall[];
-  /** The records of these calls, in order. */
   readonly evidenceSeqs: readonly number[];
-  /** True if the pattern was cleared later. */
   readonly isLeft: boolean;
   readonly nextCall: NextCall;
   readonly around: CallsAround;
-  /** A text from `followedText` about the events after the advice. It makes no claim about the cause. */
   readonly fate: string;
 }
 
-/** Files that calls named, most recent first. */
 export interface FilesRow {
   readonly count: number;
-  /** At most 20. */
   readonly latest: readonly string[];
 }
 
@@ -265,43 +238,34 @@ export interface RunState extends RunUsage {
   readonly elapsedMs: number;
   readonly read: FilesRow;
   readonly written: FilesRow;
-  /** The latest result of each test, lint or build command. */
   readonly checks: readonly { readonly command: string; readonly failed: boolean; readonly call: number }[];
-  /** At most 20 failures, latest last. */
   readonly failures: readonly FailureRow[];
   readonly errorsInARow: number;
-  /** Number of tokens that the model read for its last response. */
   readonly contextTokens?: number;
   /** Time until the deadline in milliseconds. It is negative after the deadline and absent without one. */
   readonly timeLeftMs?: number;
-  /** The model request of this turn. Absent if the run does not record it. */
   readonly request?: SeenRequest;
 }
 
 export interface SeenRequest {
   readonly modelId?: string;
   readonly messages: number;
-  /** Length of the system instructions in characters. */
   readonly systemChars: number;
   readonly toolCount: number;
-  /** The names of these tools, at most 20. */
   readonly tools: readonly string[];
 }
 
 export interface LastAnswer {
   readonly seq: number;
-  /** At most 20,000 characters. */
   readonly text: string;
 }
 
 export interface ChangedFile {
   readonly path: string;
   readonly firstEdit: EvidenceCall;
-  /** The first check that failed after that edit. */
   readonly firstFailure?: EvidenceCall;
 }
 
-/** The last result of a check: tests, types, lint or build. */
 export interface CheckMark extends EvidenceCall {
   readonly command: string;
   readonly failed: boolean;
@@ -317,7 +281,6 @@ export interface Prompt {
 export interface Overview {
   /** Records with a `seq` below this value are covered. */
   readonly nextSeq: number;
-  /** False while the run is still being read. */
   readonly complete: boolean;
   readonly seqsPerBucket: number;
   /** Number of buckets, at most 2,000. Every list below has this length. */
@@ -330,31 +293,22 @@ export interface Overview {
   /** Tokens from the model's responses, cached tokens included. */
   readonly tokens: readonly number[];
   readonly costUsd: readonly number[];
-  /** Number of calls that started before the bucket. */
   readonly firstCall: readonly number[];
   readonly lastAnswer?: LastAnswer;
-  /** Messages of the user in order, at most 500. */
   readonly prompts: readonly Prompt[];
-  /** At most 50. */
   readonly files: readonly ChangedFile[];
   readonly lastCheck?: CheckMark;
-  /**
-   * `recorded` if the run's steering recorded the patterns. `recomputed` if the run has no steering and the default detectors found them.
-   */
+  /** `recomputed`: the run has no steering, so the default detectors found the patterns. */
   readonly patternBasis: RunPatterns['basis'];
-  /** Sorted by first call, at most 500. */
   readonly patterns: readonly PatternSpan[];
   readonly patternsLeftOut: number;
-  /** Absent if the run was never stuck. */
   readonly wasted?: Wasted;
-  /** At most 1,000 entries. */
   readonly advice: readonly AdviceMark[];
   readonly adviceLeftOut: number;
 }
 
 export interface RunAnswer {
   readonly run: ListedRow;
-  /** Child runs sorted by start time, at most 1,000. */
   readonly children: readonly ListedRow[];
   readonly parent?: ListedRow;
   readonly overview: Overview;
@@ -369,9 +323,7 @@ export interface RecordsAnswer {
   readonly records: readonly TrajectoryRecord[];
   /** The `seq` at which the next request starts. After the last record, it is greater than `lastSeq`. */
   readonly nextSeq: number;
-  /** The highest `seq` that is stored. */
   readonly lastSeq: number;
-  /** A damaged record that prevents further reading. */
   readonly problem?: Problem;
 }
 
@@ -379,20 +331,16 @@ export interface FindAnswer {
   readonly seq: number | null;
   /** Present if the search timed out: repeat the request with this `seq`. Otherwise a null `seq` means that nothing matched. */
   readonly resumeFrom?: number;
-  /** The damaged record that ended the search. */
   readonly problem?: Problem;
 }
 
-/** The requested call, or null if the run has no such call. */
 export interface CallAnswer {
   readonly place: EvidenceCall | null;
 }
 
-/** A call in a comparison. */
 export interface CallRow extends EvidenceCall {
   readonly tool: string;
   readonly kind: ToolKind;
-  /** At most 200 characters. */
   readonly argsPreview: string;
   readonly failed: boolean;
   readonly errorLine?: string;
@@ -411,9 +359,7 @@ export interface CompareAnswer {
   readonly rows: readonly CompareRow[];
   readonly next?: number;
   readonly total: number;
-  /** Index of the first row that differs, or null if none does. */
   readonly firstDivergence: number | null;
-  /** Number of rows with equal calls. */
   readonly same: number;
   /** True if a run has more calls than the comparison covers. */
   readonly truncated: boolean;
@@ -429,16 +375,13 @@ export interface LabelsAnswer {
 export interface TaskGroup {
   /** The task, or the kind of the pattern. */
   readonly task: string;
-  /** The title of the task, as `titlesOf` gives it, or the kind of the pattern. */
   readonly title: string;
   readonly runs: number;
-  /** Number of runs with a known outcome. */
   readonly judged: number;
   readonly succeeded: number;
   readonly stuck: number;
   readonly medianCalls: number;
   readonly wastedCalls: number;
-  /** Cost in US dollars. Absent if unknown. */
   readonly costUsd?: number;
   /** At most 24 runs, successful ones first. */
   readonly named: readonly { readonly source: string; readonly runId: string }[];

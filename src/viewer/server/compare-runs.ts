@@ -12,7 +12,6 @@ import { parseWholeNumber } from './run-query.ts';
 import { type ViewerEnv, runOf, type ViewerState } from './sessions.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Maximum number of calls compared per run, counted from its start. */
 const MAX_CALLS = 20_000;
 const PREVIEW_CHARS = 200;
 const NAME_CHARS = 200;
@@ -28,11 +27,7 @@ interface ComparedSide {
 type Comparison = Omit<CompareAnswer, 'a' | 'b' | 'next'>;
 
 /**
- * Aligns the first 20,000 calls of two runs by tool and arguments. Among the differing calls, calls of the same tool are put side by
- * side.
- *
- * @throws CoxswainError if a store cannot be read
- * Memory: about a kilobyte per call.
+ * Differing calls of the same tool are put side by side. Memory: about a kilobyte for each of 20,000 calls of a run.
  */
 async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise<Comparison> {
   const [left, right] = [await readRunCalls(a), await readRunCalls(b)];
@@ -48,14 +43,12 @@ async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise<Compar
   };
 }
 
-/** The calls of a run in order, with a comparison key for each. */
 interface RunCalls {
   readonly calls: readonly CallRow[];
   readonly keys: readonly string[];
   readonly isCut: boolean;
 }
 
-/** Returns the calls of a run, up to the first damaged record. @throws CoxswainError if the store cannot be read */
 async function readRunCalls({ reader, run }: ComparedSide): Promise<RunCalls> {
   const calls: CallRow[] = [];
   const keys: string[] = [];
@@ -91,7 +84,6 @@ function* compareRows(
   yield* pairByTool(onlyA, onlyB);
 }
 
-/** Yields differing calls, with calls of the same tool side by side. */
 function* pairByTool(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generator<CompareRow> {
   let nextIndexB = 0;
   for (const a of onlyA) {
@@ -121,7 +113,6 @@ function callRowOf({ args, failed, number, seq, tool }: RunCall, errorLine: stri
   };
 }
 
-/** Returns the only text argument as it is, as in the conversation, and other arguments as JSON. */
 function previewOf(args: unknown): string {
   const values: readonly unknown[] = typeof args === 'object' && args !== null ? Object.values(args) : [];
   const [onlyValue] = values;
@@ -129,7 +120,6 @@ function previewOf(args: unknown): string {
 }
 
 const MAX_COMPARED = 2_000;
-/** Milliseconds that a response waits for the outcomes of the runs. */
 const EXTRAS_MS = 1_000;
 
 export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
@@ -171,10 +161,8 @@ type AlignedPair = readonly [number, number] | readonly [number, null] | readonl
 const MAX_DIFFERENCES = 200;
 
 /**
- * Aligns two sequences of keys with the fewest differences (Myers, "An O(ND) difference algorithm"). If more than 200 shared keys in a
- * row differ, the result has nearly the fewest.
- *
- * Cost: at most O((n + m) · 200), split into steps of a few milliseconds; about a megabyte of memory.
+ * Myers, "An O(ND) difference algorithm", in steps of a few milliseconds. If more than 200 shared keys in a row differ,
+ * the result has nearly the fewest differences. Cost: at most O((n + m) · 200); about a megabyte of memory.
  */
 export async function alignKeys(a: readonly string[], b: readonly string[]): Promise<readonly AlignedPair[]> {
   // A key that only one side contains never has a partner.
@@ -242,7 +230,6 @@ function findSteps(a: readonly string[], b: readonly string[], fromX: number, fr
   }
 }
 
-/** Walks back from the end of a path, one difference and the equal keys after it at a time. */
 function stepsTo(
   end: { readonly x: number; readonly k: number },
   search: { readonly reachedBefore: readonly Reached[]; readonly fromX: number; readonly fromY: number },
@@ -272,7 +259,6 @@ function isBetter(x: number, k: number, best: { readonly x: number; readonly k: 
   return advantage > 0 || (advantage === 0 && Math.abs(k) < Math.abs(best.k));
 }
 
-/** Returns the `x` at which the path enters a diagonal with its latest difference. */
 function firstX(reached: Reached, k: number, differences: number): number {
   return goesDown(reached, k, differences) ? (reached[k + 1 + ORIGIN] ?? 0) : (reached[k - 1 + ORIGIN] ?? 0) + 1;
 }

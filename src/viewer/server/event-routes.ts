@@ -12,23 +12,17 @@ import { problemOf, viewerFault } from './viewer-fault.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runRowOf } from './run-list.ts';
 
-/** Interval at which sources are refreshed while a page listens. */
 const FEED_POLL_MS = 500;
 /** Maximum number of queued rows per listener. With more, the listener has to reload the list. */
 const MAX_WAITING = 500;
-/** Minimum interval between updates for one listener: at most four per second. */
 const SEND_MS = 250;
 
-/** An event of `/api/events`. */
 interface FeedEvent {
   readonly event: 'run' | 'gone' | 'source' | 'reset' | 'alive';
   readonly data: unknown;
 }
 
-/**
- * Yields the changes in all sources until the signal is aborted. If the listener is slow, changes are merged: it gets only the latest
- * state of each run. After more than 500 changed runs it gets `reset`.
- */
+/** If the listener is slow, changes are merged by run. After more than 500 changed runs it gets `reset`. */
 async function* feedEvents(sources: readonly ListedSource[], signal: AbortSignal): AsyncGenerator<FeedEvent> {
   // Runs that exist at the start are not changes.
   await Promise.all(sources.map(({ source }) => source.refresh()));
@@ -102,10 +96,8 @@ class WaitingChanges {
   }
 }
 
-/** Maximum number of concurrent event streams. */
 const MAX_STREAMS = 64;
 
-/** Adds the routes of event streams. The streams end when the signal is aborted. */
 export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal: AbortSignal): void {
   let streams = 0;
   const serveEvents = (
@@ -151,7 +143,6 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   });
 }
 
-/** Polling interval for a followed run. */
 const POLL_MS = 250;
 const MAX_PAUSE_MS = 2_000;
 const PAGE_RECORDS = 200;
@@ -159,18 +150,15 @@ const ALIVE_MS = 15_000;
 
 type TailEvent =
   | { readonly event: 'record'; readonly id: number; readonly data: TrajectoryRecord }
-  /** All stored records were sent. */
   | { readonly event: 'caught-up'; readonly data: { readonly lastSeq: number } }
   | { readonly event: 'problem'; readonly data: Problem }
-  /** An earlier problem is solved. */
   | { readonly event: 'ok'; readonly data: object }
   /** Another run has this id now. The page must discard the records received. */
   | { readonly event: 'reset'; readonly data: object }
   | { readonly event: 'alive'; readonly data: object };
 
 /**
- * Follows a run from a record on, until the signal is aborted. Records are read only when events are consumed, so a slow consumer costs
- * no memory. If the store was locked or gone, the stream resumes at the same record.
+ * Records are read when events are consumed. If the store was locked or gone, the stream resumes at the same record.
  */
 async function* followRun(
   listed: ListedSource,

@@ -11,9 +11,7 @@ const PAGE_HITS = 1_000;
 /** How long a result is reused while the index is incomplete. A complete result is reused until the source changes. */
 const KEEP_MS = 5_000;
 
-/** The runs of a source that contain the words. */
 export interface FoundRuns {
-  /** The earliest match in each run. */
   readonly places: ReadonlyMap<string, FoundPlace>;
   readonly notIndexed: number;
   readonly isPending: boolean;
@@ -25,18 +23,13 @@ interface Search {
   isPending: boolean;
   readonly done: Promise<void>;
   endMs: number;
-  /** The version of the source at the start of the search. */
   readonly version: number;
-  /** The result to show until this search is complete. */
   previous: FoundRuns | undefined;
 }
 
 const NO_RUNS: FoundRuns = { places: new Map(), notIndexed: 0, isPending: false };
 
-/**
- * Finds the runs of one source whose records contain the given words, using the store's search. Words with many hits take long, so the
- * search continues in the background.
- */
+/** Words with many hits take long, so a search continues in the background. */
 export class FullText {
   readonly #source: ViewerSource;
   readonly #searches = new LruMap<Search>(MAX_QUERIES);
@@ -45,11 +38,7 @@ export class FullText {
     this.#source = source;
   }
 
-  /**
-   * Returns the runs found within `waitMs`. The search continues in the background. A text without words finds nothing.
-   *
-   * @throws CoxswainError with the errors of the store's search
-   */
+  /** Returns the runs found within `waitMs`. @throws CoxswainError with the errors of the store's search */
   async findRuns(text: string, waitMs: number): Promise<FoundRuns> {
     if (!hasWords(text)) return NO_RUNS;
     const latest = this.#searches.get(text);

@@ -18,7 +18,6 @@ export interface LabelChange {
   readonly split?: string;
 }
 
-/** The ids of the labels in a version of the file. */
 interface LabelIds {
   readonly ids: ReadonlySet<string>;
   readonly version: string;
@@ -34,15 +33,11 @@ export class LabelsFile {
     this.#path = path;
   }
 
-  /** Reads the labels. A missing file has no labels. @throws CoxswainError with the errors of `readLabels` */
   async read(): Promise<LabelsAnswer> {
     return { file: this.#path, labels: await this.#readLabels() };
   }
 
-  /**
-   * Returns the ids of the labels. The file is read again only after a change. Undefined if it cannot be read: `read` states why, and a
-   * list of runs does not depend on it.
-   */
+  /** Undefined if the file cannot be read: `read` states why, and a list of runs does not depend on it. */
   async ids(): Promise<LabelIds | undefined> {
     const facts = await stat(this.#path).catch(() => undefined);
     const version = facts === undefined ? '' : `${facts.mtimeMs} ${facts.size}`;
@@ -55,11 +50,7 @@ export class LabelsFile {
     return this.#known;
   }
 
-  /**
-   * Stores one label. Changes run one at a time. Each change writes a new file and renames it over the old one.
-   *
-   * @throws CoxswainError with the errors of `readLabels`; `input-io` if the file cannot be written
-   */
+  /** Changes run one at a time; each renames a new file over the old one. @throws CoxswainError `input-io` */
   async change(change: LabelChange): Promise<LabelsAnswer> {
     const result = this.#lastChange.then(() => this.#change(change));
     // The caller receives the error. The next change must not fail because of it.
@@ -85,7 +76,6 @@ export class LabelsFile {
   }
 }
 
-/** Parses a label change sent by the page. @throws CoxswainError `invalid-argument` */
 export function readLabelChange(body: unknown): LabelChange {
   // Any other value has no members.
   const { id, note, split, target } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<

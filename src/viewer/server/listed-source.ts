@@ -2,14 +2,12 @@ import { FullText } from './full-text.ts';
 import { RunOverviews } from './run-overviews.ts';
 import type { ViewerSource } from './viewer-source.ts';
 
-/** A source, and the state computed from its runs. */
 export interface ListedSource {
   readonly source: ViewerSource;
   readonly overviews: RunOverviews;
   readonly fullText: FullText;
 }
 
-/** @param cacheFolder  passed to `RunOverviews` */
 export function listedSource(source: ViewerSource, cacheFolder?: string): ListedSource {
   return { source, overviews: new RunOverviews(source, cacheFolder), fullText: new FullText(source) };
 }

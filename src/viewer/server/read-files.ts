@@ -30,19 +30,12 @@ const LINE_FEED = 10;
 const SNIPPET_CHARS = 200;
 const SNIPPET_LEAD = 40;
 
-/** A path, folder or glob, or sessions, newest first. */
 export type FilesInput = string | readonly FoundSession[];
 
 /**
- * Reads files of any import format into a temporary store in the background: those of a path, folder or glob, or sessions that were found.
- * Secrets are replaced as in a live run. The 20 most recently changed files in line formats are followed as they grow: the end that an importer still holds back, such as the last
- * answer and the ending, is read from the whole file whenever the file pauses. `trouble` reports files that cannot be read.
- *
- * The store is a SQLite file in a new temporary folder that only its owner can read. `close` deletes it.
- *
- * Memory: the importers' state, and 500 records.
- *
- * @throws CoxswainError with the errors of `sqliteStore`
+ * Reads files into a temporary store that only its owner can read, with secrets replaced. The 20 most recently changed
+ * files in line formats are followed: the end that an importer holds back, such as the last answer, is read from the
+ * whole file whenever the file pauses. @throws CoxswainError with the errors of `sqliteStore`
  */
 export async function readFiles(input: FilesInput): Promise<RunReader> {
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-view-'));
@@ -137,7 +130,6 @@ class FilesReading {
   readonly #waiting = new Map<string, TrajectoryRecord[]>();
   readonly #refusedRunIds = new Set<string>();
   #waitingRecords = 0;
-  /** The last `seq` of each run in the store. */
   readonly #storedSeqs = new Map<string, number>();
   readonly #projects = new Map<string, string>();
   /** The records at the end of a run that its importer still holds back. */
@@ -190,7 +182,6 @@ class FilesReading {
     return this.#tails.keys();
   }
 
-  /** Returns the runs of which shown records were replaced since the last call. */
   takeReplaced(): ReadonlySet<string> {
     const replaced = this.#replacedRunIds;
     this.#replacedRunIds = new Set();
@@ -310,7 +301,6 @@ class FilesReading {
     }
   }
 
-  /** Reads the whole file, and returns the records beyond the stored ones by run. */
   async #readTail(
     { format, path }: FoundSource,
     runIds: ReadonlyMap<string, string>,
@@ -392,7 +382,6 @@ class TailReader {
     this.#round += 1;
   }
 
-  /** @param isInBackground  the file is followed meanwhile */
   async read(isInBackground: boolean): Promise<void> {
     const round = this.#round;
     const isCurrent = (): boolean => round === this.#round;
@@ -401,7 +390,6 @@ class TailReader {
   }
 }
 
-/** Returns the paths of the most recently changed files. */
 async function mostRecent(sources: readonly FoundSource[]): Promise<ReadonlySet<string>> {
   if (sources.length <= MAX_FOLLOWED) return new Set(sources.map(({ path }) => path));
   const times = await Promise.all(

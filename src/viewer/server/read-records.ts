@@ -14,40 +14,30 @@ import type { FailureRow, FilesRow, RecordsAnswer, RunState, SeenRequest, CutTex
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { StoreReader } from '../../core/store/trajectory-store.ts';
 
-/** A read-only store, or a temporary store with imported files. */
 export interface RunReader extends StoreReader {
   /** Returns the ids of the runs that changed since the last call, or undefined if they are unknown. */
   changes(): Promise<readonly string[] | undefined>;
-  /** Returns the runs of which records were replaced since the last call. */
   takeReplaced?(): ReadonlySet<string>;
   /** Yields all runs in one pass. Present if the store has a cheaper way than reading page by page. */
   listAll?(): AsyncIterable<RunSummary>;
   /** Returns the progress of reading files. Undefined when reading is finished, and for stores. */
   indexing?(): { readonly files: number; readonly done: number } | undefined;
-  /** Returns the folder in which a run worked, if its file names it. */
   projectOf?(runId: string): string | undefined;
-  /** Returns one line about the files that could not be read. */
   trouble?(): string | undefined;
 }
 
-/** Longer strings are truncated. */
 const MAX_TEXT_CHARS = 20_000;
 const PREVIEW_CHARS = 4_000;
-/** Approximate limit for the total number of characters sent per payload. */
 const MAX_PAYLOAD_CHARS = 200_000;
 /** Deeper values are replaced, so that recursive functions of the page do not overflow the stack. */
 const MAX_DEPTH = 40;
-/** Maximum number of members sent per object. */
 const MAX_MEMBERS = 2_000;
 /** Texts up to this length are sent even after the total limit is reached. */
 const SHORT_CHARS = 200;
 
 /**
- * Replaces oversized values in the payload by `{ "$cut": { chars, preview } }`. These are texts of over 20,000 characters, values deeper
- * than 40 levels, and everything after 200,000 characters. `chars` is the length of the text, or the approximate length of the value's
- * JSON. Returns the same object if nothing is replaced.
- *
- * Cost: one pass over the result.
+ * Replaces texts over 20,000 characters, values deeper than 40 levels, and everything after 200,000 characters by `{
+ * "$cut": { chars, preview } }`. Returns the same object if nothing is replaced.
  */
 export function cutValues<Value>(payload: Value): Value {
   const state = { left: MAX_PAYLOAD_CHARS };
@@ -56,7 +46,6 @@ export function cutValues<Value>(payload: Value): Value {
 }
 
 interface CutState {
-  /** Number of characters that may still be sent. */
   left: number;
 }
 
@@ -122,9 +111,7 @@ function cutText(chars: number, preview: string): CutText {
   return { $cut: { chars, preview } };
 }
 
-/**
- * Returns the approximate length of a value's JSON. The function is iterative, because JSON may be nested deeper than the stack allows.
- */
+/** Iterative, because JSON may be nested deeper than the stack allows. The result is approximate. */
 function countJsonChars(root: unknown): number {
   let chars = 0;
   const left: unknown[] = [root];
@@ -146,21 +133,15 @@ function countJsonChars(root: unknown): number {
   return chars;
 }
 
-/** Approximate maximum number of characters of records per response. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 
-/** Returns the record as the API sends it: the stored record with long values truncated. */
 export function shownRecord(record: TrajectoryRecord): TrajectoryRecord {
   const stored = toStoredRecord(record);
   // A stored record has the shape of the API. A payload of an unknown kind is not changed.
   return { ...stored, payload: cutValues(stored.payload) } as unknown as TrajectoryRecord;
 }
 
-/**
- * Reads up to `limit` records of a run, or fewer if they are large. At a damaged record it stops and returns the problem.
- *
- * @throws CoxswainError if the store cannot be read
- */
+/** Reads fewer records if they are large. At a damaged record it stops and returns the problem. */
 export async function readRecords(
   reader: RunReader,
   run: RunSummary,
@@ -187,11 +168,7 @@ export async function readRecords(
   return { records, nextSeq, lastSeq };
 }
 
-/**
- * Yields the records of a run up to the first damaged one. It lets other work run in between.
- *
- * @throws CoxswainError if the store cannot be read
- */
+/** Yields the records up to the first damaged one, and lets other work run in between. */
 export async function* undamagedRecords(
   reader: RunReader,
   run: RunSummary,
@@ -208,9 +185,7 @@ export async function* undamagedRecords(
   }
 }
 
-/**
- * Returns the state of the run after a call returned and before the next call started. @throws CoxswainError if the store cannot be read
- */
+/** Returns the state after a call returned and before the next call started. */
 export async function readState(reader: RunReader, run: RunSummary, call: number): Promise<RunState> {
   const fold = new RunStateFold();
   for await (const record of undamagedRecords(reader, run)) {
@@ -222,7 +197,6 @@ export async function readState(reader: RunReader, run: RunSummary, call: number
   return { ...fold.state(), call: Math.min(call, fold.calls) };
 }
 
-/** Reads one record without truncation. @throws CoxswainError with the reason `not-found`, or with the errors of reading it */
 export async function readWholeRecord(reader: RunReader, runId: string, seq: number): Promise<unknown> {
   for await (const record of reader.readRun(runId, { fromSeq: seq, limit: 1 })) {
     if (record.seq === seq) return toStoredRecord(record);
@@ -239,7 +213,6 @@ export function isDamage(error: unknown): boolean {
 }
 
 const MAX_FILES = 2_000;
-/** Maximum number of files and failures in a response. The latest are kept. */
 const MAX_LATEST = 20;
 const NAME_CHARS = 200;
 
@@ -247,7 +220,6 @@ class RunStateFold {
   readonly #view = new RunView();
   readonly #readFiles = new Set<string>();
   readonly #writtenFiles = new Set<string>();
-  /** Calls that failed and have not succeeded since then, keyed by tool and arguments. */
   readonly #failures = new Map<string, FailureRow>();
   #errorsInARow = 0;
   #contextTokens: number | undefined;

@@ -15,16 +15,11 @@ import { type RunFilter, type RunsQuery, type RunSort, extrasAt, groupOf, isLive
 import { viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
-/** Sort keys that need the extras of every run. */
 const NEEDS_EXTRAS: ReadonlySet<RunSort> = new Set(['cost', 'advice', 'wasted', 'tokens']);
-/** Milliseconds that a response waits for runs to be read. */
 const READ_MS = 400;
 const SEARCH_MS = 1_500;
-/** How often background reading checks whether an opened run is still being read. */
 const BUSY_MS = 50;
-/** How long the matches of a filter are reused. */
 const REUSE_MS = 1_000;
-/** Milliseconds that a response waits for the first listing of a large folder. */
 const LIST_MS = 1_000;
 const MAX_CHILDREN = 1_000;
 
@@ -34,11 +29,8 @@ interface Candidate {
 }
 
 export interface ListMatches extends Matches {
-  /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
-  /** Number of runs that have not been read yet and may match. */
   readonly pending: number;
-  /** Number of runs that the facets of patterns, tools and advice do not count yet. */
   readonly notLookedAt: number;
 }
 
@@ -54,12 +46,7 @@ export class RunList {
     this.#labels = labels;
   }
 
-  /**
-   * Returns the matching runs. Runs that have not been read yet are read in the background.
-   *
-   * @param needsAllExtras  true if the response needs all extras; then it waits a short time for them
-   * @throws CoxswainError `not-found` for an unknown source, and the errors of reading the labels
-   */
+  /** Runs that have not been read yet are read in the background. `needsAllExtras` waits a short time for them. */
   async matchingRuns(filter: RunFilter, needsAllExtras: boolean): Promise<ListMatches> {
     const labelled = await this.#labels.ids();
     const key = JSON.stringify([
@@ -143,7 +130,6 @@ export class RunList {
     };
   }
 
-  /** @throws CoxswainError with the reason `not-found` */
   sourceOf(id: string): ListedSource {
     const listed = this.#sources.find(({ source }) => source.id === id);
     if (listed !== undefined) return listed;
@@ -165,7 +151,6 @@ export class RunList {
     return rows;
   }
 
-  /** Returns at most 1,000 child runs, sorted by start time. */
   childrenOf({ overviews, source, fullText }: ListedSource, runId: string): readonly ListedRow[] {
     const children = source.childrenOf(runId).flatMap((id) => source.runs.get(id) ?? []);
     children.sort((a, b) => a.startedAtMs - b.startedAtMs);
@@ -174,7 +159,6 @@ export class RunList {
       .map((run) => runRowOf({ overviews, source, fullText }, run, overviews.knownExtras(run)));
   }
 
-  /** Starts reading runs in the background, and waits a short time for the result. */
   async #readInBackground(sources: readonly ListedSource[]): Promise<void> {
     const reads = sources.map((listed) => {
       const read =

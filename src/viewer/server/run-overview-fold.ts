@@ -46,23 +46,16 @@ interface Bucket extends Record<Counter, number> {
 
 type BucketLists = Pick<Overview, 'seqsPerBucket' | 'buckets' | 'atMs' | 'firstCall' | Counter>;
 
-/**
- * Counts the events of a run per range of records. Each bucket covers one record at first. The size doubles as needed to stay within
- * 2,000 buckets.
- *
- * Cost: amortised O(1) per count; memory for 2,000 buckets.
- */
+/** Each bucket covers one record at first. The size doubles as needed to stay within 2,000 buckets. */
 export class Buckets {
   #buckets: Bucket[] = [];
   #seqsPerBucket = 1;
 
-  /** Adds a record. @param calls  number of calls that started before the record */
   addRecord(seq: number, atMs: number, calls: number): void {
     const bucket = this.#bucketAt(seq, calls);
     if (bucket.atMs === 0 && atMs > 0) bucket.atMs = atMs;
   }
 
-  /** @param by  default 1 */
   count(seq: number, counter: Counter, by = 1): void {
     this.#bucketAt(seq, 0)[counter] += by;
   }
@@ -128,22 +121,15 @@ const WORDS_CHARS = 160;
 const MAX_NAMES = 3;
 const NAME_CHARS = 120;
 
-/** The fields of an advice mark that its outcome does not contain. */
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
 
-/** The overview and the rows of the records of a run that were read. */
 export interface KnownTimeline {
   readonly nextSeq: number;
   readonly rows: RunRows;
-  /** @param lastSeq  highest `seq` that is stored */
   overview(lastSeq: number): Overview;
 }
 
-/**
- * Folds the records of one run into its extras and its overview.
- *
- * Cost: that of `RunView`. Memory: at most about half a megabyte, and that of its `RunRows`.
- */
+/** Memory: at most about half a megabyte, and that of its `RunRows`. */
 export class RunOverviewFold implements KnownTimeline {
   readonly #view = new RunView({ detectors: DETECTORS, advice: { maxPieces: MAX_ADVICE } });
   readonly #adviceContents = new Map<string, AdviceContent>();
@@ -210,7 +196,6 @@ export class RunOverviewFold implements KnownTimeline {
     };
   }
 
-  /** @returns the added cost in US dollars */
   #countUsage({ seq }: TrajectoryRecord): number {
     const [before, now] = [this.#countedUsage, this.#view.usage];
     this.#countedUsage = now;

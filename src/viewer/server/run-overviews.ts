@@ -17,7 +17,6 @@ import { RunRows } from './run-rows.ts';
 /** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
 const LAYOUT = 13;
 const BATCH_ROWS = 500;
-/** Maximum time that a row waits for its batch. */
 const BATCH_MS = 1_000;
 /** Maximum number of cached timelines. Each takes about 100 KB. */
 const MAX_TIMELINES = 200;
@@ -41,13 +40,11 @@ class RunIndex {
   #waitingRows = new Map<string, IndexedRun>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param folder  created if missing, readable only by its owner; undefined: no cache */
   constructor(folder: string | undefined, sourcePath: string) {
     this.#source = hashText(`${LAYOUT} ${sourcePath} ${JSON.stringify(defaultDetectors())}`);
     this.#database = folder === undefined ? undefined : openDatabase(folder);
   }
 
-  /** Returns all rows of the source, keyed by run id. */
   loadExtras(): Map<string, IndexedRun> {
     const runs = new Map<string, IndexedRun>();
     this.#useDatabase((database) => {
@@ -61,7 +58,6 @@ class RunIndex {
     return runs;
   }
 
-  /** Returns the cached timeline and calls of a run in this state. */
   loadTimeline(run: RunSummary): KnownTimeline | undefined {
     let timeline: KnownTimeline | undefined;
     this.#useDatabase((database) => {
@@ -95,7 +91,6 @@ class RunIndex {
     });
   }
 
-  /** Stores the extras of a run. Rows are written in batches. */
   storeExtras(run: RunSummary, extras: RunExtras): void {
     if (this.#database === undefined) return;
     this.#waitingRows.set(run.runId, { fingerprint: fingerprintOf(run), extras });
@@ -160,7 +155,6 @@ const MAX_OPENED = 24;
 const MAX_LISTED = 24;
 /** Each entry takes about 500 bytes. */
 const MAX_EXTRAS = 100_000;
-/** Maximum number of runs read at the same time. They share one processor. */
 const MAX_READING = 2;
 
 /** The timeline of a longer run is cached across restarts. Reading this many records takes about 40 ms. */
@@ -183,11 +177,7 @@ interface KnownExtras {
   readonly extras: RunExtras;
 }
 
-/**
- * The computed state of the runs of one source. Each run is read once; after that, only appended records are read. The least recently
- * used states are dropped. Reading continues in the background when the caller stops waiting. A damaged run is read up to the damaged
- * record.
- */
+/** Each run is read once, then only its appended records. A damaged run is read up to the damaged record. */
 export class RunOverviews {
   readonly #source: ViewerSource;
   readonly #openedRuns = new LruMap<CachedRun>(MAX_OPENED);
@@ -195,12 +185,10 @@ export class RunOverviews {
   readonly #listedRuns = new LruMap<CachedRun>(MAX_LISTED);
   readonly #extras = new LruMap<KnownExtras>(MAX_EXTRAS);
   readonly #index: RunIndex;
-  /** The rows of the index that have not been used yet. */
   #indexed: Map<string, IndexedRun> | undefined;
   readonly #waitingReads: (() => void)[] = [];
   #readCount = 0;
 
-  /** @param cacheFolder  folder that stores the extras for the next start; undefined: they are not stored */
   constructor(source: ViewerSource, cacheFolder?: string) {
     this.#source = source;
     this.#index = new RunIndex(cacheFolder, source.path);
@@ -233,12 +221,7 @@ export class RunOverviews {
     this.#index.close();
   }
 
-  /**
-   * Returns the extras of a run.
-   *
-   * @returns undefined if reading takes longer than `waitMs`; reading continues in the background
-   * @throws CoxswainError if the store cannot be read
-   */
+  /** Returns undefined if reading takes longer than `waitMs`; reading continues in the background. */
   async extras(run: RunSummary, waitMs: number): Promise<RunExtras | undefined> {
     const extras = this.knownExtras(run);
     if (extras !== undefined) return extras;
@@ -249,11 +232,7 @@ export class RunOverviews {
     return this.knownExtras(run);
   }
 
-  /**
-   * Returns the overview of the records that were read within `waitMs`. With 0, no reading is started.
-   *
-   * @throws CoxswainError if the store cannot be read
-   */
+  /** Returns the overview of the records that were read within `waitMs`. With 0, no reading is started. */
   async overview(run: RunSummary, waitMs: number): Promise<Overview> {
     const { failedAtSeq, timeline, reading } = await this.#openRun(run, waitMs);
     const overview = timeline.overview(run.lastSeq);
@@ -261,7 +240,6 @@ export class RunOverviews {
     return { ...overview, complete: failedAtSeq === run.lastSeq || (overview.complete && reading === undefined) };
   }
 
-  /** Returns the state of an opened run. It waits like `overview`. */
   async timeline(run: RunSummary, waitMs: number): Promise<KnownTimeline> {
     return (await this.#openRun(run, waitMs)).timeline;
   }

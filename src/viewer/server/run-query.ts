@@ -13,18 +13,14 @@ const MAX_TEXT_CHARS = 1_000;
 /** Node reads at most 16 KB of headers, and the address is part of them. */
 const MAX_IDS_CHARS = 12_000;
 
-/** The filters of a run list. An absent filter passes all runs. */
 export interface RunFilter {
   readonly source?: string;
-  /** Words to find in the records, or a part of the id or the task. */
   readonly q?: string;
   readonly project?: string;
   readonly outcome?: string;
   /** A group, `open`, `ended`, `success`, `failed`, `damaged`, or `unlabelled`: a flagged pattern has no label. */
   readonly status?: string;
-  /** A part of the model's name. */
   readonly model?: string;
-  /** A part of the agent's name or of the format's name. */
   readonly agent?: string;
   readonly task?: string;
   readonly tool?: string;
@@ -32,15 +28,11 @@ export interface RunFilter {
   readonly pattern?: string;
   /** The first warning, as `warningKey` formats it. */
   readonly stuck?: string;
-  /**
-   * `any`, a `Delivery`, or `ignored`. `ignored` means that the advice was delivered and the next call was the same or failed in the
-   * same way.
-   */
+  /** `any`, a `Delivery`, or `ignored`: it was delivered, and the next call was the same or failed in the same way. */
   readonly advice?: string;
   /** Unix milliseconds. Passes the runs that were active in this period. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
-  /** Passes only runs without a known parent. */
   readonly roots?: true;
   readonly parent?: string;
   /** Passes only these runs. Each key is `SOURCE/RUN`, decoded. */
@@ -56,7 +48,6 @@ export interface RunsQuery {
   readonly after?: string;
 }
 
-/** Parses the query of `/api/runs`. @throws CoxswainError `invalid-argument` */
 export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
   const { after, limit = String(DEFAULT_LIMIT), order = 'desc', since, sort = 'group', until } = query;
   const knownSort = SORTS.find((name) => name === sort);
@@ -77,7 +68,6 @@ export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuer
   };
 }
 
-/** @throws CoxswainError `invalid-argument` unless the value is a whole number in the range */
 export function parseWholeNumber(
   name: string,
   text: string,
@@ -123,7 +113,6 @@ function parseIds(text: string | undefined): RunFilter['ids'] {
   return new Set(text.split(',').map((key) => readRunKey(key).join('/')));
 }
 
-/** Parses Unix milliseconds, or a date in any form that `Date` accepts. */
 function parseTimeMs(name: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const timeMs = /^\d+$/.test(text) ? Number(text) : Date.parse(text);

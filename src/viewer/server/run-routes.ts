@@ -17,9 +17,7 @@ import { problemOf } from './viewer-fault.ts';
 
 /** Milliseconds that a response waits until the run has been read. The page repeats the request while the result is incomplete. */
 const OVERVIEW_MS = 500;
-/** The first rows of a long run appear while it is being read. */
 const ROWS_MS = 100;
-/** Timeout for finding a call. It is long because the whole run may have to be read. */
 const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
 const MAX_TEXT_CHARS = 1_000;
@@ -98,25 +96,17 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   });
 }
 
-/** Maximum search time per response. */
 const SEARCH_TIME_MS = 1_000;
-/** Number of records read at a time in a backward search. */
 const CHUNK_RECORDS = 500;
 
 export interface FindQuery {
   /** A record matches if it contains each of these words, ignoring case. */
   readonly text: string;
-  /** The first record to search. */
   readonly fromSeq: number;
   readonly direction: 'next' | 'prev';
 }
 
-/**
- * Finds the next or previous record that contains a text. It searches for up to a second per response.
- *
- * @returns `problem` if a damaged record ended the search
- * @throws CoxswainError if the store cannot be read
- */
+/** Searches for up to a second per response. `problem` is a damaged record that ended the search. */
 export async function findRecord(reader: RunReader, run: RunSummary, query: FindQuery): Promise<FindAnswer> {
   const endMs = steadyMs() + SEARCH_TIME_MS;
   const matches = createMatcher(query);
@@ -178,7 +168,6 @@ function createMatcher({ text }: FindQuery): (record: TrajectoryRecord) => boole
   };
 }
 
-/** Returns the text of a record, with the names of a call's arguments, which the page shows too. */
 function searchedText(record: TrajectoryRecord): string {
   const { payload } = record;
   const text = recordText(record);

@@ -7,29 +7,22 @@ import type { StoredContent, StoredMessage } from '../../core/records/agent-mess
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { CallMark, CallsAround, EvidenceCall, RowKind, RunRow } from './api-shapes.ts';
 
-/** Number of calls before and after an advice text that are compared. */
 const CALLS_AROUND = 4;
-/** Maximum number of different calls that are compared with later ones. */
 const MAX_COMPARED = 20_000;
 const TARGET_CHARS = 60;
 /** The rows that may begin a turn of the agent, whose cost they show. */
 const PAID: ReadonlySet<RowKind> = new Set(['answer', 'thinking', 'call', 'result']);
 
-/** What the view of the run knows about a record. */
 export interface RowFacts {
-  /** The call that the record started or ended. */
   readonly call: RunCall | undefined;
-  /** The line that states why the call failed, with masked numbers. */
   readonly failure: string | undefined;
   /** Cost of the response in US dollars; 0 if unknown. */
   readonly costUsd: number;
 }
 
 /**
- * The rows of a run's conversation: one for each message, call, pattern, advice and event. The result of a call is part of the call's row,
- * and records of bookkeeping have no row.
- *
- * Memory: about 150 bytes per row, and two hashes for each of the first 20,000 different calls.
+ * A result is part of its call's row; bookkeeping has no row. Memory: about 150 bytes per row, and two hashes for each
+ * of the first 20,000 different calls.
  */
 export class RunRows {
   readonly #rows: RunRow[] = [];
@@ -39,7 +32,6 @@ export class RunRows {
   #costUsd = 0;
   #isAnswered = false;
 
-  /** Restores the rows that `list` returned. */
   static from(rows: readonly RunRow[]): RunRows {
     const restored = new RunRows();
     for (const row of rows) restored.#add(row);
@@ -70,18 +62,15 @@ export class RunRows {
     if (call?.endSeq !== undefined) this.#end(call, record, failure);
   }
 
-  /** Returns the first record of a call, or of the nearest known call. It returns 0 if there are no calls. */
   seqOf(call: number): number {
     const index = this.#calls[Math.min(Math.max(1, call), this.calls) - 1];
     return index === undefined ? 0 : (this.#rows[index]?.seq ?? 0);
   }
 
-  /** Returns a call by its number. Null if there is no such call. */
   findPlace(call: number): EvidenceCall | null {
     return call < 1 || call > this.calls ? null : { call, seq: this.seqOf(call) };
   }
 
-  /** Compares the calls around an advice text with the last failure before it. @param callsBefore  number of calls before the text */
   around(callsBefore: number): CallsAround {
     const failureOf = (index: number | undefined): string | undefined =>
       index === undefined ? undefined : this.#rows[index]?.failure;

@@ -14,17 +14,13 @@ export interface ViewerState {
   readonly sources: readonly ViewerSource[];
   readonly list: RunList;
   readonly labels: LabelsFile;
-  /** A cache of recent comparisons, so that further pages are not recomputed. */
   readonly comparisons: LruMap<Omit<CompareAnswer, 'a' | 'b' | 'next'>>;
 }
 
 /** Timeout for the list. If the list takes longer, a single run is looked up in the store. */
 const LOOK_MS = 1_000;
 
-/**
- * Returns a run of a source. If the run is not listed yet, it is looked up in the store. @throws CoxswainError with the reason
- * `not-found`
- */
+/** A run that is not listed yet is looked up in the store. @throws CoxswainError with the reason `not-found` */
 export async function runOf(
   { list }: ViewerState,
   sourceId: string,
@@ -41,14 +37,12 @@ export async function runOf(
   throw viewerFault('not-found', `there is no run ${runId.slice(0, 200)} (any more)`, 'Go back to the list of runs.');
 }
 
-/** The Node.js objects of a connection. */
 export interface ViewerEnv {
   readonly Bindings: HttpBindings;
 }
 
 export type ApiContext = Context<ViewerEnv>;
 
-/** Lifetime of a one-time token in milliseconds. */
 export const ONCE_MS = 60_000;
 
 /**
@@ -56,13 +50,11 @@ export const ONCE_MS = 60_000;
  * random bits that are valid until the process ends. They are compared in constant time.
  */
 export class Sessions {
-  /** The token of the printed address. It is valid while the process runs. */
   readonly token: string = createSecret();
   readonly #session = createSecret();
   readonly #nowMs: () => number;
   readonly #oneTimeTokens = new Map<string, number>();
 
-  /** @param nowMs  returns the current time in Unix milliseconds */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
@@ -74,7 +66,6 @@ export class Sessions {
     return token;
   }
 
-  /** Returns the session for a token, or undefined for a wrong token. */
   openSession(token: string): string | undefined {
     if (isEqual(token, this.token)) return this.#session;
     // The lookup uses a digest, so its duration reveals nothing about the token.

@@ -31,19 +31,14 @@ export interface ViewerOptions {
   readonly port?: number;
   /** Path of the labels file. Default: `labels.csv` in the working folder. It is created with the first label. */
   readonly labels?: string;
-  /** Folder of the built page. Default: the folder of the build. */
   readonly pageFolder?: string;
-  /** Folder in which the extras of runs are cached. Default: no cache. */
   readonly cacheFolder?: string;
 }
 
 export interface RunningViewer {
   readonly port: number;
-  /** The address with the token of this start. It is valid until `close`. */
   readonly url: string;
-  /** Returns an address that is valid once, within a minute, for opening a browser. */
   urlOnce(): string;
-  /** Ends event streams, closes stores, and deletes temporary stores. */
   close(): Promise<void>;
 }
 
@@ -53,10 +48,7 @@ const PORTS_TRIED = 20;
 const MAX_COMPARISONS = 4;
 
 /**
- * Starts the viewer's server on the loopback addresses 127.0.0.1 and, if available, ::1. A store is opened read-only when it is first
- * used.
- *
- * @throws CoxswainError `input-io` if a path does not exist or the given port is taken
+ * Serves 127.0.0.1 and, if available, ::1. @throws CoxswainError `input-io` if a path is missing or the port is taken
  */
 export async function startViewer(options: ViewerOptions): Promise<RunningViewer> {
   const stop = new AbortController();
@@ -141,7 +133,6 @@ async function listen(requestedPort: number | undefined, listener: ProvingListen
   return listen(0, listener);
 }
 
-/** @returns undefined if the port is taken at one of the addresses */
 async function tryPort(requestedPort: number, listener: ProvingListener): Promise<BoundServers | undefined> {
   const ipv4Server = await listenAt('127.0.0.1', requestedPort, listener);
   if (ipv4Server === 'taken' || ipv4Server === 'absent') return undefined;
@@ -178,16 +169,9 @@ async function closeServer(server: Server): Promise<void> {
   });
 }
 
-/** How long a page waits for a lock or a server. */
 const WAIT_MS = 1_000;
 
-/**
- * Opens a store or files as a source. The content of the path decides which of the two it is. A store is opened read-only. Files are
- * imported into a separate store.
- *
- * @param id  short, without slashes
- * @throws CoxswainError `input-io` if the path does not exist
- */
+/** The content decides: a store is opened read-only, files are imported. @throws CoxswainError `input-io` */
 async function openSource(id: string, path: string): Promise<ViewerSource> {
   const kind = await storeKindAt(path);
   if (kind === 'memory') throw new CoxswainError('input-io', 'memory: is always empty; give a stored run');
@@ -199,7 +183,6 @@ async function openSource(id: string, path: string): Promise<ViewerSource> {
   return new ViewerSource({ id, path, kind: 'files', open: () => readFiles(path) });
 }
 
-/** Opens the sessions of agent programs as one source. @param sessions  newest first */
 function openSessions(id: string, sessions: readonly FoundSession[]): ViewerSource {
   return new ViewerSource({ id, path: 'agent sessions', kind: 'sessions', open: () => readFiles(sessions) });
 }

@@ -7,7 +7,6 @@ export interface StaticFile {
   readonly contentType: string;
 }
 
-/** Returns the folder of the built page. It works for the compiled server and for the server run from source. */
 export function pageFolder(): string {
   return fileURLToPath(new URL('../../../dist/viewer/', import.meta.url));
 }
@@ -28,12 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
  */
 const NAME = /^\/(?:index|assets\/[A-Za-z0-9_-][A-Za-z0-9._-]*)\.([a-z0-9]+)$/;
 
-/**
- * Reads a file of the page.
- *
- * @param target  the path of the request, not decoded
- * @returns undefined for any other name or type, for a link, and for anything that is not a regular file
- */
+/** Returns undefined for any other name or type, a link, and no regular file. `target` is not decoded. */
 export async function findStaticFile(folder: string, target: string): Promise<StaticFile | undefined> {
   const name = target === '/' ? '/index.html' : target;
   const contentType = TYPES[NAME.exec(name)?.[1] ?? ''];

@@ -10,18 +10,15 @@ import { warningKey } from './warning-key.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';
 
-/** Maximum number of values per facet. The values with the most runs are kept. */
 const MAX_VALUES = 20;
 
 export interface MatchedRun {
   readonly listed: ListedSource;
   readonly run: RunSummary;
-  /** Undefined until the run has been read. */
   readonly extras: RunExtras | undefined;
   readonly found: FoundPlace | undefined;
 }
 
-/** Returns the values of a run for each counted filter. */
 const FACETS: {
   readonly [Name in Exclude<keyof Facets, 'project'>]: (
     run: RunSummary,
@@ -41,7 +38,6 @@ const FACETS: {
 // The cast is safe: the names are the keys of this object.
 const FACET_NAMES = ['project', ...Object.keys(FACETS)] as readonly (keyof Facets)[];
 
-/** The status of a run at a call of which a pattern was flagged that has no label. */
 const UNLABELLED = 'unlabelled';
 
 function hasFlagWithoutLabel(
@@ -57,17 +53,12 @@ function taskKeyOf({ extras, run }: Pick<MatchedRun, 'extras' | 'run'>): string 
   return run.task === undefined || extras?.longTask === undefined ? run.task : `${run.task} #${extras.longTask.key}`;
 }
 
-/** The matching runs, and the number of runs for other values of each filter. */
 export interface Matches {
   readonly runs: readonly MatchedRun[];
   readonly facets: Facets;
 }
 
-/**
- * Returns the runs that pass every filter. A facet counts the runs that pass all other filters.
- *
- * Cost: one pass over the runs.
- */
+/** Returns the runs that pass every filter. A facet counts the runs that pass all other filters. */
 export function matchRuns(
   sources: readonly ListedSource[],
   filter: RunFilter,
@@ -78,7 +69,6 @@ export function matchRuns(
     stored,
   }: {
     readonly foundBySource: ReadonlyMap<ListedSource, FoundRuns>;
-    /** The ids of the labels; undefined if the labels cannot be read. */
     readonly labelled: ReadonlySet<string> | undefined;
     readonly nowMs: number;
     readonly stored: StoredNames;
@@ -124,7 +114,6 @@ export function matchRuns(
   return { runs, facets };
 }
 
-/** Returns the runs in stores, which the session files of the same machine repeat. */
 export function storedNames(sources: readonly ListedSource[]): StoredNames {
   const names = new StoredNames();
   if (sources.every(({ source }) => source.kind !== 'sessions')) return names;
@@ -135,7 +124,6 @@ export function storedNames(sources: readonly ListedSource[]): StoredNames {
   return names;
 }
 
-/** Returns true if the filter needs the extras of runs. */
 export function needsExtras({ advice, pattern, status, stuck, task, tool }: RunFilter): boolean {
   const isVerdict = status === 'success' || status === 'failed' || status === UNLABELLED;
   return isVerdict || [advice, pattern, stuck, task, tool].some((value) => value !== undefined);
@@ -215,12 +203,9 @@ function plainName(text: string): string {
     .trim();
 }
 
-/** Maximum number of tasks listed. */
 const MAX_TASKS = 500;
-/** Maximum number of runs per task, for a comparison. */
 const MAX_NAMED = 24;
 
-/** The figures by which tasks are sorted. */
 export const TASK_SORTS = ['runs', 'calls', 'wasted', 'cost'] as const;
 const FIGURES = {
   runs: ({ runs }) => runs,

@@ -17,9 +17,7 @@ export interface AppSetup {
   readonly state: ViewerState;
   readonly sessions: Sessions;
   readonly pageFolder: string;
-  /** Port number. It is part of the cookie's name, because browsers share cookies between ports. */
   readonly port: number;
-  /** Aborted when the server stops. */
   readonly signal: AbortSignal;
 }
 
@@ -45,10 +43,8 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates the routes of the viewer, for requests that passed `guardRequest`.
- *
- * All routes below `/api` need the session cookie. Writes also need the header `x-coxswain`. Other origins cannot send this header
- * without a CORS preflight, and every preflight fails.
+ * All routes below `/api` need the session cookie, writes also the header `x-coxswain`. Other origins cannot send this
+ * header without a CORS preflight, and every preflight fails.
  */
 export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
   const app = new Hono<ViewerEnv>();
@@ -157,7 +153,6 @@ export function sessionCookie(port: number): string {
   return `coxswain-${port}`;
 }
 
-/** Returns the value of a cookie from the `cookie` header. The session value needs no decoding. */
 export function cookieOf(header: string | undefined, name: string): string | undefined {
   const cookies = (header ?? '').split(';').map((cookie) => cookie.trim());
   return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
@@ -167,7 +162,6 @@ function requireWriteHeader(context: ApiContext): void {
   if (context.req.header('x-coxswain') !== '1') throw viewerFault('forbidden', 'the header x-coxswain is missing');
 }
 
-/** @throws CoxswainError unless the body is JSON of at most 64 KB */
 async function readBody(context: ApiContext): Promise<unknown> {
   if (!/^application\/json(?:;|$)/.test(context.req.header('content-type') ?? '')) {
     throw viewerFault('forbidden', 'the content type must be application/json');

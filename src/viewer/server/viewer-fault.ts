@@ -3,7 +3,6 @@ import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { isLocked } from '../../stores/sqlite/sqlite-reader.ts';
 import type { Problem } from './api-shapes.ts';
 
-/** Error reasons of the viewer, in addition to the codes of `CoxswainError`. */
 export type FaultReason =
   | 'forbidden'
   | 'no-session'
@@ -13,7 +12,6 @@ export type FaultReason =
   | 'store-gone'
   | 'too-many';
 
-/** HTTP status codes of errors. */
 export type FaultStatus = 400 | 401 | 403 | 404 | 409 | 410 | 413 | 500 | 503;
 
 const STATUS: Readonly<Record<FaultReason, FaultStatus>> = {
@@ -26,13 +24,11 @@ const STATUS: Readonly<Record<FaultReason, FaultStatus>> = {
   'too-many': 503,
 };
 
-/** Creates an error of the viewer. @param fix  how to fix the problem */
 export function viewerFault(reason: FaultReason, message: string, fix?: string): CoxswainError {
   const code = reason === 'store-gone' || reason === 'store-locked' ? 'store-io' : 'invalid-argument';
   return new CoxswainError(code, message, { details: { reason, ...present({ fix }) } });
 }
 
-/** Returns the problem and the HTTP status for a thrown value. */
 export function problemOf(thrown: unknown): { readonly problem: Problem; readonly status: FaultStatus } {
   const message = messageOf(thrown);
   if (isLocked(thrown)) {

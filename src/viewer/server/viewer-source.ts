@@ -16,13 +16,11 @@ import { waitAtMost } from './wait-at-most.ts';
 const MAX_RUNS = 100_000;
 
 const TITLE_CHARS = 120;
-/** Runs of one page. The list may exceed its limit by this number. */
 const PAGE_RUNS = 1_000;
 /** Minimum pause between two refreshes. The pause is also at least four times as long as the last refresh took. */
 const MIN_PAUSE_MS = 200;
 
 export interface SourceSetup {
-  /** A short id without slashes. */
   readonly id: string;
   readonly path: string;
   readonly kind: SourceRow['kind'];
@@ -30,25 +28,18 @@ export interface SourceSetup {
   readonly open: () => Promise<RunReader>;
 }
 
-/** A change in a source. */
 export type SourceChange =
   | { readonly type: 'run'; readonly runId: string }
   /** The run was deleted, or another run with the same id replaced it. In the second case a `run` change follows. */
   | { readonly type: 'gone'; readonly runId: string }
-  /** Another store is at this path now. */
   | { readonly type: 'reset' }
-  /** The problem or the reading progress of the source changed. */
   | { readonly type: 'source' };
 
-/**
- * A store or a set of files, and the list of its runs. `refresh` updates the list. If a store is unreadable, locked or gone, the source
- * has a problem until the store can be read again. Its runs stay listed in the meantime.
- */
+/** If a store is unreadable, locked or gone, the source has a problem, and its runs stay listed. */
 export class ViewerSource {
   readonly id: string;
   readonly path: string;
   readonly #tasks = new Set<string>();
-  /** The titles of `#tasks`. Undefined after a task was added. */
   #titles: ReadonlyMap<string, string> | undefined;
   readonly #setup: SourceSetup;
   readonly #runs = new Map<string, RunSummary>();
@@ -77,7 +68,6 @@ export class ViewerSource {
     return this.#setup.kind;
   }
 
-  /** The listed runs by id, in no particular order. */
   get runs(): ReadonlyMap<string, RunSummary> {
     return this.#runs;
   }
@@ -86,19 +76,16 @@ export class ViewerSource {
     return this.#version;
   }
 
-  /** True while files are being read, so more runs may follow. */
   get isReading(): boolean {
     return this.#indexing !== undefined;
   }
 
-  /** Returns the title of the run's task, or the id of a run without one. */
   titleOf({ runId, task = '' }: RunSummary): string {
     if (task.trim() === '') return runId;
     this.#titles ??= titlesOf(this.#tasks, TITLE_CHARS);
     return this.#titles.get(task) ?? task;
   }
 
-  /** Returns the folder in which a run worked, if known. */
   projectOf(runId: string): string | undefined {
     return this.#reader?.projectOf?.(runId);
   }
@@ -127,11 +114,7 @@ export class ViewerSource {
     };
   }
 
-  /**
-   * Opens the store if it is not open.
-   *
-   * @throws CoxswainError with the reason `store-gone`, or with the errors of opening the store
-   */
+  /** @throws CoxswainError with the reason `store-gone`, or with the errors of opening the store */
   async reader(): Promise<RunReader> {
     if (this.#isClosed) throw viewerFault('store-gone', 'the viewer is closed');
     await this.#checkStore();
@@ -144,7 +127,6 @@ export class ViewerSource {
     return reader;
   }
 
-  /** Calls the listener for every change that a refresh finds. @returns a function that removes the listener */
   listen(listener: (change: SourceChange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -163,7 +145,6 @@ export class ViewerSource {
     return this.#isListed || this.#problem !== undefined;
   }
 
-  /** Sets the problem of the source until the next refresh. */
   reportProblem(error: unknown): void {
     this.#problem = problemOf(error).problem;
     this.#notifyIfRowChanged();
@@ -242,7 +223,6 @@ export class ViewerSource {
     this.#notify({ type: 'run', runId });
   }
 
-  /** @throws CoxswainError with the reason `store-gone` */
   async #checkStore(): Promise<void> {
     // Imported files stay in the temporary store, and a database reports itself when it is gone.
     const { kind } = this.#setup;
@@ -286,7 +266,6 @@ export class ViewerSource {
   }
 }
 
-/** Compares the fields that change with every write. */
 function isUnchanged(a: RunSummary, b: RunSummary): boolean {
   return (
     a.lastSeq === b.lastSeq &&

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves when the work is done, or after `waitMs` while the work continues. @throws the error of the work, if it fails in that time */
 export async function waitAtMost(work: Promise<unknown>, waitMs: number): Promise<void> {
   const stop = new AbortController();
   try {

@@ -1,6 +1,5 @@
 import type { Wasted } from '../../core/facts/run-story.ts';
 
-/** Joins the parts. A tab in a part becomes a space. */
 const SEPARATOR = '\t';
 
 /** Quoted text, or a quotation that the end of the line cuts off. An apostrophe in a word is not a quote. */
@@ -12,17 +11,13 @@ const LINE_CHARS = 100;
 /** The pattern, the tool and the error line of a first warning. Runs with the same three parts form a cluster. */
 type WarningParts = Pick<Wasted, 'kind' | 'tool' | 'line'>;
 
-/**
- * Returns the value of the filter `stuck` for a first warning. Quoted text becomes `'…'`, because the same failure names another table or
- * file in each run.
- */
+/** Quoted text becomes `'…'`, because the same failure names another table or file in each run. */
 export function warningKey({ kind, line = '', tool = '' }: WarningParts): string {
   return [kind, tool, line.replaceAll(QUOTED, '$1…$1').slice(0, LINE_CHARS).toWellFormed()]
     .map((part) => part.replaceAll(SEPARATOR, ' '))
     .join(SEPARATOR);
 }
 
-/** Parses a value of the filter. This is the inverse of `warningKey`. */
 export function warningParts(key: string): WarningParts {
   const [kind = '', tool = '', line = ''] = key.split(SEPARATOR);
   return { kind, ...(tool === '' ? {} : { tool }), ...(line === '' ? {} : { line }) };

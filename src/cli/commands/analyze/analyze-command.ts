@@ -28,7 +28,6 @@ import type { SavedReport } from '../../../lab/backtest-report.ts';
 import { ratioOf } from '../../../lab/statistics.ts';
 import { intervalText } from '../../runs/run-blocks.ts';
 
-/** The groups of `--by`: a column of the rows, and the name of the group for rows without a value. */
 export const GROUPS = {
   model: ['model', 'not known'],
   task: ['task', 'no task on record'],
@@ -36,13 +35,10 @@ export const GROUPS = {
   folder: ['folder', '.'],
 } as const;
 
-/** Maximum number of printed groups. `--json` prints all groups. */
 const MAX_PRINTED = 40;
 const NAME_CHARS = 40;
-/** Number of example runs per group. */
 const SAMPLES = 3;
 
-/** Collects runs as rows, for tables by group and for files. Memory: about 500 bytes per run. */
 export class TableOutput implements ReportOutput {
   readonly #rows: AnalysedRow[] = [];
 
@@ -56,7 +52,6 @@ export class TableOutput implements ReportOutput {
 
   async finish(): Promise<void> {}
 
-  /** Prints the runs by group, the largest group first. */
   async write(by: keyof typeof GROUPS, isJson: boolean, terminal: Terminal): Promise<void> {
     const [key, unknown] = GROUPS[by];
     const groups = [...Map.groupBy(this.#rows, (row) => row[key] ?? unknown)]
@@ -83,11 +78,6 @@ export class TableOutput implements ReportOutput {
     await terminal.write(terminalText({ blocks }, terminal));
   }
 
-  /**
-   * Writes all rows to a file of CSV.
-   *
-   * @throws CoxswainError `input-io`, and the errors of `checkOutput`
-   */
   async save(file: string): Promise<void> {
     await writeOutput(file, csvText(this.#rows));
   }
@@ -99,7 +89,6 @@ interface Group {
   readonly runs: number;
   readonly stuck: number;
   readonly succeeded: number;
-  /** Number of runs whose source states whether they succeeded. */
   readonly judged: number;
   readonly calls: number;
   readonly callsAfterFlag: number;
@@ -107,7 +96,6 @@ interface Group {
   readonly afterFlag: SavedReport;
   readonly costUsd: number | null;
   readonly costAfterFlagUsd: number | null;
-  /** Example runs that got stuck. */
   readonly samples: readonly Pick<AnalysedRow, 'id' | 'source' | 'first_stuck_call' | 'first_stuck_pattern'>[];
 }
 
@@ -243,11 +231,7 @@ export interface AnalyzeOptions {
   readonly store?: string;
 }
 
-/**
- * @param paths  files, folders, globs and `-`; default: the sessions of every agent program of this user, newest first
- * @returns the exit code: 1 if something could not be read or recorded
- * @throws CoxswainError `invalid-argument`, `store-io`, `store-version`
- */
+/** @returns the exit code: 1 if something could not be read or recorded */
 export async function analyzeCommand(
   paths: readonly string[],
   options: AnalyzeOptions,
@@ -306,7 +290,6 @@ export async function analyzeCommand(
   return problems.any ? 1 : 0;
 }
 
-/** Finds all sources before reading the first one, so that the progress bar knows the total. */
 async function countSources(
   sources: AsyncIterable<FoundSource>,
   progress: Progress,
@@ -335,10 +318,7 @@ function bothOutputs(first: ReportOutput, second: ReportOutput): ReportOutput {
   };
 }
 
-/**
- * Finds the sessions of each agent program and prints their number. A session without runs, such as an empty one, is not a
- * problem.
- */
+/** A session without runs, such as an empty one, is not a problem. */
 async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSource> {
   const hosts = await findSessions({ home: homedir(), env: process.env });
   const installed = hosts.filter(({ sessions }) => sessions.length > 0);

@@ -6,17 +6,12 @@ import { RunTotals } from '../../runs/run-totals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { terminalText } from '../../document/write-document.ts';
 
-/** Up to this number of runs, every run is printed. */
 const MAX_HELD = 50;
-/** Maximum number of printed runs beyond that limit. The runs with the most stuck patterns are selected. */
 const MAX_TOP = 20;
 
 export interface ReportOutputOptions {
-  /** True: prints only runs that got stuck. */
   readonly stuckOnly: boolean;
-  /** True: prints only the totals. */
   readonly summaryOnly: boolean;
-  /** True: prints every run, regardless of their number. */
   readonly all: boolean;
   /** True: prints one line of JSON per run immediately. With `summaryOnly`: one line with the totals. */
   readonly json?: boolean;
@@ -25,7 +20,6 @@ export interface ReportOutputOptions {
 export interface ReportOutput {
   add(run: RunFacts): Promise<void>;
   finish(): Promise<void>;
-  /** Number of received runs, printed or not. */
   readonly runs: number;
 }
 
@@ -35,10 +29,7 @@ interface TopRun {
 }
 
 /**
- * Prints reports as text, followed by the totals. Up to 50 runs are printed in full. Of more runs, only the 20 with the most stuck
- * patterns are printed. With `all`, every run is printed immediately.
- *
- * Memory: at most 50 printed reports, and 20 more.
+ * Up to 50 runs are printed in full, of more only the 20 with the most stuck patterns; with `all`, every run at once.
  */
 export class PrintedOutput implements ReportOutput {
   readonly #terminal: Terminal;
@@ -83,7 +74,6 @@ export class PrintedOutput implements ReportOutput {
     }
   }
 
-  /** Formats a run; a run with patterns ends with an empty line. */
   #textOf(run: RunFacts): string {
     return terminalText({ blocks: runBlocks(run) }, this.#terminal) + (run.patterns.length > 0 ? '\n' : '');
   }
@@ -109,7 +99,6 @@ export class PrintedOutput implements ReportOutput {
   }
 }
 
-/** Returns the number of occurrences of stuck patterns in a run. */
 function stuckness({ patterns }: RunFacts): number {
   const stuckPatterns = patterns.filter(({ stuck, level }) => stuck && level !== 'hint');
   return stuckPatterns.reduce((sum, { occurrences }) => sum + occurrences, 0);

@@ -123,7 +123,6 @@ function amountOption(
   throw invalidArgument(`${flag} ${text}: give a number from 0 to ${max}`);
 }
 
-/** Returns a function that shows the progress on standard error, at most every 100 ms. */
 function progressOn(terminal: Terminal): (progress: BacktestProgress) => void {
   let drawnAtMs = 0;
   return ({ of, runs, shards }) => {
@@ -146,11 +145,7 @@ export interface BacktestVerifyOptions {
 
 type Status = RunVerification['status'];
 
-/**
- * Runs `coxswain backtest STORE --verify`.
- *
- * @returns 0 if at least one run was compared and all compared runs were equal; else 1
- */
+/** @returns 0 if at least one run was compared and all compared runs were equal; else 1 */
 export async function backtestVerify(
   paths: readonly string[],
   options: BacktestVerifyOptions,
@@ -228,7 +223,6 @@ function runText({ run, status, matched, mismatched, mismatches, detail }: RunVe
   }
 }
 
-/** Returns an excerpt of both texts, starting shortly before the first difference. */
 function bothText(recorded: string, replayed: string): string {
   let at = 0;
   while (at < recorded.length && recorded[at] === replayed[at]) at += 1;

@@ -15,11 +15,8 @@ import { printableCut } from '../../../core/base/printable.ts';
 
 const NAME_CHARS = 48;
 const SHOWN_PLACES = 10;
-/** The printed numbers of calls after the warning. `--json` contains all of them. */
 const SHOWN_AFTER = new Set([0, 2, 5, 10]);
-/** Maximum number of printed policies. */
 const MAX_POLICIES = 8;
-/** Maximum number of printed groups. */
 const MAX_GROUPS = 10;
 const GROUP_CHARS = 60;
 const PLOT_COLUMNS = 51;
@@ -103,7 +100,6 @@ function ratioText({ high, low, ratio }: Pick<RateRatioReport, 'ratio' | 'low' |
   return `×${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 }
 
-/** Returns the runs by source, agent and model, if they differ, and how many of them the figures at the same call cover. */
 function groupBlocks({ groups, negative, positive }: PartReport, configuration: number): readonly Block[] {
   if (groups.length < 2) return [];
   const compared = groups.reduce((sum, { advice }) => sum + (advice[configuration]?.atSameCall.comparedRuns ?? 0), 0);
@@ -144,7 +140,6 @@ function nameOf({ by, name, pattern, point }: Pick<SignalReport, 'by' | 'name' |
   return `  ${shownName}: ${printableCut(pattern ?? 'no pattern', NAME_CHARS)} at ${point ?? ''}`;
 }
 
-/** Length of the folder that all paths begin with. */
 function sharedFolderChars([first = '', ...others]: readonly string[]): number {
   let chars = first.lastIndexOf('/') + 1;
   while (chars > 0 && !others.every((name) => name.startsWith(first.slice(0, chars)))) {
@@ -217,7 +212,6 @@ function comparisonBlocks(comparison: ComparisonReport, report: BacktestReport):
   ];
 }
 
-/** Returns the points of a sweep as a table, and as a plot of precision over recall. */
 function sweepBlocks({ field, signal, part, points }: SweepReport): readonly Block[] {
   const name = signal.by === 'advice' ? 'any advice' : `${signal.by} ${printableCut(signal.name, 80)}`;
   return [
@@ -242,9 +236,7 @@ function sweepBlocks({ field, signal, part, points }: SweepReport): readonly Blo
   ];
 }
 
-/**
- * Plots precision upwards and recall to the right. The axes cover the range of the points. `*` marks several points in one cell.
- */
+/** Precision upwards, recall to the right. `*` marks several points in one cell. */
 function plotLines(points: readonly SweepPointReport[]): readonly Text[] {
   const knownPoints = points.flatMap(({ precision, recall }, index) =>
     precision.share === null || recall.share === null
@@ -273,7 +265,6 @@ function plotLines(points: readonly SweepPointReport[]): readonly Text[] {
   ];
 }
 
-/** Returns the range of the values with a margin at both ends, limited to 0 to 1. */
 function rangeOf(values: readonly number[]): { readonly from: number; readonly to: number } {
   const low = Math.min(...values);
   const high = Math.max(...values);

@@ -17,10 +17,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 const SHOWN_WRONG = 20;
 const NAME_CHARS = 40;
 
-/**
- * Judges lessons forward in time on the runs of these paths. Of several paths, each is one project; the runs of one path belong to the
- * projects that they name.
- */
+/** Of several paths, each is one project; the runs of one path belong to the projects that they name. */
 export async function backtestLessons(
   paths: readonly string[],
   { problems, json, terminal }: { readonly problems: Problems; readonly json: boolean; readonly terminal: Terminal },

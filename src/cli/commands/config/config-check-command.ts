@@ -50,7 +50,6 @@ function problemLine(problem: ConfigProblem): string {
   return location + printableCut(problemText(problem), MESSAGE_CHARS);
 }
 
-/** Returns a path relative to the working folder if the path is inside it. */
 function shownPath(path: string): string {
   const relativePath = relative(process.cwd(), path);
   return printable(relativePath === '' || relativePath.startsWith('..') ? path : relativePath);
@@ -66,7 +65,6 @@ function jsonReport({ sources, problems, untrusted, resolved }: LoadedConfig): u
   };
 }
 
-/** A provider with its trigger and limits. Plain JSON. */
 export interface SpeakerRow {
   readonly name: string;
   readonly kind: 'feedback' | 'observer' | 'guidance' | 'model';
@@ -74,7 +72,6 @@ export interface SpeakerRow {
   readonly limits: string;
 }
 
-/** Returns every provider of a configuration, in order. */
 export function steeringRows({ steering }: ResolvedConfig): readonly SpeakerRow[] {
   const { feedback = [], observers = [], guidance = [], models = [] } = steering;
   const row = (kind: SpeakerRow['kind'], name: string, when: string, limits = ''): SpeakerRow => ({

@@ -14,7 +14,6 @@ export interface ConfigShowOptions {
   readonly json?: boolean;
 }
 
-/** Runs `coxswain config show`. @returns the exit code: 1 if there are errors */
 export async function configShowCommand(options: ConfigShowOptions, terminal: Terminal): Promise<number> {
   const { config, problems } = await loadConfig({ projectFolder: process.cwd(), explicitPath: options.config });
   if (problems.length > 0) {

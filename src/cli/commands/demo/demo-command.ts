@@ -28,10 +28,8 @@ const RUN_ID = 'demo-stuck-run';
 /** Path of the bundled sample. The relative path is the same from `dist/cli` and from `src/cli`. */
 const SAMPLE = fileURLToPath(new URL(`../../../../${SAMPLE_NAME}`, import.meta.url));
 
-/** Pause after an event in milliseconds. The demo takes about three seconds. */
 const PAUSE_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 120, pattern: 250, advice: 300, fault: 300 };
 
-/** Runs `coxswain demo`. @returns the exit code: 1 if records were lost */
 export async function demoCommand(options: DemoOptions, terminal: Terminal): Promise<number> {
   const file = storeNamed(options.store, terminal);
   const records = await sampleRecords();
@@ -88,13 +86,10 @@ function openingText(records: readonly TrajectoryRecord[], { paint }: Terminal):
 interface RecordedRun {
   readonly store: TrajectoryStore;
   readonly runId: string;
-  /** Address of the store. */
   readonly file: string;
-  /** The source of the run in its report. */
   readonly source: string;
 }
 
-/** Returns the text after the demo run: the report and the advice, read from the store, and the next steps. */
 async function demoClosing(run: RecordedRun, terminal: Terminal): Promise<string> {
   const { store, runId, file, source } = run;
   const { paint } = terminal;
@@ -123,7 +118,6 @@ async function demoClosing(run: RecordedRun, terminal: Terminal): Promise<string
   );
 }
 
-/** Formats faults of coxswain in one line; undefined without faults. */
 function healthLine({ recorder, faults, lastFault }: Health): string | undefined {
   const dropped = recorder?.dropped ?? 0;
   const allFaults = faults + (recorder?.faults ?? 0);

@@ -25,11 +25,9 @@ interface Seen {
   readonly cleared: boolean;
 }
 
-/** Finds the pattern changes between two states of a live run. Ignores hints. */
 export class PatternChanges {
   readonly #seen = new Map<string, Seen>();
 
-  /** @param patterns  from `run.analysis.patterns()` */
   take(patterns: readonly TrajectoryPattern[]): readonly PatternEvent[] {
     return patterns.flatMap((pattern) => {
       const { identity, flaggedAt, level, clearedAt } = pattern;
@@ -56,7 +54,6 @@ interface PlayOptions {
   readonly onEvent: (event: LiveEvent) => Promise<void>;
   /** Called when the agent follows the advice. @param saved  number of recorded calls that the agent skips */
   readonly onListening?: (saved: number) => Promise<void>;
-  /** True if the agent ignores advice and follows the recording. */
   readonly ignoresAdvice?: true;
 }
 
@@ -64,13 +61,8 @@ interface PlayOptions {
 const WAY_OUT = 'tax.mjs';
 
 /**
- * Plays records as a live run with the standard steering, at their recorded times. Requests advice after each tool result and
- * before each turn except the first. Advice counts as delivered. After the first advice about a pattern, playback skips to the
- * turn in which the recorded agent reads the file with the error.
- *
- * The result is deterministic: two plays of the same records give the same records.
- *
- * @returns the faults of coxswain, and whether the whole run is stored
+ * Plays records as a live run at their recorded times; two plays give the same records. After the first advice about a
+ * pattern, playback skips to the turn in which the recorded agent reads the file with the error.
  */
 export async function playSample(
   records: readonly TrajectoryRecord[],
@@ -115,7 +107,6 @@ export async function playSample(
   return { health: cox.health(), isStored };
 }
 
-/** Returns the turn in which the recorded agent reads the file with the error; 0 without such a turn. */
 function wayOutOf(records: readonly TrajectoryRecord[]): number {
   const readIndex = records.findIndex(
     ({ payload }) => payload.kind === 'tool_started' && isDeepStrictEqual(payload.args, { path: WAY_OUT }),
@@ -135,7 +126,6 @@ class Player {
   readonly #onEvent: PlayOptions['onEvent'];
   readonly #view = new RunView();
   readonly #patterns = new PatternChanges();
-  /** True once advice about a pattern was delivered. */
   wasAdvised = false;
 
   constructor(run: Run, onEvent: PlayOptions['onEvent']) {
@@ -163,10 +153,7 @@ class Player {
 }
 
 /**
- * Returns the first id of `name`, `name-2`, `name-3` … that is unused in the store or belongs to a complete or partial run with
- * the same records.
- *
- * @throws CoxswainError `store-io` and `store-closed`
+ * Returns the first of `name`, `name-2` … that is unused or belongs to a complete or partial run with the same records.
  */
 export async function freeRunId(
   name: string,
@@ -198,7 +185,6 @@ async function holdsNothingElse(store: TrajectoryStore, expected: TrajectoryStor
   }
 }
 
-/** Returns the host event that causes a record; undefined if no host event causes it. */
 function eventOf(payload: TrajectoryPayload): AgentEvent | undefined {
   switch (payload.kind) {
     case 'turn_started':
@@ -228,7 +214,6 @@ function messageOf(message: StoredMessage): AgentMessage {
   return { role: 'tool_result', toolCallId: message.tool_call_id, content };
 }
 
-/** Converts stored content. Samples contain only texts and calls. */
 function contentOf(content: StoredContent): MessageContent {
   if (typeof content === 'string') return content;
   return content.flatMap((block): readonly ContentBlock[] =>

@@ -22,10 +22,7 @@ interface CheckedHosts {
   readonly lines: readonly DoctorLine[];
 }
 
-/**
- * Checks the settings of hosts other than Claude Code. Returns a line per file with a coxswain hook, and a line on whether Codex
- * trusts the hook. Starts `codex` only if its settings contain the hook.
- */
+/** Starts `codex` only if its settings contain the hook. */
 export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPlaces): Promise<CheckedHosts> {
   const program = { node: process.execPath, hookFile: ownHookFile() };
   const lines: DoctorLine[] = [];
@@ -70,7 +67,6 @@ interface TrustPlace {
   readonly env: NodeJS.ProcessEnv;
   readonly node: string;
   readonly hookFile: string;
-  /** Adds the hook again and makes Codex trust it. */
   readonly initCommand: string;
 }
 
@@ -87,7 +83,6 @@ async function trustLine(projectFolder: string, { env, hookFile, initCommand, no
   return failed(check, found, `Run ${initCommand} again, or trust the project and the hook in Codex (/hooks).`);
 }
 
-/** How to make a host load the hooks of a project. */
 const TRUST_STEPS: Readonly<Partial<Record<HostName, string>>> = {
   copilot:
     'Start copilot in this folder once and trust it, start each new session with --trust-folder, or run coxswain init copilot --user.',
@@ -96,7 +91,6 @@ const TRUST_STEPS: Readonly<Partial<Record<HostName, string>>> = {
   pi: 'Start pi in this folder once and trust it, start it with -a, or run coxswain init pi --user.',
 };
 
-/** Says whether a host loads the hooks of a project from this folder. Nothing for a host that loads those of any folder. */
 export function folderLines(host: HostName, places: SettingsPlaces): readonly DoctorLine[] {
   const fix = TRUST_STEPS[host];
   if (fix === undefined) return [];

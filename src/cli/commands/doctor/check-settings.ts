@@ -23,7 +23,6 @@ function commandsIn(settings: readonly FoundSettings[]): readonly string[] {
   return [...new Set(settings.flatMap(({ commands }) => [...commands.values()].flat()))];
 }
 
-/** A coxswain command in the settings. */
 interface FoundCommand {
   readonly command: string;
   /**
@@ -33,7 +32,6 @@ interface FoundCommand {
   readonly mayRun: boolean;
 }
 
-/** Returns every coxswain command in the settings. */
 export function commandsToTry(settings: readonly FoundSettings[]): readonly FoundCommand[] {
   const ownCommands = new Set([
     hookCommand(process.execPath, ownHookFile()),
@@ -42,11 +40,7 @@ export function commandsToTry(settings: readonly FoundSettings[]): readonly Foun
   return commandsIn(settings).map((command) => ({ command, mayRun: ownCommands.has(command) }));
 }
 
-/**
- * Checks the settings: returns a line per existing file, for events without a hook, and for paths that do not exist.
- *
- * @param isHookElsewhere  true if another host has the hook, so Claude Code needs none
- */
+/** @param isHookElsewhere  true if another host has the hook, so Claude Code needs none */
 export function checkSettings(
   settings: readonly FoundSettings[],
   { isHookElsewhere, needs }: { readonly isHookElsewhere: boolean; readonly needs: HookNeeds },
@@ -108,7 +102,6 @@ function hookLines(
   ];
 }
 
-/** Checks that the paths of Node, of the hook, and of the file loaded by the hook exist. */
 function pathLine(command: string, settings: readonly FoundSettings[]): readonly DoctorLine[] {
   const words = commandWords(command);
   const paths = words.filter((word) => isAbsolute(word) || /^[A-Za-z]:[\\/]/.test(word));
@@ -147,12 +140,10 @@ interface FoundSettings {
   readonly layer: 'project' | 'local' | 'user';
   readonly file: string;
   readonly state: 'absent' | 'unreadable' | 'read';
-  /** Reason why the file is unreadable. */
   readonly problem?: string;
   readonly commands: ReadonlyMap<string, readonly string[]>;
   /** Names of events with an HTTP hook of an earlier version of coxswain. Its server no longer exists. */
   readonly httpEvents: readonly string[];
-  /** True if `disableAllHooks` is set. */
   readonly hooksOff: boolean;
   readonly plugins: readonly string[];
 }
@@ -163,7 +154,6 @@ export interface SettingsPlaces {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads the settings that apply to a project: shared, local and user settings. Never throws. */
 export function findSettings({ projectFolder, homeFolder, env }: SettingsPlaces): readonly FoundSettings[] {
   const configFolder = env['CLAUDE_CONFIG_DIR'];
   const userFolder = configFolder === undefined || configFolder === '' ? join(homeFolder, '.claude') : configFolder;

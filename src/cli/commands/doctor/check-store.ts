@@ -29,7 +29,6 @@ const MIN_FREE_BYTES = 100_000_000;
 const VERIFY_LIMIT_MS = 10_000;
 const RESPONSE_LIMIT_MS = 2_000;
 
-/** Checks that the store is writable, private and undamaged. The verification of the contents is limited to ten seconds. */
 export async function checkStore(store: ResolvedStore, cwd: string): Promise<readonly DoctorLine[]> {
   const { address, kind } = store;
   const path = storePath(address);
@@ -74,7 +73,6 @@ function checkWritable(path: string, kind: string): DoctorLine {
   }
 }
 
-/** Checks file permissions. Records contain what agents read and wrote, so only their owner may read them. */
 function checkPermissions(path: string): DoctorLine {
   if (process.platform === 'win32') return unknown('store permissions', 'not checked on Windows', 'Nothing to do.');
   const folder = dirname(path);
@@ -103,7 +101,6 @@ function checkFreeSpace(path: string): DoctorLine {
   }
 }
 
-/** Returns a line if the store is too large. Sessions trim a store at the default path once a day. */
 function checkSize(path: string): readonly DoctorLine[] {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= DEFAULT_MAX_STORE_BYTES) return [];
@@ -150,10 +147,7 @@ interface CanarySetup {
   readonly openStore: () => Promise<TrajectoryStore>;
 }
 
-/**
- * Sends a test event through a hook command as Claude Code does: runs the command with the shell in the project folder and writes
- * the event to standard input. Passes if the event was recorded. Always deletes the run.
- */
+/** Runs a hook command as Claude Code does. Passes if the event was recorded. Always deletes the run. */
 export async function sendCanary(command: string, setup: CanarySetup): Promise<DoctorLine> {
   const { env, projectFolder } = setup;
   const event = canaryEvent(projectFolder);
@@ -190,10 +184,7 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
   return passed(check, `an event sent through the hook was recorded in ${durationText}: ${shownCommand}`);
 }
 
-/**
- * Returns the line for a hook that was not tested: project settings may come from the repository, and the hook is not that of this
- * installation.
- */
+/** Project settings may come from the repository, and the hook is not that of this installation. */
 export function notTried(hook: string): DoctorLine {
   return unknown(
     'hook alive',
@@ -202,7 +193,6 @@ export function notTried(hook: string): DoctorLine {
   );
 }
 
-/** A test event of `doctor`. */
 interface CanaryEvent {
   readonly session_id: string;
   readonly cwd: string;
@@ -219,7 +209,6 @@ function canaryEvent(projectFolder: string): CanaryEvent {
   };
 }
 
-/** Searches the store for the run of a test event and deletes the run. */
 async function lookForCanary(
   runId: string,
   { openStore: openOwn }: Pick<CanarySetup, 'openStore'>,

@@ -93,10 +93,7 @@ function claudeLine(claude: FoundClaude | undefined): DoctorLine {
 const RECENT_MS = 24 * 3_600_000;
 const MAX_SHOWN = 3;
 
-/**
- * Checks the logged faults of the hook, which agents do not show. Faults of this project in the last 24 hours fail the check.
- * Faults in the user's log are only listed, because they may come from any project.
- */
+/** Faults of this project in the last 24 hours fail the check. Those in the user's log may come from any project. */
 function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
   // Faults of events that the doctor sent are reported by the hook check.
   const isRecent = ({ at, sessionId }: FaultLine): boolean =>
@@ -117,7 +114,6 @@ function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
   return [projectFaults(readFaults(project), isRecent, nowMs), ...userLines, ...watchLines(nowMs)];
 }
 
-/** Says whether the watch in the background runs. Nothing for a user who never started it. */
 function watchLines(nowMs: number): readonly DoctorLine[] {
   const watch = findBackgroundWatch();
   if (watch.state === 'never') return [];
@@ -160,14 +156,11 @@ const MAX_AHEAD_MS = 60_000;
 
 interface ClockReadings {
   readonly nowMs: number;
-  /** Elapsed time of each clock during the measurement, in milliseconds. */
   readonly wallMs: number;
   readonly steadyMs: number;
-  /** Time of the last record in Unix milliseconds; 0 without records. */
   readonly lastRecordMs: number;
 }
 
-/** Measures both clocks for 200 ms. */
 async function readClocks(): Promise<Omit<ClockReadings, 'lastRecordMs'>> {
   const wall = Date.now();
   const steadyStartMs = performance.now();
@@ -176,7 +169,6 @@ async function readClocks(): Promise<Omit<ClockReadings, 'lastRecordMs'>> {
   return { nowMs, wallMs: nowMs - wall, steadyMs: performance.now() - steadyStartMs };
 }
 
-/** Checks that the clock is accurate enough for deadlines. */
 function checkClock({ lastRecordMs, nowMs, steadyMs, wallMs }: ClockReadings): DoctorLine {
   const now = new Date(nowMs).toISOString();
   const fix = 'Set the clock, and keep it synchronized with a time service.';
@@ -197,7 +189,6 @@ export interface DoctorOptions {
   readonly adapters?: boolean;
 }
 
-/** Maximum number of hook commands that are tested. */
 const MAX_CANARIES = 4;
 const LINE_CHARS = 700;
 const MARKS: Readonly<Record<DoctorStatus, readonly [string, TextStyle]>> = {
@@ -214,7 +205,6 @@ interface DoctorReport {
   readonly heartbeats: Heartbeats | null;
 }
 
-/** Runs `coxswain doctor`. @returns the exit code: 1 if a check fails */
 export async function doctorCommand(options: DoctorOptions, terminal: Terminal): Promise<number> {
   const report = await examineProject();
   if (options.json === true) {
@@ -230,7 +220,6 @@ export async function doctorCommand(options: DoctorOptions, terminal: Terminal):
   return report.ok ? 0 : 1;
 }
 
-/** Returns a row per check, followed by a row that says what to do. */
 function checkTable(checks: readonly DoctorLine[]): Block {
   const rows = checks.flatMap(({ check, found, fix, status }) => {
     const [mark, style] = MARKS[status];
@@ -344,7 +333,6 @@ function heartbeatsLine(heartbeats: ReadHeartbeats | undefined, nowMs: number, s
 
 const NO_HEARTBEATS: Heartbeats = { lastByEvent: {}, lastByHost: {}, lastRecordMs: 0 };
 
-/** The capabilities of each adapter. Claude Code and its SDK have the same hooks. */
 const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
   'claude-code': claudeAgentSdkCapabilities,
   'claude-agent-sdk': claudeAgentSdkCapabilities,
@@ -357,7 +345,6 @@ const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
   mastra: mastraCapabilities,
 };
 
-/** Returns the capabilities as a table with a row per adapter and a column per decision point. */
 function capabilityBlocks(): readonly Block[] {
   const rows = Object.entries(CAPABILITIES).map(([name, capabilities]) =>
     [name].concat(DECISION_POINTS.map((point) => cellOf(capabilities[point]))),
@@ -370,7 +357,6 @@ function cellOf({ persistence, timing }: PointCapability): string {
   return persistence === 'unsupported' ? '–' : `${persistence}, ${timing}`;
 }
 
-/** Reports errors in the configuration, and files that are ignored for lack of trust. */
 function checkConfig({ problems, sources, untrusted }: LoadedConfig): readonly DoctorLine[] {
   const [problem] = problems;
   const files = sources.map(({ file }) => file).join(', ');

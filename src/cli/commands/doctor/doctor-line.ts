@@ -1,24 +1,17 @@
 import { timeoutOf } from '../../../hosts/claude-code/init-hooks.ts';
 
-/** Prefix of the ids of test runs, which `doctor` creates and deletes. */
 export const CANARY_PREFIX = 'coxswain-doctor-';
 
-/**
- * Time limit in milliseconds of what a hook waits for too: Claude Code ends a hook after this time. On a machine that is so busy,
- * sessions are not recorded either.
- */
+/** Claude Code ends a hook after this time. On a machine that is so busy, sessions are not recorded either. */
 export const HOST_LIMIT_MS: number = timeoutOf('UserPromptSubmit') * 1_000;
 
 export type DoctorStatus = 'pass' | 'fail' | 'unknown';
 
-/** A line in the output of `coxswain doctor`. Plain JSON. */
 export interface DoctorLine {
-  /** Name of the check, such as `hooks` or `store`. */
   readonly check: string;
   readonly status: DoctorStatus;
   /** The result of the check. Contains text of files and processes; pass it through `printable` before showing it. */
   readonly found: string;
-  /** How to fix the problem, in one sentence. Absent for `pass`. */
   readonly fix?: string;
 }
 

@@ -17,28 +17,18 @@ import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './docto
 /** Maximum number of runs to read: the runs with the latest records among the most recently started runs. */
 const MAX_RUNS = 20;
 const LISTED_RUNS = 200;
-/** Maximum number of records read from the end of each run. */
 const TAIL_RECORDS = 500;
 
 /** Events of nearly every session. All others are rare, or leave no record that names them, so their absence means nothing. */
 const USUAL_EVENTS = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolBatch', 'Stop', 'SessionEnd'];
 
-/** The times of the last hook events. Plain JSON. */
 export interface Heartbeats {
-  /** Unix milliseconds by Claude Code event name. Events without a record are absent. */
   readonly lastByEvent: Readonly<Record<string, number>>;
-  /** Unix milliseconds of the last record of any run; 0 without records. */
   readonly lastRecordMs: number;
-  /** The same by agent program. */
   readonly lastByHost: Readonly<Record<string, number>>;
 }
 
-/**
- * Reads the time of the last hook event of each type from the last records of the most recent sessions. `SessionStart` is only
- * recorded when a session is resumed.
- *
- * Cost: reads at most 500 records of each of 20 runs.
- */
+/** Reads at most 500 records of each of 20 runs. `SessionStart` is only recorded when a session is resumed. */
 export async function readHeartbeats(store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>): Promise<Heartbeats> {
   const { runs } = await store.listRuns({ limit: LISTED_RUNS });
   const liveRuns = runs.filter(({ format, runId }) => format === undefined && !runId.startsWith(CANARY_PREFIX));
@@ -72,10 +62,7 @@ async function readRun(
   }
 }
 
-/**
- * Returns the agent program whose hook recorded the run; undefined if no hook did, or the run is damaged. The run id of a session is the
- * session id. The run id of a subagent starts with it.
- */
+/** Undefined if no hook recorded the run, or it is damaged. A subagent's run id starts with that of its session. */
 async function hostOf(
   store: Pick<TrajectoryStore, 'readRun'>,
   { problem, runId }: RunSummary,
@@ -121,12 +108,10 @@ export const HEARTBEAT_FIX = 'Let the agent take one step in this project, then 
 /** The last message of a session may come this long after the last event of its hook. */
 const LATE_WRITE_MS = 30 * 60_000;
 
-/** A session of a project whose hook was silent. */
 export interface SilentSession {
   readonly host: HostName;
   readonly path: string;
   readonly modifiedAtMs: number;
-  /** Unix milliseconds; 0 if the host has no record. */
   readonly lastRecordMs: number;
 }
 
@@ -135,12 +120,7 @@ interface SilentPlaces extends SessionPlaces {
   readonly lastByHost: Heartbeats['lastByHost'];
 }
 
-/**
- * Finds a session of a project that went on after the last record of its agent program, or, if that has none, that began after its hook
- * was installed.
- *
- * @param hooked  agent programs with the hook, and the file that contains it
- */
+/** Finds a session that went on after the last record of its program, or, without one, began after the installation. */
 export async function findSilentSession(
   hooked: readonly HookedHost[],
   { lastByHost, projectFolder, ...places }: SilentPlaces,
@@ -170,7 +150,6 @@ async function isOfProject(path: string, projectFolder: string): Promise<boolean
   return projectAt(await sessionFolder(path)) === projectFolder;
 }
 
-/** Returns the times of the first and of the last entry of a session file; 0 if none is found. */
 function entryTimes(path: string): readonly [number, number] {
   const timeOf = ({ timestamp, type }: JsonMembers): number =>
     MESSAGES.has(type) ? Date.parse(String(timestamp)) || 0 : 0;
@@ -192,7 +171,6 @@ const MESSAGES: ReadonlySet<unknown> = new Set([
   'assistant.message',
 ]);
 
-/** What makes a silent hook run. */
 const SILENT_STEPS: Readonly<Record<HostName, string>> = {
   'claude-code': 'Restart Claude Code: it reads its hooks only at the start.',
   codex: 'Run coxswain init codex again, or trust the hook in Codex (/hooks): it runs no other.',
@@ -202,11 +180,7 @@ const SILENT_STEPS: Readonly<Record<HostName, string>> = {
   pi: 'Start pi with -a, or trust this folder in pi, or run coxswain init pi --user.',
 };
 
-/**
- * Reports the times of the last hook events. An absent event is not a failure.
- *
- * @param silent  a session of the project that went on after the last record
- */
+/** An absent event is not a failure. @param silent  a session of the project that went on after the last record */
 export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number, silent?: SilentSession): DoctorLine {
   if (silent !== undefined) {
     const { host, modifiedAtMs, path } = silent;

@@ -88,7 +88,6 @@ function outcomeText(outcome: EffectOutcome, within: number): string {
   return outcome === 'in-time' ? 'the run ended before its deadline' : `left within ${countOf(within, 'call')}`;
 }
 
-/** Returns the results and their interpretation. */
 function verdictLines(experiment: EffectExperiment, { worthwhile }: EffectReport): readonly string[] {
   const { difference, high, low, onceHigh, onceLow, power, status, advised, withheld } = experiment;
   const smallestDifference = pointsText(worthwhile, false);
@@ -138,7 +137,6 @@ function pointsText(share: number, signed = true): string {
   return `${signed && points > 0 ? '+' : ''}${points === 0 ? 0 : points}${signed ? '' : ' points'}`;
 }
 
-/** Returns the results of both arms. @param outcome  undefined: only the share of good outcomes */
 function armTable(advised: ArmFigures, withheld: ArmFigures, outcome: EffectOutcome | undefined): Block {
   const rows: (readonly [string, (arm: ArmFigures) => string])[] = [['ended well', goodText]];
   if (outcome !== undefined && advised.units + withheld.units > 0) {
@@ -211,7 +209,6 @@ export interface EffectCommandOptions {
 const MAX_WITHIN = 1_000;
 const MAX_POINTS = 100;
 
-/** Runs `coxswain effect`. @returns the exit code: 1 on a read error, else 0, also if there is too little data */
 export async function effectCommand(
   paths: readonly string[],
   options: EffectCommandOptions,

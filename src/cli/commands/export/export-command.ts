@@ -23,20 +23,13 @@ import { checkOutput, lookAt } from '../../../core/node/guarded-file.ts';
 
 const WRITE_CHARS = 1024 * 1024;
 
-/** The output: standard output or a new file. */
 interface TextTarget {
-  /** The path of the file; undefined for standard output. */
   readonly name: string | undefined;
   write(text: string): Promise<void>;
-  /** @param isWhole  false if writing failed */
   close(isWhole: boolean): Promise<void>;
 }
 
-/**
- * Opens standard output (default or `-`) or a new file.
- *
- * @throws CoxswainError `input-io` if the file exists or cannot be created; `unsafe-path` from `checkOutput`
- */
+/** @throws CoxswainError `input-io` if the file exists or cannot be created; `unsafe-path` from `checkOutput` */
 async function openTextTarget(to: string | undefined, terminal: Terminal): Promise<TextTarget> {
   if (to !== undefined && to !== '-') return openFileTarget(to);
   return { name: undefined, write: (text) => terminal.write(text), close: async () => {} };
@@ -96,22 +89,15 @@ type ExportFormat = (typeof EXPORT_FORMATS)[number];
 interface ExportSetup {
   readonly format: ExportFormat;
   readonly to: string | undefined;
-  /** False: omits arguments, results and messages from spans. */
   readonly content: boolean;
   readonly runs: () => AsyncIterable<ExportedRun>;
   readonly exported: (run: RunSummary) => ExportedRun;
   readonly store: StoreReader;
   readonly terminal: Terminal;
-  /** Called when a collector rejects spans. */
   readonly onRefused: (why: string) => void;
 }
 
-/**
- * Writes runs in one format to a new file or standard output, or sends spans to a collector.
- *
- * @returns the name of the target; undefined for standard output, and after a collector rejected spans
- * @throws CoxswainError `invalid-argument` for several runs in a format for one run; the errors of `openTextTarget`
- */
+/** @returns the name of the target; undefined for standard output, and after a collector rejected spans */
 async function writeExport(setup: ExportSetup): Promise<string | undefined> {
   const { format, terminal, to } = setup;
   const isCollector = format === 'otlp' && /^https?:/i.test(to ?? '');
@@ -204,7 +190,6 @@ export interface ExportOptions {
   readonly toStore?: string;
   readonly format?: string;
   readonly html?: boolean;
-  /** False for `--no-content`. */
   readonly content?: boolean;
   readonly json?: boolean;
 }
@@ -212,14 +197,7 @@ export interface ExportOptions {
 /** Number of runs that are copied at a time. Most runs are small, and the store waits for a sync of the disk after each batch. */
 const MAX_COPIES = 16;
 
-/**
- * Runs `coxswain export`: writes runs as records or in another format, or copies them to another store. Repeating an interrupted
- * copy continues it.
- *
- * @param ids  run ids, or their beginnings; default: all runs
- * @returns the exit code: 1 if a run could not be read to its end or was rejected
- * @throws CoxswainError `invalid-argument`, `input-io` if the store or the run does not exist, and the errors of the stores
- */
+/** Repeating an interrupted copy continues it. @param ids  run ids, or their beginnings; default: all runs */
 export async function exportCommand(
   ids: readonly string[],
   options: ExportOptions,
@@ -313,16 +291,12 @@ function checkTarget(file: string, { to, toStore }: ExportOptions, format: Expor
 }
 
 interface Reading {
-  /** The result of an earlier pass over the run; undefined if this is the first pass. */
   readonly first: { readonly counts: { records: number }; readonly problems: Problems } | undefined;
   /** True for the HTML page: it shows where an incomplete run ends, so no message repeats it. */
   readonly isPage: boolean;
 }
 
-/**
- * Yields the records of a run up to the first unreadable record. Reports an unreadable record, or fewer records than listed, as a
- * problem.
- */
+/** Reports an unreadable record, or fewer records than listed, as a problem. */
 async function* readableRecords(
   store: StoreReader,
   { runId, lastSeq }: RunSummary,

@@ -3,7 +3,6 @@ import { FactsCache } from '../../runs/facts-cache.ts';
 import { reportCommand, type ReportOptions } from '../report/report-command.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** Runs `coxswain failures`: a report on the runs of a longer time that only has their failures. @returns the exit code */
 export async function failuresCommand(
   paths: readonly string[],
   options: Pick<ReportOptions, 'since' | 'project' | 'json'>,

@@ -16,7 +16,6 @@ import { Problems } from '../../runs/problems.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** Maximum number of listed runs. `--json` contains all of them. */
 const MAX_LISTED = 20;
 
 export interface GcCommandOptions {
@@ -26,7 +25,6 @@ export interface GcCommandOptions {
   readonly json?: boolean;
 }
 
-/** Runs `coxswain gc`. @returns the exit code: 1 if a run could not be deleted */
 export async function gcCommand(
   path: string | undefined,
   options: GcCommandOptions,
@@ -76,10 +74,7 @@ async function openForPlanning(file: string): Promise<CollectableStore & Pick<Tr
   };
 }
 
-/**
- * Returns the limits. Without options, the default size is the limit. It is set here because the command needs it after the
- * deletion.
- */
+/** Without options, the default size is the limit: the command needs it after the deletion. */
 function limitsOf({ maxSize, olderThan }: GcCommandOptions): Pick<GcOptions, 'maxBytes' | 'olderThanMs'> {
   if (maxSize === undefined && olderThan === undefined) return { maxBytes: DEFAULT_MAX_STORE_BYTES };
   const olderThanMs = olderThan === undefined ? undefined : spanOption('--older-than', olderThan, '30d, 12h or 2w');

@@ -20,21 +20,15 @@ import { nextChunk } from '../../../formats/reading/text-head.ts';
 
 const LINE_BYTES = 64 * 1024 * 1024;
 
-/** A line of a record file: a record or an error. */
 interface RecordLine {
-  /** Line number from 1. */
   readonly line: number;
   readonly record: TrajectoryRecord | Error;
 }
 
 /**
- * Reads the output of `coxswain export` with one record per line. Decompresses gzip and zstd. Yields an error for an invalid line
- * and continues.
- *
- * @param path  a file, or `-` for standard input
- * @throws CoxswainError `format-unknown` for an empty file or if the first line does not resemble a record; `format-invalid` for
- *   truncated or damaged compressed data; `input-io`
- * Memory: a chunk, and a line of at most 64 MiB.
+ * Reads the output of `coxswain export`, also gzip and zstd; an invalid line yields an error. @throws CoxswainError
+ * `format-unknown` if the first line does not resemble a record; `format-invalid` for damaged compressed data;
+ * `input-io`
  */
 async function* readRecordFile(path: string): AsyncGenerator<RecordLine, void, void> {
   const openedFile = await openBytes(path, { stdin: process.stdin });
@@ -55,7 +49,6 @@ async function* readRecordFile(path: string): AsyncGenerator<RecordLine, void, v
   }
 }
 
-/** The line does not resemble a record. */
 class NoRecord extends Error {}
 
 async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<TextLine, void, void> {
@@ -98,7 +91,6 @@ export interface ImportCommandOptions {
   readonly json?: boolean;
 }
 
-/** Runs `coxswain import`. @returns the exit code: 1 if a record was rejected or unreadable */
 export async function importCommand(path: string, options: ImportCommandOptions, terminal: Terminal): Promise<number> {
   const file = storeNamed(options.store);
   const isStore = (await storeKindAt(path)) !== undefined;
@@ -137,7 +129,6 @@ export async function importCommand(path: string, options: ImportCommandOptions,
   return problems.any ? 1 : 0;
 }
 
-/** Yields the records of a store, run by run; an error in place of the rest of a run that cannot be read. */
 async function* readStore(address: string): AsyncGenerator<ImportedRecord, void, void> {
   const store = await openReadableStore(address);
   try {
@@ -153,7 +144,6 @@ async function* readStore(address: string): AsyncGenerator<ImportedRecord, void,
   }
 }
 
-/** Yields the items until the source fails, and reports the failure. */
 async function* failuresOf<Item>(items: AsyncIterable<Item>, problems: Problems): AsyncGenerator<Item, void, void> {
   try {
     yield* items;
@@ -173,7 +163,6 @@ interface RunProgress {
   isRefused: boolean;
 }
 
-/** Writes records to a store and checks their order within each run. */
 class RecordImport {
   readonly #problems: Problems;
   readonly #recorder: RunRecorder;
@@ -191,7 +180,6 @@ class RecordImport {
     return this.#runs.size - this.refused;
   }
 
-  /** Number of records in these runs. */
   get stored(): number {
     let records = 0;
     for (const run of this.#runs.values()) if (!run.isRefused) records += run.records;

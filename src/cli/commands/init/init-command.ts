@@ -41,13 +41,7 @@ export interface InitOptions {
   readonly yes?: boolean;
 }
 
-/**
- * Runs `coxswain init`: adds the hook to the settings of agent programs, or removes it.
- *
- * @param target  one of `HOSTS`; default: the installed agent programs, or Claude Code if none is installed
- * @returns the exit code: 0 if the user confirmed the changes, else 1
- * @throws CoxswainError `invalid-argument` for invalid options or settings, `input-io` for files that cannot be read or written
- */
+/** @param target  one of `HOSTS`; default: the installed agent programs, or Claude Code if none is installed */
 export async function initCommand(
   target: string | undefined,
   options: InitOptions,
@@ -112,7 +106,6 @@ export async function initCommand(
   return await writeChanges(changes, { options, owner, hosts, fileOf, hookFile, project, setNote }, terminal);
 }
 
-/** @throws CoxswainError `invalid-argument` for options that cannot be combined */
 function checkOptions({ project, shared, user }: InitOptions, namedHost: HostName | undefined): void {
   const refuse = (message: string): never => {
     throw invalidArgument(message);
@@ -136,7 +129,6 @@ function setNoteOf(version: string, { guidesBeforeCalls, hasBatches }: HookNeeds
 }
 
 interface Situation {
-  /** Which hooks of Claude Code were chosen; empty for the usual ones. */
   readonly setNote: string;
   readonly options: InitOptions;
   readonly owner: StateOwner;
@@ -202,7 +194,6 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
   return 0;
 }
 
-/** Says which hosts do not load the hooks of this project yet, and what the user can do. */
 async function tellTrust({ hosts, options, project }: Situation, terminal: Terminal): Promise<void> {
   if (options.user === true) return;
   const places = { env: process.env, homeFolder: userFolders({}).home, projectFolder: project };
@@ -248,7 +239,6 @@ async function reportUndone(
     userFile,
   }: {
     readonly settingsFile: string;
-    /** Settings for all projects that still have hooks. */
     readonly userFile?: string;
   },
   terminal: Terminal,
@@ -285,7 +275,6 @@ function configFileOf(project: string): string {
   return join(project, 'coxswain.config.json');
 }
 
-/** Returns a new configuration with the deadline. @throws CoxswainError `invalid-argument` if a configuration exists */
 function configOf(
   deadline: string | undefined,
   file: string,

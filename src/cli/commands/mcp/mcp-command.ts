@@ -10,7 +10,6 @@ export interface McpOptions {
   readonly tokenFile?: string;
 }
 
-/** Runs `coxswain mcp`. @returns the exit code of the server */
 export async function mcpCommand(command: readonly string[], options: McpOptions): Promise<number> {
   const { url, header, tokenFile } = options;
   if (url !== undefined && command.length > 0) {
@@ -29,7 +28,6 @@ export async function mcpCommand(command: readonly string[], options: McpOptions
   return proxyUrl({ url: addressOf(url), headers }, client, open);
 }
 
-/** @throws CoxswainError "invalid-argument" for a file that cannot be read or has no token of one line */
 function tokenIn(file: string): string {
   let token = '';
   try {

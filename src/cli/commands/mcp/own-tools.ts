@@ -35,11 +35,6 @@ const TOOLS: readonly McpTool[] = [
   },
 ];
 
-/**
- * Runs `coxswain mcp` without a server: serves the tools of coxswain until standard input ends.
- *
- * @returns the exit code
- */
 export async function serveOwnTools(): Promise<number> {
   const server = new Server({ name: 'coxswain', version: BUILD }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({

@@ -11,14 +11,10 @@ import { canonicalJson } from '../../../core/base/canonical-json.ts';
 
 const NEWLINE = 10;
 const DATA = /^data: ?/;
-/** Maximum number of messages that the SDK has not yet decoded. */
 const MAX_MESSAGES = 1_000;
 
 /**
- * Keeps the bytes of a server's messages while the SDK decodes them, because a decoded message has lost its formatting and the
- * digits of large numbers.
- *
- * Memory: `maxBytes`, beyond which the oldest bytes are dropped, and one line per body. Cost: one parse per message.
+ * A decoded message has lost its formatting and the digits of large numbers. Beyond `maxBytes`, the oldest bytes go.
  */
 export class RawMessages {
   readonly #pendingMessages: { readonly key: string; readonly bytes: Buffer }[] = [];
@@ -26,17 +22,12 @@ export class RawMessages {
   readonly #whenRead: () => Promise<unknown> | undefined;
   #size = 0;
 
-  /** @param whenRead  waits while the other side does not read; undefined if it reads */
   constructor(maxBytes: number, whenRead: () => Promise<unknown> | undefined) {
     this.#maxBytes = maxBytes;
     this.#whenRead = whenRead;
   }
 
-  /**
-   * Passes a body or an event stream on and keeps each message in it that is one line.
-   *
-   * @throws an error in the stream for a line over the limit
-   */
+  /** Keeps each message that is one line. @throws an error in the stream for a line over the limit */
   tap(): TransformStream<Uint8Array, Uint8Array> {
     let parts: Uint8Array[] = [];
     let size = 0;
@@ -91,7 +82,6 @@ export interface HttpServer {
 
 type Message = Parameters<StreamableHTTPClientTransport['send']>[0];
 
-/** Maximum size of a message in bytes, in both directions. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const PARSE_ERROR = -32_700;
@@ -99,11 +89,8 @@ const SERVER_ERROR = -32_000;
 const LINE_FEED = Buffer.from('\n');
 
 /**
- * Forwards messages between a client on standard input and output and a streamable HTTP server, until the client closes its side.
- * Messages pass byte for byte. A message of the server is written again only if it is not one line. The official SDK handles sessions, streams and their resumption. If the server rejects a request, the
- * client receives a protocol error.
- *
- * @returns 0
+ * Messages pass byte for byte; one of the server is written again only if it is not one line. The official SDK handles
+ * sessions and their resumption. A rejected request becomes a protocol error.
  */
 export async function proxyUrl(
   { url, headers }: HttpServer,
@@ -177,11 +164,7 @@ export async function proxyUrl(
   return 0;
 }
 
-/**
- * Like `fetch`, but follows a redirect only within the same origin: the headers of the user are for this server alone.
- *
- * @throws Error for a redirect to another origin, one that changes the method, and more than five
- */
+/** Follows a redirect only within the same origin: the headers of the user are for this server alone. */
 async function fetchWithin(url: URL, init: RequestInit): Promise<Response> {
   let address = url;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
@@ -197,7 +180,6 @@ async function fetchWithin(url: URL, init: RequestInit): Promise<Response> {
   throw new Error('the server redirects without end, or to another method');
 }
 
-/** Returns the number of bytes that end a line. */
 function lineEnd(line: Buffer): number {
   return /\r?\n?$/.exec(line.subarray(-2).toString('latin1'))?.[0].length ?? 0;
 }

@@ -9,7 +9,6 @@ import { printable } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { Notifier, targetsOf } from '../../../hosts/notify/notifier.ts';
 
-/** Runs `coxswain notify test`. @returns the exit code: 1 if a target could not be reached */
 export async function notifyTestCommand(_options: object, terminal: Terminal): Promise<number> {
   const { resolved, untrusted } = await loadConfig({ projectFolder: process.cwd() });
   const targets = targetsOf(resolved.notify ?? {});

@@ -24,7 +24,6 @@ import { isDamaged, damageText, toStoreError } from '../../../core/store/store-e
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 
 export interface RecoverOptions {
-  /** Path of the new store; undefined: records waiting events instead. */
   readonly to?: string;
   readonly json?: boolean;
 }
@@ -82,7 +81,6 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
   }
 }
 
-/** @throws CoxswainError `invalid-argument` if the path exists, or if the database contains runs */
 async function requireNew(to: string): Promise<void> {
   const path = storePath(to);
   const isThere = path === undefined ? await holdsRuns(to) : existsSync(path);
@@ -144,13 +142,7 @@ function rangeText({ fromSeq, throughSeq, reason }: LostRange): string {
   return `lost ${seqs}: ${printableCut(reason, 200)}`;
 }
 
-/**
- * Runs `coxswain recover STORE` without `--to`: records the hook events in the spill files next to the store. Uses the
- * configuration of the project in the working folder.
- *
- * @returns the exit code: 1 if an event is still waiting, is damaged or was rejected
- * @throws CoxswainError `input-io` if neither the store nor waiting events exist, and the errors of the store
- */
+/** Uses the configuration of the project. @returns 1 if an event is still waiting, is damaged or was rejected */
 async function foldSpills(address: string, { json }: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
   // The store may not exist yet: the waiting events may be its first ones.
   if (countSpills(address).waiting === 0) await requireStore(address);
@@ -184,22 +176,13 @@ interface LostRange {
 
 interface RecoveredRun {
   readonly runId: string;
-  /** Number of recovered records, without gap records. */
   readonly saved: number;
   readonly lost: readonly LostRange[];
-  /**
-   * True if the run had no end, so that the copy ends as interrupted. Always false for imported runs, whose source may not record
-   * an end.
-   */
+  /** True if the run had no end. Always false for imported runs, whose source may not record an end. */
   readonly interrupted: boolean;
 }
 
-/**
- * Writes the recovered records of a run, with gap records for lost records and an end if it is missing. After the last record,
- * assumes one lost record per damaged position, or more according to `lastSeq`.
- *
- * @param lastSeq  last `seq` of the run according to the store
- */
+/** After the last record, assumes one lost record per damaged position, or more according to `lastSeq`. */
 async function recoverRun(
   runId: string,
   items: AsyncIterable<Salvaged>,
@@ -273,7 +256,6 @@ function recordLike(neighbour: TrajectoryRecord, seq: number, payload: Trajector
   };
 }
 
-/** A readable record or a damaged position. */
 export type Salvaged =
   | { readonly type: 'record'; readonly record: TrajectoryRecord }
   | { readonly type: 'damage'; readonly reason: string };
@@ -287,20 +269,13 @@ export interface RunToSave {
   readonly items: AsyncIterable<Salvaged>;
 }
 
-/** A damaged store. */
 export interface RecoverSource {
   runs(): AsyncIterable<RunToSave>;
-  /** Number of problems found by `verify`. */
   readonly problems: number;
   close(): Promise<void>;
 }
 
-/**
- * Opens a damaged store for recovery. Never writes to it. Saves what the database can still read; the pages of a file that SQLite
- * cannot read are left to `sqlite3 FILE .recover`.
- *
- * @throws CoxswainError the errors of opening the store
- */
+/** Never writes to the store. Pages that SQLite cannot read are left to `sqlite3 FILE .recover`. */
 export async function openRecoverSource(address: string): Promise<RecoverSource> {
   let store: LiveReader | undefined;
   try {
@@ -319,7 +294,6 @@ export async function openRecoverSource(address: string): Promise<RecoverSource>
   }
 }
 
-/** @param damagedRuns  runs with a problem; a run whose summary is missing is not listed */
 function sourceOf(store: LiveReader, problems: number, damagedRuns: ReadonlySet<string>): RecoverSource {
   const toSave = (runId: string, lastSeq: number | undefined): RunToSave => ({
     runId,

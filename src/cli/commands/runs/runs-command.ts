@@ -28,7 +28,6 @@ export interface RunsOptions {
   readonly project?: string;
 }
 
-/** Runs `coxswain runs`. @returns the exit code */
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
   if (options.store === undefined) await completeProjects();
@@ -85,7 +84,6 @@ async function usageOf(store: Pick<StoreReader, 'readRun'>, runId: string): Prom
   return view.usage;
 }
 
-/** Removes the open calls, which only the store needs. */
 function listedRun({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary, 'openCalls'> {
   return run;
 }

@@ -19,10 +19,8 @@ export interface SearchOptions {
   readonly json?: boolean;
 }
 
-/** Maximum number of damaged records listed by name. Further records are only counted. */
 const MAX_DAMAGED = 10;
 
-/** Runs `coxswain search`. @returns the exit code: 0, also without results; 1 if damaged records were skipped */
 export async function searchCommand(
   words: readonly string[],
   options: SearchOptions,
@@ -65,7 +63,6 @@ function damagedText({ runId, seq }: { readonly runId: string; readonly seq?: nu
   return `run ${printableCut(runId, 80)}${seq === undefined ? '' : `, seq ${seq}`} is damaged; coxswain verify has more`;
 }
 
-/** Returns the call numbers of the hits as in `coxswain show`, by run and `seq`. Cost: reads each run up to its last hit. */
 async function placesOf(
   store: Pick<StoreReader, 'readRun'>,
   hits: readonly SearchHit[],

@@ -21,7 +21,6 @@ import { shellWord } from '../../terminal/time-text.ts';
 
 interface ServeOtlpOptions {
   readonly listen?: string;
-  /** False for `--no-token`. */
   readonly token?: boolean;
   readonly tokenFile?: string;
   readonly tlsCert?: string;
@@ -29,19 +28,11 @@ interface ServeOtlpOptions {
   readonly pause?: string;
 }
 
-/** Default address to which OpenTelemetry exporters send data. */
 const DEFAULT_ADDRESS = '127.0.0.1:4318';
 /** Time limit for waiting for the store, as in a hook process. */
 const STORE_TIMEOUT_MS = 2_000;
 const ADDRESS = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
 
-/**
- * Runs `coxswain serve otlp`: receives spans and log events over HTTP and stores them in the project's store. Runs in this process
- * until it is interrupted.
- *
- * @returns the exit code
- * @throws CoxswainError `invalid-argument` for an invalid option; `input-io` if a file or address cannot be used
- */
 async function serveOtlp(projectFolder: string, options: ServeOtlpOptions, terminal: Terminal): Promise<number> {
   const owner = { env: process.env, projectFolder };
   const { tokenFile, ...address } = addressOf(options, owner);
@@ -95,7 +86,6 @@ async function serveOtlp(projectFolder: string, options: ServeOtlpOptions, termi
   return 0;
 }
 
-/** Returns the address and its credentials. `tokenFile` contains the token; undefined for `--no-token`. */
 function addressOf(
   options: ServeOtlpOptions,
   owner: StateOwner,
@@ -133,7 +123,6 @@ export interface ServeOptions extends ServeOtlpOptions {
   readonly project?: string;
 }
 
-/** Runs `coxswain serve otlp`. @returns the exit code @throws CoxswainError `invalid-argument` for another action */
 export async function serveCommand(
   action: string | undefined,
   options: ServeOptions,

@@ -17,7 +17,6 @@ export interface ReadCall {
   readonly run: string;
   readonly call: number;
   readonly calls: number;
-  /** Tool and arguments, truncated to 100 characters. */
   readonly preview: string;
   readonly kind: string;
   readonly kindReason: string;
@@ -26,12 +25,9 @@ export interface ReadCall {
   readonly failedReason: string;
   /** True if the run counts the call as an error: the source flags it, or it is inferred if the source has no flags. */
   readonly countedAsError: boolean;
-  /** The error line; empty without one. */
   readonly failureLine: string;
-  /** The start of the recorded result and of the compared text, at most 2,000 UTF-16 code units each. */
   readonly resultText: string;
   readonly comparedText: string;
-  /** Ids of the reading rules that match the result or mask a part of it. */
   readonly rules: readonly string[];
   readonly novel: boolean;
   /** True if the call changed something, so that earlier calls no longer count as equal. */
@@ -40,7 +36,6 @@ export interface ReadCall {
   readonly sameCalls: readonly number[];
   readonly sameArguments: readonly number[];
   readonly sameResults: readonly number[];
-  /** The patterns that include the call, at the end of the run. */
   readonly patterns: readonly TrajectoryPattern[];
 }
 
@@ -56,12 +51,9 @@ const LINE_CHARS = 160;
 const SHOWN_CALLS = 32;
 
 /**
- * Reads a run with the default detectors to its end, because a pattern may be flagged after the call.
- *
- * Cost: as `RunView` with detectors. Memory: two keys per call since the last change.
- *
- * @param number  number of the call, from 1
- * @throws CoxswainError `invalid-argument` if the run does not contain the call; `input-io` if the call has no result
+ * Reads the run to its end, because a pattern may be flagged after the call. Memory: two keys per call since the last
+ * change. @throws CoxswainError `invalid-argument` if the run does not contain the call; `input-io` if the call has no
+ * result
  */
 export async function explainCall(
   runId: string,
@@ -126,7 +118,6 @@ function witnessDetector(onSeen: (seen: SeenStep) => void): PatternDetector {
   };
 }
 
-/** Returns true if the call is between the first and the last call of the pattern. */
 function coversCall({ evidence, firstSeen, flaggedAt }: TrajectoryPattern, index: number): boolean {
   const last = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
   return index >= firstSeen && index <= last;
@@ -168,7 +159,6 @@ function readingOf(call: RunCall, ended: ToolEnded, step: Step): Reading {
   };
 }
 
-/** @param stepAlone  the step without the context of the run */
 function kindReason({ tool, args }: RunCall, step: Step, stepAlone: Step): string {
   const { kind, program, shell } = readArguments(tool, args, {}).semantics;
   if (step.kind !== stepAlone.kind) return `it checks again after a pause; on its own it would be ${stepAlone.kind}`;

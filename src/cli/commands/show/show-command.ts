@@ -32,13 +32,10 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { callReadingDocument, explainCall } from './show-call.ts';
 import { withoutNumber } from '../../../core/facts/task-title.ts';
 
-/** Maximum number of listed pieces of advice. `--json` contains all of them. */
 const MAX_ADVICE = 20;
 
-/** Maximum number of changed files that are named. */
 const MAX_FILES = 6;
 
-/** Minimum length of a part of an id that is searched among the session files. */
 const MIN_ID_CHARS = 4;
 
 export interface ShowOptions {
@@ -50,12 +47,7 @@ export interface ShowOptions {
 }
 
 /**
- * Runs `coxswain show`: prints the report of a recorded run, its stored records, or how one call was read.
- *
- * @param idStart  a run id, or a unique prefix of a run id
- * @returns the exit code
- * @throws CoxswainError `input-io` if the store or the run does not exist; `invalid-argument` if several runs match or the call does not exist; the errors of
- *   the store
+ * @throws CoxswainError `input-io` without such a run; `invalid-argument` if several match or the call does not exist
  */
 export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
   const numbered = options.store === undefined ? numberedRun(idStart) : undefined;
@@ -112,7 +104,6 @@ async function showRecordedRun(idStart: string, options: ShowOptions, terminal: 
   }
 }
 
-/** Returns the only session of an agent program whose file has this id, or an id that starts with it. */
 async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
   if (idStart.length < MIN_ID_CHARS) return undefined;
   const hosts = await findSessions({ home: homedir(), env: process.env });
@@ -125,7 +116,6 @@ async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Shows a run of a transcript. @throws CoxswainError `input-io` if the transcript no longer contains it */
 async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions, terminal: Terminal): Promise<number> {
   const view = `coxswain view ${shellWord(path)} --run ${shellWord(id)}`;
   if (options.call !== undefined) {
@@ -158,7 +148,6 @@ function numbersText(): string {
   return count === 1 ? 'it has the number 1 only' : `it has the numbers 1 to ${count}`;
 }
 
-/** What a run left: changed files, commits and its last checks. */
 function workLines(run: RunFacts, project: string | undefined): readonly string[] {
   const { checks, commits, pullRequest, uncommitted } = run;
   const changed = changedFiles({ filesChanged: run.filesChanged, ...present({ project }) });
@@ -213,7 +202,6 @@ function headerLines(run: RunSummary, file: string): readonly string[] {
   ];
 }
 
-/** Reports records that the store does not contain because a process ended before it could write them. */
 function lossLines({ runId }: RunSummary): readonly string[] {
   const lost = lostAtEnd().get(runId);
   return lost === undefined ? [] : [`incomplete: ${lostAtEndText(lost)}`];

@@ -20,12 +20,7 @@ export interface StatusHints {
   readonly nowMs: number;
 }
 
-/**
- * Returns the status of the run of the session in standard input. Without a session: the status of the most recently active run of
- * this project. Undefined if there is no run.
- *
- * @throws the errors of the store
- */
+/** Without a session in standard input: the status of the most recently active run of this project. */
 export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<RunStatus | undefined> {
   const session = sessionOf(stdin);
   const projectFolder = projectFolderOf({

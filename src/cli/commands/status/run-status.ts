@@ -33,7 +33,6 @@ export interface RunStatus {
   readonly contextTokens: number | null;
   /** Share of the model's window that the context fills, from 0 to 1. Null if the window or the context is unknown. */
   readonly contextShare: number | null;
-  /** Null while the run is open. */
   readonly outcome: string | null;
   readonly lastAtMs: number;
   /** Number of hook events waiting in spill files, which are not counted above. Absent without such events. */
@@ -94,9 +93,7 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
   };
 }
 
-/**
- * Formats the status in one line: `cox 39 calls, 16 errors, stuck for sure: the same call with the same result, 12 minutes left`.
- */
+/** `cox 39 calls, 16 errors, stuck for sure: the same call with the same result, 12 minutes left` */
 export function statusText(status: RunStatus | undefined): string {
   if (status === undefined) return 'cox: no run';
   const { calls, contextTokens, costUsd, errors, leftMs, outcome, pattern, tokens, waitingEvents = 0 } = status;
@@ -114,10 +111,7 @@ export function statusText(status: RunStatus | undefined): string {
   return `cox ${facts.join(', ')}`;
 }
 
-/**
- * Fills in a template. Replaces `{calls}`, `{errors}`, `{turns}`, `{tokens}`, `{cost}`, `{context}`, `{pattern}`, `{level}`, `{left}`,
- * `{outcome}`, `{run}`, `{host}` and `{task}`. Unknown names are unchanged. Returns an empty text without a run.
- */
+/** Fills in `{calls}`, `{cost}` and so on. Unknown names are unchanged. Returns an empty text without a run. */
 export function formattedStatus(template: string, status: RunStatus | undefined): string {
   if (status === undefined) return '';
   const { calls, contextTokens, costUsd, errors, host, leftMs, outcome, pattern, runId, task, tokens, turns } = status;

@@ -11,16 +11,10 @@ export interface StatusOptions {
   readonly format?: string;
 }
 
-/**
- * Time limit for reading standard input in milliseconds. Claude Code writes immediately, and a pipe without a writer must not
- * delay a prompt.
- */
+/** Claude Code writes immediately, and a pipe without a writer must not delay a prompt. */
 const STDIN_LIMIT_MS = 300;
 
-/**
- * Runs `coxswain status`: prints one line about the run of this project, for a status line or a shell. Ends the process, always
- * with exit code 0. An error is also printed as a short line, or in the field `problem` with `--json`.
- */
+/** Ends the process, always with exit code 0. An error is a short line, or the field `problem` with `--json`. */
 export async function statusMain(options: StatusOptions): Promise<never> {
   try {
     writeStdout(await statusLine(options));
@@ -42,7 +36,6 @@ async function statusLine({ format, json }: StatusOptions): Promise<string> {
   }
 }
 
-/** Returns the text of standard input, unless it is a terminal. */
 async function readInput(): Promise<string> {
   // Loading `process.stdin` is slow, so it is avoided for a terminal.
   const { isatty } = await import('node:tty');

@@ -9,7 +9,6 @@ export interface TrustOptions {
   readonly json?: boolean;
 }
 
-/** Runs `coxswain trust`. @returns the exit code */
 export async function trustCommand(
   folder: string | undefined,
   options: TrustOptions,

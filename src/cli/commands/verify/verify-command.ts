@@ -11,7 +11,6 @@ export interface VerifyCommandOptions {
   readonly json?: boolean;
 }
 
-/** Runs `coxswain verify`. @returns the exit code: 1 if there is a problem */
 export async function verifyCommand(
   path: string | undefined,
   options: VerifyCommandOptions,

@@ -17,7 +17,6 @@ import { join } from 'node:path';
 
 export interface ViewOptions {
   readonly port?: string;
-  /** False for `--no-open`. */
   readonly open?: boolean;
   readonly labels?: string;
   readonly run?: string;
@@ -25,16 +24,9 @@ export interface ViewOptions {
   readonly project?: string;
 }
 
-/** Maximum number of session files, the most recently changed ones. */
 const MAX_SESSIONS = 1_000;
 
-/**
- * Runs `coxswain view`: serves runs as web pages to this machine only and opens them in a browser. Ends at Ctrl-C or SIGTERM.
- *
- * @param paths  stores, files, folders or globs; default: the stores of this user's projects, and the sessions of this user's agent programs
- * @returns the exit code
- * @throws CoxswainError `invalid-argument`, and the errors of `startViewer`
- */
+/** @param paths  default: the stores of this user's projects, and the sessions of this user's agent programs */
 export async function viewCommand(paths: readonly string[], options: ViewOptions, terminal: Terminal): Promise<number> {
   if (paths.includes('-')) throw invalidArgument('standard input cannot be viewed: save it to a file first');
   const port = wholeOption('--port', options.port, [0, 65_535]);
@@ -68,7 +60,6 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   return 0;
 }
 
-/** @throws CoxswainError as `requireStore`, if there is neither a store nor a session */
 async function machineSources(
   { project }: ViewOptions,
   terminal: Terminal,
@@ -84,7 +75,6 @@ async function machineSources(
   return { paths: stores.map(({ address }) => address), ...(project === undefined ? { sessions } : {}) };
 }
 
-/** The position of the first store that has a run; 0 if none has it. */
 async function sourceOf(runId: string, terminal: Terminal): Promise<number> {
   if (machineStores({}).length <= 1) return 0;
   const reader = await openMachineStores({}, terminal);
@@ -99,7 +89,6 @@ async function sourceOf(runId: string, terminal: Terminal): Promise<number> {
   }
 }
 
-/** Returns a function that adds the run and the call to an address of the viewer. @throws CoxswainError `invalid-argument` */
 function pageSelector({ call, run }: ViewOptions): (url: string, source: number) => string {
   if (call !== undefined && run === undefined) throw invalidArgument('--call needs --run');
   wholeOption('--call', call, [1, 999_999_999]);
@@ -117,11 +106,7 @@ async function untilInterrupted(terminal: Terminal): Promise<void> {
   });
 }
 
-/**
- * Opens an address in the user's browser without a shell. All users of the machine can read the address.
- *
- * @returns false if no program is available; true does not guarantee that a browser opened
- */
+/** Starts no shell. All users of the machine can read the address. Returns false if no program is available. */
 export async function openBrowser(url: string, platform: NodeJS.Platform = process.platform): Promise<boolean> {
   const [program, ...args] = OPENERS[platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true, windowsHide: true });
@@ -146,11 +131,8 @@ export interface RedirectFile {
 }
 
 /**
- * Writes a page that redirects to an address and that only this user can read. A browser is started with the path of this page instead of
- * the address. The address contains a token, and all users of the machine can read the arguments of a process.
- *
- * @param url  without HTML special characters except `&`
- * @throws errors of the file system
+ * Only this user can read the page. The address contains a token, and all users of the machine can read the arguments
+ * of a process, so a browser is started with the path. `url` has no HTML special characters except `&`.
  */
 export async function writeRedirectFile(url: string): Promise<RedirectFile> {
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-open-'));
