@@ -6,19 +6,16 @@ import { subagentFile } from './claude-code/claude-code-entry.ts';
 import { findSources, type FoundSource } from './find-sources.ts';
 import type { FormatName } from './import-item.ts';
 
-/** Data that determines where agent programs store a user's sessions. */
 export interface SessionPlaces {
   readonly home: string;
   /** Environment variables. Each program has a variable that changes its folder. An empty value is ignored. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** An agent program and the folder of its sessions. */
 interface SessionHost {
   readonly format: FormatName;
   readonly title: string;
   readonly folder: (places: SessionPlaces) => string;
-  /** Globs of session files, relative to the folder. */
   readonly sessions: readonly string[];
   /** Glob of the file that has one session, and grows while the session runs. */
   readonly session?: (id: string, env: SessionPlaces['env']) => string;
@@ -78,12 +75,10 @@ const SESSION_HOSTS: readonly SessionHost[] = [
   },
 ];
 
-/** Returns the folder in which an agent program stores its files. Returns the user's home folder for an unknown program. */
 export function hostFolder(format: string, places: SessionPlaces): string {
   return SESSION_HOSTS.find((host) => host.format === format)?.folder(places) ?? places.home;
 }
 
-/** Returns the name of an agent program. Returns `format` for an unknown program. */
 export function hostTitle(format: string): string {
   return SESSION_HOSTS.find((host) => host.format === format)?.title ?? format;
 }
@@ -91,7 +86,6 @@ export function hostTitle(format: string): string {
 /** Ids of sessions contain no mark of a glob and no path. */
 const SESSION_ID = /^[\w-]+$/;
 
-/** Returns the file that a session of an agent program writes. Undefined if none is found. */
 export function sessionFileOf(format: string, sessionId: string, places: SessionPlaces): string | undefined {
   const host = SESSION_HOSTS.find((one) => one.format === format);
   if (host?.session === undefined || !SESSION_ID.test(sessionId)) return undefined;
@@ -101,7 +95,6 @@ export function sessionFileOf(format: string, sessionId: string, places: Session
   return name === undefined ? undefined : resolve(cwd, name);
 }
 
-/** Returns the file that a subagent of a session writes. */
 export function agentFileOf(format: string, sessionFile: string, agentId: string): string {
   return SESSION_HOSTS.find((one) => one.format === format)?.agent?.(sessionFile, agentId) ?? sessionFile;
 }
@@ -128,7 +121,6 @@ export interface FoundSession {
   readonly format: FormatName;
 }
 
-/** Session files of one agent program. */
 export interface HostSessions {
   readonly format: FormatName;
   readonly title: string;
@@ -136,11 +128,7 @@ export interface HostSessions {
   readonly sessions: readonly FoundSession[];
 }
 
-/**
- * Finds the session files of every known agent program, newest first. The list of a program that is not installed is empty.
- *
- * Cost: lists the folders, and makes one `stat` call per session.
- */
+/** Newest first. Cost: lists the folders, and makes one `stat` call per session. */
 export async function findSessions(places: SessionPlaces): Promise<readonly HostSessions[]> {
   return Promise.all(
     SESSION_HOSTS.map(async ({ format, title, folder, sessions }) => {

@@ -9,9 +9,7 @@ import { isJsonObject, jsonOf } from '../core/base/json.ts';
 const HEAD_BYTES = 262_144;
 
 /**
- * Returns the initial working folder of the session in a file. Claude Code, Codex, Copilot CLI and pi write it, Gemini CLI beside it. Undefined if
- * the file does not contain it, is compressed, or cannot be read.
- *
+ * Claude Code, Codex, Copilot CLI and pi write it, Gemini CLI beside it. Undefined for a compressed or unreadable file.
  * Cost: reads the first 256 kB.
  */
 export async function sessionFolder(path: string): Promise<string | undefined> {

@@ -24,12 +24,7 @@ const LINE_BYTES = 64 * 1024 * 1024;
 const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const ONE_A_LINE = 'only files with one JSON value per line can be followed; analyze reads all others';
 
-/**
- * Reads JSON Lines text that arrives in parts. A line is read when its line break has arrived. The importer is chosen as soon
- * as one recognises the lines, at the latest after 32 lines.
- *
- * Memory: the current line, at most 64 MiB; up to 32 lines before the importer is chosen; the importer's state.
- */
+/** The importer is chosen when one recognises the lines, at the latest after 32. Memory: a line of at most 64 MiB. */
 class FollowedText {
   readonly #source: ImportSource;
   readonly #candidates: Candidates;
@@ -50,10 +45,8 @@ class FollowedText {
   }
 
   /**
-   * Yields the items of the lines that these bytes complete. Iterate to the end.
-   *
-   * @throws CoxswainError `format-unknown` for compressed or binary content, and after 32 unrecognised lines; `format-invalid`
-   * after 32 lines without JSON
+   * Iterate to the end. @throws CoxswainError `format-unknown` for compressed or binary content, and after 32
+   * unrecognised lines; `format-invalid` after 32 lines without JSON
    */
   *take(bytes: Buffer): Generator<ImportItem> {
     for (const line of this.#reader.push(this.#hasBegun ? bytes : this.#firstText(bytes))) {
@@ -67,10 +60,7 @@ class FollowedText {
     }
   }
 
-  /**
-   * Called when no more bytes are available at present. Yields the items that the importer has buffered and that can be complete,
-   * and the items of waiting lines if an importer recognises them.
-   */
+  /** Yields buffered items that can be complete, and those of waiting lines if an importer recognises them. */
   *pause(): Generator<ImportItem> {
     if (this.#run !== undefined) yield* this.#noteItems(this.#run.pause());
     if (this.#run !== undefined || this.#head.length === 0) return;
@@ -80,7 +70,6 @@ class FollowedText {
     if (isSure) yield* this.#openRun(bestImporter.importer);
   }
 
-  /** Called at the end of the text. Yields the items that the importer has buffered, and the end of every open run. */
   *end(): Generator<ImportItem> {
     if (this.#run !== undefined) yield* this.#noteItems(this.#run.end());
     for (const runKey of this.#openKeys) yield { type: 'end', runKey };
@@ -128,33 +117,19 @@ class FollowedText {
   }
 }
 
-/** Number of bytes per read. */
 const CHUNK_BYTES = 256 * 1024;
-/**
- * Number of bytes that are compared with the file before reading continues. They detect a file that was rewritten with a
- * greater length.
- */
+/** Compared before reading continues: they detect a file that was rewritten with a greater length. */
 const TAIL_BYTES = 64;
 
-/** Why a file is read again from its beginning. */
 type RestartReason = 'truncated' | 'replaced' | 'rewritten';
 
-/** Result of one poll of a growing file. */
 type GrowingRead =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
-  /** There are no new bytes. */
   | { readonly type: 'end' }
-  /** The file does not exist. */
   | { readonly type: 'missing' }
-  /** The file was replaced or changed. Reading restarts at its beginning. */
   | { readonly type: 'restarted'; readonly reason: RestartReason };
 
-/**
- * Reads a file while other programs write to it. If the file is renamed, it is read to its end. Reading then continues with
- * the new file that has the original name.
- *
- * Memory: one chunk of 256 KiB.
- */
+/** A renamed file is read to its end; reading continues with the new file of the original name. Memory: 256 KiB. */
 class GrowingFile {
   readonly #path: string;
   #handle: FileHandle | undefined;
@@ -165,11 +140,7 @@ class GrowingFile {
     this.#path = path;
   }
 
-  /**
-   * Checks the file once for new bytes.
-   *
-   * @throws CoxswainError `input-io` if it is not a regular file or cannot be read
-   */
+  /** @throws CoxswainError `input-io` if the path is not a regular file or cannot be read */
   async read(): Promise<GrowingRead> {
     try {
       return await this.#readGrowth();
@@ -227,9 +198,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
   return open(path, 'r');
 }
 
-/** State of `followSource`. It is reported separately from the items. */
 export type FollowState =
-  /** The file does not exist. `followSource` waits for it. */
   | { readonly type: 'missing' }
   /** The complete file has been read. Reported once at the beginning, then after each read. */
   | { readonly type: 'caught_up'; readonly waitingLines: number }
@@ -245,20 +214,14 @@ interface FollowOptions {
   readonly signal?: AbortSignal;
   /** If true, waits for a file that does not exist yet; default true. */
   readonly wait?: boolean;
-  /** Called and awaited after the consumer has received all items that precede the state. */
   readonly onState?: (state: FollowState) => void | Promise<void>;
 }
 
 /**
- * Reads the runs of a JSON Lines file as it grows. The file is polled. The existing content is read first, then every line
- * when its line break has been written. If the file was truncated, rewritten or replaced, it is read again from its beginning.
- * The open runs then end, and the new runs have the same keys.
- *
- * Claude Code splits answers over several lines. An answer is emitted at the next one, or while the file does not grow, as soon as its
- * calls have results.
- *
- * @throws CoxswainError `input-io`, `format-unknown`, `format-invalid` as `importSource`; `invalid-argument` for a format that
- * does not consist of lines Cost: two `stat` calls per poll. Memory: one line and the state of the importer.
+ * Reads a JSON Lines file as it grows. If it was truncated, rewritten or replaced, its runs end and it is read again
+ * from its beginning; the new runs have the same keys. An answer of Claude Code, split over several lines, is emitted
+ * at the next one, or at rest as soon as its calls have results. @throws CoxswainError as `importSource`;
+ * `invalid-argument` for a format without lines. Cost: two `stat` calls per poll
  */
 export async function* followSource(path: string, options: FollowOptions = {}): AsyncGenerator<ImportItem> {
   const { intervalMs = 250, wait = true, signal, onState } = options;

@@ -70,7 +70,6 @@ export type ImportItem =
   | { readonly type: 'end'; readonly runKey: string }
   | { readonly type: 'diagnostic'; readonly diagnostic: ImportDiagnostic };
 
-/** Where a problem is. */
 type DiagnosticPlace = { readonly [Name in 'line' | 'runKey']?: ImportDiagnostic[Name] | undefined };
 
 export function diagnosticItem(severity: 'error' | 'note', message: string, place: DiagnosticPlace = {}): ImportItem {

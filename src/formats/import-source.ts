@@ -74,8 +74,8 @@ export async function* importSource(path: string, options: ImportOptions = {}): 
 }
 
 /**
- * Like `importSource`, but yields lists of items, so that the caller awaits once per list instead of once per item. Consume
- * each list completely before you request the next. Errors that the consumer throws are not prefixed with the path.
+ * Lists, so that the caller awaits once per list. Consume each completely before the next. The consumer's own errors
+ * are not prefixed with the path.
  */
 export async function* importGroups(path: string, options: ImportOptions = {}): AsyncGenerator<Iterable<ImportItem>> {
   const candidates = candidatesOf(options.importers ?? allImporters, options.format);
@@ -149,16 +149,9 @@ function nameOf(path: string): string {
 }
 
 /**
- * Reads a text as lines or as one document. The content decides, not the file name:
- *
- * - The first line is a complete JSON value and other lines follow: read as lines.
- * - The only line is a complete JSON value: the more confident importer is used. If two are equal, the document importer is
- *   used.
- * - The first line is not a complete JSON value: read as a document, unless most of the first lines are JSON, which indicates
- *   a damaged file of lines.
- *
- * @returns the items in groups; iterate each to its end before requesting the next
- * @throws CoxswainError `format-unknown`, `format-invalid`, `input-too-large`; errors of `chunks` unchanged
+ * The content decides, not the file name: a complete JSON value as the first of several lines means lines; as the only
+ * line, the more confident importer; anything else is a document, unless most of the first lines are JSON (a damaged
+ * file of lines). @throws CoxswainError `format-unknown`, `format-invalid`, `input-too-large`
  */
 async function importText(
   chunks: AsyncIterator<Buffer>,
@@ -175,7 +168,6 @@ async function importText(
     : importLines(head, chunks, importer.open(context.source));
 }
 
-/** Returns the importer for lines. Undefined if the text is a document. */
 function linesImporterFor(head: TextHead, context: TextContext): LineImporter | undefined {
   const { candidates, source } = context;
   if (candidates.lines.length === 0 && candidates.documents.length > 0) return undefined;
@@ -238,10 +230,8 @@ function decodedValues(head: TextHead): readonly unknown[] {
 const FIRST_WORDS_CHARS = 24;
 
 /**
- * Reads a text as one JSON document. The complete document is held in memory.
- *
- * @throws CoxswainError `input-too-large` if the text exceeds the document limit; `format-invalid` if it is damaged or nested
- * too deep; `format-unknown` if it is not JSON or no importer recognises it; errors of `chunks` unchanged
+ * Holds the document in memory. @throws CoxswainError `input-too-large`; `format-invalid` if it is damaged or nested
+ * too deep; `format-unknown` if it is not JSON or no importer recognises it
  */
 async function* importDocument(
   head: TextHead,
@@ -335,10 +325,8 @@ const NUL = 0;
 const LOOKED_AT_BYTES = 64 * 1024;
 
 /**
- * The bytes of a text as UTF-8, without a byte order mark. UTF-16 is converted if it has a byte order mark. Invalid UTF-8 is
- * passed on, and the decoder reports it.
- *
- * @throws CoxswainError `format-unknown` if the first 64 KiB contain a NUL byte; errors of `chunks` unchanged
+ * Without a byte order mark; UTF-16 with one is converted. @throws CoxswainError `format-unknown` for a NUL byte in 64
+ * KiB
  */
 async function* utf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const iterator = chunks[Symbol.asyncIterator]();

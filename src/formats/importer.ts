@@ -64,12 +64,8 @@ export interface ArchiveImporter {
 export interface SessionDatabase {
   readonly shape: 'database';
   readonly format: FormatName;
-  /** Number of steps in which `read` reads more. */
   readonly steps: number;
-  /**
-   * @param step  0 reads the least
-   * @throws CoxswainError `input-io` if the database cannot be read
-   */
+  /** @param step  0 reads the least @throws CoxswainError `input-io` */
   read(
     path: string,
     sessionId: string,

@@ -1,4 +1,3 @@
-/** Public entry `coxswain/formats`: reads recorded runs of any supported format. */
 export { findSources, type FoundSource } from './find-sources.ts';
 export type { FormatName, ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 export type {

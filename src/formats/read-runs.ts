@@ -58,12 +58,7 @@ export async function* readRuns(
   if (failure !== undefined) throw failure.error;
 }
 
-/**
- * Like `readRuns`, for the lists of `importGroups`. The caller awaits once per list. Consume each list completely before you
- * request the next.
- *
- * @throws the errors of the items, after open runs have ended
- */
+/** The caller awaits once per list. Consume each completely before the next. @throws after open runs have ended */
 export async function* readRunGroups(
   groups: AsyncIterable<Iterable<ImportItem>>,
   options: ReadRunsOptions,

@@ -26,9 +26,9 @@ import { UniqueNames } from '../parts/skip-counts.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 
 /**
- * Reads ATIF 1.0 to 1.8, leniently. Unknown fields are skipped, and missing fields are derived if possible. Embedded subagent
- * trajectories are child runs. A continuation file has its own run id and the conversation id of the first file. The format
- * has no error flag. Errors are inferred from the text, unless `extra.coxswain` or `extra.is_error` of a result sets the flag.
+ * ATIF 1.0 to 1.8, leniently. Embedded subagent trajectories are child runs. A continuation file has its own run id and
+ * the conversation id of the first file. Errors are inferred from the text, unless `extra.coxswain` or `extra.is_error`
+ * sets the flag.
  */
 export const atifImporter: DocumentImporter = {
   shape: 'document',
@@ -118,7 +118,6 @@ function terminusOutcome(steps: readonly unknown[]): RunEnded | undefined {
   return isComplete ? runEnded('ended', { reason: 'answered' }) : undefined;
 }
 
-/** Yields the items of one ATIF trajectory. Each agent step is a turn. */
 function* atifStepItems(writer: RunItems, steps: readonly unknown[]): Generator<ImportItem> {
   for (const step of steps) {
     if (!isJsonObject(step)) {
@@ -209,7 +208,6 @@ function errorFlag(result: JsonMembers): boolean | undefined {
   return flags.find((flag) => typeof flag === 'boolean');
 }
 
-/** Returns the fields that a coxswain export adds to a part of ATIF. */
 function coxswainExtra({ extra }: JsonMembers): JsonMembers {
   return membersOf(membersOf(extra).coxswain);
 }

@@ -9,7 +9,6 @@ import { SkipCounts } from '../parts/skip-counts.ts';
 import { asJson, sourceBlock, sourceResult, sourceStem, sourceUsage } from '../parts/source-content.ts';
 import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 
-/** Maximum number of records buffered until their run is identified. */
 const MAX_WAITING = 1_000;
 
 /**
@@ -44,7 +43,6 @@ class ClarkImport implements LineImport {
   readonly #source: ImportSource;
   readonly #runs = new Map<string, OpenRun>();
   readonly #strays = new SkipCounts();
-  /** Records whose run is not identified yet. */
   #heldRecords: TrajectoryRecord[] = [];
   #nextSeq = 0;
   #unnamed = 0;
@@ -86,7 +84,6 @@ class ClarkImport implements LineImport {
     yield* this.#strays.report('note');
   }
 
-  /** Yields the `run` item of a run, once. */
   *#runOf(id: string, record: TrajectoryRecord): Generator<ImportItem> {
     if (this.#runs.has(id)) return;
     this.#runs.set(id, { key: id, nextSeq: record.seq + 1, ids: new SourceCallIds() });
@@ -192,7 +189,6 @@ function clarkPayload(payload: unknown): unknown {
   };
 }
 
-/** Converts the parts of a message or a result. */
 function clarkBlocks(content: unknown): readonly StoredContentBlock[] {
   return listOf(content).map(storedBlock);
 }

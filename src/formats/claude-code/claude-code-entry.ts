@@ -14,7 +14,6 @@ interface ClaudeToolResult {
 const HOST_TEXT =
   /^\s*(?:<(?:command-|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|user-memory-input)|Caveat: |\[Request interrupted)/;
 
-/** Returns the content blocks of a user or assistant entry. A string becomes one text block. */
 export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unknown[] {
   const content = isJsonObject(entry.message) ? entry.message.content : undefined;
   if (typeof content === 'string') return [{ type: 'text', text: content }];
@@ -22,8 +21,7 @@ export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unk
 }
 
 /**
- * Reads a `tool_result` block. Undefined for any other block. The block contains what the model saw. The host's view,
- * `toolUseResult` of the entry, is not used. A block without `is_error` succeeded, because the format writes the flag only on
+ * The block has what the model saw. Without `is_error` it succeeded, because the format writes the flag only on
  * failure.
  */
 export function resultInBlock(block: unknown, atMs: number | undefined): ClaudeToolResult | undefined {
@@ -39,15 +37,11 @@ export function resultInBlock(block: unknown, atMs: number | undefined): ClaudeT
 /** Types of calls that the host runs, and of calls that the model's provider runs. The results of the latter are in the same answer. */
 const CALL_TYPES: ReadonlySet<unknown> = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use']);
 
-/** Returns true if a block of an answer is a call. */
 export function isCall(block: unknown): block is Readonly<Record<string, unknown>> {
   return isJsonObject(block) && CALL_TYPES.has(block.type);
 }
 
-/**
- * Reads the result of a call that the model's provider ran (`web_search_tool_result`, `mcp_tool_result`…). Undefined for any
- * other block. Most of these results have no `is_error`. A failed call has content whose type ends in `_error`.
- */
+/** Most of these results have no `is_error`: a failed call has content whose type ends in `_error`. */
 export function providerResultOf(block: unknown, atMs: number | undefined): ClaudeToolResult | undefined {
   if (!isJsonObject(block) || typeof block.type !== 'string' || !block.type.endsWith('_tool_result')) return undefined;
   const { content } = block;

@@ -13,18 +13,15 @@ import { COPIED, SessionItems } from '../parts/session-items.ts';
 
 const MAX_DENIED = 256;
 
-/** Returns true for the notice of stream-json that a call was denied. It precedes the result of the call. */
 function isDenial(entry: JsonMembers): entry is JsonMembers & { readonly tool_use_id: string } {
   return entry.type === 'system' && entry.subtype === 'permission_denied' && typeof entry.tool_use_id === 'string';
 }
 
-/** Reads one session or subagent. An answer consists of several lines. Results may be between them if tools run early. */
 class ClaudeCodeRun {
   readonly #session: SessionItems;
   #compactedSinceAnswer = false;
   /** True after an answer that ended its turn for certain. Esc after it interrupts nothing. */
   #isTurnOver = false;
-  /** Calls that the host denied. The model sees the words of whoever denied them. */
   readonly #deniedCalls = new LruMap<true>(MAX_DENIED);
 
   #totals = { ofEarlier: { usd: 0, tokens: 0 }, ofLast: { usd: 0, tokens: 0 } };
@@ -33,7 +30,6 @@ class ClaudeCodeRun {
     this.#session = new SessionItems({ ...identity, format: 'claude-code' });
   }
 
-  /** Takes a user, assistant, compact_boundary, turn end, result, attachment or cost-state entry of this run. */
   *entry(entry: JsonMembers): Generator<ImportItem> {
     if (entry.type === 'cost-state') {
       const { totalCostUSD: usd } = entry;
@@ -85,7 +81,6 @@ class ClaudeCodeRun {
     this.#session.cost(earlier.usd + usd, tokens === 0 ? undefined : earlier.tokens + tokens);
   }
 
-  /** Emits an answer whose calls all have results, because the next answer may begin minutes later. */
   *pause(): Generator<ImportItem> {
     yield* this.#session.pause();
   }
@@ -181,15 +176,12 @@ function outcomeOf(entry: JsonMembers): RunEnding {
 const REMEMBERED_ENTRIES = 8192;
 /** Maximum number of entries buffered at the beginning of a file. */
 const MAX_HELD = 64;
-/** Maximum number of open runs per file. Above it, the least recently active run ends. */
 const MAX_OPEN_RUNS = 256;
 const AGENT_FILE = /^agent-(.+?)\.jsonl$/;
 
-/** Reads one Claude Code file and passes each entry to its run. */
 class ClaudeCodeImport extends ObjectLines {
   readonly #source: ImportSource;
   readonly #runs = new Map<string, ClaudeCodeRun>();
-  /** Number of starts by run id. Used for runs that ended early. */
   readonly #startCounts = new LruMap<number>(REMEMBERED_ENTRIES);
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
   #heldEntries: JsonMembers[] = [];
@@ -249,10 +241,7 @@ class ClaudeCodeImport extends ObjectLines {
     yield* this.#runOf(runId, entry).entry(entry);
   }
 
-  /**
-   * Returns true for a copied entry. A fork begins with entries of another session, which have the fork's id. The answers
-   * among them contain the id of the original session.
-   */
+  /** A fork begins with entries of another session under the fork's id; only its answers name the original session. */
   #isCopied(entry: JsonMembers): boolean {
     if (!isCopiedAnswer(entry)) return false;
     this.#heldEntries.forEach(() => this.skipped.add(COPIED));
@@ -325,7 +314,6 @@ class ClaudeCodeImport extends ObjectLines {
 
 const USED_TYPES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'result', 'cost-state']);
 
-/** Returns the session id. Transcripts name it `sessionId`, stream-json names it `session_id`. */
 function sessionOf(entry: JsonMembers): string | undefined {
   return textOrUndefined(entry.sessionId) ?? textOrUndefined(entry.session_id);
 }
@@ -347,7 +335,6 @@ function hasContent(entry: JsonMembers): boolean {
 }
 
 const SPEAKERS: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
-/** Types of entries that are not part of the conversation. A file may begin with many of them. */
 const COMPANIONS: ReadonlySet<unknown> = new Set([
   'summary',
   'file-history-snapshot',
@@ -365,11 +352,8 @@ const COMPANIONS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads Claude Code transcripts (`<sessionId>.jsonl`, `<sessionId>/subagents/agent-<id>.jsonl`) and the output of `claude -p
- * --output-format stream-json`. Every session in a file is a run, and subagents are child runs. A tool result without
- * `is_error` succeeded, because the format omits the flag on success.
- *
- * Memory: for each active run one answer, the open calls and the call ids; also the last 8,192 entry ids.
+ * Transcripts (`<sessionId>.jsonl`, `<sessionId>/subagents/agent-<id>.jsonl`) and the output of `claude -p
+ * --output-format stream-json`. Memory: for each active run one answer and the call ids, and the last 8,192 entry ids.
  */
 export const claudeCodeImporter: LineImporter = {
   shape: 'lines',

@@ -10,9 +10,8 @@ const ERROR_CHARS = 300;
 const COMMAND = /^<(?:command-|local-command-|bash-)/;
 
 /**
- * Returns the state of a session after an entry of its transcript. Returns an ending if the session would end when no entry
- * follows. Returns undefined while the agent is working, and `same` if the entry does not change the state. Claude Code does
- * not write the end of a session.
+ * Returns the ending if no entry follows, undefined while the agent works, and `same` if the entry changes nothing:
+ * Claude Code does not write the end of a session.
  */
 export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' {
   if (entry.type === 'attachment') {
@@ -40,39 +39,30 @@ export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' 
   return isAnswer && !blocksOf(entry).some(isCall) ? { outcome: 'ended', reason: 'answered' } : undefined;
 }
 
-/**
- * Returns true for an entry that Claude Code writes after the last answer of a turn: after the Stop hooks, which may take seconds, and
- * with the duration of the turn.
- */
+/** Claude Code writes such an entry after the Stop hooks, which may take seconds, with the duration of the turn. */
 export function isTurnEnd({ subtype, type }: JsonMembers): boolean {
   return type === 'system' && (subtype === 'stop_hook_summary' || subtype === 'turn_duration');
 }
 
-/** A failed model request, with the error code, HTTP status and text that Claude Code reports. */
 interface FailedRequest {
   readonly error: unknown;
   readonly status?: unknown;
   readonly text: string;
 }
 
-/** Returns the ending of a run after a failed model request. */
 export function failedEnding(failure: FailedRequest): RunEnding {
   const reason = failureReason(failure);
   const outcome = reason === 'output_limit' ? 'limit' : 'error';
   return { outcome, reason, labels: { error: failure.text.slice(0, ERROR_CHARS) } };
 }
 
-/**
- * Returns the ending after a failed request, of which a host keeps the text and perhaps the status. Without a status, the request may
- * not have reached the model, so the reason is absent unless the text states one.
- */
+/** Without a status, the request may not have reached the model: the reason is absent unless the text states one. */
 export function statedFailure(text: string, error?: unknown, knownStatus?: unknown): RunEnding {
   const status = knownStatus ?? Number(/\b(?:status:? |HTTP |API Error: |\()?([45]\d\d)\b/.exec(text)?.[1]);
   const { reason, ...ending } = failedEnding({ error, status, text });
   return reason === 'invalid_request' && status !== 400 ? ending : { ...ending, ...present({ reason }) };
 }
 
-/** Returns why a model request failed. */
 export function failureReason({ error, status, text }: FailedRequest): EndReason {
   if (status === 429 || error === 'rate_limit' || error === 'usage_limit_exceeded' || /\busage limit\b/i.test(text))
     return 'rate_limit';

@@ -14,7 +14,6 @@ import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { sourceResult } from '../parts/source-content.ts';
 
-/** Maximum number of remembered calls that have an event but no result yet. */
 const REMEMBERED_CALLS = 256;
 /** Matches Codex's own refusal of a call. The model sees only this sentence. */
 const REFUSAL =
@@ -27,7 +26,6 @@ interface CallFact {
   readonly durationMs?: number | undefined;
 }
 
-/** Stores facts from events until the results of their calls arrive. */
 export class CodexCallFacts {
   readonly #facts = new LruMap<CallFact>(REMEMBERED_CALLS);
 
@@ -50,7 +48,6 @@ export class CodexCallFacts {
     return (id === undefined ? undefined : this.#facts.get(id)) ?? {};
   }
 
-  /** Returns the facts about a call and removes them. */
   take(id: string | undefined): CallFact {
     const fact = this.look(id);
     if (id !== undefined) this.#facts.delete(id);
@@ -79,8 +76,8 @@ export function codexResult(
 const SCRIPT_HEAD = /^Script (completed|failed)\b/;
 
 /**
- * The result of a script of the code mode: the texts that it printed after a head that says whether it ran. Results of commands among
- * them are JSON with an exit code; their output stands for them. Undefined for other results.
+ * The texts that a script of the code mode printed after a head that says whether it ran. Results of commands among
+ * them are JSON with an exit code; their output stands for them.
  */
 function scriptAnswer(output: unknown): { readonly result: Json; readonly isError: boolean } | undefined {
   const [head, ...texts] = listOf(output).map((part) => membersOf(part).text);

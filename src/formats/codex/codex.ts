@@ -27,7 +27,6 @@ import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
 
-/** Types of events that repeat a response item. */
 const REPEATED_EVENTS: ReadonlySet<unknown> = new Set([
   'agent_message',
   'agent_reasoning',
@@ -39,7 +38,6 @@ const REPEATED_EVENTS: ReadonlySet<unknown> = new Set([
 /** Matches the beginning of user messages that Codex, a hook or another agent wrote. Newer rollouts mark such messages. */
 const HOST_MESSAGE_START =
   /^\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|skills?|skills_instructions|hook_prompt|turn_aborted|subagent_notification|user_shell_command|user_action|recommended_plugins|collaboration_mode|context_window\w*|codex_delegation|realtime_\w+)[\s>])/;
-/** Types of response items that describe the context and are not part of the conversation. */
 const CONTEXT_ITEMS: ReadonlySet<unknown> = new Set([
   'compaction',
   'compaction_summary',
@@ -47,7 +45,6 @@ const CONTEXT_ITEMS: ReadonlySet<unknown> = new Set([
   'ghost_snapshot',
 ]);
 
-/** Reads one Codex rollout as one run. An answer consists of several response items. */
 class CodexRollout extends ObjectLines {
   readonly #session: SessionItems;
   readonly #facts = new CodexCallFacts();
@@ -104,10 +101,7 @@ class CodexRollout extends ObjectLines {
     yield* this.#session.finish();
   }
 
-  /**
-   * Reads a `session_meta` line. A fork begins with its own such line, followed by a copy of the original rollout, which
-   * contains the original line.
-   */
+  /** A fork begins with its own such line. A copy of the original rollout follows, with the original line. */
   #readMeta(payload: JsonMembers): void {
     const { id: metaId, forked_from_id: origin } = payload;
     if (this.#hasMeta) return;
@@ -125,8 +119,8 @@ class CodexRollout extends ObjectLines {
   }
 
   /**
-   * True for an entry of the copied history. Its times are those of the fork. The own turns begin at the first turn whose id, a UUID
-   * with a time, is not older than the id of the fork.
+   * A copied entry has the time of the fork. Own turns begin with the first id (a UUID with a time) not older than the
+   * fork.
    */
   #isCopied(type: unknown, payload: JsonMembers): boolean {
     const isOtherMeta = type === 'session_meta' && this.#hasMeta && payload.id !== this.#id && !this.#hasOwnTurn;
@@ -291,7 +285,6 @@ function scriptCommand(script: unknown): string | undefined {
   return typeof command === 'string' ? command : undefined;
 }
 
-/** Reads a call from a response item whose `type` ends in `_call`. */
 function codexCall(item: JsonMembers, type: string): CallShape {
   const name = textOrUndefined(item.name) ?? type.replace(/_call$/, '');
   const namespace = textOrUndefined(item.namespace);
@@ -307,7 +300,6 @@ function codexCall(item: JsonMembers, type: string): CallShape {
   };
 }
 
-/** Reads the output of `codex exec --json`, one run per thread. The output contains neither times nor the prompt. */
 class CodexExec extends ObjectLines {
   #session: SessionItems;
   readonly #open = new Set<string>();
@@ -454,12 +446,7 @@ const ROLLOUT_TYPES: ReadonlySet<unknown> = new Set([
   'token_usage_record',
 ]);
 
-/**
- * Reads Codex rollouts (`$CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl`). Each file is a run. The file of a subagent names its
- * parent.
- *
- * Memory: one answer and the ids of the run's calls.
- */
+/** `$CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl`: each file is a run, that of a subagent names its parent. */
 export const codexRolloutImporter: LineImporter = {
   shape: 'lines',
   format: 'codex',
@@ -474,7 +461,6 @@ export const codexRolloutImporter: LineImporter = {
 
 const EXEC_TYPE = /^(?:thread\.started|turn\.(?:started|completed|failed)|item\.(?:started|updated|completed))$/;
 
-/** Reads the output of `codex exec --json` as one run. */
 export const codexExecImporter: LineImporter = {
   shape: 'lines',
   format: 'codex',

@@ -22,7 +22,6 @@ import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 /** Maximum number of buffered usage records whose answer has not arrived. */
 const MAX_USAGES = 64;
 
-/** The main conversation of a Copilot session, or one of its subagents. */
 class CopilotRun {
   readonly #session: SessionItems;
   /** Start times of open calls. The value is undefined for a requested call that has not started. */
@@ -91,10 +90,7 @@ class CopilotRun {
     this.#session.outcome(outcome, atMs);
   }
 
-  /**
-   * Handles the token totals of a session. In older versions, answers contain only output tokens. The last answer then gets
-   * the remaining tokens.
-   */
+  /** In older versions, answers have only output tokens: the last answer then gets the remaining tokens. */
   totals(metrics: JsonMembers): void {
     if (this.#seenInput) return;
     const usages = Object.values(metrics).map((metric) => membersOf(membersOf(metric).usage));
@@ -151,10 +147,7 @@ class CopilotRun {
     yield* this.#session.answer(piece, atMs);
   }
 
-  /**
-   * Handles the start of a call. A call that no answer requested, for example a call typed by the user, belongs to the
-   * previous answer.
-   */
+  /** A call that no answer requested, for example one typed by the user, belongs to the previous answer. */
   *#startItems(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const call = callOf(data);
     const { sourceId } = call;
@@ -181,7 +174,6 @@ class CopilotRun {
   }
 }
 
-/** Codes of errors, and types of results, for calls that a person or a rule refused. */
 const REFUSED: ReadonlySet<unknown> = new Set(['rejected', 'denied']);
 
 function copilotUsage(usage: JsonMembers): StoredUsage | undefined {
@@ -205,12 +197,7 @@ function callOf(request: JsonMembers): CallShape {
 
 const EVENT_TYPE = /^(?:session|assistant|user|system|tool|hook|subagent|permission|model)\.\w+$|^abort$/;
 
-/**
- * Reads the events of a GitHub Copilot CLI session (`~/.copilot/session-state/<id>/events.jsonl`). The session is a run, and
- * each subagent is a child run.
- *
- * Memory: one answer and the call ids per active agent.
- */
+/** `~/.copilot/session-state/<id>/events.jsonl`: the session is a run, and each subagent is a child run. */
 export const copilotImporter: LineImporter = {
   shape: 'lines',
   format: 'copilot',

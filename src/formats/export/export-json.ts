@@ -16,7 +16,6 @@ import type { RunSpan } from './run-span.ts';
 import { RunSpans } from './run-spans.ts';
 import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 
-/** A run and its child runs. */
 export interface ExportedTree extends ExportedRun {
   readonly below: readonly ExportedTree[];
 }
@@ -31,7 +30,6 @@ export async function atifOf({ below, ...run }: ExportedTree): Promise<JsonObjec
   return atifDocument(await readTranscript(run.records()), children);
 }
 
-/** Yields one line of chat messages per run. Memory: one run. */
 export async function* chatOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
   for await (const { records } of runs) yield `${JSON.stringify(chatMessages(await readTranscript(records())))}\n`;
 }
@@ -41,10 +39,7 @@ interface SpanBatchOptions {
   readonly rootOf: (runId: string) => Promise<string>;
 }
 
-/**
- * Yields requests with the spans of stored runs. A request has up to 256 spans or about 1 MB. A larger span is sent in its own
- * request.
- */
+/** A request has up to 256 spans or about 1 MB. A larger span is sent in its own request. */
 export async function* spanBatches(
   runs: AsyncIterable<ExportedRun>,
   { content, rootOf }: SpanBatchOptions,
@@ -75,8 +70,8 @@ export async function* spanBatches(
 }
 
 /**
- * Converts a run and its child runs to an ATIF 1.7 trajectory. `extra.coxswain` holds data that the importer needs and ATIF has no
- * field for: failures, the outcome of the run, and values that are not text.
+ * ATIF 1.7. `extra.coxswain` holds what the importer needs and ATIF has no field for: failures, the outcome of the run,
+ * and values that are not text.
  */
 export function atifDocument(
   { outcome, parts, run, task }: Transcript,
@@ -154,7 +149,6 @@ function resultOf(id: string, { failed, outcome, result }: NonNullable<ExportedC
   return { source_call_id: id, content: textOfJson(result), extra: { coxswain: extras } };
 }
 
-/** Converts blocks to JSON. A single text block becomes a string. */
 function messageOf(blocks: readonly StoredContentBlock[]): Json {
   const isText = blocks.every((block) => block.type !== 'image' || block.url === undefined);
   if (isText && blocks.length < 2) return blocks.map(textOfBlock).join('');

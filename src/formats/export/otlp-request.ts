@@ -3,13 +3,11 @@ import type { RunSpan, SpanAttributes, SpanTime, SpanValue } from './run-span.ts
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CoxswainError, reasonOf } from '../../core/base/error.ts';
 
-/** Numeric span kinds and status codes of OTLP. */
 const SPAN_KINDS = { internal: 1, client: 3 } as const;
 const STATUS_ERROR = 2;
 /** Trace flags: sampled, and the parent is known to be local. */
 const FLAGS = 0x101;
 
-/** The instrumentation scope. */
 export const SPAN_SCOPE = { name: 'coxswain' } as const;
 
 /** Converts spans to an `ExportTraceServiceRequest` of OTLP/HTTP in JSON. The same JSON is a line of an OTLP file. */
@@ -58,24 +56,19 @@ function anyValue(value: SpanValue): JsonObject {
 }
 
 const LIMIT_MS = 10_000;
-/** HTTP status codes after which OTLP allows a retry. */
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_WAITS_MS = [1_000, 5_000];
 const MAX_WAIT_MS = 30_000;
 
 interface OtlpCollector {
-  /** The address without credentials. */
   readonly name: string;
   /** Sends one request. @returns a message if the collector rejected all or part of it, else undefined */
   send(request: JsonObject): Promise<string | undefined>;
 }
 
 /**
- * Creates a client for the collector at an address such as `http://localhost:4318`. Appends `/v1/traces` to an address without a
- * path. Reads headers from `OTEL_EXPORTER_OTLP_HEADERS`. Does not follow redirects. Tries a request up to three times while
- * failures are transient.
- *
- * @throws CoxswainError "invalid-argument" if the address is not a URL
+ * Appends `/v1/traces` to an address without a path, reads headers from `OTEL_EXPORTER_OTLP_HEADERS`, follows no
+ * redirect, and tries a request up to three times. @throws CoxswainError "invalid-argument" for no URL
  */
 export function otlpCollector(address: string, env: Readonly<Record<string, string | undefined>>): OtlpCollector {
   if (!URL.canParse(address)) throw new CoxswainError('invalid-argument', `--to ${address}: is not an address`);
@@ -135,7 +128,6 @@ function decodeEscapes(text: string): string {
   }
 }
 
-/** Returns the message of a partial rejection: a collector may accept only part of a request. */
 function rejectedIn(text: string): string | undefined {
   const answer = jsonOf(text);
   const partialSuccess = isJsonObject(answer) && isJsonObject(answer['partialSuccess']) ? answer['partialSuccess'] : {};

@@ -23,7 +23,6 @@ import { resultText } from '../../core/detect/calls/answer-reading.ts';
 import { toStoredRecord } from '../../core/records/decode-record.ts';
 import type { StoredContent } from '../../core/records/agent-message.ts';
 
-/** The results of the first pass over the records, used by the second pass. */
 interface Findings {
   readonly view: RunView;
   readonly verdict: RunVerdict;
@@ -31,19 +30,13 @@ interface Findings {
   /** Patterns by the `seq` of the record that flagged, raised or cleared them. */
   readonly patterns: ReadonlyMap<number, readonly TrajectoryPattern[]>;
   readonly advice: ReadonlyMap<string, AdviceOutcome>;
-  /** `seq` of the start of each call. */
   readonly callSeqs: readonly number[];
 }
 
 /**
- * Renders one run as a single HTML file for a bug report. It begins with the task and four sentences. The file has no script, no
- * external address and no pictures. Its inline style is allowed by a hash. Texts are escaped, and secrets are redacted as in a live
- * run. Patterns and advice appear in the order of the records, advice with its delivery and outcome. If the records cannot be read to
- * the end, the page shows the readable part and the reason.
- *
- * Yields chunks. Reads the records twice. Memory: about 1 MB.
- *
- * @param nowMs  the time at which the state of a run without an end is judged
+ * The file has no script, no external address and no pictures; its inline style is allowed by a hash. Texts are
+ * escaped, secrets redacted. The page of a damaged run has the readable part and the reason. Reads the records twice.
+ * Memory: about 1 MB. `nowMs` is the time at which the state of a run without an end is judged.
  */
 export async function* runPage(
   { records, run }: ExportedRun,
@@ -78,7 +71,6 @@ export async function* runPage(
   yield htmlText(tail);
 }
 
-/** Returns a file name for the page of a run. Uses only letters, digits and a few punctuation characters. */
 export function pageName(runId: string): string {
   const name = runId
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
@@ -111,7 +103,6 @@ async function findingsOf(
   return { view, verdict: view.verdictAt(nowMs), story, patterns, callSeqs, advice };
 }
 
-/** Yields the records and regularly returns to the event loop. */
 async function* withPauses(records: AsyncIterable<TrajectoryRecord>): AsyncGenerator<TrajectoryRecord, void, void> {
   const breath = createBreather();
   for await (const record of records) {
@@ -222,7 +213,6 @@ function deliveryText({ delivery, reason }: AdviceOutcome, redactor: Redactor): 
   return `${inWords('delivery', delivery)}${reasonText}`;
 }
 
-/** Renders a pattern that was flagged, raised or cleared. */
 function patternHtml(pattern: TrajectoryPattern, redactor: Redactor): Html {
   const change =
     pattern.clearedAt !== undefined
@@ -248,7 +238,6 @@ interface AfterAdvice {
   readonly isSaid: boolean;
 }
 
-/** Renders a record. @param followedBy  returns what followed an advice text */
 function entryHtml(
   record: TrajectoryRecord,
   call: number | undefined,

@@ -7,7 +7,6 @@ import type { AdviceAcknowledged, FeedbackProduced, GuidanceProduced } from '../
 import { inWords } from '../../core/records/words.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 
-/** An OpenTelemetry time: seconds since 1970, and nanoseconds within the second. */
 export type SpanTime = readonly [seconds: number, nanoseconds: number];
 
 export type SpanValue = string | number | boolean | readonly string[];
@@ -20,7 +19,6 @@ export interface RunSpanEvent {
   readonly attributes: SpanAttributes;
 }
 
-/** An ended span of a run for OpenTelemetry. Plain JSON. */
 export interface RunSpan {
   /** 32 hexadecimal digits. Equal for a run and all its descendants. */
   readonly traceId: string;
@@ -34,7 +32,6 @@ export interface RunSpan {
   readonly end: SpanTime;
   readonly attributes: SpanAttributes;
   readonly events: readonly RunSpanEvent[];
-  /** Number of events dropped beyond the limit of 128 per span. */
   readonly droppedEvents: number;
   /** Reason for a failure; empty if unknown, absent for a success. */
   readonly error?: string;
@@ -62,10 +59,8 @@ export const COXSWAIN = {
 } as const;
 
 /**
- * Returns the time of a record. Records of the same millisecond get times that are one microsecond apart, to keep their order.
- * Receivers read times as numbers, which cannot hold smaller differences.
- *
- * @param place  index of the record within its millisecond, from 0
+ * Records of one millisecond (`place`, from 0) get times one microsecond apart, to keep their order. Receivers read
+ * times as numbers, which cannot hold smaller differences.
  */
 export function spanTime(atMs: number, place: number): SpanTime {
   const seconds = Math.floor(atMs / 1_000);

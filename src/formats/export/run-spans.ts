@@ -49,7 +49,6 @@ interface SpanStart {
 class SpanDraft {
   readonly attributes: Record<string, SpanValue>;
   end: SpanTime;
-  /** Reason for the failure; undefined for a success. */
   error: string | undefined;
   /** Number of pieces of advice without a delivery record. */
   unsettled = 0;
@@ -110,13 +109,11 @@ interface GenaiMessage {
 
 type Answer = Extract<StoredMessage, { readonly role: 'assistant' }>;
 
-/** Returns attributes for the model, and for its provider if the model name identifies it. */
 function modelAttributes(modelId: string | undefined): SpanAttributes {
   const provider = PROVIDERS.find(([name]) => modelId !== undefined && name.test(modelId));
   return present({ [GENAI.requestModel]: modelId, [GENAI.provider]: provider?.[1] });
 }
 
-/** Converts a system or user message. */
 function saidMessage({ content, role }: StoredMessage): GenaiMessage {
   return { role, parts: partsOf(content) };
 }
@@ -193,11 +190,9 @@ const MAX_WAITING_MESSAGES = 1_000;
 const MAX_ADVICE = 1_000;
 
 /**
- * Converts the records of one run to spans of the OpenTelemetry semantic conventions for GenAI. The run is an `invoke_agent` span.
- * Each model response is a child span `chat`, and each call is a child span `execute_tool`. Patterns and advice are events of the
- * preceding call. The conversion is deterministic: a live run and its stored records give the same spans and ids.
- *
- * Cost: as `RunView`. Memory: 512 open calls, 16 ended calls, 128 events per span, 1,000 messages before a response.
+ * The run is a span `invoke_agent`, each response a child span `chat`, each call a child span `execute_tool`; patterns
+ * and advice are events of the call before. A live run and its records give the same spans and ids. Memory: 512 open
+ * and 16 ended calls, 128 events per span, 1,000 messages before a response.
  */
 export class RunSpans {
   readonly #options: RunSpansOptions;
@@ -219,7 +214,6 @@ export class RunSpans {
     this.#view = new RunView(options.detectors === undefined ? {} : { detectors: options.detectors });
   }
 
-  /** Processes the next record. @returns the spans that ended */
   take(record: TrajectoryRecord): readonly RunSpan[] {
     const { payload, recorded_at_unix_ms: atMs, seq } = record;
     // Without times, `seq` gives the order.
@@ -240,7 +234,6 @@ export class RunSpans {
     return payload.kind === 'run_ended' ? [...releasedSpans, ...this.finish()] : releasedSpans;
   }
 
-  /** Ends all open spans after the last record. */
   finish(): readonly RunSpan[] {
     if (this.#agent === undefined) return [];
     const releasedSpans = this.#releaseSpans(0);
@@ -320,7 +313,6 @@ export class RunSpans {
     }
   }
 
-  /** Collects messages. @returns the span of a response, if the record completes one */
   #addRecord({ payload, seq }: TrajectoryRecord): RunSpan | undefined {
     switch (payload.kind) {
       case 'turn_started':
@@ -398,7 +390,6 @@ export class RunSpans {
     this.#addEvent(COXSWAIN.delivery, deliveryAttributes(id, delivery), isWaiting ? span : this.#agent);
   }
 
-  /** Returns the span of the last ended call if it is still open, else the span of the run. */
   #latestSpan(): SpanDraft | undefined {
     return this.#held.get(this.#lastEnded) ?? this.#agent;
   }

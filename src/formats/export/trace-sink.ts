@@ -12,7 +12,6 @@ export interface SpanContentOptions {
 }
 
 interface SpanTaker {
-  /** Called before the spans of a new run, or of a run that continues after its end. */
   begin?(runId: string, parentRunId: string | undefined, atMs: number): void;
   take(span: RunSpan): void;
 }
@@ -24,7 +23,6 @@ export class LiveSpans {
   readonly #taker: SpanTaker;
   readonly #options: SpanContentOptions;
   readonly #runs = new Map<string, RunSpans>();
-  /** The id of the root run of each run. */
   readonly #roots = new LruMap<string>(MAX_ROOTS);
 
   constructor(taker: SpanTaker, options: SpanContentOptions) {
@@ -39,7 +37,6 @@ export class LiveSpans {
     for (const span of (knownSpans ?? this.#beginRun(runId, parentRunId)).take(record)) this.#taker.take(span);
   }
 
-  /** Ends the spans of open runs. */
   finish(): void {
     for (const runId of this.#runs.keys()) this.#finishRun(runId);
   }
@@ -60,7 +57,6 @@ export class LiveSpans {
   }
 }
 
-/** A span of `@opentelemetry/api`. Declares only the members in use. */
 export interface ApiSpan {
   setAttributes(attributes: object): unknown;
   addEvent(name: string, attributes: object, time: [number, number]): unknown;
@@ -83,7 +79,6 @@ export interface TraceSink extends EventSink {
   close(): void;
 }
 
-/** Maximum number of remembered runs. */
 const MAX_RUNS = 256;
 
 /**
@@ -129,7 +124,6 @@ interface TracedRun {
   isOpen: boolean;
 }
 
-/** Values of the API's enumerations. */
 const INTERNAL = 0;
 const CLIENT = 2;
 const FAILED = 2;

@@ -28,10 +28,8 @@ export interface ExportedCall {
   readonly args: Json;
   /** Unix milliseconds; 0 if unknown. */
   readonly startMs: number;
-  /** The result; absent if no result is stored. */
   answer?: {
     readonly result: Json;
-    /** True for any outcome other than `ok`. */
     readonly failed: boolean;
     readonly outcome: CallOutcome;
     readonly endMs: number;
@@ -59,7 +57,6 @@ export interface TranscriptAnswer {
   readonly calls: ExportedCall[];
 }
 
-/** A run as messages and calls, the common input of the export formats. */
 export interface Transcript {
   readonly run: RunSummary;
   readonly task: string | undefined;

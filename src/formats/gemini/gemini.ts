@@ -21,24 +21,19 @@ import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 
-/** Maximum number of entries for which later versions are detected. */
 const REMEMBERED_ENTRIES = 8192;
-/** States of a call without a result. */
 const UNFINISHED: ReadonlySet<unknown> = new Set(['executing', 'scheduled', 'validating', 'awaiting_approval']);
 /** Matches text that Gemini CLI and its hooks add to a message. */
 const ADDED = /<(hook_context|session_context)>[^]*?<\/\1>\s*/g;
 
 /**
- * Reads one Gemini chat. The chat file repeats an entry with the same id when the entry grows. Each entry is therefore
- * buffered until another entry arrives. If an entry grows later, only its new part is read.
+ * The file repeats an entry when it grows, so each is buffered until another arrives; later only the new part is read.
  */
 class GeminiRun {
   readonly session: SessionItems;
   readonly skipped: SkipCounts = new SkipCounts();
-  /** Number of calls already emitted per entry. */
   readonly #emittedCalls = new LruMap<number>(REMEMBERED_ENTRIES);
   #pendingEntry: JsonMembers | undefined;
-  /** Ids of the emitted answers. */
   readonly #answers = new LruMap<true>(REMEMBERED_ENTRIES);
 
   constructor(identity: Omit<SessionIdentity, 'format'>) {
@@ -50,7 +45,6 @@ class GeminiRun {
     this.#pendingEntry = entry;
   }
 
-  /** Handles a replaced history. The history is written at the beginning of a chat and after compression. */
   *history(entries: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
     yield* this.#pendingItems();
     const isBegun = this.#emittedCalls.size > 0;
@@ -107,7 +101,6 @@ class GeminiRun {
     } else this.skipped.add(`${plainText(entry.type)} entries`);
   }
 
-  /** Handles a message with the user's role. Text that hooks and the host added becomes a separate message. */
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     const addedBlocks: StoredContentBlock[] = [];
     const userBlocks: StoredContentBlock[] = [];
@@ -195,14 +188,10 @@ function geminiUsage(tokens: JsonMembers): StoredUsage | undefined {
   };
 }
 
-/**
- * Matches the exit code in the text of a shell result. The lines contain what a person would see, and the exit code only if
- * the command printed nothing else.
- */
+/** The lines have what a person would see, and the exit code only if the command printed nothing else. */
 const EXIT = /^Command exited with code: (\d+)/m;
 const SHELL = 'run_shell_command';
 
-/** Reads one `gemini --output-format stream-json`. */
 class GeminiStream extends ObjectLines {
   readonly #run: GeminiRun;
   readonly #shellCalls = new Set<string>();
@@ -314,10 +303,8 @@ function usageOf(stats: JsonMembers): StoredUsage | undefined {
 }
 
 /**
- * Reads Gemini CLI chats (`~/.gemini/tmp/<project>/chats/session-*.jsonl`). A subagent's chat is in a folder named after its
- * parent. Each chat is a run.
- *
- * Memory: one entry, the last 8,192 entry ids, and the ids of the run's calls.
+ * `~/.gemini/tmp/<project>/chats/session-*.jsonl`: each chat is a run; that of a subagent is in a folder named after
+ * its parent.
  */
 export const geminiChatImporter: LineImporter = {
   shape: 'lines',
@@ -331,7 +318,6 @@ export const geminiChatImporter: LineImporter = {
   open: (source) => new GeminiChat(source),
 };
 
-/** Reads the chats of older Gemini CLI versions. Each chat is one JSON document. */
 export const geminiDocumentImporter: DocumentImporter = {
   shape: 'document',
   format: 'gemini',
@@ -347,7 +333,6 @@ export const geminiDocumentImporter: DocumentImporter = {
 
 const STREAM_TYPES: ReadonlySet<unknown> = new Set(['init', 'message', 'tool_use', 'tool_result', 'error', 'result']);
 
-/** Reads the output of `gemini --output-format stream-json` as one run. */
 export const geminiStreamImporter: LineImporter = {
   shape: 'lines',
   format: 'gemini',

@@ -19,8 +19,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Template tag for HTML. Untrusted text is safe anywhere, including in quoted attributes. It is cleaned by `safeText`; then `&`, `<`, `>`
- * and both quotation marks are escaped.
+ * Untrusted text is safe anywhere, also in quoted attributes: `safeText` cleans it, then `&`, `<`, `>` and both
+ * quotation marks are escaped.
  */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = template[0] ?? '';

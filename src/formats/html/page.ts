@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html, htmlText, styleElement, type Html, type HtmlValue } from './html.ts';
 
-/** The style sheet of reports, backtests and exported runs. Its colours are those of the viewer; `test/page-style.test.ts` checks this. */
 export const PAGE_STYLE: string = `
 :root { color-scheme: light dark; --ink: #1d2126; --dim: #575f68; --paper: #f7f7f4; --line: #e2e2db; --accent: #0b6570; --accent-soft: #d9ecee; --bad: #b1261b; --bad-soft: #fbe9e6; --good: #1d6b3c; --stuck-mark: #d9912b; --stuck-soft: #fbf0dc; --advice: #5a44b5; --advice-soft: #eeeafb; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e3e6ea; --dim: #9ca6b1; --paper: #14171b; --line: #2a3037; --accent: #62c3cc; --accent-soft: #173a3e; --bad: #ff8f83; --bad-soft: #3a1e1c; --good: #7dcf99; --stuck-mark: #d9973a; --stuck-soft: #33270f; --advice: #b5a6ff; --advice-soft: #29234a; } }
@@ -26,10 +25,7 @@ svg { display: block; } svg text { fill: var(--dim); font: 11px system-ui, sans-
 /** An alias for `html` that the formatter does not recognise. The formatter would otherwise close the open tags of the head. */
 const openTags = html;
 
-/**
- * Returns the beginning and the end of a self-contained page. The page has no script and loads nothing from the network. Its style sheet
- * is inline, allowed by hash, and supports light and dark mode. Equal titles give equal bytes.
- */
+/** The page has no script and loads nothing. Its style is inline, allowed by hash. Equal titles give equal bytes. */
 export function pageFrame(title: string): readonly [head: Html, tail: Html] {
   const hash = createHash('sha256').update(PAGE_STYLE).digest('base64');
   const head = openTags`<!doctype html>
@@ -49,7 +45,6 @@ ${styleElement(PAGE_STYLE)}
   return [head, openTags`</main>\n</body>\n</html>\n`];
 }
 
-/** Returns a whole page as text: `pageFrame` with the body in between. */
 export function pageText(title: string, body: HtmlValue): string {
   const [head, tail] = pageFrame(title);
   return htmlText(html`${head}${body}${tail}`);
@@ -68,7 +63,6 @@ interface TableParts {
   readonly rows: readonly (readonly HtmlValue[])[];
 }
 
-/** Creates a table. The first cell of each row is a row header. */
 export function table({ caption, head, rows }: TableParts): Html {
   const names = head.map((name) => html`<th scope="col">${name}</th>`);
   const lines = rows.map(([first, ...cells]) => {

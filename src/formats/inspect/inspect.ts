@@ -27,22 +27,17 @@ interface InspectLog {
   readonly ids: UniqueNames;
 }
 
-/** State while the messages of a sample are read. */
 interface Reading {
   readonly items: RunItems;
   readonly resolve: Resolve;
   readonly times: InspectTimes;
-  /** Number of executions seen per call id. Used for repeated ids. */
   readonly seen: Map<string, number>;
 }
 
 /**
- * Yields the items of one sample of an Inspect log. Its run has the id `<eval id>/<sample id>/epoch-<n>`.
- *
- * Counting rule: every entry of an assistant message's `tool_calls` is a call. Its result is the `tool` message with the same
- * id. Nothing else counts as a call. Events only provide times and token counts, because they repeat the messages and include
- * the scorers' requests. A `tool` message whose call is in no message (a shortened log) is a call with null args. `is_error`
- * is the tool message's `error`.
+ * Every entry of an assistant's `tool_calls` is a call; its result is the `tool` message with the same id. Events only
+ * give times and tokens, because they repeat the messages and include the scorers' requests. A `tool` message whose
+ * call is in no message (a shortened log) is a call with null args.
  */
 function* inspectSampleItems(value: unknown, log: InspectLog): Generator<ImportItem> {
   const sample = membersOf(value);
@@ -131,13 +126,11 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
   yield* items.result({ sourceId, result, isError: error !== undefined, durationMs }, endMs);
 }
 
-/** Converts Inspect's message parts to stored blocks. Attachments are already resolved. */
 function inspectBlocks(content: unknown): readonly StoredContentBlock[] {
   if (!Array.isArray(content)) return sourceBlocks(content);
   return content.map((part: unknown) => inspectBlock(part));
 }
 
-/** Like `inspectBlocks`, but returns a string if there is only one text. */
 function inspectContent(content: unknown): StoredContent {
   return plainest(inspectBlocks(content));
 }
@@ -162,10 +155,7 @@ const MAX_DEPTH = 16;
 /** Restores values that the log of a sample stores in `attachments`. */
 type Resolve = (value: unknown) => Json;
 
-/**
- * Creates the resolver of one sample. It replaces a text `attachment://<hash>` with the attached text, anywhere in a value. An
- * unknown hash stays unchanged and is reported to `onMissing`.
- */
+/** Replaces a text `attachment://<hash>` anywhere in a value. An unknown hash stays and goes to `onMissing`. */
 function attachmentResolver(attachments: unknown, onMissing: () => void): Resolve {
   const texts = isJsonObject(attachments) ? attachments : {};
   const resolveTexts = (value: unknown, depth: number): Json => {
@@ -200,9 +190,8 @@ const GRADES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Returns how a sample ended, from its `error`, `limit` or scores. Undefined if it has none of them. The reward is the first
- * score, if it is a number or a grade. The run succeeded if the reward is 1, and failed if it is 0. With any other reward,
- * success is unknown. All scores become labels.
+ * From its `error`, `limit` or scores. The reward is the first score that is a number or a grade: 1 succeeded, 0
+ * failed, any other is unknown. All scores become labels.
  */
 function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   const error = isJsonObject(sample.error) ? sample.error : undefined;
@@ -232,18 +221,14 @@ function rewardOf(value: unknown): number | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
 }
 
-/** Start and end of an operation in a sample, in Unix milliseconds. */
 interface InspectSpan {
   readonly startMs?: number | undefined;
   readonly endMs?: number | undefined;
   readonly usage?: StoredUsage | undefined;
 }
 
-/** Times and usage from a sample's events. */
 interface InspectTimes {
-  /** Times by id of the assistant message in the response. */
   readonly answers: ReadonlyMap<string, InspectSpan>;
-  /** Times by tool call id, with one entry per execution. */
   readonly calls: ReadonlyMap<string, readonly InspectSpan[]>;
   readonly firstMs?: number | undefined;
   readonly lastMs?: number | undefined;
@@ -295,7 +280,6 @@ const SAMPLE_ENTRY = /^samples\/.+_epoch_\d+\.json$/;
 const HEADER_ENTRIES = ['header.json', '_journal/start.json'] as const;
 const LOG_STATUS: ReadonlySet<unknown> = new Set(['started', 'success', 'cancelled', 'error']);
 
-/** Reads Inspect AI logs in `.json` format. Each sample and epoch is a run. */
 export const inspectDocumentImporter: DocumentImporter = {
   shape: 'document',
   format: 'inspect',
@@ -322,11 +306,7 @@ export const inspectDocumentImporter: DocumentImporter = {
   },
 };
 
-/**
- * Reads Inspect AI logs in `.eval` format, a zip archive with one entry per sample. Memory is bounded by the largest sample.
- * Summaries and reductions are skipped, because they repeat the samples. A sample that cannot be read becomes a diagnostic,
- * and the other samples are read.
- */
+/** A zip archive with one entry per sample. Summaries and reductions repeat the samples. Memory: the largest sample. */
 export const inspectArchiveImporter: ArchiveImporter = {
   shape: 'archive',
   format: 'inspect',

@@ -19,11 +19,9 @@ interface CallEntry {
 const importers = neutralImporters({ format: 'calls', likeness: confidenceOf, items: runItems });
 
 /**
- * Reads the neutral `calls` form: one run per document,
- * `{id?, description?, calls: [{turn?, tool, args?, result?, isError?, atMs?, noResult?, userBefore?}], outcomeSuccess?}`.
- *
- * A turn is a stretch of calls with the same `turn` (default: the call's index); its calls start together, then
- * their results follow, both in order. A call with `userBefore` (true, or the message's text) begins a turn.
+ * One run per document: `{id?, description?, calls: [{turn?, tool, args?, result?, isError?, atMs?, noResult?,
+ * userBefore?}], outcomeSuccess?}`. Calls with the same `turn` (default: the index) start together. `userBefore` (true,
+ * or the text) begins a turn.
  */
 export const callsImporter: DocumentImporter = importers.document;
 

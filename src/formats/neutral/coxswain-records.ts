@@ -7,9 +7,8 @@ import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-content.ts';
 
 /**
- * Reads coxswain's own records, one per line. Runs may be interleaved. A run begins with its `run_started` record, or with its
- * first record if that one is lost. Repeated records, which a retried write produces, are skipped. A missing record is an
- * error. A record of a newer schema is an error, and reading continues.
+ * Runs may be interleaved; one whose `run_started` is lost begins with its first record. Repeated records of a retried
+ * write are skipped. A missing record, or one of a newer schema, is an error, and reading continues.
  */
 export const coxswainImporter: LineImporter = {
   shape: 'lines',

@@ -2,7 +2,6 @@ import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-content.ts';
 
-/** Where a run is in its source. */
 export interface NeutralPlace {
   readonly key: string;
   /** Id of a run without one. */
@@ -17,7 +16,6 @@ interface NeutralForm {
   readonly items: (value: unknown, place: NeutralPlace) => Iterable<ImportItem>;
 }
 
-/** Creates the importers of a form that stores a run as one value: one run per document, and one run per line. */
 export function neutralImporters({ format, likeness, items }: NeutralForm): {
   readonly document: DocumentImporter;
   readonly lines: LineImporter;

@@ -21,12 +21,9 @@ const KINDS: ReadonlySet<unknown> = new Set(['assistant', 'user', 'tool_call', '
 const importers = neutralImporters({ format: 'steps', likeness: confidenceOf, items: runItems });
 
 /**
- * Reads the neutral `steps` form: one run per line,
- * `{id?, model?, task?, outcome?: {success?, reward?, labels?}, steps: [{kind, text?, tool?, args?, call_id?,
- * is_error?, result?, msg?, ts?}]}` with the kinds `assistant`, `user`, `tool_call` and `tool_result`.
- *
- * Calls and texts with the same `msg` (the message's index) are one turn; without `msg`, consecutive calls
- * without a result in between. `ts` is ISO 8601 or a number of seconds or milliseconds.
+ * One run per line: `{id?, model?, task?, outcome?: {success?, reward?, labels?}, steps: [{kind, text?, tool?, args?,
+ * call_id?, is_error?, result?, msg?, ts?}]}` with the kinds `assistant`, `user`, `tool_call`, `tool_result`. Steps
+ * with the same `msg` are one turn; without it, consecutive calls. `ts` is ISO 8601, seconds or milliseconds.
  */
 export const stepsLinesImporter: LineImporter = importers.lines;
 
@@ -41,7 +38,6 @@ function confidenceOf(value: unknown): number {
   return 'i' in first ? 1 : 0.9;
 }
 
-/** Returns a list, because the run is in memory anyway and generators took longer than building the items. */
 function runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): readonly ImportItem[] {
   if (!isJsonObject(value) || !Array.isArray(value['steps'])) {
     return [diagnosticItem('error', 'not a run: it has no list `steps`', { line })];
@@ -70,11 +66,7 @@ function runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): read
   return [...items, ...run.finish(endOf(value['outcome']), steps.at(-1)?.atMs)];
 }
 
-/**
- * Adds the records of the steps.
- *
- * @returns number of results without a call
- */
+/** @returns number of results without a call */
 function addSteps(items: ImportItem[], steps: readonly StepEntry[], run: RunItems): number {
   let orphans = 0;
   for (const group of turnsOfSteps(steps)) {
@@ -121,7 +113,6 @@ function endOf(outcome: unknown): RunEnded | undefined {
   return runEnded('ended', { success, reward, labels });
 }
 
-/** Reads the labels, which are `[{type, value}]` or one object. */
 function labelsOf(labels: unknown): JsonObject | undefined {
   // Decoded documents contain only JSON.
   if (isJsonObject(labels)) return labels as JsonObject;
@@ -146,8 +137,8 @@ interface StepGroup {
 }
 
 /**
- * Splits a run into turns. A turn begins with the first text or call of a model's message. It ends before the next message of
- * the model or the user. Within a turn, text and calls precede the results, because the calls were issued together.
+ * A turn begins with the first text or call of a message and ends before the next message of the model or the user.
+ * Within it, text and calls precede the results, because the calls were issued together.
  */
 function* turnsOfSteps(steps: readonly StepEntry[]): Generator<StepGroup> {
   let open: TurnDraft | undefined;

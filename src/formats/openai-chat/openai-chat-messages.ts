@@ -13,7 +13,6 @@ import {
   sourceBlock,
 } from '../parts/source-content.ts';
 
-/** The blocks of a message, apart from the results of calls that stand among them. */
 interface MessageBlocks {
   readonly parts: readonly AnswerPart[];
   readonly results: readonly ToolAnswerShape[];
@@ -145,7 +144,6 @@ function messageBlocks({ content, parts }: JsonMembers): MessageBlocks {
   };
 }
 
-/** The differences between formats that are based on OpenAI chat messages. */
 interface ChatDialect {
   /** Returns the error flag of a `tool` message. Default: no flag. */
   readonly errorFlag?: (message: JsonMembers) => boolean | undefined;
@@ -243,7 +241,6 @@ function toolItems(writer: RunItems, message: JsonMembers, dialect: ChatDialect)
   });
 }
 
-/** Notes blocks of other kinds: a list that consists of them would otherwise look read. */
 function noteUnknown(writer: RunItems, parts: readonly AnswerPart[]): void {
   for (const part of parts) {
     if (part.type !== 'other') continue;

@@ -25,8 +25,8 @@ const FOREIGN_MEMBERS = [
 const LOOKED_AT = 32;
 
 /**
- * Reads one document. It is a list of OpenAI chat messages or Responses API items, `{messages: […]}`, `{input: […], output:
- * […]}`, or a list of such objects (one run each). The format has no error flag, so errors are inferred from the text.
+ * A list of chat messages or Responses items, `{messages}`, `{input, output}`, or a list of such objects (one run
+ * each). The format has no error flag: the text decides.
  */
 export const openaiChatImporter: DocumentImporter = {
   shape: 'document',
@@ -48,11 +48,6 @@ export const openaiChatImporter: DocumentImporter = {
   },
 };
 
-/**
- * Reads JSON lines: one conversation `{messages: […]}` per line (one run each), or one chat message per line (one run).
- *
- * Memory: the run ids, and one conversation at a time.
- */
 export const openaiChatLinesImporter: LineImporter = {
   shape: 'lines',
   format: 'openai-chat',
@@ -66,7 +61,6 @@ export const openaiChatLinesImporter: LineImporter = {
 class ChatLines implements LineImport {
   readonly #stem: string;
   readonly #ids = new UniqueNames();
-  /** The run of a file that contains one message per line. */
   #singleRun: RunItems | undefined;
 
   constructor(source: ImportSource) {
@@ -106,10 +100,7 @@ function* conversationItems(value: unknown, id: string): Generator<ImportItem> {
   yield* writer.finish();
 }
 
-/**
- * Joins the calls of consecutive answers, of which each has one call, if a result of an earlier one follows the last: some agents write
- * parallel calls so.
- */
+/** Some agents write parallel calls as consecutive answers with one call each, and the results after the last. */
 function parallelTogether(messages: readonly unknown[]): readonly unknown[] {
   const joined: unknown[] = [];
   for (const [at, message] of messages.entries()) {
@@ -171,7 +162,6 @@ function isConversation(value: unknown): boolean {
   return isJsonObject(value) && confidenceOf(value) > 0;
 }
 
-/** Returns the confidence, 0 to 0.8. A plain list of messages should lose against a format with distinctive fields. */
 function confidenceOf(value: unknown): number {
   if (isJsonObject(value) && FOREIGN_MEMBERS.some((member) => member in value)) return 0;
   const messages = messagesOf(value);
@@ -179,7 +169,6 @@ function confidenceOf(value: unknown): number {
   return shareOf(messages, (entry) => isChatMessage(entry) || isResponsesItem(entry)) * 0.8;
 }
 
-/** Returns the share of the first entries that pass. Returns 0 if the first entry does not pass. */
 function shareOf(list: readonly unknown[], passes: (entry: unknown) => boolean): number {
   const firstMessages = list.slice(0, LOOKED_AT);
   if (!passes(firstMessages[0])) return 0;
@@ -195,10 +184,7 @@ function isResponsesItem(value: unknown): value is JsonMembers {
   return CALL_TYPES.has(value.type) || RESULT_TYPES.has(value.type) || value.type === 'reasoning';
 }
 
-/**
- * Yields the items of one run from Responses API items or chat messages. In the Responses API, an answer consists of several
- * consecutive items (reasoning, messages, calls). Together they are one turn.
- */
+/** An answer of the Responses API consists of several consecutive items, which together are one turn. */
 function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<ImportItem> {
   let parts: AnswerPart[] = [];
   function* answerItems(): Generator<ImportItem> {

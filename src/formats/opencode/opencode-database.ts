@@ -7,16 +7,13 @@ import type { SessionDatabase } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { opencodeSession } from './opencode-run.ts';
 
-/** The first bytes of SQLite files. */
 export const SQLITE_MAGIC: Buffer = Buffer.from('SQLi');
 const TABLES = ['message', 'part', 'session'];
 const MAX_TABLES_NAMED = 8;
 
 /**
- * Reads every session of opencode's database (`opencode.db`, versions since 1.2), oldest first. Opened read-only.
- *
- * @throws CoxswainError `format-unknown` for another database, `input-io` if it cannot be read
- * Memory: one message with its parts, the session ids and the message ids of one session.
+ * `opencode.db` of versions since 1.2, oldest session first, opened read-only. @throws CoxswainError `format-unknown`
+ * for another database, `input-io` if it cannot be read
  */
 export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterable<ImportItem>> {
   const database = openDatabase(path);
@@ -53,7 +50,6 @@ const LATEST = 'SELECT id FROM message WHERE session_id = ? ORDER BY time_create
 const FOLDER = 'SELECT directory FROM session WHERE id = ?';
 const CHANGED = 'SELECT max(time_updated) AS at FROM part WHERE session_id = ?';
 
-/** Reads the end of one session of the database while opencode writes it. */
 export const opencodeDatabase: SessionDatabase = {
   shape: 'database',
   format: 'opencode',
@@ -74,7 +70,6 @@ export const opencodeDatabase: SessionDatabase = {
 
 type Select = (sql: string, ...parameters: readonly string[]) => readonly JsonMembers[];
 
-/** @throws CoxswainError `input-io` */
 function openDatabase(path: string): DatabaseSync {
   // Loaded on demand.
   const { DatabaseSync: Database } = process.getBuiltinModule('node:sqlite');
@@ -105,7 +100,6 @@ function* messagesOf(
   }
 }
 
-/** Returns a row's document with the id of the row. */
 function storedData({ id, data }: JsonMembers): JsonMembers {
   const decoded = typeof data === 'string' ? decodeJson(data) : undefined;
   return decoded?.ok === true && isJsonObject(decoded.value) ? { ...decoded.value, id } : { id };

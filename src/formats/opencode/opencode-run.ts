@@ -74,7 +74,6 @@ export class OpencodeRun {
     }
   }
 
-  /** Handles the reason why the model's answer ended. It is `stop` for the last answer to a prompt. */
   finished(reason: unknown, atMs: number | undefined): void {
     if (reason === 'stop') this.session.outcome('ended', atMs);
   }
@@ -138,8 +137,8 @@ function callOf(part: JsonMembers): CallShape {
 }
 
 /**
- * Reads the tokens of a message or step. Cached tokens are not part of the input, and reasoning tokens are not part of the output.
- * An answer has zeros until it is complete.
+ * Cached tokens are not part of the input, nor reasoning tokens of the output. An answer has zeros until it is
+ * complete.
  */
 function opencodeUsage({ tokens, cost }: JsonMembers): StoredUsage | undefined {
   const { input, output, reasoning, cache } = membersOf(tokens);
@@ -157,11 +156,7 @@ function opencodeUsage({ tokens, cost }: JsonMembers): StoredUsage | undefined {
   };
 }
 
-/**
- * Yields the items of one session from its stored info.
- *
- * @param messages  messages with their parts, in order
- */
+/** @param messages  messages with their parts, in order */
 export function* opencodeSession(
   info: JsonMembers,
   messages: Iterable<{ readonly info: JsonMembers; readonly parts: readonly unknown[] }>,

@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path';
 const SESSION_ID = /^ses_\w{1,80}$/;
 
 /**
- * Reads the output of `opencode export`. Also reads a session file in the storage folder of versions before 1.2
- * (`storage/session/<project>/<id>.json`); its messages and parts are in sibling folders.
+ * The output of `opencode export`, or a session file of versions before 1.2 (`storage/session/<project>/<id>.json`),
+ * whose messages and parts are in sibling folders.
  */
 export const opencodeImporter: DocumentImporter = {
   shape: 'document',
@@ -38,7 +38,6 @@ const LINE_TYPES: ReadonlySet<unknown> = new Set([
   'error',
 ]);
 
-/** Reads the output of `opencode run --format json` as one run. */
 export const opencodeLinesImporter: LineImporter = {
   shape: 'lines',
   format: 'opencode',
@@ -78,12 +77,7 @@ class OpencodeLines extends ObjectLines {
 
 const ENTRY_ID = /^\w{1,80}$/;
 
-/**
- * Yields the messages of a session in the storage folder, oldest first. The order follows from the ids, which increase with
- * time. Files that cannot be read are skipped.
- *
- * @param sessionFile  `storage/session/<project>/<id>.json`
- */
+/** Oldest first: the ids increase with time. Files that cannot be read are skipped. */
 function* storedMessages(
   sessionFile: string,
   sessionId: string,

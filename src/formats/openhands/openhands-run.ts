@@ -27,7 +27,6 @@ interface ActionShape {
   readonly call: (sourceId: string) => CallShape;
   readonly eventId: string | undefined;
   readonly toolCallId: string | undefined;
-  /** Id of the model answer that contains the action. Actions of one answer are one turn. */
   readonly responseId: string | undefined;
   readonly before: readonly StoredContentBlock[];
   readonly atMs: number | undefined;
@@ -47,12 +46,7 @@ interface WaitingCall {
   answered: boolean;
 }
 
-/**
- * Buffers the actions and observations of one model answer until the next answer begins. Calls that were issued
- * together appear in the stream one after the other; buffering keeps them in one turn.
- *
- * Memory: one turn.
- */
+/** Buffers one model answer: calls that were issued together stand one after the other in the stream. */
 class OpenHandsTurns {
   readonly #items: RunItems;
   #parts: AnswerPart[] = [];
@@ -115,7 +109,6 @@ class OpenHandsTurns {
     return queue[0];
   }
 
-  /** Handles an answer without a call. */
   *text(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
     yield* this.#items.answer({ parts: blocks }, atMs);
@@ -146,7 +139,6 @@ class OpenHandsTurns {
 const SOURCES: ReadonlySet<unknown> = new Set(['agent', 'user', 'environment', 'hook']);
 const SDK_KIND = /^(?:[A-Z]\w*Event|UserRejectObservation|Condensation\w*)$/;
 const LOOKED_AT = 16;
-/** Kinds of early events, which have no `source` field. */
 const EARLY_NAMES: ReadonlySet<string> = new Set(
   (
     'message run run_ipython read write edit browse browse_interactive delegate think recall finish reject null ' +
@@ -161,19 +153,13 @@ export function isSdkEvent(value: unknown): value is JsonMembers {
   );
 }
 
-/**
- * Returns true for an event of the older stream. It has an `action` or an `observation`, never both. It has no chat role and
- * no `response`, which distinguishes it from SWE-agent's history and steps.
- */
+/** It has an `action` or an `observation`, no chat role and no `response`, unlike SWE-agent's history and steps. */
 export function isStreamEvent(value: unknown): value is JsonMembers {
   if (!isJsonObject(value) || 'role' in value || 'response' in value) return false;
   return (typeof value.action === 'string') !== (typeof value.observation === 'string');
 }
 
-/**
- * Returns the confidence, 0 to 1, that the list contains OpenHands events or pairs of events. It examines the first 16
- * entries. Early events have neither source nor id. They count only if `inRecord` says that a record contains the list.
- */
+/** Examines the first 16 entries. Early events have neither source nor id: they count only if a record has the list. */
 export function eventsLikeness(list: readonly unknown[], inRecord: boolean): number {
   const firstEntries = list
     .slice(0, LOOKED_AT)
@@ -194,28 +180,21 @@ function isEarlyEvent(value: unknown): boolean {
   return isStreamEvent(value) && EARLY_NAMES.has(plainText(value.action ?? value.observation));
 }
 
-/** Actions that run no tool: messages, bookkeeping of the framework, and the end of a run. */
 const NO_CALLS: ReadonlySet<string> = new Set(
   (
     'message system recall null noop change_agent_state condensation condensation_request start init initialize ' +
     'pause resume stop loop_recall finish reject'
   ).split(' '),
 );
-/** Observations that do not belong to a call. */
 const NO_RESULTS: ReadonlySet<string> = new Set(['agent_state_changed', 'recall', 'null', 'success', 'condense']);
 
 /**
- * Converts the events of one OpenHands run to items.
- *
- * Counting rule, older stream: every action of the agent is one call, with two exceptions. Messages and bookkeeping (`recall`,
- * `change_agent_state`, `condensation`, …) are not calls. `finish` and `reject` are calls only if the model issued them as a
- * tool call (`tool_call_metadata`). `think` is a call. Newer SDK: every `ActionEvent` of the agent is one call. Actions of one
- * model answer (`model_response.id`, `llm_response_id`) are one turn.
- *
- * A result belongs to the action named by its `cause` / `action_id` / `tool_call_id`, else to the oldest open action. An error
- * without an action means that the model's call could not be parsed. It becomes a user message, as the agent sees it. The
- * error flag is a non-zero exit code (also −1, a timeout), an `error` observation, `AgentErrorEvent`, or `is_error`. Without a
- * flag, the text decides.
+ * Older stream: every action of the agent is a call, except messages and bookkeeping (`recall`, `condensation`, …);
+ * `finish` and `reject` only if the model issued them as a tool call. Newer SDK: every `ActionEvent`. Actions of one
+ * model answer are one turn. A result belongs to the action that it names, else to the oldest open one. An error
+ * without an action is a call that could not be parsed: a user message, as the agent sees it. The error flag is a
+ * non-zero exit code (also −1, a timeout), an `error` observation, `AgentErrorEvent` or `is_error`; else the text
+ * decides.
  */
 export class OpenHandsRun {
   readonly #items: RunItems;
@@ -231,7 +210,6 @@ export class OpenHandsRun {
     this.#turns = new OpenHandsTurns(items);
   }
 
-  /** Handles the next event, or a pair `[action, observation]`. */
   *event(value: unknown): Generator<ImportItem> {
     for (const event of Array.isArray(value) ? pairOf(value) : [value]) {
       const atMs = sourceTimeMs(membersOf(event).timestamp);
@@ -404,8 +382,8 @@ const BOOKKEEPING: readonly string[] = (
 const EVENT_MEMBERS: readonly string[] = 'action id source message timestamp llm_metrics tool_call_metadata'.split(' ');
 
 /**
- * Reads the call of an older action. If the event contains the model's answer, tool and arguments are those that the model
- * wrote. Otherwise they are the action's name and its arguments, without the framework's fields and without nulls.
+ * Tool and arguments are those that the model wrote, if the event has its answer; else the action's, without the
+ * framework's fields.
  */
 function streamCall(event: JsonMembers, sourceId: string): CallShape {
   const metadata = membersOf(event.tool_call_metadata);

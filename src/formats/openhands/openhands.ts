@@ -21,9 +21,8 @@ import type { RunEnded } from '../../core/records/trajectory-record.ts';
 const LOOKED_AT = 8;
 
 /**
- * Reads one OpenHands document. It is a list of events: a session's event file, a trajectory export, or the older `[action,
- * observation]` pairs. It may also be an object with such a list under `history`, `trajectory` or `events`, or a list of those
- * objects (one run each). For the counting rule see `OpenHandsRun`.
+ * A list of events, the older `[action, observation]` pairs, an object with such a list under `history`, `trajectory`
+ * or `events`, or a list of those objects (one run each).
  */
 export const openhandsDocumentImporter: DocumentImporter = {
   shape: 'document',
@@ -56,12 +55,7 @@ export const openhandsDocumentImporter: DocumentImporter = {
   },
 };
 
-/**
- * Reads OpenHands JSON lines: one evaluation record `{instance_id, history, …}` per line (one run each), or one event per line
- * (one run, named after the file).
- *
- * Memory: the run ids, and one record, or one turn of an event stream, at a time.
- */
+/** One evaluation record `{instance_id, history, …}` per line (one run each), or one event per line (one run). */
 export const openhandsLineImporter: LineImporter = {
   shape: 'lines',
   format: 'openhands',
@@ -78,7 +72,6 @@ export const openhandsLineImporter: LineImporter = {
 class OpenHandsLines implements LineImport {
   readonly #stem: string;
   readonly #ids = new UniqueNames();
-  /** The run of a file that contains one event per line. */
   #singleRun: { readonly items: RunItems; readonly events: OpenHandsRun } | undefined;
 
   constructor(source: ImportSource) {
@@ -118,10 +111,7 @@ function recordLikeness(value: unknown): number {
   return 'history' in value && ('instance_id' in value || 'issue' in value) && 'metrics' in value ? 0.6 : 0;
 }
 
-/**
- * Returns the lowest non-zero score if at least half of the scores are non-zero. Zero scores are tolerated because some runs
- * fail at once.
- */
+/** Zero scores are tolerated up to a half, because some runs fail at once. */
 function lowestPositive(scores: readonly number[]): number {
   const positive = scores.filter((score) => score > 0);
   return positive.length * 2 < scores.length || positive.length === 0 ? 0 : Math.min(...positive);
@@ -136,7 +126,6 @@ function recordEvents(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(events) ? (events as readonly unknown[]) : undefined;
 }
 
-/** Returns the id of a record: `instance_id`, the issue that the run worked on, or the id of a conversation. */
 function recordId(record: JsonMembers): string | undefined {
   const issue = membersOf(record.issue);
   const number = numberOrUndefined(issue.number);
@@ -168,7 +157,6 @@ function withUsage(ended: RunEnded | undefined, usage: RunEnded['usage']): RunEn
   return ended === undefined || usage === undefined ? ended : { ...ended, usage };
 }
 
-/** The text of the first message of the user. */
 function firstRequest(events: readonly unknown[]): string | undefined {
   for (const value of events) {
     const {
@@ -188,9 +176,6 @@ function firstRequest(events: readonly unknown[]): string | undefined {
   return undefined;
 }
 
-/**
- * Reads a conversation that the OpenHands SDK stores as a folder: `base_state.json`, and one file per event in `events`.
- */
 export const openhandsFolderImporter: DocumentImporter = {
   shape: 'document',
   format: 'openhands',
@@ -220,7 +205,6 @@ export const openhandsFolderImporter: DocumentImporter = {
   },
 };
 
-/** Returns how the run ended according to its record or, by `endedAs`, its events. Undefined if neither contains it. */
 function openHandsOutcome(record: JsonMembers, endedAs: string | undefined): RunEnded | undefined {
   const error = textOrUndefined(record.error);
   const success = successOf(record);

@@ -71,10 +71,7 @@ const WITH_LENGTH = 2;
 const MAX_DEPTH = 64;
 
 /**
- * Converts an OTLP protobuf request to its JSON format, with ids in hexadecimal. Unused fields are skipped.
- *
- * @param signal  type of data in the request
- * @throws CoxswainError `format-invalid` for malformed bytes, or nesting deeper than 64 levels
+ * Ids become hexadecimal. @throws CoxswainError `format-invalid` for malformed bytes, or nesting deeper than 64 levels
  */
 export function decodeProtobuf(bytes: Uint8Array, signal: 'traces' | 'logs'): unknown {
   try {
@@ -141,7 +138,6 @@ function valueIn(reader: PbfReader, type: FieldType, { end, depth }: Omit<Place,
   }
 }
 
-/** Encodes a success response to traces or logs. It is empty, or contains the number of rejected items and the reason. */
 export function encodeSuccess(refusedCount: number, reason: string): Uint8Array {
   const writer = new PbfWriter();
   const writePartial = (count: number, partial: PbfWriter): void => {
@@ -152,7 +148,6 @@ export function encodeSuccess(refusedCount: number, reason: string): Uint8Array 
   return writer.finish();
 }
 
-/** Encodes a failure as `google.rpc.Status`. */
 export function encodeStatus(message: string): Uint8Array {
   const writer = new PbfWriter();
   writer.writeStringField(2, message);

@@ -9,12 +9,9 @@ import type { TraceSpan } from './trace-span.ts';
 const MAX_BUFFERED_SPANS = 200_000;
 
 /**
- * Reads exported spans and log events, one value per line. Supported values: OTLP requests as the collector's file exporter
- * writes them, spans of the SDKs' console exporters and of Phoenix, and Langfuse observations. Traces are emitted at the end
- * of the file, because their spans may be anywhere in it.
- *
- * Memory: the spans of the file, up to 200,000. Above that, the least recently active trace is emitted, and its later spans
- * are an error.
+ * OTLP requests of the collector's file exporter, spans of console exporters and Phoenix, Langfuse observations, one
+ * per line. Traces are emitted at the end, because their spans may be anywhere. Above 200,000 spans, the least recently
+ * active trace is emitted, and its later spans are an error.
  */
 export const otlpLinesImporter: LineImporter = {
   shape: 'lines',
@@ -43,7 +40,6 @@ function holdsSpans(foundSpans: FoundSpans | undefined): boolean {
 }
 
 class OtlpImport implements LineImport {
-  /** Spans by trace, least recently active trace first. */
   readonly #traces = new Map<string, TraceSpan[]>();
   readonly #emittedTraces = new Set<string>();
   readonly #skipCounts = new SkipCounts();

@@ -62,10 +62,8 @@ export function decodedValue(value: Json): Json {
 }
 
 /**
- * Reads messages in the formats of the supported instrumentations: `{role, parts}` of the GenAI conventions, `{role, content,
- * tool_calls}` of OpenAI and Anthropic, the wrapped fields of OpenInference, and plain text. Never throws.
- *
- * @param role  role of messages without one; with `system`, a list contains parts instead of messages
+ * `{role, parts}` of the GenAI conventions, `{role, content, tool_calls}` of OpenAI and Anthropic, wrapped fields of
+ * OpenInference, plain text. Never throws. @param role  of messages without one; with `system`, a list has parts
  */
 export function readMessages(value: Json | undefined, role: GivenRole): readonly TracedMessage[] {
   if (value === undefined || value === null || value === '') return [];
@@ -170,7 +168,6 @@ function readMessage(value: unknown, role: GivenRole): TracedMessage {
   return { role: messageRole, parts, results, finishReason: finish, ...present({ otherRole }) };
 }
 
-/** Reads an item of Responses that is not a message. */
 function readItem(item: JsonMembers): TracedMessage {
   const { type } = item;
   if (RESULTS.has(type)) return { ...plainMessage([], 'tool'), results: [resultOf(item)] };

@@ -23,13 +23,10 @@ export const GENAI = {
   requestModel: 'gen_ai.request.model',
   responseModel: 'gen_ai.response.model',
   responseId: 'gen_ai.response.id',
-  /** List of text. */
   finishReasons: 'gen_ai.response.finish_reasons',
   /** List of parts. Contains the system prompt if it is not a message. */
   systemInstructions: 'gen_ai.system_instructions',
-  /** List of `{role, parts}`. */
   inputMessages: 'gen_ai.input.messages',
-  /** List of `{role, parts, finish_reason}`. */
   outputMessages: 'gen_ai.output.messages',
   toolDefinitions: 'gen_ai.tool.definitions',
   toolName: 'gen_ai.tool.name',
@@ -46,7 +43,6 @@ export const GENAI = {
   errorType: 'error.type',
 } as const;
 
-/** Values of `gen_ai.operation.name`. */
 export const GENAI_OPERATIONS = {
   agent: 'invoke_agent',
   chat: 'chat',
@@ -69,7 +65,6 @@ export const GENAI_MESSAGE_EVENTS: ReadonlyMap<unknown, 'system' | 'user' | 'ass
   ['gen_ai.choice', 'choice'],
 ]);
 
-/** Meaning of a span. `prompt` is a message of the user. */
 type SpanRole = 'agent' | 'model' | 'tool' | 'prompt';
 
 /** Fields that are read from a span. The value of a field is the first of its attributes that is present. */
@@ -94,7 +89,6 @@ type SpanField =
   | 'reasoningTokens'
   | 'cost';
 
-/** Names of the attributes that one family of instrumentation uses. */
 interface Convention {
   readonly name: string;
   /** Attributes that contain the kind of a span. The values of each are in lower case. */
@@ -105,8 +99,8 @@ interface Convention {
 }
 
 /**
- * All conventions. The first convention that knows the kind of a span is used. The names are those of November 2026: GenAI
- * conventions, OpenInference, OpenLLMetry (Traceloop), Langfuse's SDK, and log events of Claude Code and Codex.
+ * The first convention that knows the kind of a span is used. Names of November 2026: GenAI conventions, OpenInference,
+ * OpenLLMetry (Traceloop), Langfuse's SDK, log events of Claude Code and Codex.
  */
 const CONVENTIONS: readonly Convention[] = [
   {
@@ -269,11 +263,8 @@ const CONVENTIONS: readonly Convention[] = [
 export interface KnownSpan {
   readonly span: TraceSpan;
   readonly role: SpanRole;
-  /** Returns the value of a field, which is the first of its attributes that is present. */
   readonly field: (field: SpanField) => Json | undefined;
-  /** Returns the values of all attributes of a field that are present. */
   readonly values: (field: SpanField) => readonly Json[];
-  /** True if the name of an agent span is the name of the agent. */
   readonly isNamedForAgent: boolean;
 }
 
@@ -286,11 +277,7 @@ const USAGE: readonly (readonly [keyof StoredUsage, SpanField])[] = [
   ['cost_usd', 'cost'],
 ];
 
-/**
- * Classifies a span by the first convention that knows its kind. Undefined if no convention does.
- *
- * @param details  attributes of the span that arrived separately
- */
+/** @param details  attributes of the span that arrived separately */
 export function readSpan(span: TraceSpan, details: JsonObject = {}): KnownSpan | undefined {
   const ofEvents = span.events.filter(
     ({ name }) => name === GENAI_EVENTS.operationDetails || name === GENAI_EVENTS.exception,
@@ -320,7 +307,6 @@ export function readSpan(span: TraceSpan, details: JsonObject = {}): KnownSpan |
   return undefined;
 }
 
-/** Returns true for agent spans and their details. Other spans only define the hierarchy. */
 export function isOfAgent(span: TraceSpan): boolean {
   return span.details === true || readSpan(span) !== undefined;
 }
@@ -344,8 +330,8 @@ function valueField({ field }: KnownSpan, name: SpanField): Json | undefined {
 }
 
 /**
- * Returns the messages of a field: those of its first attribute with call ids, else of the first with content. Some
- * instrumentations write the same messages twice, and only one form has ids.
+ * Of the first attribute with call ids, else the first with content: some instrumentations write the same messages
+ * twice, and only one form has ids.
  */
 export function fieldMessages(
   { values }: KnownSpan,
@@ -372,7 +358,6 @@ export function agentNameOf(known: KnownSpan): string | undefined {
   return fieldText(known, 'agent') ?? (known.isNamedForAgent ? textOrUndefined(known.span.name) : undefined);
 }
 
-/** Returns the name of a tool. The message that LangChain makes of a result has it if the span names the tool's class. */
 export function nameOf(tool: KnownSpan): string {
   const { name } = tool.span;
   const prefix = `${GENAI_OPERATIONS.tool} `;
@@ -416,7 +401,6 @@ export function finishReason(known: KnownSpan): string | undefined {
   return textOrUndefined(Array.isArray(finishValue) ? finishValue[0] : finishValue);
 }
 
-/** Returns tokens and cost. Log events write numbers as text. */
 export function spanUsage({ field }: KnownSpan): StoredUsage | undefined {
   const usage: Mutable<StoredUsage> = {};
   for (const [name, from] of USAGE) {
@@ -427,10 +411,7 @@ export function spanUsage({ field }: KnownSpan): StoredUsage | undefined {
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/**
- * Returns true if the operation failed, according to its status, its `success` field, or its error type. The status of a
- * translated span with an outcome and no error does not count: the translation repeats the status of an earlier span.
- */
+/** The status of a translated span with an outcome and no error does not count: it repeats that of an earlier span. */
 export function failedIn(known: KnownSpan): boolean {
   const success = known.field('success');
   if (success === false || success === 'false' || errorTypeOf(known) !== undefined) return true;
@@ -450,7 +431,6 @@ export function errorTypeOf({ span }: KnownSpan): string | undefined {
   return textOrUndefined(attributeOf(span.attributes, 'error.type'));
 }
 
-/** Error message. */
 export function errorText(known: KnownSpan): string | undefined {
   const error = known.field('error');
   const text = isJsonObject(error) ? JSON.stringify(error) : textOrUndefined(error);

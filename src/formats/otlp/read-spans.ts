@@ -15,9 +15,7 @@ import { asJson, sourceTimeMs } from '../parts/source-content.ts';
 import { GENAI, GENAI_EVENTS, GENAI_MESSAGE_EVENTS } from './read-span.ts';
 import { hexId, sessionTraceId, type SpanEvent, type TraceSpan } from './trace-span.ts';
 
-/** Identity of a log record. */
 interface LogFacts {
-  /** Name of the event, if the record has one. */
   readonly named: unknown;
   readonly body: Json;
   readonly attributes: JsonObject;
@@ -35,7 +33,6 @@ interface LogSession {
   readonly event: string;
   readonly program: string;
   readonly id: string;
-  /** Name of the attribute that contains `id`. */
   readonly attribute: string;
 }
 
@@ -100,8 +97,8 @@ const MAX_VALUE_DEPTH = 32;
 const MAX_ID_CHARS = 128;
 
 /**
- * Returns the spans of a decoded value. The value is an OTLP request or line (`resourceSpans`, `resourceLogs`), a single span,
- * a list of spans, or a Phoenix or Langfuse document. Undefined for any other value. Never throws.
+ * An OTLP request or line (`resourceSpans`, `resourceLogs`), a span, a list of spans, or a Phoenix or Langfuse
+ * document. Never throws.
  */
 export function readSpans(value: unknown): FoundSpans | undefined {
   const spans: TraceSpan[] = [];
@@ -172,7 +169,6 @@ function scopesOf(
   });
 }
 
-/** Returns true for a single span in the format of a console exporter, Phoenix or Langfuse. */
 function isSpan(value: JsonMembers): boolean {
   const isTraced = idAt(value, NAMES.traceId) !== undefined && idAt(value, NAMES.spanId) !== undefined;
   return isTraced && firstOf(value, NAMES.start) !== undefined && value['name'] !== undefined;
@@ -218,7 +214,6 @@ function kindOfPhoenix({ context, span_kind: kind }: JsonMembers): JsonObject {
   return isPhoenix ? { 'openinference.span.kind': kind } : {};
 }
 
-/** Returns the fields of a Langfuse observation under the attribute names of the Langfuse SDK. */
 function observationAttributes(value: JsonMembers): JsonObject {
   if (typeof value['type'] !== 'string' || !('traceId' in value) || 'attributes' in value) return {};
   const metadata = membersOf(value['metadata']);
@@ -286,7 +281,6 @@ function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers):
   };
 }
 
-/** Returns the message of an event as an attribute of its request. */
 function messageAttributes(role: 'system' | 'user' | 'assistant' | 'tool' | 'choice', body: JsonObject): JsonObject {
   if (role === 'choice') {
     const { index, message, finish_reason: finish = null } = body;
@@ -335,10 +329,7 @@ function valueOf(value: unknown, depth: number): Json {
   return 'bytesValue' in value ? asJson(value['bytesValue']) : null;
 }
 
-/**
- * Returns the Unix milliseconds of an exported time. Accepts nanoseconds as text, ISO text, seconds and nanoseconds, or a
- * number in any unit.
- */
+/** Accepts nanoseconds as text, ISO text, seconds and nanoseconds, or a number in any unit. */
 function timeMs(value: unknown): number | undefined {
   if (Array.isArray(value)) {
     const [seconds, nanos] = value.map(Number);

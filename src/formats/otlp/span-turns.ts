@@ -26,10 +26,8 @@ export interface Turn {
 }
 
 /**
- * Returns the requests in order. Each has the calls that it issued or that started after it.
- *
- * The next request repeats an answer as the client kept it. Its calls are used if the span of the answer lacks calls or their ids:
- * some instrumentations join the calls of a streamed answer into one, or do not capture them.
+ * A request has the calls that it issued or that started after it. The next request repeats an answer as the client
+ * kept it; its calls are used if the answer's span lacks calls or their ids, as some instrumentations do for streams.
  */
 export function tracedTurns(members: readonly KnownSpan[]): readonly Turn[] {
   const turns: Turn[] = [{ ...NO_REQUEST, requestSpan: undefined, toolSpans: [] }];
@@ -60,7 +58,6 @@ export function tracedTurns(members: readonly KnownSpan[]): readonly Turn[] {
 
 const NO_REQUEST = { messages: [], results: [], answer: [], finishReason: undefined, declaredCalls: [] } as const;
 
-/** Returns the messages of a request: first its instructions, then its history. */
 export function tracedRequest(span: KnownSpan): readonly TracedMessage[] {
   // Instructions are a list of parts. Each part is read as a message.
   return [...readMessages(span.field('system'), 'system'), ...fieldMessages(span, 'input', 'user')];
@@ -108,9 +105,8 @@ function withRepeatedCalls(turn: Turn, repeatedParts: readonly AnswerPart[]): Tu
 }
 
 /**
- * Adds each call's span to the turn that issued it: the turn that names its id, else the last turn that began before it.
- * Start times may be whole milliseconds. Of the turns that began in the same millisecond or just before it, the first one with
- * such a call that has no span yet is used.
+ * The turn that names the call's id, else the last one that began before it. Start times may be whole milliseconds: of
+ * the turns that began just then, the first with such a call that has no span yet.
  */
 function assignTools(turns: readonly Turn[], members: readonly KnownSpan[]): void {
   const turnsByCall = new Map<string | undefined, number[]>();
@@ -151,7 +147,6 @@ function lastResults(request: readonly TracedMessage[]): readonly TracedResult[]
   return request.slice(lastAnswer + 1).flatMap(({ results }) => results);
 }
 
-/** Finds the new messages of a request. Each request repeats the history. */
 class NewMessages {
   readonly #seenCounts = new Map<string, number>();
 

@@ -29,21 +29,14 @@ import { tracedRequest, tracedTurns, type Turn } from './span-turns.ts';
 interface SpanRun {
   readonly id: string;
   readonly parentId: string | undefined;
-  /** The agent span. Absent for a trace without a root span. */
   readonly agent: KnownSpan | undefined;
   readonly ending: TraceSpan | undefined;
-  /** The requests, calls and user messages of the run, in order. */
   readonly members: readonly KnownSpan[];
-  /** Number of parent spans that never arrived. */
   readonly missingSpans: number;
-  /**
-   * Number of requests and calls that are nested in another request or call of the run. This happens if two instrumentations
-   * report the same operation.
-   */
+  /** Requests and calls nested in another of the run: two instrumentations report the same operation. */
   readonly innerSpans: number;
 }
 
-/** Counts content that the sender did not capture. */
 interface Uncaptured {
   arguments: number;
   results: number;
@@ -52,11 +45,9 @@ interface Uncaptured {
 }
 
 /**
- * Yields the items of one run. Calls that an answer names are matched by id with the spans that ran them. Without such a span,
- * the result comes from the next request. A call that no answer names belongs to the last answer before it.
- *
- * Missing content is never invented. A call without arguments contains its span id, so that it differs from every other call.
- * A missing result is marked as missing. A final record counts what is missing.
+ * Calls that an answer names are matched by id with their spans; else the result comes from the next request. A call
+ * that no answer names belongs to the last answer before it. Missing content is never invented: a call without
+ * arguments contains its span id, so that it differs from every other call.
  */
 function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   const { id, agent, ending, members } = run;
@@ -97,7 +88,6 @@ function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   yield* items.finish(ending === undefined ? undefined : endingOf(ending, agent), ending?.endMs);
 }
 
-/** The type of content that each count refers to. */
 const NOTES: Readonly<Record<string, string>> = {
   arguments: 'arguments of calls',
   results: 'results of calls',
@@ -255,15 +245,12 @@ function endingOf(span: TraceSpan, agent: KnownSpan | undefined): RunEnded | und
   return runEnded(hasFailed ? 'error' : 'ended', { reason: hasFailed ? reason : undefined });
 }
 
-/** Maximum number of ancestors that are visited. */
 const MAX_LEVELS = 1_000;
 
 /**
- * Returns the runs of a trace. Each agent span is a run. A call with model requests below it is also a run. Spans below a
- * run's span belong to that run, up to the next run below, which is a child run. Spans that are below no run form one run of
- * the whole trace, if they include a request or a call. The order and repetition of spans have no effect.
- *
- * A span whose parents never arrived belongs to the trace's agent span if the trace has exactly one.
+ * Each agent span, and each call with model requests below it, is a run; the next run below is its child. Spans below
+ * no run form one run of the trace, if they include a request or a call. A span whose parents never arrived belongs to
+ * the trace's only agent span. Order and repetition have no effect.
  */
 export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Generator<ImportItem> {
   const { spans, known } = readTrace(allSpans);
@@ -323,8 +310,8 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
 }
 
 /**
- * Returns request spans that only sum up a loop below them: they contain several requests, or a request and a call. One request within
- * another is the same request, which two instrumentations report.
+ * A loop contains several requests, or a request and a call. One request within another is the same one, reported
+ * twice.
  */
 function summingRequests(
   known: ReadonlyMap<string, KnownSpan>,
@@ -341,10 +328,7 @@ function summingRequests(
   return new Set([...below].flatMap(([id, { model, tool }]) => (model > 1 || (model > 0 && tool > 0) ? [id] : [])));
 }
 
-/**
- * Returns agent spans at the top that contain exactly one agent span and no separate request or call. Some SDKs put the span of a workflow
- * around that of the agent.
- */
+/** Some SDKs put the span of a workflow around that of the agent. */
 function emptyWrappers(
   known: ReadonlyMap<string, KnownSpan>,
   parentSpans: ReadonlyMap<string, Above>,
@@ -379,10 +363,7 @@ function readTrace(allSpans: readonly TraceSpan[]): {
   return { spans, known: knownSpans };
 }
 
-/**
- * Joins the attributes of a span that arrived separately, in one or several log records. Records of one message each may share
- * one time, so their order is that of the roles in a request.
- */
+/** Records of one message each may share one time, so their order is that of the roles in a request. */
 function joinedDetails(details: readonly TraceSpan[]): JsonObject {
   const roles = [...GENAI_MESSAGE_EVENTS.keys()];
   // An exporter that receives no response sends a record again.
@@ -423,7 +404,6 @@ function inOrder(a: TraceSpan, b: TraceSpan): number {
   return a.startMs - b.startMs || (a.endMs ?? Infinity) - (b.endMs ?? Infinity) || (a.spanId < b.spanId ? -1 : 1);
 }
 
-/** Selects one of two states of a span: the state that has ended, or that has more content. */
 function fullerSpan(before: TraceSpan | undefined, span: TraceSpan): TraceSpan {
   if (before === undefined) return span;
   const byEnd = (span.endMs ?? 0) - (before.endMs ?? 0);
@@ -438,7 +418,6 @@ interface Above {
   readonly lostId: string | undefined;
 }
 
-/** Returns the ancestors of a span, at most 1,000. Stops at a cycle. */
 function aboveOf(
   span: TraceSpan,
   spans: ReadonlyMap<string, TraceSpan>,
@@ -458,7 +437,6 @@ function aboveOf(
   return { nearestId: undefined, lostId: undefined };
 }
 
-/** Returns the nearest run above a span, and the number of runs above it. */
 function hostAbove(
   spanId: string | undefined,
   parentSpans: ReadonlyMap<string, Above>,

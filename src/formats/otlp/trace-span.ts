@@ -6,10 +6,7 @@ export const OTEL_RUN_PREFIX = 'otel-';
 
 const HEX_ID = /^[0-9a-f]{1,64}$/;
 
-/**
- * Returns an id of an exporter in the alphabet of run ids: a hexadecimal id unchanged, any other text as `x` and a hash. The
- * hash is not cryptographic: two texts can share it only with each other, not with an id of another source.
- */
+/** A hexadecimal id stays, any other text becomes `x` and a hash, which only ids of exporters can share. */
 export function hexId(id: string): string {
   return HEX_ID.test(id) ? id : `x${hashOf(id)}`;
 }
@@ -39,10 +36,8 @@ export interface TraceSpan {
   readonly endMs?: number;
   readonly attributes: JsonObject;
   readonly events: readonly SpanEvent[];
-  /** Absent if not set. */
   readonly status?: 'ok' | 'error';
   readonly statusMessage?: string;
-  /** Number of attributes and events that the sender dropped, as the sender reports it. */
   readonly dropped?: number;
   /** True if the attributes belong to the span with this id, which arrives separately. */
   readonly details?: true;
@@ -68,7 +63,6 @@ export function attributeOf(attributes: JsonObject, name: string): Json | undefi
   return partsUnder(attributes, `${name}.`) ?? nestedAt(attributes, name);
 }
 
-/** Looks for the value inside an attribute that is an object or the JSON text of an object. */
 function nestedAt(attributes: JsonObject, name: string): Json | undefined {
   const steps = name.split('.');
   for (let length = steps.length - 1; length > 0; length -= 1) {

@@ -4,14 +4,12 @@ import type { CallOutcome, ToolEnded, ToolStarted } from '../../core/records/tra
 import { UniqueNames } from './skip-counts.ts';
 
 export interface CallShape {
-  /** Id in the source. It may be missing, and it may repeat within a run. */
   readonly sourceId?: string | undefined;
   readonly name: string;
   readonly args: Json;
 }
 
 interface ResultShape {
-  /** Id of the call, if the source has it. */
   readonly sourceId?: string | undefined;
   readonly result: Json;
   readonly isError: boolean;
@@ -26,26 +24,18 @@ interface OpenCall {
   readonly name: string;
 }
 
-/**
- * Calls in start order. `head` is the index of the first call that may be open. Removing the first element of an array would
- * copy the array.
- */
+/** `head` is the first call that may be open: removing the first element of an array would copy it. */
 interface CallQueue {
   calls: OpenCall[];
   head: number;
 }
 
-/** Key of calls without an id. */
 const NO_ID = '';
 
 /**
- * Makes call ids unique within one run and matches results with calls, so that every `tool_started` gets exactly one
- * `tool_ended`. Use one instance per run.
- *
- * A result belongs to the oldest open call with its id. A result without an id, or with an id that is unknown in this run,
- * belongs to the oldest open call without an id, else to the oldest open call. A second result for an id is unmatched.
- *
- * Cost: O(1) amortised per operation; keeps one id per call of the run, and the open calls.
+ * Use one instance per run: every `tool_started` gets exactly one `tool_ended`. A result belongs to the oldest open
+ * call with its id; without a known id, to the oldest open call without an id, else to the oldest open call. A second
+ * result for an id is unmatched. Cost: O(1) amortised; keeps one id per call.
  */
 export class SourceCallIds {
   readonly #names = new UniqueNames();
@@ -92,7 +82,6 @@ export class SourceCallIds {
     });
   }
 
-  /** Closes every open call, oldest first, with a missing result. */
   endMissing(): readonly ToolEnded[] {
     const missingEnds: ToolEnded[] = [];
     for (const { id, name } of this.#open.values()) {

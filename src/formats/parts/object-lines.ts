@@ -23,7 +23,6 @@ export function* documentsIn(folder: string): Generator<JsonMembers> {
   }
 }
 
-/** The text of a file; empty, which is no JSON, for one that was deleted meanwhile, a pipe, a device and one over the limit. */
 function textOf(path: string): string {
   try {
     const facts = statSync(path);
@@ -33,12 +32,7 @@ function textOf(path: string): string {
   }
 }
 
-/**
- * Returns a source value as text for keys and messages. Text is unchanged; other values become JSON. Never throws. `String`
- * would throw for an object with the field `"toString": null`.
- *
- * @param value  decoded JSON, or undefined
- */
+/** Text stays, other values become JSON. `String` would throw for `"toString": null`. */
 export function plainText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
 }
@@ -71,6 +65,5 @@ export abstract class ObjectLines implements LineImport {
 
   protected abstract entry(entry: JsonMembers, lineNumber: number): Iterable<ImportItem>;
 
-  /** Returns the items that are still buffered at the end of the source. */
   protected abstract finish(): Iterable<ImportItem>;
 }

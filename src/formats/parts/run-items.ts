@@ -8,26 +8,20 @@ import type { FormatName, ImportedRun, ImportItem } from '../import-item.ts';
 import { SkipCounts } from './skip-counts.ts';
 import { plainest } from './source-content.ts';
 
-/** A part of a model's answer: content, or a call at its position. */
 export type AnswerPart = StoredContentBlock | { readonly type: 'call'; readonly call: CallShape };
 
-/** A model's answer in a source. */
 interface AnswerShape {
   readonly parts: readonly AnswerPart[];
   readonly stopReason?: string | undefined;
   readonly errorMessage?: string | undefined;
   readonly modelId?: string | undefined;
   readonly usage?: StoredUsage | undefined;
-  /**
-   * True if the answer continues the previous answer, or is a message that no model wrote. It then starts no turn and leaves
-   * open calls open.
-   */
+  /** True if the answer continues the previous one, or no model wrote it: it starts no turn and leaves calls open. */
   readonly sameTurn?: boolean;
   /** Time of its first part, if the answer arrived in parts. */
   readonly beganAtMs?: number | undefined;
 }
 
-/** A tool result in a source. */
 export interface ToolAnswerShape {
   readonly sourceId?: string | undefined;
   readonly result: Json;
@@ -41,7 +35,6 @@ export interface ToolAnswerShape {
   readonly durationMs?: number | undefined;
 }
 
-/** Facts about a run. Facts that the source does not have are undefined. */
 type RunFacts = {
   readonly [Name in Exclude<keyof ImportedRun, 'key' | 'id' | 'format'>]?: ImportedRun[Name] | undefined;
 } & {
@@ -50,10 +43,8 @@ type RunFacts = {
 };
 
 /**
- * Builds the items of one run from its messages. The order is the same for every importer: turn, message, calls, results. A
- * call without a result ends as missing when the next answer begins or the run ends.
- *
- * Nothing is buffered: each method returns its items at once.
+ * The order is the same for every importer: turn, message, calls, results. A call without a result ends as missing when
+ * the next answer begins or the run ends.
  */
 export class RunItems {
   readonly runKey: string;
@@ -81,7 +72,6 @@ export class RunItems {
     return this.record({ kind: 'message_appended', message: { role, content } }, atMs);
   }
 
-  /** Begins a turn, which ends open calls. */
   turn(atMs: number | undefined): readonly ImportItem[] {
     return [...this.#missingResults(atMs), this.record({ kind: 'turn_started' }, atMs)];
   }

@@ -6,18 +6,13 @@ import type { ImportedRun, ImportItem } from '../import-item.ts';
 import { runEnded, RunItems, type AnswerPart, type ToolAnswerShape } from './run-items.ts';
 import { plainest, sourceBlock } from './source-content.ts';
 
-/** The kind of entries that a forked session has from the session before it. */
 export const COPIED = 'entries copied from the session that it was forked from';
 
 /** Maximum number of messages buffered until the task is known. Instructions, caveats and reminders precede the task. */
 const MAX_BUFFERED = 16;
-/**
- * Maximum number of buffered parts of an answer and of items that follow it. A longer answer continues in further messages of
- * the same turn.
- */
+/** A longer answer continues in further messages of the same turn. */
 const MAX_PENDING = 512;
 
-/** Facts about a run that are known before its first message. */
 export type SessionIdentity = Omit<ImportedRun, 'key' | 'task' | 'startedAtMs'>;
 
 /** A part of a model's answer: a line or an entry. One answer may have several. */
@@ -46,7 +41,6 @@ interface PendingAnswer {
   readonly messageId: string | undefined;
   readonly sameTurn: boolean;
   readonly beganAtMs: number | undefined;
-  /** Time of the last part before the first follower. */
   atMs: number | undefined;
   readonly parts: AnswerPart[];
   readonly followers: (SessionResult | BufferedMessage)[];
@@ -59,11 +53,8 @@ interface PendingAnswer {
 }
 
 /**
- * Builds the items of one session of an agent program from its file, in file order. An answer may arrive in parts with results
- * or usage between them. It is buffered until another item follows, and becomes one message. The run itself is buffered until
- * the first message that contains a task.
- *
- * Memory: one answer, 16 messages, and the ids of the run's calls.
+ * An answer may arrive in parts with results or usage between them: it is buffered until another item follows. The run
+ * is buffered until the first message with a task. Memory: one answer, 16 messages, the call ids.
  */
 export class SessionItems {
   #identity: SessionIdentity;
@@ -81,16 +72,11 @@ export class SessionItems {
     this.#identity = identity;
   }
 
-  /** Adds data that a later line contains. Has no effect after the run has started. */
   identify(identityFields: Partial<SessionIdentity>): void {
     if (this.#items === undefined) this.#identity = { ...this.#identity, ...identityFields };
   }
 
-  /**
-   * Adds a message with the user's role.
-   *
-   * @param task  text of the message, if the user wrote it and not the host
-   */
+  /** @param task  text of the message, if the user wrote it and not the host */
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined, task?: string): Generator<ImportItem> {
     if (blocks.length === 0) return;
     yield* this.flush();
@@ -137,13 +123,11 @@ export class SessionItems {
     pendingAnswer.usage = piece.usage ?? pendingAnswer.usage;
   }
 
-  /** Sets the usage of the buffered answer. Ignored if there is no buffered answer. */
   usage(usage: StoredUsage | undefined): void {
     if (this.#pendingAnswer !== undefined && usage !== undefined)
       this.#pendingAnswer.usage = { ...this.#pendingAnswer.usage, ...usage };
   }
 
-  /** Makes the next part with `joins` begin another answer. */
   closeAnswer(): void {
     if (this.#pendingAnswer !== undefined) this.#pendingAnswer.isClosed = true;
   }
@@ -157,7 +141,6 @@ export class SessionItems {
     yield* this.#resultItems(result);
   }
 
-  /** Adds a failed request, which the host shows as the model's answer. Starts no turn. */
   *failure(
     errorMessage: string,
     atMs: number | undefined,
@@ -169,17 +152,13 @@ export class SessionItems {
     yield* items.answer({ parts, errorMessage, sameTurn: true }, atMs);
   }
 
-  /** Adds a compaction, which ends the answer before it. */
   *compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
     const items = yield* this.#beginRun(undefined, atMs);
     yield items.record({ kind: 'compaction', trigger }, atMs);
   }
 
-  /**
-   * Sets how the run ends if nothing follows. Undefined if the run continues. The outcome `ended` without a reason has the reason
-   * `answered` after a text, and `no_answer` after an empty answer or a message of the user.
-   */
+  /** Undefined if the run continues. `ended` without a reason is `answered` after a text, else `no_answer`. */
   outcome(ending: string | RunEnding | undefined, atMs: number | undefined): void {
     const { outcome, ...facts } = typeof ending === 'string' ? { outcome: ending } : (ending ?? {});
     this.#outcome = outcome === undefined ? undefined : { payload: runEnded(outcome, facts), atMs };
@@ -195,10 +174,7 @@ export class SessionItems {
     if (this.#outcome !== undefined && atMs !== undefined) this.#outcome = { ...this.#outcome, atMs };
   }
 
-  /**
-   * Sets the total cost of the session in US dollars, and the tokens that are not from the cache, as the source reports them.
-   * Dropped if the session has no ending.
-   */
+  /** In US dollars, and the tokens that are not from the cache. Dropped if the session has no ending. */
   cost(usd: number, tokens?: number): void {
     this.#total = { cost_usd: usd, ...present({ tokens }) };
   }
@@ -219,7 +195,6 @@ export class SessionItems {
     yield* items.finish(endPayload && { ...present({ reason, usage }), ...endPayload }, this.#outcome?.atMs);
   }
 
-  /** Emits the buffered answer and the items that follow it. */
   *flush(): Generator<ImportItem> {
     const pendingAnswer = this.#pendingAnswer;
     if (pendingAnswer === undefined) return;
@@ -256,7 +231,6 @@ export class SessionItems {
     yield* items.result(result, result.atMs);
   }
 
-  /** Emits the `run` item once, then the messages that were buffered before it. */
   *#beginRun(task: string | undefined, atMs: number | undefined): Generator<ImportItem, RunItems> {
     if (this.#items !== undefined) return this.#items;
     const items = new RunItems(this.#identity.id);

@@ -1,15 +1,10 @@
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 
-/**
- * Makes names unique: a repeated name gets the suffix `#2`, `#3` …
- *
- * Cost: O(1) amortised per name; keeps one string per name.
- */
+/** A repeated name gets the suffix `#2`, `#3` … Cost: O(1) amortised; keeps one string per name. */
 export class UniqueNames {
   readonly #usedNames = new Set<string>();
   readonly #lastSuffix = new Map<string, number>();
 
-  /** Returns the name `wantedName`, or its next free variant. */
   take(wantedName: string): string {
     if (this.#isNew(wantedName)) return wantedName;
     let suffix = this.#lastSuffix.get(wantedName) ?? 1;
@@ -29,10 +24,8 @@ export class UniqueNames {
   }
 }
 
-/** Maximum number of kinds that are counted by name. Further kinds share one count. */
 const MAX_KINDS = 24;
 const MAX_KIND_CHARS = 60;
-/** Maximum number of line numbers listed in a message. */
 const MAX_LINES_NAMED = 5;
 
 /** Counts skipped elements by kind, to report them in one diagnostic instead of one per element. */

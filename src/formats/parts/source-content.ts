@@ -7,17 +7,13 @@ import { unixMsOf } from '../../core/base/unix-time.ts';
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
 
-/** Returns a source value as JSON. A missing value becomes null. */
 export function asJson(value: unknown): Json {
   // Importers read decoded JSON, so every value but `undefined` is JSON.
   return value === undefined ? null : (value as Json);
 }
 
 /**
- * Converts message parts of OpenAI, Anthropic and ATIF to stored blocks. Text, reasoning and images are converted by type. Any
- * other part is kept unchanged as `other`. A string becomes one text block. Null and an empty string give no blocks.
- *
- * Cost: one pass; values are shared, not copied.
+ * Converts parts of OpenAI, Anthropic and ATIF; any other is kept as `other`. Null and an empty string give no blocks.
  */
 export function sourceBlocks(content: unknown): readonly StoredContentBlock[] {
   if (content === undefined || content === null || content === '') return [];
@@ -25,12 +21,10 @@ export function sourceBlocks(content: unknown): readonly StoredContentBlock[] {
   return content.map((part: unknown) => sourceBlock(part));
 }
 
-/** Like `sourceBlocks`, but returns a string if there is only one text. */
 export function sourceContent(content: unknown): StoredContent {
   return plainest(sourceBlocks(content));
 }
 
-/** Returns blocks as content, which is a string if there is only one text. */
 export function plainest(blocks: readonly StoredContentBlock[]): StoredContent {
   const [first] = blocks;
   if (first === undefined) return '';
@@ -77,10 +71,7 @@ function imageBlock(part: Readonly<Record<string, unknown>>): StoredContentBlock
   return { type: 'image', media_type: textOrUndefined(source.media_type) ?? 'image/*', url };
 }
 
-/**
- * Returns a tool result as the model saw it. A result that contains only text becomes one string. Any other result is the
- * source's JSON.
- */
+/** A result that contains only text becomes one string. Any other is the source's JSON. */
 export function sourceResult(content: unknown): Json {
   if (!Array.isArray(content)) return asJson(content ?? '');
   const texts: string[] = [];
@@ -92,12 +83,11 @@ export function sourceResult(content: unknown): Json {
   return texts.join('\n');
 }
 
-/** Name used for a call without a name. */
 const UNNAMED = 'unknown';
 
 /**
- * Reads a call in the OpenAI formats `{id, function: {name, arguments}}`, `{id, name, arguments}` and `{call_id, name,
- * arguments}`, or in ATIF's format `{tool_call_id, function_name, arguments}`.
+ * OpenAI's `{id, function: {name, arguments}}`, `{id, name, arguments}`, `{call_id, name, arguments}`, or ATIF's
+ * `{tool_call_id, function_name, arguments}`.
  */
 export function sourceCall(value: unknown): CallShape {
   const call = membersOf(value);
@@ -128,7 +118,6 @@ const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] 
   ['cost_usd', ['cost_usd']],
 ];
 
-/** Fields in which OpenAI's and Anthropic's formats store parts of a count. */
 const DETAILS = [
   'prompt_tokens_details',
   'completion_tokens_details',
@@ -138,10 +127,8 @@ const DETAILS = [
 ] as const;
 
 /**
- * Reads the tokens and cost of one answer from Anthropic, OpenAI or ATIF field names. Undefined if there are no counts.
- *
- * OpenAI and ATIF include cached tokens in the input; Anthropic does not. The difference is kept, because the sources do not
- * contain enough data to convert the counts.
+ * OpenAI and ATIF include cached tokens in the input, Anthropic does not. The difference is kept: the sources do not
+ * contain enough to convert the counts.
  */
 export function sourceUsage(value: unknown): StoredUsage | undefined {
   if (!isJsonObject(value)) return undefined;
@@ -170,8 +157,7 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/;
 
 /**
- * Returns the Unix milliseconds of a logged time. Accepts ISO text, which is read as UTC if it has no zone, so that the
- * machine's zone has no effect. Also accepts a Unix time, whose magnitude determines the unit. Undefined for any other value.
+ * ISO text (UTC without a zone, so the machine's zone has no effect), or a Unix time whose magnitude gives the unit.
  */
 export function sourceTimeMs(value: unknown): number | undefined {
   if (typeof value === 'number') {

@@ -19,7 +19,6 @@ const ENTRY_TYPES: ReadonlySet<unknown> = new Set(['message', 'compaction', 'bra
 /** Matches lines of `--mode json` that repeat `message_end`. */
 const REPEATS =
   /^(?:agent_(?:start|end)|turn_(?:start|end)|message_(?:start|update)|tool_execution_(?:start|update|end)|model_change|thinking_level_change)$/;
-/** Run outcomes by the stop reason of the last answer to a prompt. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   stop: 'ended',
   length: 'limit',
@@ -28,10 +27,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads pi sessions (`~/.pi/agent/sessions/<cwd>/*.jsonl`) and the output of `pi --mode json`. The entries are a tree. A run
- * is the whole file in chronological order. A return to an earlier entry is recorded as a compaction of kind `branch`.
- *
- * Memory: one answer and the ids of the run's calls.
+ * `~/.pi/agent/sessions/<cwd>/*.jsonl` and the output of `pi --mode json`. The entries are a tree; a run is the whole
+ * file in chronological order, and a return to an earlier entry is a compaction of kind `branch`.
  */
 export const piImporter: LineImporter = {
   shape: 'lines',
@@ -159,7 +156,6 @@ class PiImport extends ObjectLines {
   }
 }
 
-/** Reads the token counts. Cached tokens are not part of the input. */
 export function piUsage(usage: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(usage.input);
   const output = numberOrUndefined(usage.output);

@@ -7,20 +7,14 @@ import type { ArchiveImporter, DocumentImporter, Importer, LineImporter } from '
 export const SURE_ENOUGH = 0.3;
 const MAX_KEYS_NAMED = 8;
 
-/** Importers that apply to a source, by shape. */
 export interface Candidates {
   readonly lines: readonly LineImporter[];
   readonly documents: readonly DocumentImporter[];
   readonly archives: readonly ArchiveImporter[];
-  /** Set if the user specified the format. The format is then not detected. */
   readonly forced: FormatName | undefined;
 }
 
-/**
- * Groups importers by shape. With `format`, only the importers of that format are included.
- *
- * @throws CoxswainError `invalid-argument` if no importer reads that format
- */
+/** @throws CoxswainError `invalid-argument` if no importer reads that format */
 export function candidatesOf(importers: readonly Importer[], format: FormatName | undefined): Candidates {
   const candidates = format === undefined ? importers : importers.filter((importer) => importer.format === format);
   if (candidates.length === 0) {
@@ -35,7 +29,6 @@ export function candidatesOf(importers: readonly Importer[], format: FormatName 
   };
 }
 
-/** An importer and its confidence, 0 to 1. */
 export interface Recognition<T> {
   readonly importer: T;
   readonly confidence: number;
@@ -51,17 +44,13 @@ export function surest<T>(importers: readonly T[], confidenceOf: (importer: T) =
   return bestMatch;
 }
 
-/** Data for an error about unrecognised content. */
 export interface Unrecognised {
   readonly candidates: Candidates;
-  /** Description of the content, such as `a JSON object with the keys a, b`. */
   readonly content: string;
 }
 
 /**
- * Returns the importer if it is confident enough, or if the user specified the format.
- *
- * @throws CoxswainError `format-unknown` if it is not confident enough; `format-invalid` if the specified format has no such
+ * @throws CoxswainError `format-unknown` if it is not confident enough; `format-invalid` if the format has no such
  * shape
  */
 export function accepted<T extends Importer>(bestMatch: Recognition<T> | undefined, source: Unrecognised): T {
@@ -97,7 +86,6 @@ export function printableName(name: string): string {
   return name.slice(0, 40).replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-/** Distinct format names, sorted. */
 export function formatNames(importers: readonly Importer[]): readonly FormatName[] {
   return [...new Set(importers.map((importer) => importer.format))].sort();
 }

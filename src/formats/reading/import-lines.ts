@@ -6,13 +6,8 @@ import type { TextLine } from './line-reader.ts';
 import { decodeLine, nextChunk, type DecodedLine, type TextHead } from './text-head.ts';
 
 /**
- * Reads a text line by line. A line that cannot be used becomes a diagnostic, and reading continues. Damaged compressed data
- * also becomes a diagnostic, and ends the text.
- *
- * Yields the items in groups. Iterate each group to its end before you request the next. An `await` per item would cost more
- * than reading the item.
- *
- * Memory: one chunk, one line, and the importer's state.
+ * A line that cannot be used, or damaged compressed data, becomes a diagnostic. Yields groups, because an `await` per
+ * item would cost more than reading it. Memory: a chunk, a line, and the importer's state.
  */
 export async function* importLines(
   head: TextHead,
@@ -35,7 +30,6 @@ export async function* importLines(
   yield run.end();
 }
 
-/** Passes the lines of one text to an importer. */
 export class LinesRun {
   readonly #import: LineImport;
   #saidInvalidUtf8 = false;

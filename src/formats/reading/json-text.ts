@@ -1,9 +1,6 @@
 import { messageOf } from '../../core/base/error.ts';
 
-/**
- * Deepest nesting that is read. Runs have far less nesting. Code that walks or writes a value overflows the stack at far
- * deeper nesting; V8's own `JSON.stringify` does so at about 5,000.
- */
+/** Runs have far less nesting. Code that walks a value overflows at far more; `JSON.stringify` at about 5,000. */
 export const MAX_NESTING = 1_000;
 
 /** A decoded text, or the reason why decoding failed. */
@@ -19,12 +16,7 @@ export type JsonText =
       readonly position: number | undefined;
     };
 
-/**
- * Decodes JSON; nesting deeper than `MAX_NESTING` is an error. Bare `NaN` and `Infinity`, which Python writes, become null.
- * Never throws.
- *
- * Cost: one pass. A second pass is needed only for text that is not JSON and contains `NaN` or `Infinity`.
- */
+/** Bare `NaN` and `Infinity`, which Python writes, become null. Never throws. Cost: one pass, two for such text. */
 export function decodeJson(text: string): JsonText {
   const decoded = decodeStrict(text);
   if (decoded.ok || decoded.cutOff || !hasBareWords(text)) return decoded;
@@ -46,11 +38,7 @@ function decodeStrict(text: string): JsonText {
   return { ok: true, value };
 }
 
-/**
- * Returns the position of the first error in a text that is not JSON. Used if the engine reports no position.
- *
- * Cost: about log2(length) decoding attempts; undefined for texts over 16 Mi characters.
- */
+/** For an engine that reports no position. Cost: about log2(length) attempts; undefined over 16 Mi characters. */
 export function locateFault(text: string): number | undefined {
   if (text.length > 16 * 1024 * 1024) return undefined;
   let sound = 0;
@@ -82,7 +70,6 @@ function faultOf(message: string, text: string): JsonText & { readonly ok: false
   return { ok: false, reason: 'is not valid JSON', cutOff: false, position };
 }
 
-/** The function is recursive to at most `levels` and enters only non-empty values. It takes less than a tenth of the decoding time. */
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

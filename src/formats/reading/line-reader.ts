@@ -1,9 +1,7 @@
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** A line of text without its line break. */
 export interface TextLine {
-  /** 1-based. */
   readonly number: number;
   /** Undefined if the line exceeded the limit. */
   readonly bytes: Buffer | undefined;
@@ -11,12 +9,7 @@ export interface TextLine {
   readonly terminated: boolean;
 }
 
-/**
- * Splits chunks of bytes into lines (`\n` or `\r\n`). Blank lines are counted but not yielded.
- *
- * Memory: the current line, at most `limitBytes`; a longer line is dropped as it arrives
- * and yielded without bytes.
- */
+/** `\n` or `\r\n`; blank lines are counted only. Memory: `limitBytes`; a longer line is yielded without bytes. */
 export class LineReader {
   readonly #limitBytes: number;
   #number = 1;
@@ -40,15 +33,11 @@ export class LineReader {
     if (from < chunk.length) this.#collectPart(chunk.subarray(from));
   }
 
-  /** Returns the last line if it has no line break. */
   end(): TextLine | undefined {
     return this.#takeLine(false);
   }
 
-  /**
-   * Counts the blank lines that begin at `start`, byte by byte. Speed matters, because a hundred kilobytes of compressed data
-   * can contain a hundred million blank lines.
-   */
+  /** Speed matters: a hundred kilobytes of compressed data can contain a hundred million blank lines. */
   #skipBlankLines(chunk: Buffer, start: number): number {
     if (this.#isOver || this.#partBytes > 0) return start;
     let from = start;

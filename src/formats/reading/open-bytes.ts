@@ -5,13 +5,11 @@ import type { Entry, ZipFile } from 'yauzl';
 import type { ArchiveReader } from '../importer.ts';
 import { wholeText } from './text-head.ts';
 
-/** Compression of a file, detected by its first bytes; the name is ignored. */
 type Packing = 'gzip' | 'zstd' | 'zip' | 'none';
 
 /** The size is small, because a truncated compressed file loses up to one chunk of its last lines. */
 const UNPACKED_CHUNK_BYTES = 64 * 1024;
 
-/** Detects the compression by the first four bytes. */
 export function packingOf(magic: Buffer): Packing {
   if (magic.length >= 2 && magic[0] === 0x1f && magic[1] === 0x8b) return 'gzip';
   if (magic.length < 4) return 'none';
@@ -21,12 +19,7 @@ export function packingOf(magic: Buffer): Packing {
   return isZip ? 'zip' : 'none';
 }
 
-/**
- * Decompresses as a stream, including files with several members or frames.
- *
- * @throws CoxswainError `format-invalid` if the data is damaged or truncated (after the data before the damage was yielded);
- * errors of the source unchanged
- */
+/** Also several members or frames. @throws CoxswainError `format-invalid` for damage, after the data before it */
 export async function* decompress(chunks: AsyncIterable<Buffer>, packing: 'gzip' | 'zstd'): AsyncGenerator<Buffer> {
   // Loaded on demand, because most sources are not compressed.
   const { createGunzip, createZstdDecompress } = process.getBuiltinModule('node:zlib');
@@ -62,11 +55,8 @@ type State = 'magic' | 'descriptor' | 'header' | 'block' | 'body' | 'checksum' |
 const NEEDED: Partial<Record<State, number>> = { magic: 4, descriptor: 1, block: 3, 'skip-size': 4 };
 
 /**
- * Splits a zstd stream so that no chunk contains a frame end followed by other bytes, and drops skippable frames. Node's
- * decompressor silently drops bytes that follow a frame end within one chunk. With split chunks it reads files with many
- * frames completely. `zstd` writes such files when it appends or compresses in parallel.
- *
- * Cost: reads a few bytes of each block; copies nothing.
+ * Node's decompressor silently drops bytes that follow a frame end within one chunk, so no chunk has both. `zstd`
+ * writes many frames when it appends or compresses in parallel. Skippable frames are dropped.
  */
 async function* alignToZstdFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const frames = new FrameReader();
@@ -190,7 +180,6 @@ function headerBytes(descriptor: number): number {
 const METHOD_ZSTD = 93;
 
 interface ZipArchiveOptions {
-  /** Maximum uncompressed size of one entry. */
   readonly entryLimitBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -201,14 +190,10 @@ interface ZipArchive extends ArchiveReader {
 }
 
 /**
- * Opens a zip archive and reads its table of contents. Entries are read on demand. Names of entries serve only as labels, and
- * nothing is written to disk. If several entries have the same name, the last one is used. Folders are skipped.
- *
- * `readText` throws CoxswainError `input-too-large` for an entry over the limit (by the table of contents and by actual size),
- * `format-invalid` for a damaged or encrypted entry or a method other than stored, deflate and zstd, `invalid-argument` for a
- * name that is not in `entries`.
- *
- * @throws CoxswainError `format-invalid` if the archive itself is damaged or truncated
+ * Reads entries on demand; names are labels only. The last of several entries with one name is used. `readText` throws
+ * CoxswainError `input-too-large` (by the table of contents and by actual size), `format-invalid` for a damaged or
+ * encrypted entry or another method, `invalid-argument` for an unknown name. @throws CoxswainError `format-invalid` for
+ * a damaged archive
  */
 export async function openZipArchive(path: string, options: ZipArchiveOptions): Promise<ZipArchive> {
   const entries = new Map<string, Entry>();
@@ -274,11 +259,9 @@ function damagedArchive(label: string, cause: unknown): CoxswainError {
   return new CoxswainError('format-invalid', `${label} cannot be read: ${messageOf(cause)}`, { cause });
 }
 
-/** Number of bytes per read. */
 const CHUNK_BYTES = 256 * 1024;
 
 interface OpenBytesOptions {
-  /** Stream that is read for the path `-`. */
   readonly stdin: Readable;
   readonly signal?: AbortSignal | undefined;
   /** Called after every read with the number of bytes read. For a regular file, also with the file size. */
@@ -289,16 +272,13 @@ interface OpenBytesOptions {
 interface OpenedBytes {
   /** The first four bytes, or fewer if the source is shorter. `chunks` also contains them. */
   readonly magic: Buffer;
-  /** Iterate once. */
   readonly chunks: AsyncIterable<Buffer>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a file, or standard input for `-`, and reads chunks on demand.
- *
- * @throws CoxswainError `input-io` if the source does not exist, is a folder, is unreadable, or fails during reading; the
- * signal's reason on abort
+ * @throws CoxswainError `input-io` if the source is missing, a folder, unreadable, or fails; the signal's reason on
+ * abort
  */
 export async function openBytes(path: string, options: OpenBytesOptions): Promise<OpenedBytes> {
   if (path === '-') {
@@ -361,7 +341,6 @@ async function* countedChunks(
   }
 }
 
-/** Reads the first four bytes, so that the caller can detect the type of the file. */
 async function withMagic(chunks: AsyncGenerator<Buffer>, close: () => Promise<void>): Promise<OpenedBytes> {
   const head: Buffer[] = [];
   let headBytes = 0;

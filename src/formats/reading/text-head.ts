@@ -5,18 +5,15 @@ import type { Candidates } from './choose-importer.ts';
 import { decodeJson, type JsonText } from './json-text.ts';
 import { LineReader, type TextLine } from './line-reader.ts';
 
-/** Number of lines that importers receive to recognise the format. */
 export const HEAD_LINES = 32;
 const HEAD_BYTES = 1024 * 1024;
 
 export interface DecodedLine {
-  /** 1-based. */
   readonly number: number;
   readonly terminated: boolean;
   /** Undefined if the line exceeded the limit. */
   readonly json: JsonText | undefined;
   readonly hasInvalidUtf8: boolean;
-  /** Undefined if `json` is undefined. */
   readonly text?: string;
   /** Zero bytes of the line, which a crash leaves; the rest of the line is read. */
   readonly zeroBytes?: number;
@@ -26,11 +23,9 @@ export interface DecodedLine {
 
 /** The beginning of a text, which is long enough to recognise its format, and a reader for the rest. */
 export interface TextHead {
-  /** Lines that are not empty. */
   readonly lines: readonly DecodedLine[];
   /** All bytes that were read. Undefined if they are too many for a document. */
   readonly bytes: readonly Buffer[] | undefined;
-  /** True if the complete text was read. */
   readonly isWhole: boolean;
   /** Set if the data after the head is damaged. No further data follows. */
   readonly fault: CoxswainError | undefined;
@@ -38,7 +33,6 @@ export interface TextHead {
   readonly reader: LineReader;
 }
 
-/** Input for reading a text, apart from its bytes. */
 export interface TextContext {
   readonly source: ImportSource;
   readonly candidates: Candidates;
@@ -66,11 +60,7 @@ export function decodeLine(line: TextLine): DecodedLine {
 const LOG_PREFIX =
   /^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,:]{0,12}(?:Z|[+-]\d\d:?\d\d)?\]?:?[ \t]{1,4}|\[\d\d:\d\d:\d\d[\d.,]{0,8}\][ \t]{1,4}|[\w.-]{1,60}[ \t]{1,8}\|[ \t]{1,4})(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|info|debug|warn|error|stdout|stderr)\]?:?[ \t]{1,4}(?:[FP] )?){0,2}/;
 
-/**
- * Reads the beginning of a text. It stops after 32 lines, after 1 MiB with at least two lines, or at the end of the text.
- *
- * Memory: at most the document limit, if a line is that long.
- */
+/** Stops after 32 lines, after 1 MiB with at least two lines, or at the end of the text. */
 export async function readTextHead(chunks: AsyncIterator<Buffer>, limits: TextContext['limits']): Promise<TextHead> {
   const reader = new LineReader(limits.lineBytes);
   const lines: DecodedLine[] = [];
@@ -100,10 +90,7 @@ export async function readTextHead(chunks: AsyncIterator<Buffer>, limits: TextCo
   return { lines, bytes, isWhole, fault, reader };
 }
 
-/**
- * Returns the next chunk. Undefined at the end. Returns the error if compressed data is damaged, which ends the text; the
- * preceding data is usable.
- */
+/** Undefined at the end. The error of damaged compressed data ends the text; the data before is usable. */
 export async function nextChunk(chunks: AsyncIterator<Buffer>): Promise<Buffer | CoxswainError | undefined> {
   try {
     const next = await chunks.next();
@@ -114,10 +101,7 @@ export async function nextChunk(chunks: AsyncIterator<Buffer>): Promise<Buffer |
   }
 }
 
-/**
- * Collects UTF-8 bytes into one string without a byte order mark. Errors of `chunks` are passed on unchanged. Bytes that are not
- * UTF-8 are replaced with U+FFFD, and `hasInvalidUtf8` is true.
- */
+/** Bytes that are not UTF-8 become U+FFFD, and `hasInvalidUtf8` is true. */
 export async function wholeText(
   chunks: AsyncIterable<Buffer>,
   options: { readonly limitBytes: number; readonly tooLarge: () => CoxswainError },

@@ -28,8 +28,7 @@ import type { RunEnded } from '../../core/records/trajectory-record.ts';
 const MAX_OUTCOME_CHARS = 80;
 
 /**
- * Returns how the run ended, from `info` of a trajectory file. Undefined without an `exit_status`. A run may be stopped at a
- * limit and then submitted for the agent (`submitted (exit_cost)`). It counts as stopped at the limit.
+ * A run may be stopped at a limit and then submitted for the agent (`submitted (exit_cost)`): it stopped at the limit.
  */
 function sweAgentOutcome(value: unknown): RunEnded | undefined {
   const info = membersOf(value);
@@ -48,18 +47,13 @@ function outcomeOf(status: string): string {
   return status.slice(0, MAX_OUTCOME_CHARS);
 }
 
-/** Number of history entries that are searched for the answer of a step. Needed because some answers became no step. */
 const SEARCHED_AHEAD = 32;
 
 /**
- * Yields the items of one SWE-agent run. They come from its `trajectory` if there is one, else from its `history`. A history
- * next to a trajectory repeats the same calls. It then only provides the messages before the first answer and the structured
- * form of the calls.
- *
- * Counting rule, trajectory: every step with a non-blank `action` is one call, except the harness' own exits (`exit_cost`, …);
- * its `observation` is the result. History: every entry of an assistant's `tool_calls`, or its `action` if it has none, is one
- * call; demonstrations (`is_demo`) do not count. If the source has `tool_calls`, tool and args are the model's; else they are
- * derived from the command line (`commandCall`). The format has no error flag: the text decides.
+ * Items come from the `trajectory`, else from the `history`, which only adds the first messages and the structured
+ * calls. Every step with a non-blank `action` is a call, except the harness' own exits; in a history, every entry of
+ * `tool_calls`, or the `action` without them; demonstrations (`is_demo`) do not count. Without `tool_calls`, tool and
+ * args come from the command line (`commandCall`). The format has no error flag: the text decides.
  */
 function* sweAgentRunItems(document: JsonMembers, id: string): Generator<ImportItem> {
   const steps = listOf(document.trajectory);
@@ -169,7 +163,6 @@ function sameAction(left: unknown, right: string): boolean {
   return typeof left === 'string' && left.trim() === right.trim();
 }
 
-/** Returns the model from `replay_config`, the run's configuration. In older files it is JSON text. */
 function modelOf(value: unknown): string | undefined {
   const config = typeof value === 'string' ? jsonOf(value) : value;
   return textOrUndefined(membersOf(membersOf(membersOf(config).agent).model).name);
@@ -179,19 +172,13 @@ function modelOf(value: unknown): string | undefined {
 const REFUSAL =
   /^\s*(?:Your (?:proposed )?edit (?:has introduced|was NOT applied|could not)|No file open\b|Usage: \w|File \S+ (?:not found|does not exist)|Invalid (?:line number|`\w+` parameter)|Text not found\b|EXECUTION TIMED OUT|Your last command (?:is taking|timed out)|The command '[^\n]{0,200}' was cancelled)/i;
 
-/**
- * Returns true if a result reads like a failure: it has general signs of a failure, or it is a refusal by one of SWE-agent's
- * own commands.
- */
+/** General signs of a failure, or a refusal by one of SWE-agent's own commands. */
 function sweAgentRefusal(result: Json): boolean | undefined {
   if (typeof result !== 'string') return undefined;
   return REFUSAL.test(result.slice(0, 400)) || inferIsError(result);
 }
 
-/**
- * Commands of SWE-agent's interface and tool bundles that are not shell programs. Each command becomes a separate tool. Every
- * other command line is the tool `bash`, so that statistics are not split by program name.
- */
+/** Each command becomes a tool. Every other command line is `bash`, so that statistics are not split by program. */
 const INTERFACE_COMMANDS: ReadonlySet<string> = new Set(
   (
     'open goto scroll_up scroll_down create edit insert submit exit_forfeit find_file search_dir search_file ' +
@@ -201,7 +188,6 @@ const INTERFACE_COMMANDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Words that the harness writes in place of an action when it ends a run. */
 const HARNESS_EXITS: ReadonlySet<string> = new Set([
   'exit_api',
   'exit_context',
@@ -213,10 +199,7 @@ const HARNESS_EXITS: ReadonlySet<string> = new Set([
   'exit_environment_error',
 ]);
 
-/**
- * Returns the call of an action line. Undefined for a blank line and for exits by the harness. The arguments are `{command}`
- * with the complete line, without trailing line breaks.
- */
+/** Undefined for a blank line and for exits by the harness. */
 function commandCall(action: string): CallShape | undefined {
   const command = action.replace(/[\r\n]+$/, '');
   const word = /^\s*(\S+)/.exec(command)?.[1];
@@ -228,7 +211,6 @@ function commandCall(action: string): CallShape | undefined {
 const FENCED = /```(?:bash|sh|mswea_bash_command)[^\S\n]*\n([^]*?)\n?```/g;
 const RETURN_CODE = /^\s*<returncode>(-?\d+)<\/returncode>/;
 
-/** Returns true for a mini-SWE-agent file, which marks its format. */
 function isMiniTrajectory(document: JsonMembers): boolean {
   if (!Array.isArray(document.messages)) return false;
   const format = document.trajectory_format;
@@ -238,11 +220,8 @@ function isMiniTrajectory(document: JsonMembers): boolean {
 }
 
 /**
- * Yields the items of one mini-SWE-agent run. It consists of chat messages in which an answer runs shell commands.
- *
- * Counting rule: the calls of an answer are its `tool_calls`; else its `extra.actions` (tool `bash`); else its fenced `bash`
- * block, if there is exactly one (the agent refuses other counts). Their results follow in order. A non-zero return code is
- * the error flag; without one the text decides.
+ * The calls of an answer are its `tool_calls`; else its `extra.actions` (tool `bash`); else its only fenced `bash`
+ * block (the agent refuses other counts). A non-zero return code is the error flag; without one the text decides.
  */
 function* miniSweAgentItems(document: JsonMembers, id: string): Generator<ImportItem> {
   const messages = listOf(document.messages).map((message) => membersOf(message));
@@ -310,9 +289,8 @@ function callsOf(message: JsonMembers, extra: JsonMembers): readonly CallShape[]
 const LOOKED_AT = 16;
 
 /**
- * Reads SWE-agent `.traj` files and mini-SWE-agent `.traj.json` files. A `.traj` file contains `{trajectory, history, info}`,
- * only a `history` (demonstrations), or the retry agent's `{attempts}` with one run per attempt. A run is named after its
- * file, because the batch runner names files after instances. For the counting rules see the functions that read each form.
+ * `.traj` with `{trajectory, history, info}`, a `history` (demonstrations), or `{attempts}` with one run each;
+ * mini-SWE-agent's `.traj.json`. A run is named after its file, which the batch runner names after the instance.
  */
 export const sweAgentImporter: DocumentImporter = {
   shape: 'document',
@@ -361,7 +339,6 @@ function isStep(value: unknown): boolean {
   return 'observation' in value && ('response' in value || 'thought' in value || 'state' in value);
 }
 
-/** Returns true for chat messages with fields that only this format has. */
 function isHistoryEntry(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value.role !== 'string') return false;
   return 'agent' in value || 'message_type' in value || 'action' in value || 'is_demo' in value;

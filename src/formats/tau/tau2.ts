@@ -10,10 +10,7 @@ import { plainText } from '../parts/object-lines.ts';
 
 const LOOKED_AT = 8;
 
-/**
- * Reads tau-bench results: a list of `{task_id, trial, reward, info, traj}`, or one such object. Each object is a run
- * `task-<task_id>-trial-<trial>` with its reward. A run with reward 1 succeeded.
- */
+/** `{task_id, trial, reward, info, traj}`, one or a list: runs `task-<task_id>-trial-<trial>`; reward 1 succeeded. */
 export const tauBenchImporter: DocumentImporter = {
   shape: 'document',
   format: 'tau-bench',
@@ -68,9 +65,8 @@ function numberText(value: unknown): string {
 }
 
 /**
- * Reads tau2-bench: a `results.json` with its `simulations`, or one simulation file. Simulations have the message form or the
- * full-duplex form with ticks. Each simulation is a run with its own id. A results file whose simulations are in separate
- * files contains no run, which a diagnostic reports. The simulated user's tool calls are skipped, because the agent neither
+ * A `results.json` with its `simulations`, or one simulation, in the message form or the full-duplex form with ticks. A
+ * results file without simulations gives a diagnostic. The simulated user's tool calls are skipped: the agent neither
  * issues nor sees them.
  */
 export const tau2Importer: DocumentImporter = {
@@ -118,7 +114,6 @@ function isResultsIndex(document: JsonMembers): boolean {
 
 interface ResultsContext {
   readonly info?: unknown;
-  /** Instructions of each task, by task id. */
   readonly tasks?: ReadonlyMap<string, string>;
 }
 
@@ -176,17 +171,12 @@ function taskTexts(tasks: unknown): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** Text of one speaker that is not finished yet. */
 interface Utterance {
   text: string;
   atMs: number | undefined;
 }
 
-/**
- * Yields the items of a full-duplex (voice) simulation. In every tick, both sides may say part of an utterance. The parts of
- * one utterance become one message. The message ends when its speaker is silent or, for the agent, calls tools. Ticks without
- * text and without calls are counted.
- */
+/** Both sides may say part of an utterance in every tick. A message ends when its speaker is silent or calls tools. */
 function* tau2TickItems(writer: RunItems, ticks: readonly unknown[]): Generator<ImportItem> {
   const agent: Utterance = { text: '', atMs: undefined };
   const user: Utterance = { text: '', atMs: undefined };
