@@ -186,6 +186,29 @@ test('a session without an end and without a record for hours counts as dead, un
   );
 });
 
+test('a session that hangs since before the time span is listed if its file was written in it, and others are counted', async () => {
+  const earlier = new Date(Date.now() - 14 * HOUR_MS).toISOString();
+  const [task = ''] = session('hangs').split('\n');
+  const call = { type: 'tool_use', id: 'c1', name: 'Bash', input: { command: 'git diff' } };
+  const turn = { role: 'assistant', model: 'm', stop_reason: 'tool_use', content: [call] };
+  const entry = { sessionId: 'hangs', cwd: '/gone/other', timestamp: earlier };
+  // The user wrote to the session two hours ago. Claude Code queues the message until the agent is free.
+  const queued = { type: 'queue-operation', operation: 'enqueue', content: 'are you alive?', ...entry };
+  const lines = [
+    task.replaceAll(AN_HOUR_AGO, earlier),
+    JSON.stringify({ ...entry, type: 'assistant', uuid: 'a2', message: turn }),
+    JSON.stringify({ ...queued, timestamp: new Date(Date.now() - 2 * HOUR_MS).toISOString() }),
+  ];
+  await writeFileAt('.claude/projects/-o/hangs.jsonl', lines.join('\n'), 2);
+  await writeFileAt('.claude/projects/-o/answered.jsonl', session('answered').replaceAll(AN_HOUR_AGO, earlier), 2);
+  const { code, stderr, stdout } = await here.run([], { env: homeOnly(join(here.cwd, 'home')) });
+  expect([code, stderr]).toEqual([
+    0,
+    'coxswain: 1 session is left out: its file was written in this time, but its last record is older; --since all goes further back\n',
+  ]);
+  expect(stdout).toMatch(/1 session in 1 project.*\n.*\n.*task of hangs.*"git diff" was running/);
+});
+
 test('a recorded session that this machine has no file of is not called dead: it may be at work in a container', async () => {
   const [asked = ''] = session('dead').split('\n');
   await writeFileAt('.claude/projects/-o/dead.jsonl', asked);

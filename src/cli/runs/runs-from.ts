@@ -90,6 +90,8 @@ interface SourceQuery extends Pick<RunFactsOptions, 'detectors' | 'hints' | 'rec
   readonly isVerbose?: boolean;
   /** Keeps what lessons need of unchanged files across processes. The facts then have nothing else. */
   readonly cache?: FactsCache;
+  /** Called for each run, except subagents, that is left out because its last record is older than `sinceMs`. */
+  readonly onLeftOut?: () => void;
   readonly onSource?: (path: string) => void;
   readonly onBytes?: (read: number, total: number | undefined) => void;
   readonly onItem?: (item: ReadRunsItem) => Promise<void>;
@@ -149,6 +151,22 @@ function isAtRest(path: string): boolean {
   return modifiedAtMs !== undefined && systemClock.nowMs() - modifiedAtMs > AT_REST_MS;
 }
 
+/** A session without an end is reported for this time before the time span. */
+const MAX_HANG_MS = 7 * 24 * 3_600_000;
+
+/**
+ * Returns true for a session without an end whose file was written in the time span, although its last record is older: for example, the
+ * user wrote to an agent that hangs, and the message waits.
+ */
+function isLeftOpen(
+  { view }: RunFactsFold,
+  { path, sinceMs }: { readonly path: string; readonly sinceMs: number },
+): boolean {
+  if (view.counts.parentRunId !== undefined || view.lastAtMs < sinceMs - MAX_HANG_MS) return false;
+  if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < sinceMs) return false;
+  return ['cut_off', 'open', 'waiting'].includes(view.verdictAt(systemClock.nowMs()).verdict);
+}
+
 /** A run that is dated further ahead of this machine's clock is not one of the last hours. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
@@ -178,7 +196,12 @@ async function* runsOfSource(
   const take = (run: ReadRun): readonly RunFacts[] => {
     const fold = folds.get(run);
     folds.delete(run);
-    if (fold === undefined || (fold.view.lastAtMs > 0 && fold.view.lastAtMs < sinceMs)) return [];
+    if (fold === undefined) return [];
+    const { lastAtMs } = fold.view;
+    if (lastAtMs > 0 && lastAtMs < sinceMs && !isLeftOpen(fold, { path, sinceMs })) {
+      if (fold.view.counts.parentRunId === undefined) query.onLeftOut?.();
+      return [];
+    }
     if (sinceMs > 0 && fold.view.lastAtMs > systemClock.nowMs() + MAX_AHEAD_MS) {
       const day = new Date(fold.view.lastAtMs).toISOString().slice(0, 10);
       problems.failure(new CoxswainError('format-invalid', `${path}: left out, because it is dated ${day}`));

@@ -80,6 +80,30 @@ test('a long call is worth a look, a wait for the user is not', () => {
   expect(found(...call(0, false), [600, { kind: 'deadline_set' }], [0, prompt], ...call(1, false)).moments).toEqual([]);
 });
 
+test('the time between an end, an exit or a finished turn and what follows it is no silence and no active time', () => {
+  const said = (content: string): TrajectoryPayload => ({
+    kind: 'message_appended',
+    message: { role: 'user', content },
+  });
+  const answer = (content: string): TrajectoryPayload => ({
+    kind: 'message_appended',
+    message: { role: 'assistant', content, stop_reason: 'end_turn' },
+  });
+  const rests: readonly TrajectoryPayload[] = [
+    said('<local-command-stdout>Goodbye!</local-command-stdout>'),
+    said('[Request interrupted by user for tool use]'),
+    { kind: 'run_ended', outcome: 'ended', new_messages: [] },
+    answer('Done.'),
+  ];
+  for (const rest of rests) {
+    // A resumed session of Claude Code begins with this message.
+    const { activeMs, moments } = found(...call(0, false, 2), [0, rest], [50, answer('No response requested.')]);
+    expect([rest.kind, activeMs, moments]).toEqual([rest.kind, 2 * MINUTE_MS, []]);
+  }
+  const silent = found(...call(0, false, 2), [0, said('go on')], [50, answer('Done.')]);
+  expect([silent.activeMs, silent.moments.length]).toEqual([52 * MINUTE_MS, 1]);
+});
+
 test('a pause of hours comes after every other moment', () => {
   const calls = [0, 1, 2, 3, 4].flatMap((id) => call(id, true));
   expect(found(...calls, ...call(5, false, 600)).moments.map(({ type }) => type)).toEqual(['streak', 'gap']);

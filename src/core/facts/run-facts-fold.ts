@@ -62,6 +62,8 @@ export class RunFactsFold {
   #longestGap: Streak = this.#streak;
   #gaveUp: Streak | undefined;
   #activeMs = 0;
+  /** True if the agent has no work: its turn or its run is over, or a person stopped it. */
+  #isAtRest = false;
   #isAlive = false;
 
   constructor(id: string, options: RunFactsOptions = {}) {
@@ -103,13 +105,14 @@ export class RunFactsFold {
     for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
     const { calls } = this.view;
     const pauseMs = lastAtMs > 0 && atMs > lastAtMs ? atMs - lastAtMs : 0;
-    if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload)) this.#activeMs += pauseMs;
+    if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload) && !this.#isAtRest) this.#activeMs += pauseMs;
     if (payload.kind === 'tool_ended' && call?.failed === false) this.#instructions.readCall(call.args, payload.result);
     if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
       this.#instructions.readMessage(textOfContent(payload.message.content));
     this.#failedCalls.fold(payload, call, { cause, atMs, ...this.#spent() });
-    if (lastAtMs > 0 && isOfAgent(payload) && atMs - lastAtMs > this.#longestGap.length)
+    if (lastAtMs > 0 && isOfAgent(payload) && !this.#isAtRest && atMs - lastAtMs > this.#longestGap.length)
       this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, calls - 1), atMs: lastAtMs };
+    this.#isAtRest = restsAfter(payload) ?? this.#isAtRest;
     if (payload.kind === 'completion_checked' && payload.gave_up === true)
       this.#gaveUp = { length: payload.attempt, call: calls, atMs };
     if (payload.kind === 'fault_noticed') this.#addFault(`${payload.where}: ${payload.message}`);
@@ -269,6 +272,29 @@ export class RunFactsFold {
 /** Returns the user whose home folder contains the path; undefined without such a user. */
 function ownerOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
+}
+
+/** What programs write for a command of the user that gives the agent no work, such as `/exit`, and for Esc and Ctrl-C. */
+const NO_WORK = /^<(?:command-|local-command-|bash-)|^\[Request interrupted/;
+const END_OF_TURN = /^(?:end_turn|stop|stop_sequence)$/;
+
+/** Returns true if the agent has no work after the record, false if it has, and undefined if the record does not say. */
+function restsAfter(payload: TrajectoryPayload): boolean | undefined {
+  switch (payload.kind) {
+    case 'run_ended':
+      return true;
+    case 'message_appended': {
+      const { message } = payload;
+      if (message.role === 'user') return NO_WORK.test(textOfContent(message.content).trimStart());
+      return message.role === 'assistant' ? END_OF_TURN.test(message.stop_reason ?? '') : undefined;
+    }
+    case 'turn_started':
+    case 'tool_started':
+    case 'tool_ended':
+      return false;
+    default:
+      return undefined;
+  }
 }
 
 function isOfUser(payload: TrajectoryPayload): boolean {

@@ -173,7 +173,9 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const stores = new Map<string, MachineStore>();
     const placeOf = (runId: string): string => stores.get(runId)?.address ?? place;
     const open = await openSessions(hostFolder('claude-code', places));
+    let olderCount = 0;
     const runs = runsOfMachine({
+      onLeftOut: () => (olderCount += 1),
       store,
       stores,
       storeName,
@@ -195,6 +197,16 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     );
     if (store !== undefined) await noteMissingRuns(place, store, { report, context });
     const fileCount = hosts.flatMap((host) => host.sessions).length;
+    if (olderCount > 0 && report.sums.count > 0) {
+      const sessionsText = olderCount === 1 ? '1 session is' : `${countOf(olderCount, 'session')} are`;
+      const why =
+        olderCount === 1
+          ? 'its file was written in this time, but its'
+          : 'their files were written in this time, but their';
+      terminal.complain(
+        `coxswain: ${sessionsText} left out: ${why} last record is older; --since all goes further back`,
+      );
+    }
     if (report.sums.count === 0 && fileCount > 0 && context.options.project === undefined) {
       terminal.complain(`coxswain: no run in this time; --since all reads ${countOf(fileCount, 'session file')}`);
     }
@@ -379,6 +391,7 @@ interface MachineSources {
   /** The runs of the store. Filled before the first run is yielded. */
   readonly stored: StoredNames;
   readonly problems: Problems;
+  readonly onLeftOut: () => void;
   readonly sinceMs: number;
   readonly detecting: ReturnType<typeof detecting>;
   /** The open sessions of Claude Code; undefined if unknown. */
@@ -407,7 +420,7 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
   const endings = new Map<string, Ending>();
   const usages = new Map<string, RunUsage>();
   let last = { source: '', project };
-  const query = { problems, sinceMs, known: standing, ...sources.detecting };
+  const query = { problems, sinceMs, known: standing, onLeftOut: sources.onLeftOut, ...sources.detecting };
   for await (const found of runsOfSources(filesOfSessions(sessions, sinceMs), query)) {
     const storedId = stored.idOf(found.id);
     stored.addTranscript(found.id);
