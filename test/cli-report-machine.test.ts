@@ -141,8 +141,44 @@ test('the number of a run in the last report, or the beginning of its id, opens 
   expect([opened.code, opened.stdout]).toEqual([0, expect.stringContaining('coxswain view')]);
   expect(opened.stdout).toContain('rate limit');
   expect((await here.run(['show', 'alo'], { env })).stdout).toContain('run alone');
-  const none = await here.run(['9'], { env });
-  expect([none.code, none.stderr]).toEqual([2, 'coxswain: no run 9 in the last report: it has the number 1 only\n']);
+  const narrow = { ...env, COLUMNS: '60' };
+  for (const args of [['1'], ['--all'], ['failures']]) {
+    const { stdout } = await here.run(args, { env: narrow });
+    // A path in a command is one word of a shell.
+    const long = stdout.split('\n').filter((line) => line.length > 60 && !/^ *\/\S+ \\$/.test(line));
+    expect([args, long]).toEqual([args, []]);
+  }
+  const said = async (...args: readonly string[]): Promise<readonly unknown[]> => {
+    const { code, stderr } = await here.run(args, { env });
+    return [code, stderr.replaceAll(here.cwd, '').replace(/^coxswain: |\n$/g, '')];
+  };
+  const numbers = 'no run 9 in the last report: it has the number 1 only';
+  expect(await said('9')).toEqual([2, numbers]);
+  expect(await said('export', '9')).toEqual([2, numbers]);
+  expect(await said('1', '2')).toEqual([2, 'a number opens one run of the last report: coxswain 1, or coxswain 2']);
+  const file = '/home/.claude/projects/-o/alone.jsonl';
+  expect(await said('export', '1')).toEqual([
+    2,
+    `run 1 is not recorded, and only recorded runs can be exported; to record it: coxswain import ${file}`,
+  ]);
+});
+
+test('a command for recorded runs says that none is recorded, and show says which ids it looked at', async () => {
+  await writeFileAt('.claude/projects/-o/alone-1.jsonl', session('alone-1'));
+  await writeFileAt('.claude/projects/-o/alone-2.jsonl', session('alone-2'));
+  const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
+  for (const args of [['search', 'x'], ['verify'], ['runs'], ['export'], ['gc', '--older-than', '1d']]) {
+    const { code, stderr } = await here.run(args, { env });
+    expect([args[0], code, stderr]).toEqual([
+      args[0],
+      1,
+      'coxswain: no run of this project is recorded yet, and this command reads recorded runs only: coxswain init records its sessions, coxswain demo a sample run; coxswain --since all reports session files\n',
+    ]);
+  }
+  const none = await here.run(['show', 'zzzz'], { env });
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no session zzzz: neither a recorded run nor')]);
+  const both = await here.run(['show', 'alone'], { env });
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('matches 2 sessions: alone-')]);
 });
 
 test('without a command, a store and a session it says so in two lines', async () => {

@@ -103,10 +103,11 @@ test('a file that is not a store is one error line and exit code 1', async () =>
 });
 
 test('without a store, runs and show suggest a command', async () => {
-  for (const args of [['runs'], ['show', 'x']]) {
+  for (const [args, command] of [[['runs'], 'coxswain demo'] as const, [['show', 'x'], 'coxswain --all'] as const]) {
     const { code, stdout, stderr } = await runCli(args, { cwd, env: homeOnly(cwd) });
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^coxswain: [^\n]*\.db: [^\n]*coxswain demo[^\n]*\n$/);
+    expect(stderr).toMatch(/^coxswain: no [^\n]*\n$/);
+    expect(stderr).toContain(command);
   }
   expect(existsSync(storeFile())).toBe(false);
 });

@@ -137,7 +137,7 @@ test('SIGTERM ends it like Ctrl-C, also while a page is connected', async () => 
   expect(await readdir(temp)).toEqual([]);
 });
 
-test('without a path it shows the sessions of the agent programs, also without a store', async () => {
+test('without a path it shows the sessions of the agent programs, also without a store, and the beginning of an id opens one', async () => {
   const home = join(folder, 'home');
   const project = join(home, '.claude', 'projects', '-work-app');
   await mkdir(project, { recursive: true });
@@ -153,14 +153,24 @@ test('without a path it shows the sessions of the agent programs, also without a
     join(project, 's.jsonl'),
     `${JSON.stringify({ ...prompt, message: { role: 'user', content: 'Do it' } })}\n`,
   );
-  const result = await runCli(['view', '--no-open', '--port', '0'], {
-    cwd: folder,
-    env: { HOME: home },
-    onStdout: ({ all, interrupt }) => {
-      if (all.includes('Ctrl-C')) interrupt();
-    },
-  });
-  expect([result.code, result.stderr]).toEqual([0, '']);
+  const sessionId = '0d3c2b1a-0000-4000-8000-000000000001';
+  const named = { ...prompt, sessionId, message: { role: 'user', content: 'Do it by id' } };
+  await writeFile(join(project, `${sessionId}.jsonl`), `${JSON.stringify(named)}\n`);
+  for (const [args, query] of [
+    [[], ''],
+    [['0d3c2b1a', '--call', '1'], `?page=moment&run=${sessionId}&call=1`],
+  ] as const) {
+    let address = '';
+    const result = await runCli(['view', ...args, '--no-open', '--port', '0'], {
+      cwd: folder,
+      env: { HOME: home },
+      onStdout: ({ all, interrupt }) => {
+        [address = ''] = all.split('\n');
+        if (all.includes('Ctrl-C')) interrupt();
+      },
+    });
+    expect([result.code, result.stderr, new URL(address).search]).toEqual([0, '', query]);
+  }
 });
 
 test('a missing path, a wrong port and standard input are errors with a suggestion', async () => {
@@ -172,7 +182,7 @@ test('a missing path, a wrong port and standard input are errors with a suggesti
   const input = await runCli(['view', '-'], { cwd });
   expect([input.code, input.stderr]).toEqual([2, expect.stringContaining('standard input')]);
   const store = await runCli(['view'], { cwd });
-  expect([store.code, store.stderr]).toEqual([1, expect.stringContaining('no runs are recorded here yet')]);
+  expect([store.code, store.stderr]).toEqual([1, expect.stringContaining('no run of this project is recorded yet')]);
 });
 
 test('a taken port is an error; without --port the next free one is used', async () => {

@@ -100,10 +100,21 @@ test('work trees of a repository are one project, also one that was removed; an 
   put('projects/-p/a.jsonl', session('a', '/gone/repo'));
   put('projects/-p/b.jsonl', session('b', '/gone/repo/.claude/worktrees/eager-lynx'));
   put('projects/-p/c.jsonl', session('c', '/gone/repo/.worktrees/3'));
+  put('projects/-p/d.jsonl', session('d', '/gone/repo.worktrees/fix/src'));
   const { stdout } = await report('--json');
   expect(new Set([...stdout.matchAll(/"project":"(\/[^"]+)"/g)].map(([, project]) => project))).toEqual(
     new Set(['/gone/repo']),
   );
+  put('projects/-p/e.jsonl', session('e', '/gone/one/cli'));
+  put('projects/-p/f.jsonl', session('f', '/gone/two/cli'));
   const unknown = await report('--project', 'nope');
-  expect(unknown.stderr).toContain('no run of the project nope; projects in this time: repo');
+  expect([unknown.code, unknown.stdout, unknown.stderr]).toEqual([
+    1,
+    '',
+    'coxswain: no run of a project nope; it takes: one/cli, repo, two/cli\n',
+  ]);
+  // Each name of the list and of the screen names one project.
+  for (const name of ['one/cli', 'repo', 'two/cli'])
+    expect((await report('--project', name)).stdout).toContain(`${name === 'repo' ? 4 : 1} session`);
+  expect((await report('--project', 'cli')).stdout).toContain('2 sessions');
 });

@@ -1,5 +1,5 @@
 import { CommanderError, Command } from 'commander';
-import { CoxswainError, messageOf } from '../core/base/error.ts';
+import { CoxswainError, invalidArgument, messageOf } from '../core/base/error.ts';
 import { printableCut } from '../core/base/printable.ts';
 import { removedMessage } from './terminal/removed-commands.ts';
 import { Terminal } from './terminal/terminal.ts';
@@ -112,10 +112,18 @@ export async function runProgram(argv: readonly string[], setup: ProgramSetup): 
   await program.parseAsync(args, { from: 'user' });
 }
 
+const NUMBER = /^\d{1,4}$/;
+
+/** Adds the command to arguments without one: options are those of `report`, and a number opens a run of the last report. */
 function expandedArgs(argv: readonly string[]): readonly string[] {
   const [first] = argv;
   if (first === undefined) return ['report'];
-  if (/^\d{1,4}$/.test(first)) return ['show', ...argv];
+  if (NUMBER.test(first)) {
+    const numbers = argv.filter((word) => NUMBER.test(word));
+    if (numbers.length > 1 && argv[1] === numbers[1])
+      throw invalidArgument(`a number opens one run of the last report: coxswain ${numbers.join(', or coxswain ')}`);
+    return ['show', ...argv];
+  }
   return first.startsWith('-') && !/^(?:-V|--version|-h|--help)$/.test(first) ? ['report', ...argv] : argv;
 }
 

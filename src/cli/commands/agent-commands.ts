@@ -219,7 +219,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
       'Shows runs as pages in the browser: what the agents did, where they got stuck, which advice they got and what ' +
       'followed it, live while they work. Takes stores, and files, folders and globs of any format that analyze reads; ' +
       'by default the stores of all your projects and the sessions of your agent programs. Only this machine can reach it, and it never changes the runs.',
-    arguments: { '[paths...]': 'stores, files, folders, globs' },
+    arguments: { '[paths...]': 'stores, files, folders, globs, or the number or id of one run' },
     options: {
       '--port <number>': 'the port to use (default: 7717, or the next free one)',
       '--no-open': 'print the address without opening a browser',

@@ -71,3 +71,29 @@ test('a page escapes every text and names marks', () => {
   expect(page).not.toContain('Nothing');
   expect(page).not.toContain('\u202e');
 });
+
+test('a terminal of a known width breaks lines at blanks, and a command so that a shell still takes it', () => {
+  const blocks = [
+    listBlock([
+      {
+        mark: { text: '✓' },
+        head: 'one two three four',
+        lines: ['a/path/of/more/than/twenty/columns', styled('code', 'view some-name --run 123456')],
+      },
+    ]),
+    { type: 'table' as const, left: [1], rows: [['why', 'it answered, and its last check passed']] },
+  ];
+  const narrow = { ...form, width: 26, lineWidth: 26 };
+  expect(terminalText({ blocks }, narrow).split('\n')).toEqual([
+    '✓ one two three four',
+    '  a/path/of/more/than/twen',
+    '  ty/columns',
+    '  view some-name --run \\',
+    '    123456',
+    '',
+    'why  it answered, and its',
+    '     last check passed',
+    '',
+  ]);
+  expect(terminalText({ blocks }, form)).toContain('  view some-name --run 123456\n');
+});

@@ -17,6 +17,9 @@ import {
   type TextStyle,
 } from './document.ts';
 
+/** A narrower column is not broken. */
+const MIN_WRAP = 20;
+
 const STYLES: Readonly<Record<TextStyle, Style>> = {
   strong: 'bold',
   dim: 'dim',
@@ -29,7 +32,10 @@ const STYLES: Readonly<Record<TextStyle, Style>> = {
 
 export interface TerminalForm {
   readonly paint: Paint;
+  /** Number of columns. Facts are filled to it. */
   readonly width: number;
+  /** Maximum length of every other line except drawings. Default: no limit. */
+  readonly lineWidth?: number;
 }
 
 export function terminalText({ blocks, title }: Document, form: TerminalForm): string {
@@ -47,12 +53,10 @@ export function terminalText({ blocks, title }: Document, form: TerminalForm): s
 function blockLines(block: Block, form: TerminalForm): readonly string[] {
   const { paint } = form;
   switch (block.type) {
-    case 'heading':
-      return [
-        spansOf(block.text)
-          .map(({ style, text }) => paintText(paint, style ?? 'strong', text))
-          .join(''),
-      ];
+    case 'heading': {
+      const text = spansOf(block.text).map((span) => ({ style: 'strong' as const, ...span }));
+      return wrapped(text, form.lineWidth).map((line) => painted(line, paint));
+    }
     case 'facts':
       return factLines(block, form);
     case 'list':
@@ -71,20 +75,62 @@ function itemLines(
   number: string,
   form: TerminalForm,
 ): readonly string[] {
-  const { paint, width } = form;
+  const { lineWidth = Infinity, paint, width } = form;
   const sign = mark === undefined ? number : mark.text;
   const margin = '  '.repeat(level);
   const indent = margin + ' '.repeat(sign === '' ? 2 : sign.length + 1);
   const room = { paint, width: width - indent.length };
   const first = mark === undefined ? number : painted(mark, paint);
+  const restWidth = lineWidth - indent.length;
+  const before = `${margin}${first}${first === '' ? '' : ' '}`;
+  const [firstLine = '', ...more] = wrapped(head, sign === '' ? lineWidth - margin.length : restWidth);
   return [
-    `${margin}${first}${first === '' ? '' : ' '}${painted(head, paint)}`,
+    `${before}${painted(firstLine, paint)}`,
+    ...more.map((line) => `${indent}${painted(line, paint)}`),
     ...lines
-      .flatMap((line) => (isFacts(line) ? factLines(line, room) : [painted(line, paint)]))
+      .flatMap((line) =>
+        isFacts(line) ? factLines(line, room) : wrapped(line, restWidth).map((part) => painted(part, paint)),
+      )
       .map((line) => `${indent}${line}`),
   ];
 }
 
+/**
+ * Breaks a text at blanks into lines of at most `width` columns. A longer word is broken anywhere. A command is broken as a shell allows it,
+ * and none of its words is.
+ */
+function wrapped(text: Text, width = Infinity): readonly Text[] {
+  if (lengthOf(text) <= width || width < MIN_WRAP) return [text];
+  let line: Span[] = [];
+  let length = 0;
+  const lines: Span[][] = [line];
+  const add = (span: Span): void => {
+    line.push(span);
+    length += span.text.length;
+  };
+  const breakLine = (style: TextStyle | undefined): void => {
+    if (style === 'code') line.push({ text: '\\', style });
+    lines.push((line = []));
+    length = 0;
+    if (style === 'code') add({ text: '  ' });
+  };
+  for (const { style, text: part } of spansOf(text)) {
+    const room = style === 'code' ? width - 1 : width;
+    for (let word of printable(part).split(/(?<= )(?! )/)) {
+      if (length > 0 && length + word.trimEnd().length > room) breakLine(style);
+      for (; style !== 'code' && word.length > width; word = word.slice(width)) {
+        add({ text: word.slice(0, width), ...(style === undefined ? {} : { style }) });
+        breakLine(style);
+      }
+      add({ text: word, ...(style === undefined ? {} : { style }) });
+    }
+  }
+  return lines.map((spans) =>
+    spans.map((span, at) => (at === spans.length - 1 ? { ...span, text: span.text.trimEnd() } : span)),
+  );
+}
+
+/** Joins facts into lines of at most `width` columns. */
 function factLines({ facts, separator = ', ' }: Facts, { paint, width }: TerminalForm): readonly string[] {
   const lines: { text: string; length: number }[] = [];
   for (const fact of facts) {
@@ -99,21 +145,29 @@ function factLines({ facts, separator = ', ' }: Facts, { paint, width }: Termina
   return lines.map(({ text }) => text);
 }
 
-function tableLines({ head, left = [], rows }: TableBlock, { paint }: TerminalForm): readonly string[] {
+/** The last column of a table is broken if it is text. */
+function tableLines(
+  { head, left = [], rows }: TableBlock,
+  { lineWidth = Infinity, paint }: TerminalForm,
+): readonly string[] {
   const cells = head === undefined ? rows : [head, ...rows];
   const columns = Math.max(0, ...cells.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ''))));
   const isLeft = new Set([0, ...left]);
-  return cells.map((row, index) => {
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  return cells.flatMap((row, index) => {
     const isHead = head !== undefined && index === 0;
+    const last = row.length === columns && isLeft.has(columns - 1) ? row.at(-1) : undefined;
+    const [firstPart, ...more] = last === undefined ? [] : wrapped(last, lineWidth - before);
     const line = row.map((cell, at) => {
       const pad = ' '.repeat(Math.max(0, (widths[at] ?? 0) - lengthOf(cell)));
-      const shown = isHead ? printable(unstyled(cell)) : painted(cell, paint);
+      const whole = at === row.length - 1 ? (firstPart ?? cell) : cell;
+      const shown = isHead ? printable(unstyled(whole)) : painted(whole, paint);
       if (!isLeft.has(at)) return pad + shown;
       return at === row.length - 1 ? shown : shown + pad;
     });
     const text = line.join('  ').trimEnd();
-    return isHead ? paint('dim', text) : text;
+    return [isHead ? paint('dim', text) : text, ...more.map((part) => ' '.repeat(before) + painted(part, paint))];
   });
 }
 

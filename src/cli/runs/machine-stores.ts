@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
-import { messageOf } from '../../core/base/error.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
+import { printableCut } from '../../core/base/printable.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { projectFolderOf, projectStoreFile } from '../../core/node/git-folder.ts';
 import { dataRoot } from '../../core/node/state-places.ts';
@@ -95,7 +96,8 @@ export class MachineReader implements Pick<LiveReader, 'listRuns' | 'findRun' | 
 export async function openMachineStores(query: MachineQuery, terminal: Terminal): Promise<MachineReader> {
   const stores = machineStores(query, terminal);
   const own = configuredStore().address;
-  if (stores.length === 0) await requireStore(query.project === undefined ? own : query.project);
+  if (stores.length === 0 && query.project !== undefined) throw unknownProject(query.project, recordedProjects());
+  if (stores.length === 0) await requireStore(own);
   const opened: (MachineStore & { reader: LiveReader })[] = [];
   for (const store of stores) {
     try {
@@ -106,6 +108,25 @@ export async function openMachineStores(query: MachineQuery, terminal: Terminal)
     }
   }
   return new MachineReader(opened);
+}
+
+const MAX_NAMES = 12;
+
+/** Returns true if `--project NAME` means the project in this folder: NAME is the folder, or the last parts of its path. */
+export function isProjectNamed(folder: string, name: string): boolean {
+  return folder === resolve(name) || folder === name || folder.replaceAll('\\', '/').endsWith(`/${name}`);
+}
+
+/** Returns the error for a `--project` that names no project, with the names that it takes. */
+export function unknownProject(name: string, known: readonly string[]): CoxswainError {
+  const names = [...new Set(known)].toSorted().map((one) => printableCut(one, 40));
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
+  const list = names.length === 0 ? '' : `; it takes: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+  return new CoxswainError('input-io', `no run of a project ${printableCut(name, 80)}${list}`);
+}
+
+function recordedProjects(): readonly string[] {
+  return machineStores({}).map(({ project }) => basename(project));
 }
 
 function isThere(address: string): boolean {

@@ -55,11 +55,11 @@ export async function requireStore(address: string): Promise<void> {
   // For a database, the first query shows whether it exists.
   if (path === undefined || existsSync(path)) return;
   const shown = shownStore(address);
-  throw new CoxswainError(
-    'input-io',
-    `${shown}: no runs are recorded here yet; run: coxswain demo${storeFlag(address)}, or: coxswain analyze PATH --store ${shown}`,
-    { details: { path } },
-  );
+  const text =
+    address === configuredStore().address
+      ? 'no run of this project is recorded yet, and this command reads recorded runs only: coxswain init records its sessions, coxswain demo a sample run; coxswain --since all reports session files'
+      : `${shown}: no runs are recorded here yet; run: coxswain demo${storeFlag(address)}, or: coxswain analyze PATH --store ${shown}`;
+  throw new CoxswainError('input-io', text, { details: { path } });
 }
 
 /** The store of earlier versions, in the project. */

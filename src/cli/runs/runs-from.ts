@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf, invalidArgument } from '../../core/base/error.ts';
@@ -21,6 +22,9 @@ import { secretRemover } from './run-totals.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { shownStore, storeFlag } from './open-store.ts';
 import { printableCut } from '../../core/base/printable.ts';
+import { countOf } from '../../core/base/number-text.ts';
+import { findSessions, sessionIdOf } from '../../formats/find-sessions.ts';
+import { shellWord } from '../terminal/time-text.ts';
 import { replaceGuarded, readGuarded } from '../../core/node/guarded-file.ts';
 import { makeStateFolder, stateFile } from '../../core/node/state-places.ts';
 
@@ -321,8 +325,48 @@ function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
   });
 }
 
-export function numberedCount(): number {
-  return runsIn('lastReport').length;
+/** Minimum length of a part of an id that is searched among the session files. */
+const MIN_ID_CHARS = 4;
+
+/** Returns the session of an agent program whose file has this id, or an id that starts with it. @throws CoxswainError `invalid-argument` for several */
+export async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
+  if (idStart.length < MIN_ID_CHARS) return undefined;
+  const hosts = await findSessions({ home: homedir(), env: process.env });
+  const found = hosts
+    .flatMap(({ sessions }) => sessions)
+    .flatMap(({ path }): readonly NumberedRun[] => {
+      const id = sessionIdOf(path);
+      return id.startsWith(idStart) ? [{ id, path, isStore: false }] : [];
+    });
+  if (found.length <= 1) return found[0];
+  const ids = found.slice(0, MAX_CANDIDATES).map(({ id }) => printableCut(id, 80));
+  throw invalidArgument(
+    `${printableCut(idStart, 100)} matches ${countOf(found.length, 'session')}: ${ids.join(', ')}${found.length > ids.length ? ', …' : ''}; give more of the id`,
+  );
+}
+
+const UUID_START = /^[0-9a-f]{8}(?=-[0-9a-f]{4}-)/;
+
+/**
+ * Returns the command that opens a run in the browser, at a call from 1.
+ *
+ * @param isSession  true if `sessionNamed` finds the file by the id of the run
+ */
+export function viewCommandOf(
+  { id, path }: Pick<NumberedRun, 'id' | 'path'>,
+  { call, isSession }: { readonly call?: number | undefined; readonly isSession: boolean },
+): string {
+  const callOption = call === undefined ? '' : ` --call ${call}`;
+  const [start] = UUID_START.exec(id) ?? [];
+  if (isSession && start !== undefined && sessionIdOf(path) === id) return `coxswain view ${start}${callOption}`;
+  return `coxswain view ${shellWord(path)} --run ${shellWord(id)}${callOption}`;
+}
+
+/** Says which numbers the last report has. */
+export function numbersText(): string {
+  const count = runsIn('lastReport').length;
+  if (count === 0) return 'run coxswain first';
+  return count === 1 ? 'it has the number 1 only' : `it has the numbers 1 to ${count}`;
 }
 
 export function numberedRun(text: string): NumberedRun | undefined {

@@ -59,8 +59,13 @@ export class Terminal {
   }
 
   get width(): number {
+    return Number.isFinite(this.lineWidth) ? this.lineWidth : PLAIN_WIDTH;
+  }
+
+  /** Maximum length of a line; no limit if standard output is no terminal and `COLUMNS` is not set, because a program may read it. */
+  get lineWidth(): number {
     if (!this.isWatched)
-      return /^\d{2,3}$/.test(process.env['COLUMNS'] ?? '') ? Number(process.env['COLUMNS']) : PLAIN_WIDTH;
+      return /^\d{2,3}$/.test(process.env['COLUMNS'] ?? '') ? Number(process.env['COLUMNS']) : Infinity;
     const { columns = 0 } = this.#streams.stdout;
     return columns > 0 ? columns : 80;
   }

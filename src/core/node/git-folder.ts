@@ -83,8 +83,8 @@ function projectIdentity(folder: string): string {
   }
 }
 
-/** Places of work trees inside a repository. */
-const WORK_TREE = /^(.+?)[\\/]\.(?:claude[\\/])?worktrees[\\/][^\\/]+/;
+/** Places of work trees inside a repository (`app/.worktrees/x`, `app/.claude/worktrees/x`) and beside it (`app.worktrees/x`). */
+const WORK_TREE = /^(.*?[^\\/])(?:[\\/]\.(?:claude[\\/])?|\.)worktrees[\\/][^\\/]+/;
 
 /** Returns the project of a folder, or the folder itself if it no longer exists. */
 export function projectAt(folder: string | undefined): string | undefined {

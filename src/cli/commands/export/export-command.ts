@@ -13,7 +13,8 @@ import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { jsonLine, printable, printableJson } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
-import { namedRun } from '../../runs/runs-from.ts';
+import { namedRun, numberedRun, numbersText, type NumberedRun } from '../../runs/runs-from.ts';
+import { shellWord } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { atifOf, chatOf, spanBatches, type ExportedTree } from '../../../formats/export/export-json.ts';
 import { otlpCollector, otlpRequest } from '../../../formats/export/otlp-request.ts';
@@ -203,7 +204,8 @@ export async function exportCommand(
   options: ExportOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const file = storeNamed(options.store, terminal);
+  const numbered = options.store === undefined ? runsByNumber(ids) : new Map<string, NumberedRun>();
+  const file = numbered.values().next().value?.path ?? storeNamed(options.store, terminal);
   const format = formatOf(options);
   checkTarget(file, options, format);
   const problems = new Problems(terminal);
@@ -211,7 +213,7 @@ export async function exportCommand(
   const store = await openReadableStore(file);
   try {
     const namedRuns: RunSummary[] = [];
-    for (const id of ids) namedRuns.push(await namedRun(store, id, file));
+    for (const id of ids) namedRuns.push(await namedRun(store, numbered.get(id)?.id ?? id, file));
     const counts = { runs: 0, records: 0 };
     const exportedRun = (run: RunSummary): ExportedRun => {
       counts.runs += 1;
@@ -248,6 +250,23 @@ export async function exportCommand(
   } finally {
     await store.close();
   }
+}
+
+/** Returns the runs that are named by their numbers in the last report. @throws CoxswainError `invalid-argument` unless one store has all */
+function runsByNumber(ids: readonly string[]): ReadonlyMap<string, NumberedRun> {
+  const runs = new Map<string, NumberedRun>();
+  for (const id of ids.filter((one) => /^\d{1,4}$/.test(one))) {
+    const run = numberedRun(id);
+    if (run === undefined) throw invalidArgument(`no run ${id} in the last report: ${numbersText()}`);
+    if (!run.isStore)
+      throw invalidArgument(
+        `run ${id} is not recorded, and only recorded runs can be exported; to record it: coxswain import ${shellWord(printable(run.path))}`,
+      );
+    runs.set(id, run);
+  }
+  if (new Set([...runs.values()].map(({ path }) => path)).size > 1)
+    throw invalidArgument('these runs are in several stores: export those of one store at a time');
+  return runs;
 }
 
 async function copyRuns(address: string, runs: AsyncGenerator<ExportedRun>, problems: Problems): Promise<string> {

@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 import { printableCut } from '../../../core/base/printable.ts';
 import { present } from '../../../core/base/json.ts';
@@ -242,21 +242,21 @@ export function folderOf({ project, source }: RunFacts): string {
   return project ?? dirname(resolve(source));
 }
 
-/** The last part of a folder; a work tree in a folder of work trees is named after its repository too: `cli/3`. */
-function nameOfFolder(folder: string): string {
-  const [, repository, tree] = /([^/]+)\/\.?(?:claude\/)?worktrees\/([^/]+)$/.exec(folder) ?? [];
-  return repository === undefined || tree === undefined ? basename(folder) : `${repository}/${tree}`;
+/** Returns a name for each folder: its last part, with the parts before it where two are alike. `--project` takes these names. */
+export function namesOfFolders(folders: ReadonlySet<string>): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (let left = [...folders], parts = 1; left.length > 0; parts += 1) {
+    const lastParts = (folder: string): string => folder.split(/[\\/]/).filter(Boolean).slice(-parts).join('/');
+    const byName = Map.groupBy(left, lastParts);
+    // A folder that is the end of another one has no further part.
+    const isDone = (folder: string): boolean =>
+      byName.get(lastParts(folder))?.length === 1 || folder.split(/[\\/]/).length <= parts;
+    for (const folder of left.filter(isDone)) names.set(folder, lastParts(folder) || folder);
+    left = left.filter((folder) => !names.has(folder));
+  }
+  return names;
 }
 
-/** The last part of each folder; with the part before it where two are alike. */
 function projectNames(runs: readonly RunFacts[]): ReadonlyMap<string, string> {
-  const folders = [...new Set(runs.map(folderOf))];
-  const counts = Map.groupBy(folders, nameOfFolder);
-  return new Map(
-    folders.map((folder) => {
-      const name = nameOfFolder(folder);
-      const isUnique = (counts.get(name) ?? []).length === 1;
-      return [folder, isUnique ? name : `${basename(dirname(folder))}/${name}`];
-    }),
-  );
+  return namesOfFolders(new Set(runs.map(folderOf)));
 }

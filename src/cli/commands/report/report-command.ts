@@ -1,9 +1,10 @@
 import type { FactsCache } from '../../runs/facts-cache.ts';
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, resolve, basename } from 'node:path';
 
 import { allRuns } from '../../../core/store/run-page.ts';
-import { callNumber, countOf, durationText, parseDuration } from '../../../core/base/number-text.ts';
+import { countOf, durationText, parseDuration } from '../../../core/base/number-text.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import {
   findSessions,
@@ -20,11 +21,19 @@ import { completeProjects } from '../../runs/complete-project.ts';
 import { projectInstructions } from '../../runs/project-instructions.ts';
 import type { Lessons } from '../../../core/facts/lessons.ts';
 import { keepLessons } from '../../../hosts/claude-code/project-lessons.ts';
-import { openMachineStores, type MachineReader, type MachineStore } from '../../runs/machine-stores.ts';
+import {
+  isProjectNamed,
+  machineStores,
+  openMachineStores,
+  unknownProject,
+  type MachineReader,
+  type MachineStore,
+} from '../../runs/machine-stores.ts';
 import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import {
   keepNumberedRuns,
+  viewCommandOf,
   type NumberedRun,
   projectOfSource,
   runsOfSources,
@@ -35,9 +44,8 @@ import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
-import { shellWord } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { folderOf } from './night-sections.ts';
+import { folderOf, namesOfFolders } from './night-sections.ts';
 import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
 import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
@@ -58,9 +66,6 @@ export interface ReportOptions extends ReportForm {
   /** Keeps the facts for what keeps failing. */
   readonly cache?: FactsCache;
 }
-
-/** Maximum number of projects that are named. */
-const MAX_NAMES = 12;
 
 interface ReportContext {
   readonly options: ReportOptions;
@@ -98,7 +103,7 @@ export async function reportCommand(
     const runs = runsOfSources(findSources(paths), query);
     const report = await foldRuns(
       by === 'project' || by === undefined ? withProjects(runs) : runs,
-      viewCommandOf,
+      (moment, source) => momentCommand(moment, source),
       context,
     );
     context.problems.endSources(ids.repeated);
@@ -126,7 +131,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
     const runs = runsOfStore(store, { sinceMs, place: resolve(path), known: standing, ...detecting(context.options) });
     const report = await foldRuns(
       reportProblems(runs, problems, name),
-      (moment) => viewCommandOf(moment, name),
+      (moment) => momentCommand(moment, name),
       context,
     );
     const isSent = await writeReportTo(report, { from: name, sinceMs, untilMs }, context, () => ({
@@ -188,7 +193,9 @@ async function machineReport(context: ReportContext): Promise<boolean> {
       detecting: detecting(context.options),
     });
     const commandOf = (moment: Moment, source: string): string =>
-      viewCommandOf(moment, storedNames.has(moment.runId) ? shownStore(placeOf(moment.runId)) : source);
+      storedNames.has(moment.runId)
+        ? momentCommand(moment, shownStore(placeOf(moment.runId)))
+        : momentCommand(moment, source, true);
     const report = await foldRuns(reportProblems(runs, problems, storeName), commandOf, context);
     if (context.options.keepsLessons === true) keepProjectLessons(report.keepsFailing);
     const inputText = inputs.length === 0 ? 'no recent session file' : inputs.join(', ');
@@ -247,9 +254,8 @@ async function openStores(
 }
 
 /** Returns the command that opens the call of a moment in the browser. */
-function viewCommandOf({ call, runId }: Moment, path: string): string {
-  const callOption = call === undefined ? '' : ` --call ${callNumber(call)}`;
-  return `coxswain view ${shellWord(path)} --run ${shellWord(runId)}${callOption}`;
+function momentCommand({ call, runId: id }: Moment, path: string, isSession = false): string {
+  return viewCommandOf({ id, path }, { call: call === undefined ? undefined : call + 1, isSession });
 }
 
 /** Reports on standard error what the report of a store does not include: events in spill files, records lost at
@@ -281,27 +287,24 @@ async function foldRuns(
   const report = new NightReport(commandOf, by, ownProjects ? projectInstructions : undefined);
   const others = new Set<string>();
   for await (const found of runs) {
-    if (project !== undefined && !isOfProject(found, project)) {
-      others.add(basename(folderOf(found)));
+    if (project !== undefined && !isProjectNamed(folderOf(found), project)) {
+      others.add(folderOf(found));
       continue;
     }
     report.add(found);
     if (json === true && hasFailuresOnly !== true) await terminal.write(outputLine(factsJson(found)));
   }
-  if (project !== undefined && report.sums.count === 0) {
-    const names = [...others]
-      .toSorted()
-      .slice(0, MAX_NAMES)
-      .map((name) => printableCut(name, 40));
-    const known = names.length === 0 ? '' : `; projects in this time: ${names.join(', ')}`;
-    terminal.complain(`coxswain: no run of the project ${printableCut(project, 80)}${known}`);
-  }
+  // Of a project that is there, no run in this time is no error.
+  if (project !== undefined && report.sums.count === 0 && !isKnownProject(project))
+    throw unknownProject(project, [...namesOfFolders(others).values()]);
   return report;
 }
 
-function isOfProject(run: RunFacts, name: string): boolean {
-  const folder = folderOf(run);
-  return folder === resolve(name) || folder === name || folder.endsWith(`/${name}`);
+function isKnownProject(name: string): boolean {
+  return (
+    statSync(resolve(name), { throwIfNoEntry: false })?.isDirectory() === true ||
+    machineStores({ project: name }).length > 0
+  );
 }
 
 /** @param placeOf  returns the store or the transcript that contains a run */

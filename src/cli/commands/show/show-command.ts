@@ -1,5 +1,3 @@
-import { homedir } from 'node:os';
-
 import { encodeRecord } from '../../../core/records/decode-record.ts';
 import { followedText } from '../../../core/facts/followed-text.ts';
 import { sentenceText, type StorySentence } from '../../../core/facts/run-story.ts';
@@ -7,24 +5,31 @@ import type { RunView } from '../../../core/facts/run-view.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import { present } from '../../../core/base/json.ts';
 import { countOf } from '../../../core/base/number-text.ts';
-import { findSessions, sessionIdOf } from '../../../formats/find-sessions.ts';
 import { sessionFolder, findSources } from '../../../formats/find-sources.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { branchText, commitsText } from '../../../core/facts/run-work.ts';
 import { checkResult } from '../../../core/facts/run-verdict.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
-import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
+import { linesOf, listBlock, sectionOf, styled, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { MachineReader, openMachineStores } from '../../runs/machine-stores.ts';
 import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
 import { printable, printableCut, printableJson, outputLine } from '../../../core/base/printable.ts';
 import { inWords } from '../../../core/records/words.ts';
-import { timeText, shellWord } from '../../terminal/time-text.ts';
+import { timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText, Problems } from '../../runs/problems.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
 import { changedFiles, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
-import { numberedCount, numberedRun, type NumberedRun, runsOfSources, namedRun } from '../../runs/runs-from.ts';
+import {
+  numberedRun,
+  type NumberedRun,
+  numbersText,
+  runsOfSources,
+  namedRun,
+  sessionNamed,
+  viewCommandOf,
+} from '../../runs/runs-from.ts';
 import { factsJson } from '../../../core/facts/run-facts.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
@@ -35,8 +40,6 @@ import { withoutNumber } from '../../../core/facts/task-title.ts';
 const MAX_ADVICE = 20;
 
 const MAX_FILES = 6;
-
-const MIN_ID_CHARS = 4;
 
 export interface ShowOptions {
   readonly store?: string;
@@ -63,8 +66,13 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
   } catch (error) {
     const isMissing = error instanceof CoxswainError && error.code === 'input-io' && options.store === undefined;
     const session = isMissing ? await sessionNamed(idStart) : undefined;
-    if (session === undefined) throw error;
-    return showTranscriptRun(session, options, terminal);
+    if (session !== undefined) return showTranscriptRun(session, options, terminal);
+    if (!isMissing) throw error;
+    const id = printableCut(idStart, 100);
+    throw new CoxswainError(
+      'input-io',
+      `no session ${id}: neither a recorded run nor a session file of this machine has an id that begins so; coxswain --all lists the ids`,
+    );
   }
 }
 
@@ -104,20 +112,10 @@ async function showRecordedRun(idStart: string, options: ShowOptions, terminal: 
   }
 }
 
-async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
-  if (idStart.length < MIN_ID_CHARS) return undefined;
-  const hosts = await findSessions({ home: homedir(), env: process.env });
-  const found = hosts
-    .flatMap(({ sessions }) => sessions)
-    .flatMap(({ path }): readonly NumberedRun[] => {
-      const id = sessionIdOf(path);
-      return id.startsWith(idStart) ? [{ id, path, isStore: false }] : [];
-    });
-  return found.length === 1 ? found[0] : undefined;
-}
-
+/** Shows a run of a transcript. @throws CoxswainError `input-io` if the transcript no longer contains it */
 async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions, terminal: Terminal): Promise<number> {
-  const view = `coxswain view ${shellWord(path)} --run ${shellWord(id)}`;
+  const isSession = (await sessionNamed(id).catch(() => undefined))?.path === path;
+  const view = viewCommandOf({ id, path }, { call: undefined, isSession });
   if (options.call !== undefined) {
     throw invalidArgument(`--call takes a recorded run; open the call with: ${view} --call ${options.call}`);
   }
@@ -131,7 +129,7 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
       const more = [
         ...workLines(run, projectAt(await sessionFolder(path))),
         ...(run.lastMessage === undefined ? [] : [`“${printableCut(run.lastMessage, 300)}”`]),
-        view,
+        styled('code', view),
       ];
       await terminal.write(
         terminalText({ blocks: [listBlock([titleItem(run, more)]), ...patternBlocks(run)] }, terminal),
@@ -142,12 +140,7 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
   throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
 }
 
-function numbersText(): string {
-  const count = numberedCount();
-  if (count === 0) return 'run coxswain first';
-  return count === 1 ? 'it has the number 1 only' : `it has the numbers 1 to ${count}`;
-}
-
+/** What a run left: changed files, commits and its last checks. */
 function workLines(run: RunFacts, project: string | undefined): readonly string[] {
   const { checks, commits, pullRequest, uncommitted } = run;
   const changed = changedFiles({ filesChanged: run.filesChanged, ...present({ project }) });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { cacheRoot } from '../../../core/node/state-places.ts';
@@ -10,6 +11,7 @@ import { completeProjects } from '../../runs/complete-project.ts';
 import { machineStores, openMachineStores } from '../../runs/machine-stores.ts';
 import { requireStore, storeNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
+import { numberedRun, sessionNamed, type NumberedRun } from '../../runs/runs-from.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -26,8 +28,22 @@ export interface ViewOptions {
 
 const MAX_SESSIONS = 1_000;
 
-/** @param paths  default: the stores of this user's projects, and the sessions of this user's agent programs */
-export async function viewCommand(paths: readonly string[], options: ViewOptions, terminal: Terminal): Promise<number> {
+/**
+ * Runs `coxswain view`: serves runs as web pages to this machine only and opens them in a browser. Ends at Ctrl-C or SIGTERM.
+ *
+ * @param namedPaths  stores, files, folders or globs, or the number or the id of one run; default: the stores of this user's projects, and the sessions of this user's agent programs
+ * @returns the exit code
+ * @throws CoxswainError `invalid-argument`, and the errors of `startViewer`
+ */
+export async function viewCommand(
+  namedPaths: readonly string[],
+  namedOptions: ViewOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const [name] = namedPaths;
+  const found = namedPaths.length === 1 && name !== undefined ? await runNamed(name) : undefined;
+  const paths = found === undefined ? namedPaths : [found.path];
+  const options = found === undefined ? namedOptions : { run: found.id, ...namedOptions };
   if (paths.includes('-')) throw invalidArgument('standard input cannot be viewed: save it to a file first');
   const port = wholeOption('--port', options.port, [0, 65_535]);
   const selectPage = pageSelector(options);
@@ -60,6 +76,13 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   return 0;
 }
 
+/** Returns the run with this number in the last report, or this beginning of its id. A file of this name comes first. */
+async function runNamed(name: string): Promise<NumberedRun | undefined> {
+  if (!/^[\w-]+$/.test(name) || existsSync(name)) return undefined;
+  return numberedRun(name) ?? (await sessionNamed(name));
+}
+
+/** @throws CoxswainError as `requireStore`, if there is neither a store nor a session */
 async function machineSources(
   { project }: ViewOptions,
   terminal: Terminal,

@@ -36,7 +36,7 @@ import { importSource } from '../../../formats/import-source.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
-import { machineStores } from '../../runs/machine-stores.ts';
+import { isProjectNamed, machineStores } from '../../runs/machine-stores.ts';
 import { completeProjects } from '../../runs/complete-project.ts';
 import {
   BackgroundRecord,
@@ -163,7 +163,7 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
         if (followed.has(path)) continue;
         followed.add(path);
         const place = projectAt(await sessionFolder(path)) ?? dirname(path);
-        if (options.project !== undefined && basename(place) !== basename(options.project)) continue;
+        if (options.project !== undefined && !isProjectNamed(place, options.project)) continue;
         const runs = isOfLines(path)
           ? readRuns(followSource(path, { intervalMs, signal }), { source: path })
           : readChanges(path, parts);
