@@ -1,5 +1,6 @@
 import { html, type Html } from '../../formats/html/html.ts';
 import { pageText, section, table } from '../../formats/html/page.ts';
+import { present } from '../../core/base/json.ts';
 import type { Paint, Style } from '../terminal/terminal.ts';
 import { printable, printableCut } from '../../core/base/printable.ts';
 import {
@@ -7,6 +8,7 @@ import {
   isFacts,
   unstyled,
   spansOf,
+  styled,
   type Block,
   type Document,
   type Facts,
@@ -54,7 +56,7 @@ function blockLines(block: Block, form: TerminalForm): readonly string[] {
   const { paint } = form;
   switch (block.type) {
     case 'heading': {
-      const text = spansOf(block.text).map((span) => ({ style: 'strong' as const, ...span }));
+      const text = spansOf(block.text).map((span) => styled(span.style ?? 'strong', span.text));
       return wrapped(text, form.lineWidth).map((line) => painted(line, paint));
     }
     case 'facts':
@@ -115,19 +117,22 @@ function wrapped(text: Text, width = Infinity): readonly Text[] {
     if (style === 'code') add({ text: '  ' });
   };
   for (const { style, text: part } of spansOf(text)) {
-    const room = style === 'code' ? width - 1 : width;
-    for (let word of printable(part).split(/(?<= )(?! )/)) {
+    const [room, piece] = style === 'code' ? [width - 1, Infinity] : [width, width];
+    for (const word of printable(part).split(/(?<= )(?! )/)) {
       if (length > 0 && length + word.trimEnd().length > room) breakLine(style);
-      for (; style !== 'code' && word.length > width; word = word.slice(width)) {
-        add({ text: word.slice(0, width), ...(style === undefined ? {} : { style }) });
+      let left = word;
+      for (; left.length > piece; left = left.slice(piece)) {
+        add({ text: left.slice(0, piece), ...present({ style }) });
         breakLine(style);
       }
-      add({ text: word, ...(style === undefined ? {} : { style }) });
+      add({ text: left, ...present({ style }) });
     }
   }
-  return lines.map((spans) =>
-    spans.map((span, at) => (at === spans.length - 1 ? { ...span, text: span.text.trimEnd() } : span)),
-  );
+  for (const spans of lines) {
+    const last = spans.pop();
+    if (last !== undefined) spans.push({ ...last, text: last.text.trimEnd() });
+  }
+  return lines;
 }
 
 /** Joins facts into lines of at most `width` columns. */
@@ -155,7 +160,8 @@ function tableLines(
   const widths = Array.from({ length: columns }, (_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ''))));
   const isLeft = new Set([0, ...left]);
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
-  return cells.flatMap((row, index) => {
+  const lines: string[] = [];
+  for (const [index, row] of cells.entries()) {
     const isHead = head !== undefined && index === 0;
     const last = row.length === columns && isLeft.has(columns - 1) ? row.at(-1) : undefined;
     const [firstPart, ...more] = last === undefined ? [] : wrapped(last, lineWidth - before);
@@ -167,8 +173,10 @@ function tableLines(
       return at === row.length - 1 ? shown : shown + pad;
     });
     const text = line.join('  ').trimEnd();
-    return [isHead ? paint('dim', text) : text, ...more.map((part) => ' '.repeat(before) + painted(part, paint))];
-  });
+    lines.push(isHead ? paint('dim', text) : text);
+    for (const part of more) lines.push(' '.repeat(before) + painted(part, paint));
+  }
+  return lines;
 }
 
 function painted(text: Text, paint: Paint): string {
