@@ -114,7 +114,6 @@ export async function runProgram(argv: readonly string[], setup: ProgramSetup): 
 
 const NUMBER = /^\d{1,4}$/;
 
-/** Adds the command to arguments without one: options are those of `report`, and a number opens a run of the last report. */
 function expandedArgs(argv: readonly string[]): readonly string[] {
   const [first] = argv;
   if (first === undefined) return ['report'];

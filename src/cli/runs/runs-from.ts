@@ -155,7 +155,6 @@ function isAtRest(path: string): boolean {
   return modifiedAtMs !== undefined && systemClock.nowMs() - modifiedAtMs > AT_REST_MS;
 }
 
-/** A session without an end is reported for this time before the time span. */
 const MAX_HANG_MS = 7 * 24 * 3_600_000;
 
 /**
@@ -325,7 +324,6 @@ function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
   });
 }
 
-/** Minimum length of a part of an id that is searched among the session files. */
 const MIN_ID_CHARS = 4;
 
 /** Returns the session of an agent program whose file has this id, or an id that starts with it. @throws CoxswainError `invalid-argument` for several */
@@ -362,7 +360,6 @@ export function viewCommandOf(
   return `coxswain view ${shellWord(path)} --run ${shellWord(id)}${callOption}`;
 }
 
-/** Says which numbers the last report has. */
 export function numbersText(): string {
   const count = runsIn('lastReport').length;
   if (count === 0) return 'run coxswain first';

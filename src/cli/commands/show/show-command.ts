@@ -112,7 +112,6 @@ async function showRecordedRun(idStart: string, options: ShowOptions, terminal: 
   }
 }
 
-/** Shows a run of a transcript. @throws CoxswainError `input-io` if the transcript no longer contains it */
 async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions, terminal: Terminal): Promise<number> {
   const isSession = (await sessionNamed(id).catch(() => undefined))?.path === path;
   const view = viewCommandOf({ id, path }, { call: undefined, isSession });
@@ -140,7 +139,6 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
   throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
 }
 
-/** What a run left: changed files, commits and its last checks. */
 function workLines(run: RunFacts, project: string | undefined): readonly string[] {
   const { checks, commits, pullRequest, uncommitted } = run;
   const changed = changedFiles({ filesChanged: run.filesChanged, ...present({ project }) });
