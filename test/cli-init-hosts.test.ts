@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
+import { HOST_PLACES } from '../src/hosts/claude-code/host-places.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 import { testFolder } from './support/test-folder.ts';
 
@@ -92,6 +94,19 @@ test('what other hooks a host has come back byte for byte, and undo of one host 
   expect(existsSync(join(project, '.github'))).toBe(false);
   await cox('init', '--undo');
   expect(await readFile(settings, 'utf8')).toBe(before);
+});
+
+test('a call of Copilot CLI, which refuses calls whose hook fails, runs if the program of the hook is gone or is killed', () => {
+  const gone = { node: join(folder, 'node-20', 'node'), hookFile: '/opt/hook.cjs' };
+  const killed = { node: '/bin/sh', hookFile: join(folder, 'kill.sh') };
+  writeFileSync(killed.hookFile, 'kill -9 $$\n');
+  for (const program of [gone, killed]) {
+    const settings: unknown = JSON.parse(HOST_PLACES.copilot.edit('', program));
+    const { bash } = (settings as { readonly hooks: { readonly preToolUse: [{ readonly bash: string }] } }).hooks
+      .preToolUse[0];
+    const { status, stdout } = spawnSync('bash', ['-c', bash], { encoding: 'utf8' });
+    expect([status, stdout]).toEqual([0, '']);
+  }
 });
 
 test('without a host, init is about those that the user has, asks once, and without a terminal says the command', async () => {

@@ -403,6 +403,22 @@ test('a run whose program was killed has what the session file has, once a comma
   expect(await host.records()).toHaveLength(records.length);
 });
 
+test('what a host writes after its last event is recorded, and the run ends as its file says', async () => {
+  const host = new Host();
+  await host.prompt('Do it');
+  await host.turn([plain]);
+  await host.send('SessionEnd', { reason: 'other' });
+  await host.turn([failing, refusedEdit], { events: 'none' });
+  await host.stop('Done.', { event: false });
+  expect(await complete(host)).toEqual([SESSION]);
+  const [live, file] = await bothTruths(host);
+  expect(live).toEqual(file);
+  const records = await host.records();
+  expect(records.at(-1)?.payload).toMatchObject({ kind: 'run_ended', outcome: 'ended', reason: 'answered' });
+  await complete(host);
+  expect(await host.records()).toHaveLength(records.length);
+});
+
 test('a call that a command saw before it ended is recorded once', async () => {
   const host = new Host();
   await host.prompt('Do it');

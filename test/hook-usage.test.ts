@@ -235,3 +235,42 @@ test.each(Object.entries(HOSTS))('events of %s that waited in files record the s
   const late = viewOf(await sessionOf(host, { late: true }));
   expect(late.usage).toEqual(viewOf(await sessionOf(host)).usage);
 });
+
+test('tokens of answers that Copilot CLI wrote late are recorded, also of one whose call still runs at the next prompt', async () => {
+  const transcriptPath = join(testFolder(), SESSION, 'events.jsonl');
+  mkdirSync(dirname(transcriptPath));
+  let nowMs = START_MS;
+  const store = memoryStore();
+  const sessions = new ClaudeSessions({
+    store,
+    config: { steering: {}, deadlineFrom: 'session' },
+    projectFolder: '/',
+    redactor: NO_REDACTION,
+    clock: { nowMs: () => nowMs },
+    build: 'test',
+  });
+  const send = async (second: number, json: Json): Promise<void> => {
+    nowMs = START_MS + second * 1_000;
+    const { known: event } = known({ sessionId: SESSION, timestamp: nowMs, cwd: '/', transcriptPath, ...json });
+    await sessions.answer(event.input, SESSION, { hasBackgroundWork: false });
+  };
+  const call = (command: string): Json => ({ toolName: 'bash', toolArgs: { command } });
+  await send(0, { prompt: 'go' });
+  await send(2, call('ls'));
+  await send(3, { ...call('ls'), toolResult: { resultType: 'success', textResultForLlm: 'a.txt' } });
+  await send(5, call('sleep 60'));
+  const line = (type: string, at: number, data: Json): string => JSON.stringify({ type, timestamp: iso(at), data });
+  const answer = (at: number, toolCallId: string, command: string): readonly string[] => [
+    line('session.usage_record', at, { usage: { apiCallId: `a${at}`, inputTokens: 1_000 * at, outputTokens: 1 } }),
+    line('assistant.message', at, {
+      apiCallId: `a${at}`,
+      content: '',
+      toolRequests: [{ toolCallId, name: 'bash', arguments: { command } }],
+    }),
+  ];
+  const lines = [...answer(1, 'c1', 'ls'), ...answer(4, 'c2', 'sleep 60')];
+  writeFileSync(transcriptPath, `${lines.join('\n')}\n`);
+  await send(60, { prompt: 'go on' });
+  await send(61, { prompt: 'go on' });
+  expect(viewOf(await Array.fromAsync(store.readRun(SESSION))).usage.tokens).toBe(1_001 + 4_001);
+});

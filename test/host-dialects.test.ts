@@ -435,7 +435,7 @@ test('an event of a subagent of Codex has the file of the subagent, and never th
     ];
     writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const { input } = known({ ...base, transcript_path: path }).known;
-    return input.session?.(() => false).answers.map(({ text }) => text);
+    return input.session?.(() => false, true).answers.map(({ text }) => text);
   };
   expect(answersIn('agent-1')).toEqual(['Done.']);
   expect(answersIn('other')).toBeUndefined();

@@ -14,6 +14,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
+import { projectStoreFile } from '../../src/core/node/git-folder.ts';
+import { completeRuns, incompleteRuns } from '../../src/hosts/claude-code/complete-sessions.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { findSessions } from '../../src/formats/find-sessions.ts';
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
@@ -28,7 +31,10 @@ const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 const USAGE = { inputTokens: 1_200, outputTokens: 34 };
 const homes: string[] = [];
 
-afterAll(() => homes.forEach((home) => rmSync(home, { recursive: true, force: true })));
+afterAll(
+  () =>
+    process.env['KEEP_HOMES'] === undefined && homes.forEach((home) => rmSync(home, { recursive: true, force: true })),
+);
 
 const programOf = (host: HostName): string => {
   const { program, version } = HOST_DRIVERS[host];
@@ -134,6 +140,19 @@ class Home {
   }
 
   isHooked = true;
+
+  /** Reads the session files once more, as every command does some time after a fault. */
+  async complete(): Promise<void> {
+    const store = sqliteStore(projectStoreFile(this.project, { env: { HOME: this.folder } }));
+    const places = { home: this.folder, env: this.env, store };
+    try {
+      const { runs } = await store.listRuns();
+      const incomplete = await incompleteRuns(runs, { ...places, nowMs: Date.now() + 60_000 });
+      await completeRuns(incomplete, { store, projectFolder: this.project, env: this.env });
+    } finally {
+      await store.close();
+    }
+  }
 
   async imported(): Promise<ReturnType<typeof importedFacts>> {
     return importedFacts(await this.files());
@@ -257,6 +276,7 @@ for (const host of HOSTS) {
             const importedId = (id: string): string =>
               id.replace(...(host === 'codex' ? ([/^.*\//, ''] as const) : (['/', '/agent-'] as const)));
             await (typeof scene === 'object' ? SCENES[name as SceneName](home, scene) : SITUATIONS[name]?.(home));
+            if (name.includes('killed')) await home.complete();
             const imported = await home.imported();
             const facts = await liveFacts(home.project, home.folder);
             const live = Object.fromEntries(Object.entries(facts).map(([id, fact]) => [importedId(id), fact]));

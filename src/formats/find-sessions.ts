@@ -95,6 +95,23 @@ export function sessionFileOf(format: string, sessionId: string, places: Session
   return name === undefined ? undefined : resolve(cwd, name);
 }
 
+/** As `sessionFileOf`, for many sessions: lists the files of each program once. */
+export function sessionFinder(places: SessionPlaces): (format: string, sessionId: string) => string | undefined {
+  const filesOf = new Map<string, readonly string[]>();
+  return (format, sessionId) => {
+    const host = SESSION_HOSTS.find((one) => one.format === format);
+    const pattern = host?.session?.('*', places.env) ?? '';
+    // One file for all sessions.
+    if (host === undefined || !pattern.includes('/')) return sessionFileOf(format, sessionId, places);
+    const cwd = host.folder(places);
+    const files = filesOf.get(format) ?? globSync(pattern, { cwd });
+    filesOf.set(format, files);
+    const mark = sessionId.slice(0, 8);
+    const name = files.find((file) => file.includes(mark) && isSessionFile(format, sessionId, file));
+    return name === undefined ? undefined : resolve(cwd, name);
+  };
+}
+
 export function agentFileOf(format: string, sessionFile: string, agentId: string): string {
   return SESSION_HOSTS.find((one) => one.format === format)?.agent?.(sessionFile, agentId) ?? sessionFile;
 }

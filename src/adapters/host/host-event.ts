@@ -61,10 +61,17 @@ export interface SessionPart {
   readonly costUsd?: number;
   /** How the session ends if nothing follows. Absent if the file does not say it. */
   readonly ending?: RunEnding;
+  /** True if the file says that the program has ended. */
+  readonly hasEnded?: true;
 }
 
-/** Reads the end of a session file. @param isKnown  returns true for an answer that the run has recorded */
-export type SessionReader = (isKnown: (answer: SessionAnswer) => boolean) => SessionPart;
+/**
+ * Reads the end of a session file.
+ *
+ * @param isKnown  returns true for an answer that the run has recorded
+ * @param waits  true to wait until the host has written what came before the event; see `SessionFile.writtenUntilMs`
+ */
+export type SessionReader = (isKnown: (answer: SessionAnswer) => boolean, waits: boolean) => SessionPart;
 
 /** The session and thread of an event. */
 interface HostEventPlace {

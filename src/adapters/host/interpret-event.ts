@@ -95,6 +95,7 @@ export interface UnreadSession {
   /** See `SessionPart`. */
   readonly costUsd?: number;
   readonly ending?: RunEnding;
+  readonly hasEnded?: true;
 }
 
 /**
@@ -113,8 +114,10 @@ export function interpretEvent(
     costUsd,
     current,
     ending: knownEnding,
+    hasEnded,
     past,
   }: UnreadSession = thread.unread?.(event) ?? { past: [] };
+  const wasEnded = run.isEnded;
   const missedEvents = takePast(past, event, thread);
   const sayText = (advice: readonly AdviceHandle[]): string | undefined => {
     if (stopAt(event, run) === undefined) return thread.say([...missedEvents, ...advice], event.name);
@@ -144,6 +147,8 @@ export function interpretEvent(
       return undefined;
     }
     case 'seen':
+      if ((wasEnded || hasEnded === true) && !run.isEnded)
+        thread.end({ ...(knownEnding ?? { outcome: 'ended' }), ...present({ costUsd }) });
       return undefined;
     case 'compacted':
       resumeIfEnded(run, 'compaction');

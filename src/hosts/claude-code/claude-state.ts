@@ -170,5 +170,5 @@ function withLateInput(state: ClaudeState, id: string): ClaudeState {
 }
 
 function closedState(state: ClaudeState): ClaudeState {
-  return { ...state, turnOpen: false, openCalls: [], closedCalls: [], endedInTurn: false };
+  return { ...state, turnOpen: false, openCalls: [], endedInTurn: false };
 }

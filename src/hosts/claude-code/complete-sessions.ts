@@ -4,7 +4,7 @@ import { systemClock } from '../../core/base/clock.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { logFault, type HookFault } from '../../core/node/fault-log.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
-import { agentFileOf, sessionFileOf, type SessionPlaces } from '../../formats/find-sessions.ts';
+import { agentFileOf, sessionFinder, type SessionPlaces } from '../../formats/find-sessions.ts';
 import { importerOf } from '../dialects/dialects.ts';
 import { readSession, type SessionFile } from '../dialects/session-file.ts';
 import { loadConfigSync } from '../config/load-config.ts';
@@ -15,14 +15,17 @@ const QUIET_MS = 30_000;
 /** Older runs are not completed. */
 export const RECENT_MS: number = 7 * 24 * 3_600_000;
 
-/** An open run whose session file has changed since its last record, and not in the last 30 seconds. */
+/** A run whose session file has changed since its last record, and not in the last 30 seconds. */
 export interface IncompleteRun {
   readonly runId: string;
   readonly file: SessionFile;
   readonly changedAtMs: number;
 }
 
-/** Finds open runs of hosts whose session file has more than the run. Cost: one record and some `stat` calls per open run. */
+/**
+ * Finds runs of hosts whose session file may have more than the run. A host may write the end of its file after its last event, so
+ * ended runs count too. Cost: a list of the session files, and one record and some `stat` calls per run.
+ */
 export async function incompleteRuns(
   runs: readonly RunSummary[],
   {
@@ -32,13 +35,13 @@ export async function incompleteRuns(
   }: SessionPlaces & { readonly nowMs: number; readonly store: Pick<TrajectoryStore, 'readRun'> },
 ): Promise<readonly IncompleteRun[]> {
   const found: IncompleteRun[] = [];
-  for (const { format, lastAtMs, outcome, problem, runId } of runs) {
-    if (outcome !== undefined || format !== undefined || problem !== undefined || lastAtMs <= nowMs - RECENT_MS)
-      continue;
+  const fileOf = sessionFinder(places);
+  for (const { format, lastAtMs, problem, runId } of runs) {
+    if (format !== undefined || problem !== undefined || lastAtMs <= nowMs - RECENT_MS) continue;
     const [sessionId = '', agentId] = runId.split('/');
     const host = await hostOf(runId, store);
     const importer = importerOf(host);
-    const main = sessionFileOf(host, sessionId, places);
+    const main = fileOf(host, sessionId);
     if (importer === undefined || main === undefined) continue;
     const path = agentId === undefined ? main : agentFileOf(host, main, agentId);
     const file: SessionFile = { path, importer, sessionId, agentId };

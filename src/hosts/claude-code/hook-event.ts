@@ -92,7 +92,10 @@ function withSession(
     writtenUntilMs: numberOrUndefined(writtenUntilMs),
     hasOtherCalls: json['names_differ'] === true,
   };
-  return { ...input, session: (isKnown) => readSession(file, isKnown) };
+  return {
+    ...input,
+    session: (isKnown, waits) => readSession(waits ? file : { ...file, writtenUntilMs: undefined }, isKnown),
+  };
 }
 
 /** Hosts whose events do not name the file. */

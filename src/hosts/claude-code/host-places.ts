@@ -70,9 +70,11 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
         ? join(own('copilot', scope), 'hooks', 'coxswain.json')
         : join(scope.projectFolder, '.github', 'hooks', 'coxswain.json'),
     edit(before, { node, hookFile }) {
+      // Copilot CLI refuses a call whose hook fails, for example after an update of Node to another folder.
+      const bash = `${hookCommand(node, hookFile)} || : ${HOOK_MARK}`;
       const entry = (event: string): readonly [string, object] => [
         event,
-        { type: 'command', bash: hookCommand(node, hookFile), timeoutSec: timeoutOf(event) },
+        { type: 'command', bash, timeoutSec: timeoutOf(event) },
       ];
       return addHooks(
         before.trim() === '' ? '{\n  "version": 1\n}\n' : before,

@@ -101,7 +101,9 @@ export class RecordedThread implements HostThread {
     if (event.session === undefined || isEarly) return { past: [] };
     const { lastUsageAtMs = -1 } = this.#state;
     const { untilMs = Infinity } = this.#options;
-    const part = event.session(({ atMs }) => atMs <= lastUsageAtMs);
+    // A call while another one is open may be of the same answer, or of one that the host has not yet written.
+    const waits = event.kind !== 'call_issued' || this.#state.openCalls.length > 0;
+    const part = event.session(({ atMs }) => atMs <= lastUsageAtMs, waits);
     const answers = this.#identified(part.answers, untilMs);
     this.#hasFile = answers.length > 0;
     const at = this.#currentIn(answers, event);
@@ -122,15 +124,17 @@ export class RecordedThread implements HostThread {
       ({ calls, hasNewUsage, isWhole }, index) =>
         (calls.length > 0 || hasNewUsage) &&
         // The host may still write the last answer.
-        (isOver || index < answers.length - 1 || (isWhole && calls.every(({ ended }) => ended !== undefined))),
+        (isOver ||
+          index < answers.length - 1 ||
+          (isWhole && calls.every((call) => call.ended !== undefined || this.#lookUp(call) === 'open'))),
     );
     const own = event.kind === 'call_ended' ? this.#ownCall(answers[at ?? -1], event.call) : undefined;
     const found = at === undefined ? undefined : unread[at];
     // The event says how its own call ended.
     const current = found && { ...found, calls: found.calls.filter(({ id }) => id !== own?.id) };
-    const { costUsd, ending } = part;
+    const { costUsd, ending, hasEnded } = part;
     this.#answerCalls = at === undefined ? undefined : answers[at]?.calls;
-    return { past, ...present({ current, costUsd, ending, call: this.#callIn(answers[at ?? -1], event) }) };
+    return { past, ...present({ current, costUsd, ending, hasEnded, call: this.#callIn(answers[at ?? -1], event) }) };
   }
 
   recordAnswer({ atMs, calls, compaction, hasNewUsage, isTurnKnown, modelId, text, usage }: UnreadAnswer): void {

@@ -44,9 +44,9 @@ export const copilotDialect: HookDialect = {
       ...(isEnd ? { tool_response: result ?? '' } : {}),
       ...(exitCode !== 0 || (type !== undefined && type !== 'success') ? { is_error: true } : {}),
       ...(type === 'rejected' || type === 'denied' ? { outcome: 'refused' } : {}),
-      // Copilot CLI writes its file while the hook runs.
       ...(name === 'Stop' && ofAgent !== undefined ? { hook_event_name: 'SubagentStop' } : {}),
-      ...(name === 'Stop' ? { written_until_ms: Date.parse(String(timestamp)) } : {}),
+      // Copilot CLI writes its file while the hook runs.
+      ...(LAGS.has(name) ? { written_until_ms: Date.parse(String(timestamp)) } : {}),
     };
   },
   toAnswer(answer, input) {
@@ -56,6 +56,9 @@ export const copilotDialect: HookDialect = {
     return output === undefined ? answer : { ...answer, additionalContext: output.additionalContext };
   },
 };
+
+/** Events for which everything before them in the file matters. */
+const LAGS: ReadonlySet<unknown> = new Set(['PreToolUse', 'Stop', 'SessionEnd']);
 
 /** The session and the subagent of an event, in which a subagent has a session of its own. */
 function agentOf({ agentId, agentType, parentAgentId }: HookPayload): HookPayload | undefined {

@@ -86,6 +86,13 @@ test('the answer of Copilot CLI is read once its file has reached the event, whi
   expect(answers.at(-1)?.text).toBe('All done.');
 });
 
+test('only the file of Copilot CLI says that the program has ended', () => {
+  const said = line('assistant.message', 1, { messageId: 'a', content: 'All done.' });
+  const ended = (...entries: readonly object[]) => partOf(written(said, ...entries), copilotImporter).hasEnded;
+  expect([ended(), ended(line('session.shutdown', 2, { shutdownType: 'routine' }))]).toEqual([undefined, true]);
+  expect(partOf(written(called, result, answered)).hasEnded).toBeUndefined();
+});
+
 test('the total of a fork, which includes its original, is no cost of its own, also where only the end is read', () => {
   const cost = { type: 'cost-state', sessionId: 's1', totalCostUSD: 1.25 };
   const long = entry('user', { content: [{ type: 'tool_result', tool_use_id: 'b', content: 'x'.repeat(30_000) }] });

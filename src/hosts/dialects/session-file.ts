@@ -106,13 +106,17 @@ function partIn(items: Iterable<ImportItem>, { agentId, hasOtherCalls, importer,
   const answers = new Answers(importer.format);
   for (const item of items) if (item.type === 'record' && isRun(item.runKey)) answers.take(item.payload, item.atMs);
   const { costUsd } = answers;
+  const hasEnded = WITH_END.has(importer.format) && answers.ending !== undefined ? (true as const) : undefined;
   const ending = answers.ending ?? answers.supposedEnding;
   const named = (answer: SessionAnswer): SessionAnswer => {
     const calls = hasOtherCalls === true ? [] : answer.calls;
     return { ...answer, calls, ...present({ modelId: answer.modelId ?? modelId }) };
   };
-  return { answers: answers.list.map(named), ...present({ costUsd, ending }) };
+  return { answers: answers.list.map(named), ...present({ costUsd, ending, hasEnded }) };
 }
+
+/** Programs whose file says that the program has ended. */
+const WITH_END: ReadonlySet<FormatName> = new Set(['copilot']);
 
 /** Programs without an event at a compaction. */
 const WITHOUT_COMPACTIONS: ReadonlySet<FormatName> = new Set(['copilot', 'gemini']);
