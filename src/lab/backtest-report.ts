@@ -85,7 +85,6 @@ export interface PartReport {
   readonly groups: readonly GroupReport[];
 }
 
-/** The runs of one source, agent and model in one part. */
 export interface GroupReport {
   readonly name: string;
   readonly runs: number;

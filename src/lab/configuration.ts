@@ -14,14 +14,10 @@ import { readResult } from '../core/steering/read-result.ts';
 import { createRedactor, NO_REDACTION, type RedactionOptions, type Redactor } from '../core/redact/redactor.ts';
 import type { SteeringOptions } from '../core/steering/steering-options.ts';
 
-/** A configuration as plain data, which can be sent to worker threads. */
 export interface ConfigurationSpec {
   /** Path of a configuration file. Without it and without `projectFolder`, `standardSteering()` applies. */
   readonly file?: string;
-  /**
-   * A folder to use instead of a file. The configuration is the one that a live run in this folder would use, with the same rules of
-   * trust.
-   */
+  /** A folder instead of a file: the configuration of a live run in it, with the same rules of trust. */
   readonly projectFolder?: string;
   readonly set?: { readonly field: string; readonly value: number };
 }
@@ -33,7 +29,6 @@ export interface Configuration {
   readonly options: SteeringOptions;
   readonly deadline?: TimeSpan;
   readonly budget?: Budget;
-  /** Model prices in addition to the built-in ones. */
   readonly prices?: ModelPrices;
   /** The redaction that live runs use. Default: the built-in rules. */
   readonly redaction?: RedactionOptions | false;
@@ -47,10 +42,8 @@ export interface Configuration {
 }
 
 /**
- * Resolves a steering object in memory.
- *
- * @throws CoxswainError "invalid-argument" for a limit outside its range or invalid redaction options
- * @throws CoxswainError "invalid-definition" for an invalid redaction rule
+ * @throws CoxswainError "invalid-argument" for a limit outside its range or invalid redaction options;
+ * "invalid-definition" for an invalid redaction rule
  */
 export function configurationOf(
   steering: SteeringOptions,
@@ -67,10 +60,8 @@ export function configurationOf(
 }
 
 /**
- * Builds a configuration. Without a file or folder it reads nothing from disk. With one, the user's own configuration also applies, with
- * lower precedence, as in a live run.
- *
- * @throws CoxswainError "invalid-argument" if the file has a problem or the field cannot be set to that value
+ * Without a file or folder it reads nothing from disk. With one, the user's own configuration also applies. @throws
+ * CoxswainError "invalid-argument" if the file has a problem or the field cannot be set to that value
  */
 export async function makeConfiguration({ file, projectFolder, set }: ConfigurationSpec): Promise<Configuration> {
   const loadedConfig =

@@ -138,7 +138,6 @@ export interface EffectRow {
   } | null;
   /** Number of calls within which a pattern should clear. The requested number, or else the one that the experiment declared. */
   readonly within: number;
-  /** True if records are missing. */
   readonly gap: boolean;
   readonly ended: boolean;
   /** Null if the run records no outcome. */
@@ -154,10 +153,7 @@ export interface AdvisedUnit {
   readonly kind: string | null;
   /** True if the agent was stuck. */
   readonly stuck: boolean;
-  /**
-   * Number of calls from the advice until the pattern cleared. If the agent was stuck, until every overlapping pattern cleared. Absent if
-   * the pattern did not clear.
-   */
+  /** Until the pattern cleared, or for a stuck agent every overlapping one. Absent if it did not clear. */
   readonly callsToLeave?: number;
   /** True if the unit was assigned to the withheld arm, whether or not the advice would have arrived. */
   readonly withheld: boolean;
@@ -178,7 +174,6 @@ interface Unit {
   callsToLeave?: number;
 }
 
-/** Maximum number of open patterns that are tracked. */
 const MAX_OPEN = 256;
 
 /** Folds the records of one run into its row. Records must arrive in `seq` order, starting with the first. */

@@ -17,14 +17,12 @@ export function copiesNote(repeatedRuns: number): readonly string[] {
 /** The numbers of calls after a warning at which a stop is measured. */
 export const STOP_AFTER: readonly number[] = [0, 1, 2, 3, 5, 10];
 
-/** Duration, tokens and cost of a run up to some moment. A value is null if the run does not record it. */
 export interface RunUse {
   readonly ms: number | null;
   readonly tokens: number | null;
   readonly costUsd: number | null;
 }
 
-/** The first warning of a kind and level in a run. Plain JSON. */
 export interface StopPoint {
   /** The pattern's kind, or null for the first warning of any kind. */
   readonly kind: string | null;
@@ -83,7 +81,6 @@ export interface Split {
   readonly share: number;
 }
 
-/** Name of the part with the remaining runs. */
 const REST = 'test';
 
 /** Parses a split such as `dev=0.7`. @throws CoxswainError "invalid-argument" */
@@ -101,10 +98,8 @@ export function partNames(split: Split | undefined): readonly string[] {
 }
 
 /**
- * Returns the part of a task. All runs of a task are in the same part, so a threshold is never tested on a task that was used to choose
- * it. The part comes from a hash, so adding runs does not move other runs.
- *
- * @param task  fingerprint of the task, or the run's id if there is no task
+ * All runs of a task (its fingerprint, or the run's id) are in one part, so a threshold is never tested on a task that
+ * chose it. A hash decides, so adding runs does not move others.
  */
 export function partOf(task: string, split: Split | undefined): string {
   if (split === undefined) return 'all';

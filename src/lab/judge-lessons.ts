@@ -2,7 +2,6 @@ import { LessonBook, sessionsOf, type LessonRun, type LessonSession } from '../c
 import type { SavedReport, ShareReport } from './backtest-report.ts';
 import { ratioOf, shareOf } from './statistics.ts';
 
-/** A call that lessons expected to fail, and that worked. Plain JSON. */
 export interface WrongWarning {
   readonly project: string;
   readonly runId: string;
@@ -11,7 +10,6 @@ export interface WrongWarning {
   readonly keys: readonly string[];
 }
 
-/** The figures of one project. Plain JSON. */
 export interface ProjectLessons {
   readonly project: string;
   readonly sessions: number;
@@ -27,7 +25,6 @@ export interface ProjectLessons {
   readonly met: number;
 }
 
-/** The figures of several projects. Plain JSON. */
 export interface LessonFigures {
   readonly precision: ShareReport;
   readonly sameCause: ShareReport;

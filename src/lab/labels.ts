@@ -26,9 +26,7 @@ const COLUMNS = ['id', 'target', 'split', 'note'] as const;
 type Column = (typeof COLUMNS)[number];
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Maximum number of problems listed in one message. The message only counts the rest. */
 const MAX_NAMED = 3;
-/** Maximum length of an excerpt of the file in a message. */
 const MAX_SHOWN = 80;
 
 /**
@@ -122,7 +120,6 @@ interface CsvRow {
   readonly fields: readonly string[];
 }
 
-/** The rows of a CSV text, and the problem that stopped parsing, if any. */
 interface ParsedCsv {
   readonly rows: readonly CsvRow[];
   /** Why parsing stopped: an unclosed quote, or text after a closing quote. `rows` contains the rows before it. */
@@ -130,10 +127,8 @@ interface ParsedCsv {
 }
 
 /**
- * Parses CSV text (RFC 4180, with any line endings). Fields are separated by commas. Quoted fields may contain commas, line breaks and
- * doubled quotes. The parser skips a byte order mark and blank lines. It is short enough that a dependency is not worthwhile.
- *
- * Cost: one pass.
+ * RFC 4180 with any line endings. Quoted fields may contain commas, line breaks and doubled quotes. Skips a byte order
+ * mark and blank lines. Short enough that a dependency is not worthwhile.
  */
 function parseCsv(text: string): ParsedCsv {
   const rows: CsvRow[] = [];

@@ -46,14 +46,11 @@ const TUNED_CLUSTERS = 300;
 const RHO_SQUARED = (-2 * Math.log(ALPHA) + Math.log(-2 * Math.log(ALPHA) + 1)) / TUNED_CLUSTERS;
 
 /**
- * Returns the difference between units with delivered and with withheld advice. The estimate is a least-squares fit with a constant per
- * stratum. The variance treats each cluster as one observation (K.-Y. Liang and S. L. Zeger, Biometrika 73, 1986). Both intervals add one
- * good and one bad unit to each arm, so that shares of 0 and 1 still have a width (A. Agresti and B. Caffo, The American Statistician 54,
- * 2000). The interval for any number of looks is the asymptotic confidence sequence of I. Waudby-Smith and others, "Time-uniform central
- * limit theory and asymptotic confidence sequences", Annals of Statistics 52, 2024.
- *
- * @returns undefined if no stratum has both arms
- * Cost: O(units).
+ * A least-squares fit with a constant per stratum; each cluster is one observation (K.-Y. Liang and S. L. Zeger,
+ * Biometrika 73, 1986). Both intervals add one good and one bad unit to each arm (A. Agresti and B. Caffo, The American
+ * Statistician 54, 2000). For any number of looks: the asymptotic confidence sequence of I. Waudby-Smith and others,
+ * "Time-uniform central limit theory and asymptotic confidence sequences", Annals of Statistics 52, 2024. Undefined if
+ * no stratum has both arms. Cost: O(units).
  */
 export function differenceOf(units: readonly TrialUnit[]): Difference | undefined {
   const fitted = fit(units);
@@ -77,12 +74,7 @@ export function differenceOf(units: readonly TrialUnit[]): Difference | undefine
   };
 }
 
-/**
- * Returns the number of clusters needed to detect a difference of this size with a probability of 80 %. It uses the interval for any
- * number of looks.
- *
- * @param variance  variance per cluster
- */
+/** For a probability of 80 %, by the interval for any number of looks. @param variance  per cluster */
 export function clustersFor(difference: number, variance: number): number {
   const hasPower = (clusters: number): boolean =>
     (alwaysFactor(clusters) + Z_POWER) * Math.sqrt(variance / clusters) <= difference;
@@ -172,11 +164,7 @@ const USUAL_SHARE = 0.5;
 /** Number of standard errors beyond which arms count as uneven. By chance this happens once in 1,000 times. */
 const UNEVEN = 3.29;
 
-/**
- * Compares the arms for each kind of pattern, and for each provider without a pattern.
- *
- * Cost: O(n log n) in the number of units. The order of the rows does not matter.
- */
+/** Cost: O(n log n) in the number of units. The order of the rows does not matter. */
 export function measureEffect({ paths, rows, within, worthwhile }: EffectInput): EffectReport {
   const sorted = [...rows].sort((left, right) => order(left.id, right.id));
   const roots = rootsOf(sorted);
@@ -347,7 +335,6 @@ function isBalanced(cases: readonly Case[]): boolean {
   return Math.abs(over) <= UNEVEN * Math.sqrt(variance);
 }
 
-/** Outcomes after advice, and the figure to compute from them. */
 interface Followed extends AdviceOutcome {
   readonly callsToLeave?: number;
   readonly within: number;
@@ -409,7 +396,6 @@ function notesOf(drawn: boolean): readonly string[] {
   ];
 }
 
-/** Returns the root run of each run. A run whose parent is missing is a root. */
 function rootsOf(rows: readonly EffectRow[]): ReadonlyMap<string, string> {
   const parents = new Map(rows.map(({ id, parent }) => [id, parent]));
   return new Map(

@@ -20,9 +20,7 @@ const MAX_EXAMPLES = 3;
 
 export interface ExampleRun {
   readonly id: string;
-  /** The path from which the run was read. */
   readonly source: string;
-  /** Null if unknown. */
   readonly positive: boolean | null;
 }
 
@@ -32,11 +30,8 @@ interface Ranked {
 }
 
 /**
- * Selects examples of a signal's first firings, grouped by the outcome of their runs. It selects the runs with the smallest id hashes.
- * The examples are therefore spread over the whole input and are the same every time.
- *
- * @param first  for each run with a firing: its index in `runs`, and the call of its first firing
- * Cost: one hash per run with a firing.
+ * The runs with the smallest id hashes: spread over the input and the same every time. @param first  for each run with
+ * a firing: its index in `runs`, and the call
  */
 export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<number, number>): ExamplesReport {
   const examples = { negative: [] as Ranked[], positive: [] as Ranked[], unlabelled: [] as Ranked[] };
@@ -64,7 +59,6 @@ function keepSmallest(list: Ranked[], one: Ranked): void {
   if (list.length > MAX_EXAMPLES) list.pop();
 }
 
-/** Compares by rank, then by input order. */
 function isBefore(left: Ranked, right: Ranked): boolean {
   return left.rank < right.rank || (left.rank === right.rank && left.index < right.index);
 }
@@ -194,21 +188,16 @@ function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun
   };
 }
 
-/** A run that an early stop could have ended. */
 export interface StoppableRun {
   readonly calls: number;
-  /** Duration, tokens and cost of the whole run. */
   readonly use: RunUse;
-  /** True if the run failed, false if it succeeded, null if unknown. */
   readonly positive: boolean | null;
   readonly stops: readonly StopPoint[];
 }
 
 /**
- * Computes the savings of stopping each run some calls after its first stuck warning. It also counts the successful runs that this stop
- * would end. The figures are exact, because a stopped run equals the recorded one until the stop.
- *
- * Cost: O(runs × kinds).
+ * Also counts the successful runs that the stop would end. Exact, because a stopped run equals the recorded one until
+ * the stop. Cost: O(runs × kinds).
  */
 export function measureStops(runs: readonly StoppableRun[]): StopEarlyReport {
   const names = new Map<string, Pick<StopPolicyReport, 'kind' | 'level'>>();
@@ -279,7 +268,6 @@ interface RunTruth {
   readonly split?: string;
 }
 
-/** Looks up the expected result of runs, and tracks which labels were used. */
 export interface TruthSource {
   readonly kind: 'outcomes' | 'labels';
   readonly of: (row: RunRow) => RunTruth;
@@ -297,8 +285,8 @@ export function truthOfOutcomes(): TruthSource {
 }
 
 /**
- * A run is positive if the run or any of its calls is labelled `stuck`. It is negative if all its labels are `ok`. Labels `skip` have no
- * effect, and recorded outcomes are ignored. The id of a label is the run's id, with `@CALL` appended for a single call.
+ * Positive if the run or any of its calls (`RUN@CALL`) is labelled `stuck`, negative if all labels are `ok`. `skip` has
+ * no effect, and recorded outcomes are ignored.
  */
 export function truthOfLabels(labels: readonly Label[]): TruthSource {
   const byId = new Map<string, Label[]>();

@@ -24,11 +24,8 @@ interface ReplayedRun {
 }
 
 /**
- * Replays one run under every configuration at the same time, and collects the firings.
- *
- * A run steered by coxswain is evaluated at its host's decision points, with the host's data. Under a configuration other than its own,
- * recorded deliveries and acknowledgements are skipped. Any other run is evaluated after each call and before each turn (see
- * `SteeringReplay`).
+ * A run steered by coxswain is evaluated at its host's decision points; under another configuration, recorded
+ * deliveries and acknowledgements are skipped. Any other run is evaluated after each call and before each turn.
  */
 export class RunReplay {
   readonly #id: string;
@@ -149,7 +146,6 @@ export class RunReplay {
   }
 }
 
-/** Returns the kind from an identity of the form `KIND:KEY`. */
 function kindOf(identity: string | undefined): string | null {
   if (identity === undefined) return null;
   const end = identity.indexOf(':');
@@ -187,11 +183,8 @@ type OpenReplay = Pick<RunReplay, 'fold' | 'row'>;
 const MAX_RECORDS = 10_000;
 
 /**
- * Returns a function that starts the replay of a run under all configurations.
- *
- * For a sweep of a detector's option, most runs need only one replay. During the replay of the first configuration, the detectors of all
- * configurations receive each step. If a detector returns the same output as the first one, its configuration shares the first result.
- * Otherwise the run is replayed under that configuration when it ends.
+ * For a sweep of a detector's option, the detectors of all configurations receive each step of the first replay. If one
+ * returns another output than the first, the run is replayed under its configuration when it ends.
  */
 function replaysOf(configurations: readonly Configuration[], keys: FiringKeys): (id: string) => OpenReplay {
   const watch: Watch = { differing: new Set() };
@@ -325,9 +318,8 @@ const MAX_OPEN = 1000;
 const MAX_PROBLEMS = 20;
 
 /**
- * Replays every run of a shard. Read errors become problems in the result, and reading continues.
- *
- * Memory: the importers' buffers, the state of at most 1,000 open runs (in a sweep also their records), and a row per run.
+ * Read errors become problems. Memory: the importers' buffers, at most 1,000 open runs (in a sweep also their records),
+ * a row per run.
  */
 export async function replayShard(shard: Shard, configurations: readonly Configuration[]): Promise<ShardResult> {
   const replay = new ShardReplay(shard, configurations);

@@ -361,13 +361,11 @@ function chanceNotes(part: PartReport | undefined, { configurations }: ReportSet
   });
 }
 
-/** The result of a shard and the path of its source. */
 interface ReadShard {
   readonly path: string;
   readonly result: ShardResult;
 }
 
-/** A run and the path of its source. */
 interface JoinedRow extends RunRow {
   readonly source: string;
   /** Source, agent and model. The source is the file, or the folder of files with one run each. */
@@ -421,9 +419,8 @@ export interface RunShardsOptions {
 }
 
 /**
- * Replays shards, optionally on several threads. A thread takes its next shard when it has finished the previous one.
- *
- * @throws CoxswainError "input-io" if a thread stops unexpectedly
+ * A thread takes its next shard when it has finished one. @throws CoxswainError "input-io" if a thread stops
+ * unexpectedly
  */
 async function runShards(shards: readonly Shard[], options: RunShardsOptions): Promise<void> {
   const { configurations, specs, take, onDone, workers: threads } = options;

@@ -19,12 +19,7 @@ export type OnReadProblem = (problem: {
   readonly message: string;
 }) => void;
 
-/**
- * Yields every record of every run at these paths: stores, files, folders, globs and `-`.
- *
- * @param ids  counts the runs with the id of an earlier run; such a run gets a suffix
- * @throws CoxswainError with the errors of opening and listing a store
- */
+/** @param ids  counts the runs with the id of an earlier run; such a run gets a suffix */
 export async function* runItems(
   paths: readonly string[],
   onProblem: OnReadProblem,

@@ -1,15 +1,11 @@
 import type { DecisionPoint } from '../core/records/spoken-advice.ts';
 import type { RunUse, StopPoint } from './judge-gates.ts';
 
-/** A signal that fired: advice, or a flagged pattern. */
 export type FiringKey =
   | { readonly by: 'provider'; readonly name: string; readonly pattern: string | null; readonly point: DecisionPoint }
   | { readonly by: 'pattern'; readonly name: string };
 
-/**
- * The result for one run, as plain JSON. It is small because all rows are kept in memory: 476 bytes with the standard steering on 9,403
- * SQL runs.
- */
+/** Small because all rows are kept in memory: 476 bytes with the standard steering on 9,403 SQL runs. */
 export interface RunRow {
   readonly id: string;
   /** Fingerprint of the task's text. Empty without a task. */
@@ -28,9 +24,7 @@ export interface RunRow {
   readonly unanswered: readonly string[];
   /** For each configuration: pairs of an index in `ShardResult.keys` and a 0-based call, in firing order. */
   readonly fired: readonly (readonly number[])[];
-  /** Duration, tokens and cost of the whole run. */
   readonly use: RunUse;
-  /** For each configuration: the first stuck warnings. */
   readonly stops: readonly (readonly StopPoint[])[];
 }
 
@@ -42,14 +36,12 @@ export interface ShardProblem {
   readonly message: string;
 }
 
-/** The result of a shard. Plain JSON. */
 export interface ShardResult {
   readonly keys: readonly FiringKey[];
   readonly rows: readonly RunRow[];
   readonly problems: readonly ShardProblem[];
 }
 
-/** Assigns an index to each distinct key. */
 export class FiringKeys {
   readonly #numbers = new Map<string, number>();
   readonly #keys: FiringKey[] = [];

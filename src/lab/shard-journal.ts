@@ -25,20 +25,15 @@ function changedAtMs(path: string): number {
   return path === '-' ? 0 : (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 }
 
-/**
- * Stores the finished shards in a file of JSON lines: a header line, then one line per shard. Opening the file truncates an incomplete
- * last line.
- */
+/** JSON lines: a header, then one line per shard. Opening the file truncates an incomplete last line. */
 export class ShardJournal {
   readonly #path: string;
   /** Results of earlier sessions, keyed by shard number. */
   readonly done: ReadonlyMap<number, ShardResult>;
 
   /**
-   * Opens or creates the file.
-   *
-   * @throws CoxswainError "invalid-argument" if the file belongs to another input or configuration, or is not a journal; "input-io" if it
-   * cannot be read or written
+   * @throws CoxswainError "invalid-argument" if the file belongs to another input or configuration, or is not a
+   * journal; "input-io"
    */
   constructor(path: string, key: string) {
     this.#path = path;

@@ -38,9 +38,8 @@ interface JobOutput {
 }
 
 /**
- * Distributes the shards of one backtest through a pg-boss queue, to any number of machines with the same input. Each machine takes
- * unclaimed shards, and each receives all results. If a machine disappears, another one takes its shard. Results are kept for seven days,
- * so an interrupted backtest can resume.
+ * Each machine with the same input takes unclaimed shards and receives all results. If one disappears, another takes
+ * its shard. Results are kept for seven days, so an interrupted backtest can resume.
  */
 export class ShardQueue {
   readonly #boss: Boss;
@@ -66,13 +65,8 @@ export class ShardQueue {
   }
 
   /**
-   * Opens or creates the queue of a backtest.
-   *
-   * @param key       identifies the input and the configurations
-   * @param shards    number of shards
-   * @param onResult  receives each result once, from any machine
-   * @throws CoxswainError "invalid-argument" if the address is not a database or the package `pg-boss` is missing; "store-io" if the
-   * database fails
+   * @param onResult  receives each result once, from any machine @throws CoxswainError "invalid-argument" if the
+   * address is not a database or the package `pg-boss` is missing; "store-io" if the database fails
    */
   static async open(
     address: string,
@@ -111,10 +105,8 @@ export class ShardQueue {
   }
 
   /**
-   * Returns the number of the next shard. It waits while other machines work on the last shards.
-   *
-   * @returns undefined once every result has arrived
-   * @throws CoxswainError "input-io" for a shard that failed on every machine
+   * Waits while other machines work on the last shards. @returns undefined once every result has arrived @throws
+   * CoxswainError "input-io" for a shard that failed on every machine
    */
   async take(): Promise<number | undefined> {
     for (;;) {
@@ -129,7 +121,6 @@ export class ShardQueue {
     }
   }
 
-  /** Completes a shard. Calling it again gives the same result. */
   async done(number: number, result: ShardResult): Promise<void> {
     const id = jobId(this.#key, number);
     this.#activeJobs.delete(id);

@@ -10,9 +10,8 @@ export function rounded(value: number): number {
 }
 
 /**
- * Returns a share with its 95 % score interval (E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
- * Journal of the American Statistical Association 22, 1927). The interval is also valid for few runs and for shares near 0 and 1, where
- * the usual interval has no width.
+ * 95 % score interval (E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
+ * the American Statistical Association 22, 1927). Also valid for few runs and for shares near 0 and 1.
  */
 export function shareOf(hits: number, of: number): ShareReport {
   if (of === 0) return { hits, of, share: null, low: null, high: null };
@@ -27,8 +26,8 @@ export function shareOf(hits: number, of: number): ShareReport {
 }
 
 /**
- * Returns the sum of the parts divided by the sum of the wholes, with a 95 % interval. The interval treats each run as one cluster and
- * uses the linearised variance of a ratio (W. G. Cochran, "Sampling Techniques", 1977, section 6.3).
+ * Each run is one cluster; 95 % by the linearised variance of a ratio (W. G. Cochran, "Sampling Techniques", 1977,
+ * section 6.3).
  */
 export function ratioOf(runs: readonly { readonly part: number; readonly whole: number }[]): SavedReport {
   const savedTotal = runs.reduce((sum, { part }) => sum + part, 0);
@@ -66,7 +65,6 @@ function quantile(sorted: readonly number[], share: number): number | null {
   return rounded(lowerValue + (upperValue - lowerValue) * (place - Math.floor(place)));
 }
 
-/** A labelled run, for the comparison at the same call. */
 export interface RunAtRisk {
   readonly positive: boolean;
   readonly calls: number;
@@ -77,11 +75,9 @@ export interface RunAtRisk {
 }
 
 /**
- * Returns the `RateRatioReport` of a signal. The ratio is the pooled ratio of N. Mantel and W. Haenszel (Journal of the National Cancer
- * Institute 22, 1959) with one stratum per group and call. The variance of its logarithm is by S. Greenland and J. M. Robins ("Estimation of a
- * common effect parameter from sparse follow-up data", Biometrics 41, 1985). It stays valid for many strata with few events.
- *
- * Cost: O(n log n) in the number of runs.
+ * The pooled ratio of N. Mantel and W. Haenszel (Journal of the National Cancer Institute 22, 1959) with one stratum
+ * per group and call. The variance of its logarithm, valid for many strata with few events: S. Greenland and J. M.
+ * Robins ("Estimation of a common effect parameter from sparse follow-up data", Biometrics 41, 1985).
  */
 export function rateRatioOf(runs: readonly RunAtRisk[]): RateRatioReport {
   const sums: PairSums = { higherPairs: 0, lowerPairs: 0, variance: 0, positiveEvents: 0, negativeEvents: 0 };

@@ -16,17 +16,14 @@ export interface SizedRun {
 }
 
 export interface GcLimits {
-  /** Unix milliseconds. */
   readonly nowMs: number;
   /** Deletes trees whose last activity is at least this many milliseconds ago; default: no limit. */
   readonly olderThanMs?: number;
   /** Maximum of `bytes` after the deletion; default: no limit. */
   readonly maxBytes?: number;
-  /** Size of the whole store in bytes. */
   readonly bytes: number;
 }
 
-/** A root run and its descendants, which are deleted together. */
 export interface PlannedTree {
   /** The runs, children before their parents, so that an interrupted deletion leaves no orphans. */
   readonly runs: readonly SizedRun[];
@@ -37,17 +34,9 @@ export interface PlannedTree {
 }
 
 /**
- * Chooses the runs to delete. Pure.
- *
- * Trees are chosen by their last activity, oldest first. All trees that are too old are chosen, then more trees until the
- * rest is within `maxBytes`. A tree is never chosen if it has an open run that was active within `OPEN_RUN_PROTECTED_MS`.
- * It is also never chosen if it has a damaged run, because `recover` may save more of that run than is listed. A tree
- * without times is never too old, and is the first to be deleted for size.
- *
- * @param runs  all runs of the store, in any order
- * @returns the trees in order of deletion
- *
- * Cost: a sort of the runs.
+ * Oldest last activity first: all trees that are too old, then more until the rest is within `maxBytes`. Never a tree
+ * with an open run that was active within `OPEN_RUN_PROTECTED_MS`, or with a damaged run, of which `recover` may save
+ * more. A tree without times is never too old, and is the first to be deleted for size.
  */
 export function planGc(runs: readonly SizedRun[], limits: GcLimits): readonly PlannedTree[] {
   const { nowMs, olderThanMs = Infinity, maxBytes = Infinity } = limits;
@@ -71,7 +60,6 @@ function isProtected({ outcome, lastAtMs, problem }: RunSummary, nowMs: number):
   return problem !== undefined || (outcome === undefined && nowMs - lastAtMs < OPEN_RUN_PROTECTED_MS);
 }
 
-/** Returns all trees, the least recently active first. The result does not depend on the order of `runs`. */
 function groupTrees(runs: readonly SizedRun[]): readonly Tree[] {
   const sortedRuns = runs.toSorted((a, b) => (a.summary.runId < b.summary.runId ? -1 : 1));
   const byId = new Map(sortedRuns.map((run) => [run.summary.runId, run]));
@@ -213,7 +201,6 @@ async function allRuns(store: CollectableStore): Promise<readonly SizedRun[]> {
   return runs;
 }
 
-/** Returns true if a run of the tree was written since it was listed. */
 async function hasChanged(store: CollectableStore, tree: PlannedTree): Promise<boolean> {
   for (const { summary } of tree.runs) {
     const currentSummary = await store.findRun(summary.runId);

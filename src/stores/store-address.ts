@@ -5,7 +5,6 @@ import { errcodeOf } from '../core/store/store-error.ts';
 export type StoreKind = 'sqlite' | 'postgres' | 'memory';
 
 type StoreAddress =
-  /** A SQLite file. */
   | { readonly kind: 'path'; readonly path: string }
   /** `url` is for the client packages. It contains the password, but not `schema`. */
   | { readonly kind: 'postgres'; readonly url: string; readonly schema?: string }
@@ -16,10 +15,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]+:\/\//i;
 const SECRET_PARAMETER = /([?&](?:password|sslpassword|passfile|sslkey)=)[^&#]*/gi;
 
 /**
- * Parses a store address: a path (also as `sqlite:PATH`), `postgres://…` or `postgresql://…` (with `?schema=NAME` for a schema
- * other than `coxswain`), or `memory:`.
- *
- * @throws CoxswainError `invalid-argument` for another scheme
+ * A path (also `sqlite:PATH`), `postgres[ql]://…` (`?schema=NAME`, default `coxswain`), or `memory:`. @throws
+ * CoxswainError `invalid-argument` for another scheme
  */
 export function parseStoreAddress(text: string): StoreAddress {
   if (text === 'memory:') return { kind: 'memory' };
@@ -36,7 +33,6 @@ export function parseStoreAddress(text: string): StoreAddress {
   throw invalidArgument(`${scheme}://… is not a store address; give a path, postgres://USER@HOST/DATABASE or memory:`);
 }
 
-/** The path of the file or folder of a store; undefined for a database and for memory. */
 export function storePath(address: string): string | undefined {
   const parsed = parseStoreAddress(address);
   return 'path' in parsed ? parsed.path : undefined;
@@ -66,11 +62,7 @@ export async function pauseForLock(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.random() < 0.5 ? 1 : 2));
 }
 
-/**
- * Repeats `work` while SQLite is busy.
- *
- * @throws what `work` throws: any other error immediately, "busy" after `timeoutMs`
- */
+/** @throws what `work` throws: any other error immediately, "busy" after `timeoutMs` */
 export async function whileBusy<Result>(work: () => Result, timeoutMs: number): Promise<Result> {
   const startMs = performance.now();
   for (;;) {

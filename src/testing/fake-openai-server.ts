@@ -16,7 +16,6 @@ const FINISH_REASONS: Readonly<Record<ModelFinish, string>> = {
   length: 'length',
 };
 
-/** Formats a turn as a response of OpenAI's chat completions. @param id  unique on this server */
 function chatAnswer(request: JsonObject, turn: CompleteTurn, id: number): FakeModelAnswer {
   const futureFields = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
   const base = { id: `chatcmpl-fake-${id}`, created: 1_700_000_000, model: request['model'] ?? null, ...futureFields };
@@ -117,7 +116,6 @@ function errorBody(status: number, message: string): JsonObject {
   return { error: { message, type: ERROR_TYPES[status] ?? 'server_error', param: null, code: null } };
 }
 
-/** Formats a turn as a response of OpenAI's Responses. @param id  unique on this server */
 function responsesAnswer(request: JsonObject, turn: CompleteTurn, id: number): FakeModelAnswer {
   const output = outputOf(turn, id);
   const response = responseOf(request, turn, { id, output });

@@ -82,7 +82,6 @@ export function mapModelCalls(script: ModelScript | ModelFunction, map: (call: M
   };
 }
 
-/** Splits a text into up to three chunks of similar length, as in a stream. Does not split characters. */
 export function pieces(text: string): readonly string[] {
   const characters = Array.from(text);
   const size = Math.max(1, Math.ceil(characters.length / 3));
@@ -91,7 +90,6 @@ export function pieces(text: string): readonly string[] {
   return parts;
 }
 
-/** A turn with all defaults filled in. */
 export interface CompleteTurn {
   readonly text: string | undefined;
   readonly calls: readonly Required<ModelCall>[];
@@ -155,19 +153,16 @@ export interface ModelProtocol {
   /** Returns the response to a request that does not call the model, such as a list of models; undefined for other requests. */
   readonly fixed: (request: CapturedRequest) => { readonly status: number; readonly body: JsonObject } | undefined;
   readonly isMain: (body: JsonObject) => boolean;
-  /** The text of the response to a request that is not a main request. */
   readonly sideText: string;
   /** @param id  unique on this server */
   readonly answer: (request: CapturedRequest, turn: CompleteTurn, id: number) => FakeModelAnswer;
   readonly fault: (status: number, message: string) => JsonObject;
 }
 
-/** A complete response body, or the serialised events of a stream. */
 export type FakeModelAnswer =
   | { readonly kind: 'json'; readonly body: JsonObject }
   | { readonly kind: 'stream'; readonly events: readonly string[] };
 
-/** Starts a server on a free port of 127.0.0.1. */
 export async function startFakeModelServer(
   protocol: ModelProtocol,
   options: FakeModelServerOptions,

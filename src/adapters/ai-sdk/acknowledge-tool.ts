@@ -29,11 +29,7 @@ export interface AcknowledgeTool {
   readonly execute: (answer: AdviceAnswer) => string;
 }
 
-/**
- * Creates the tool. Its result tells the model that the answer was recorded, or why it was not.
- *
- * @param run  returns the run that the answer belongs to
- */
+/** The result tells the model that the answer was recorded, or why it was not. */
 export function acknowledgeTool(run: () => Run): AcknowledgeTool {
   const { description, inputSchema } = acknowledgeToolDefinition;
   const jsonSchema = (): Record<string, unknown> => structuredClone({ ...inputSchema });

@@ -12,25 +12,19 @@ import { assistantMessage, brokenMessage, requestPrepared, systemTextOf, unanswe
 import { withAnswer, withMessage } from './to-output.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 
-/** The content of a request that no earlier request contained. */
 interface News {
   readonly messages: readonly AgentMessage[];
-  /** True if the user has written a message, which gives the agent a task. */
   readonly isTask: boolean;
 }
 
-/**
- * Finds new content in requests. Each request repeats the whole conversation, so the instructions and messages of the last
- * request are kept for comparison.
- */
+/** Each request repeats the whole conversation, so the last one's instructions and messages are kept for comparison. */
 export class PromptNews {
   #system = '';
   #unansweredText = '';
 
   /**
-   * Returns the new content of a request.
-   *
-   * @param isFresh  true if the last request has its final answer; any user message is then new, even if its text is the same
+   * @param isFresh  true if the last request has its final answer; any user message is then new, even with the same
+   * text
    */
   take(prompt: readonly PromptMessage[], isFresh: boolean): News {
     const system = systemTextOf(prompt);
@@ -55,7 +49,6 @@ export interface LoopOptions {
 
 export interface PreparedRequest {
   readonly request: ModelRequest;
-  /** The same request without the guidance message. */
   readonly plain: ModelRequest;
   readonly advice: PlacedAdvice | undefined;
   readonly modelId: string;
@@ -63,10 +56,7 @@ export interface PreparedRequest {
 
 type Phase = 'idle' | 'waiting' | 'answered' | 'failed' | 'aborted';
 
-/**
- * Observes one agent loop at its model and tools. Reports requests, answers and results to the run, and adds the run's advice
- * to the next request. The SDK makes one request at a time.
- */
+/** Reports requests, answers and results to the run, and adds advice to the next request. One request at a time. */
 export class AgentLoop {
   readonly calls: CallBook;
   readonly #run: Run;
@@ -95,7 +85,6 @@ export class AgentLoop {
     return this.#run;
   }
 
-  /** Reads and prepares a request. Undefined if its shape is unknown; the request is then sent unchanged. */
   prepare(options: unknown, modelId: string): PreparedRequest | undefined {
     const request = modelRequestOf(options);
     if (request === undefined) {
@@ -110,21 +99,15 @@ export class AgentLoop {
     return this.#guard('preparing a request', () => this.#completeRequest(asItIs, isRetry), asItIs);
   }
 
-  /** Called when the model has begun to answer. The advice in the request counts as delivered. */
   opened({ advice }: PreparedRequest): void {
     this.#next.arrived(advice);
   }
 
-  /** Called when part of the answer text arrives. */
   heardDelta(delta: string): void {
     this.#run.emit({ type: 'message_update', delta });
   }
 
-  /**
-   * Called when an answer is complete.
-   *
-   * @returns the next request if this answer is discarded, because guidance forces another turn
-   */
+  /** @returns the next request if this answer is discarded, because guidance forces another turn */
   answered(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     this.#record(prepared, answer);
     return answer.calls.length > 0 || answer.finishReason !== 'stop' ? undefined : this.#lastWord(prepared, answer);
@@ -151,18 +134,13 @@ export class AgentLoop {
     this.#next.wait(this.#run.advise('pre_tool_execution', { pendingToolCalls }));
   }
 
-  /** Called when the repeated request failed. The earlier answer is used. */
   gaveUp(retried: PreparedRequest, error: unknown): void {
     this.#next.lost(retried.advice, 'the request failed');
     this.#phase = 'answered';
     this.#run.reportFault('asking again', error);
   }
 
-  /**
-   * Called when a request failed, or its answer broke off.
-   *
-   * @param answer the part that arrived
-   */
+  /** @param answer the part that arrived */
   failed(prepared: PreparedRequest, error: unknown, answer?: GeneratedAnswer): void {
     const isAborted = this.isAborted(error);
     this.#phase = isAborted ? 'aborted' : 'failed';
@@ -177,7 +155,6 @@ export class AgentLoop {
     return isAbort(error) || this.#signal?.aborted === true;
   }
 
-  /** Called when the API rejected the request with the guidance message and accepted it without. */
   refusesGuidance({ advice }: PreparedRequest, error: unknown): void {
     this.#next.refused(advice);
     this.#run.reportFault('a message with guidance', error);
@@ -188,7 +165,6 @@ export class AgentLoop {
     return this.#options.forceTurn && !this.#hasForced;
   }
 
-  /** Reports unknown content, once per type. */
   unrecognised(subject: string, type: string): void {
     const key = `${subject} ${type}`;
     if (this.#unrecognisedTypes.has(key)) return;
@@ -197,11 +173,7 @@ export class AgentLoop {
     this.#run.emit({ type: 'unrecognised', original });
   }
 
-  /**
-   * Called when the run is about to end.
-   *
-   * @returns how the run ended, if known
-   */
+  /** @returns how the run ended, if known */
   closing(): string | undefined {
     const phase = this.#phase;
     const isCutOff = phase === 'waiting' || (phase === 'answered' && this.#asksForTools);
@@ -241,7 +213,6 @@ export class AgentLoop {
     return { ...prepared, request, plain: plainRequest, advice };
   }
 
-  /** Called when the agent is about to stop. Guidance forces another turn at this point, if the host enabled that. */
   #lastWord(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const handles = this.#run.advise('pre_response');
     if (this.#hasForced || !this.#options.forceTurn) {

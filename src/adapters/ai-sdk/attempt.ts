@@ -8,25 +8,18 @@ import { addModelUsage } from './to-output.ts';
 export interface ModelWatch {
   readonly loop: AgentLoop;
   readonly guard: Guard;
-  /** Resolves when the recorder can accept records. The wait is bounded. */
   readonly ready: () => Promise<unknown>;
 }
 
 export type AskModel = (request: unknown) => PromiseLike<unknown>;
 
-/** One model request for an answer. The SDK receives the answer of the last attempt. */
 export interface Attempt {
   readonly prepared: PreparedRequest;
   /** Usage of the answer before a forced turn, in the SDK's format. That answer is used if the turn fails. */
   readonly discarded?: { readonly usage: unknown };
 }
 
-/**
- * Makes the first attempt. If the API rejects the guidance message, the request is repeated without it, because coxswain must
- * not make the agent fail.
- *
- * @throws the errors of the model, after they were reported
- */
+/** A request whose guidance message the API rejects is repeated without it: coxswain must not make the agent fail. */
 export async function askFirst(
   prepared: PreparedRequest,
   ask: AskModel,
@@ -58,11 +51,7 @@ export async function askFirst(
   }
 }
 
-/**
- * Handles a complete answer.
- *
- * @returns the next attempt if the answer is discarded
- */
+/** @returns the next attempt if the answer is discarded */
 export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: ModelWatch): Attempt | undefined {
   const answer = readModelAnswer(result);
   if (answer === undefined) {
@@ -73,18 +62,13 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
   return next === undefined ? undefined : { prepared: next, discarded: { usage: membersOf(result)['usage'] } };
 }
 
-/**
- * Handles the failure of a later attempt.
- *
- * @returns true if the previous answer is used instead
- */
+/** @returns true if the previous answer is used instead */
 export function standsIn({ prepared, discarded }: Attempt, error: unknown, { loop, guard }: ModelWatch): boolean {
   const canStandIn = discarded !== undefined && !loop.isAborted(error);
   guard('asking again', () => (canStandIn ? loop.gaveUp(prepared, error) : loop.failed(prepared, error)));
   return canStandIn;
 }
 
-/** Adds the usage of the discarded answer. */
 export function withUsage(result: unknown, { discarded }: Attempt): unknown {
   if (discarded === undefined || !isJsonObject(result)) return result;
   return { ...result, usage: addModelUsage(discarded.usage, result['usage']) };

@@ -30,8 +30,8 @@ interface BookedCall {
 const { channel = '' } = aiSdkCapabilities.post_tool_result;
 
 /**
- * The calls of a run. They are shared by the model that requests them, the tools that run them, and the request with their
- * results. Only the calls of the last turn and calls with advice are kept.
+ * Shared by the model that requests calls, the tools that run them, and the request with their results. Only the calls
+ * of the last turn and calls with advice are kept.
  */
 export class CallBook {
   readonly #run: Run;
@@ -44,17 +44,14 @@ export class CallBook {
     this.#maxChars = maxChars;
   }
 
-  /** Called when the model has requested calls. */
   ask(calls: readonly AnsweredCall[]): void {
     for (const { id, name, args } of calls) this.#openCall(id, name, args);
   }
 
-  /** Returns true if the call is still kept. */
   has(id: string): boolean {
     return this.#calls.has(id);
   }
 
-  /** Returns the recorded id of the latest call with this SDK id. */
   recordedId(id: string): string {
     return this.#calls.get(id)?.recordedId ?? id;
   }
@@ -66,14 +63,12 @@ export class CallBook {
     this.#startCall(call, args);
   }
 
-  /** Called when a call yields a preliminary result. */
   update(id: string, partial: unknown): void {
     const call = this.#calls.get(id);
     if (call === undefined) return;
     this.#run.emit({ type: 'tool_execution_update', toolCallId: call.recordedId, toolName: call.name, partial });
   }
 
-  /** Called when a call has a result. Requests advice on the result. */
   end(id: string, result: unknown, isError: boolean, outcome?: CallOutcome): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.state === 'ended') return;
@@ -107,10 +102,7 @@ export class CallBook {
     return this.#outputChange(call)(output) ?? output;
   }
 
-  /**
-   * Ends the calls that our tools did not run but whose results are in a request. Such calls were refused, denied, or run by
-   * the host.
-   */
+  /** Calls that our tools did not run but whose results are in a request: refused, denied, or run by the host. */
   endAnswered(prompt: readonly PromptMessage[]): void {
     for (const { id, output } of resultsIn(prompt)) {
       if (this.#calls.get(id)?.state !== 'requested') continue;

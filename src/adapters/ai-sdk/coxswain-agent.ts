@@ -15,9 +15,7 @@ import { watchTools } from './watch-tools.ts';
 import { invalidArgument } from '../../core/base/error.ts';
 import { watchStream } from './watch-stream.ts';
 
-/** One call of `generateText` or `streamText`. */
 class SdkLoop {
-  /** The name that the user gave the call in telemetry. Empty for a call without a name. */
   readonly functionId: string;
   readonly #onEnd: (() => void)[] = [];
   #isOver = false;
@@ -47,14 +45,13 @@ const sdkLoops = new Map<string, SdkLoop>();
 let isListening = false;
 
 /**
- * Returns the innermost SDK loop around the current code. The loop comes from the diagnostics channel `ai:telemetry` of ai 7.
- * Undefined outside of loops, in ai 6, with `telemetry: { isEnabled: false }`, and if the channel does not exist.
+ * From the diagnostics channel `ai:telemetry` of ai 7. Undefined outside of loops, in ai 6, with `telemetry: {
+ * isEnabled: false }`, and without the channel.
  */
 function sdkLoop(): SdkLoop | undefined {
   return storage.getStore()?.loop;
 }
 
-/** Starts tracking loops for `sdkLoop`. Runs once per process. */
 function listenToSdkLoops(): void {
   if (isListening) return;
   isListening = true;
@@ -85,16 +82,14 @@ function callIdOf({ event }: Readonly<Record<string, unknown>>): string {
   return isJsonObject(event) ? textField(event, 'callId') : '';
 }
 
-/** The agent loops of one run: the main loop and concurrent loops. */
 interface Loops {
   readonly own: AgentLoop;
-  /** Active agent loops by the SDK's loop object. */
   readonly open: Map<SdkLoop, AgentLoop>;
 }
 
 /**
- * Assigns events to agent loops and their runs. A run has one loop at a time. A concurrent loop gets a child run, which ends
- * when the SDK reports the end of the loop. Consecutive loops share the run.
+ * A run has one loop at a time: a concurrent one gets a child run, which ends when the SDK reports the end of the loop.
+ * Consecutive loops share the run.
  */
 class RunLoops {
   readonly #newLoop: (run: Run) => AgentLoop;
@@ -104,7 +99,6 @@ class RunLoops {
     this.#newLoop = newLoop;
   }
 
-  /** Returns the loop of a run that calls a model now. */
   asking(run: Run): AgentLoop {
     const { open, own } = this.of(run);
     const sdk = sdkLoop();
@@ -118,7 +112,6 @@ class RunLoops {
     return loop;
   }
 
-  /** Returns the loop of a run that calls a tool now, or shows the tool's result to the model. */
   calling(run: Run, callId: string): AgentLoop {
     const { open, own } = this.of(run);
     const sdk = sdkLoop();
@@ -233,10 +226,7 @@ export function coxswainAgent(source: RunSource, options: CoxswainAgentOptions =
   };
 }
 
-/**
- * Wraps the functions in the settings that may change the model and tools of a step or call. The models and tools that they
- * return are watched.
- */
+/** The models and tools that these functions return for a step or call are watched too. */
 function watchedSettings(settings: AgentSettings, watch: Pick<CoxswainAgent, 'model' | 'tools'>): object {
   const functions = ['prepareStep', 'prepareCall'].flatMap((name): readonly [string, unknown][] => {
     const value: unknown = Reflect.get(settings, name);
@@ -258,12 +248,7 @@ function watchedSettings(settings: AgentSettings, watch: Pick<CoxswainAgent, 'mo
   return Object.fromEntries(functions);
 }
 
-/**
- * Returns the model that the SDK resolves for a name such as `openai/gpt-5`. It comes from the user's default provider, or
- * else from the gateway of the installed package `ai`.
- *
- * @throws CoxswainError "invalid-argument" if neither provides the model
- */
+/** From the user's default provider, else the gateway of the package `ai`. @throws CoxswainError "invalid-argument" */
 function modelNamed(name: string): LanguageModelShape {
   const provider: unknown = Reflect.get(globalThis, 'AI_SDK_DEFAULT_PROVIDER') ?? gatewayModule();
   const model: unknown = isProvider(provider) ? provider.languageModel(name) : undefined;
@@ -273,7 +258,6 @@ function modelNamed(name: string): LanguageModelShape {
   throw invalidArgument(message);
 }
 
-/** Loads the gateway of `ai`. It is loaded only for a model given by name; otherwise no SDK is imported. */
 function gatewayModule(): unknown {
   try {
     const { createRequire } = process.getBuiltinModule('node:module');
@@ -290,11 +274,7 @@ function isProvider(value: unknown): value is { languageModel(name: string): unk
   return 'languageModel' in value && typeof value.languageModel === 'function';
 }
 
-/**
- * Creates a watched model of the same specification. Requests and answers of the model are reported.
- *
- * @param watchOf  returns the watch of the run that makes the current call
- */
+/** The watched model has the same specification. @param watchOf  the watch of the run that makes the current call */
 function watchModel<Model extends LanguageModelShape>(model: Model, watchOf: () => ModelWatch): Model {
   // The SDK made the request for this model, so the model accepts it.
   const generate: AskModel = (request) => model.doGenerate(request as never);

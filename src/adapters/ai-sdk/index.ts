@@ -1,4 +1,3 @@
-/** Public entry `coxswain/ai-sdk`. */
 export type { AcknowledgeTool, AnswerSchema } from './acknowledge-tool.ts';
 export type { RunSource } from '../host/adapter-options.ts';
 export { aiSdkCapabilities } from './capabilities.ts';

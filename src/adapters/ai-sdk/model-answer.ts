@@ -8,13 +8,11 @@ export interface GeneratedAnswer {
   readonly text: string;
   readonly calls: readonly AnsweredCall[];
   readonly providerCalls: readonly AnsweredCall[];
-  /** Results of calls that the provider ran. */
   readonly providerResults: readonly ProviderResult[];
   /** The SDK's unified finish reason, such as `stop`, `length` or `tool-calls`. Absent if unknown. */
   readonly finishReason?: string;
   readonly modelId?: string;
   readonly usage?: Usage;
-  /** Types of parts that coxswain does not know. */
   readonly unknownTypes: readonly string[];
 }
 

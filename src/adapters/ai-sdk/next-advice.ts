@@ -7,7 +7,6 @@ const { channel = '' } = aiSdkCapabilities.pre_tool_selection;
 export class NextAdvice {
   readonly #maxChars: number;
   #waitingAdvice: readonly AdviceHandle[] = [];
-  /** Advice in the last request. The model has not answered that request yet. */
   #sentAdvice: PlacedAdvice | undefined;
   #isRefused = false;
 
@@ -19,11 +18,7 @@ export class NextAdvice {
     this.#waitingAdvice = [...this.#waitingAdvice, ...handles];
   }
 
-  /**
-   * Returns the queued and new advice for a request.
-   *
-   * @param isRetry  true if the last request is retried; the retry contains the same advice
-   */
+  /** @param isRetry  true if the last request is retried; the retry contains the same advice */
   take(isRetry: boolean, takeNews: () => readonly AdviceHandle[]): PlacedAdvice | undefined {
     if (isRetry && this.#sentAdvice !== undefined) return this.#sentAdvice;
     this.#sentAdvice?.undelivered('the request was not answered');
@@ -40,16 +35,12 @@ export class NextAdvice {
     return this.#sentAdvice;
   }
 
-  /** Called when the model has begun to answer. */
   arrived(advice: PlacedAdvice | undefined): void {
     advice?.delivered(channel);
     this.#sentAdvice = undefined;
   }
 
-  /**
-   * Called when the request failed and may be retried with the same advice. This includes advice that already arrived with a
-   * truncated answer.
-   */
+  /** The advice may be sent again with a retry, also if it already arrived with a truncated answer. */
   failed(advice: PlacedAdvice | undefined): void {
     this.#sentAdvice = advice;
   }

@@ -4,7 +4,6 @@ import type { Usage } from '../../core/records/agent-message.ts';
 import type { AnsweredCall, GeneratedAnswer, ProviderResult } from './model-answer.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
-/** Known types of answer parts. For other types the answer lists only the type. */
 const KNOWN_PARTS: ReadonlySet<string> = new Set([
   'text',
   'reasoning',
@@ -17,7 +16,6 @@ const KNOWN_PARTS: ReadonlySet<string> = new Set([
   'tool-approval-request',
 ]);
 
-/** Reads a model's result in the format of `doGenerate`. Undefined if the value is not an answer. */
 export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   if (!isJsonObject(result) || !Array.isArray(result['content'])) return undefined;
   const parts = objectsIn(result['content']);
@@ -55,10 +53,7 @@ export function readArgs(input: unknown): Json {
   }
 }
 
-/**
- * Reads the token counts of an answer. Specifications v3 and v4 have totals with details. Specification v2 has plain numbers.
- * Cached tokens are part of the input in all of them.
- */
+/** Specifications v3 and v4 have totals with details, v2 plain numbers. Cached tokens are part of the input in all. */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const input = isJsonObject(value['inputTokens']) ? value['inputTokens'] : { total: value['inputTokens'] };

@@ -25,12 +25,10 @@ export interface RecordingTelemetry {
   }): PromiseLike<Result>;
 }
 
-/** One agent loop of the SDK: a call of `generateText` or `streamText`. */
 interface RecordedLoop {
   readonly run: Run;
   readonly loop: AgentLoop;
   prepared: PreparedRequest | undefined;
-  /** Resolves when all earlier events are recorded. Events are recorded in order. */
   done: Promise<void>;
 }
 

@@ -1,7 +1,6 @@
 /**
- * `node --import coxswain/ai-sdk/register app.js` records the agent loops of an app built on ai 7 without changes to the app.
- * Each call of `generateText` or `streamText` is a run. Loops within tools are child runs. No advice is given.
- * `COXSWAIN_STORE` is the address of the store; default: the project's store in the user's data folder.
+ * `node --import coxswain/ai-sdk/register app.js` records the agent loops of an app on ai 7 without changes to it; no
+ * advice is given. `COXSWAIN_STORE` is the store's address; default: the project's store.
  */
 import { projectStoreFile } from '../../core/node/git-folder.ts';
 import { messageOf } from '../../core/base/error.ts';

@@ -9,10 +9,8 @@ export interface LanguageModelShape {
   doStream(options: never): PromiseLike<unknown>;
 }
 
-/** An SDK object whose fields are not validated. */
 export type SdkFields = Readonly<Record<string, unknown>>;
 
-/** A request from the SDK to a model. Only `prompt` is required. */
 export type ModelRequest = SdkFields & { readonly prompt: readonly PromptMessage[] };
 
 export interface PromptMessage {
@@ -21,7 +19,6 @@ export interface PromptMessage {
   readonly content: unknown;
 }
 
-/** Returns the request if its shape is known. */
 export function modelRequestOf(options: unknown): ModelRequest | undefined {
   if (!isJsonObject(options)) return undefined;
   const { prompt } = options;
@@ -33,13 +30,11 @@ function isPromptMessage(value: unknown): value is PromptMessage {
   return isJsonObject(value) && typeof value['role'] === 'string' && 'content' in value;
 }
 
-/** Returns the field if it is a string, otherwise `''`. */
 export function textField(fields: SdkFields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns the request's abort signal, if it has one. */
 export function abortSignalOf(request: ModelRequest): { readonly aborted: boolean } | undefined {
   const signal = request['abortSignal'];
   if (typeof signal !== 'object' || signal === null || !('aborted' in signal)) return undefined;
@@ -51,7 +46,6 @@ export function abortSignalOf(request: ModelRequest): { readonly aborted: boolea
   };
 }
 
-/** Returns true for the error of an aborted request. The user or a timeout of the SDK may have aborted it. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && ['AbortError', 'TimeoutError', 'ResponseAborted'].includes(error.name);
 }

@@ -3,11 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RecordingTelemetry } from './record-telemetry.ts';
 
 /**
- * Creates telemetry whose implementation is loaded by the first event. Until it is loaded, events wait in order, each with its async
- * context, which decides the run of an event.
- *
- * @param load  called once; if it rejects, nothing is recorded and tools run as usual
- * @param onFault  called with the error of `load`, and with an error in handling a waiting event
+ * Events wait in order, each with its async context, which decides its run. If `load` rejects, nothing is recorded and
+ * tools run as usual.
  */
 export function telemetryOnDemand(
   load: () => Promise<RecordingTelemetry>,

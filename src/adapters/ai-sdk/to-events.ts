@@ -10,16 +10,10 @@ import { textField, type SdkFields, type ModelRequest, type PromptMessage } from
 export interface PromptResult {
   readonly id: string;
   readonly name: string;
-  /** Result in the SDK's format: `{ type: 'text' | 'json' | 'error-text' | …, value }`. */
   readonly output: unknown;
 }
 
-/**
- * Converts an answer to a message.
- *
- * @param modelId  model id to use if the answer names no model
- * @param recordedId  maps a call id to its recorded id; default: unchanged
- */
+/** @param modelId  model id to use if the answer names no model @param recordedId  default: unchanged */
 export function assistantMessage(
   answer: GeneratedAnswer,
   modelId: string,
@@ -38,7 +32,6 @@ export function assistantMessage(
   };
 }
 
-/** Creates the record of an answer that broke off. It contains the received part and the reason. */
 export function brokenMessage(
   answer: GeneratedAnswer | undefined,
   broke: { readonly stopReason: 'aborted' | 'error'; readonly errorMessage: string; readonly modelId: string },
@@ -104,7 +97,6 @@ function userMessage(message: PromptMessage): AgentMessage {
   return { role: 'user', content: blocks.length === 1 && only?.type === 'text' ? only.text : blocks };
 }
 
-/** Converts one part. The bytes of a file are replaced with their digest and size. */
 function blockOf(part: SdkFields): ContentBlock {
   const type = textField(part, 'type');
   switch (type) {

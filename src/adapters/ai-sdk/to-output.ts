@@ -1,17 +1,14 @@
 import { objectsIn, present, isJsonObject } from '../../core/base/json.ts';
 import { textField, type SdkFields, type PromptMessage } from './sdk-shapes.ts';
 
-/** A tool's result in the SDK's format for models. */
 export type ToolOutput = SdkFields & { readonly type: string };
 
 /** Default reason of a denied call. Providers use similar texts. */
 const DENIED = 'Tool call execution denied.';
 
 /**
- * Appends a blank line and advice to the output. The type of the output is kept, so an error stays an error. JSON becomes
- * text, which is the format in which providers send it.
- *
- * @returns undefined if text cannot be added to this type of output
+ * The type of the output stays, so an error stays an error; JSON becomes text, as providers send it. Undefined for a
+ * type without text.
  */
 export function withText(output: unknown, text: string): ToolOutput | undefined {
   if (!isJsonObject(output)) return undefined;
@@ -34,7 +31,6 @@ export function withText(output: unknown, text: string): ToolOutput | undefined 
   }
 }
 
-/** Returns the output that the SDK sends to the model if a tool has no `toModelOutput`. */
 export function plainOutput(result: unknown): ToolOutput {
   if (typeof result === 'string') return { type: 'text', value: result };
   // This is the SDK's behaviour: values that JSON cannot represent become null, and a value without a JSON form throws.
@@ -46,11 +42,7 @@ export function withMessage(prompt: readonly PromptMessage[], text: string): rea
   return [...prompt, { role: 'user', content: [{ type: 'text', text }] }];
 }
 
-/**
- * Appends an answer and a text about it to the prompt.
- *
- * @param parts  parts of the answer in the SDK's format; only parts that may be sent to a model are kept
- */
+/** Only parts in the SDK's format that may be sent to a model are kept. */
 export function withAnswer(
   prompt: readonly PromptMessage[],
   parts: readonly SdkFields[],
@@ -64,12 +56,7 @@ export function withAnswer(
   return withMessage([...prompt, { role: 'assistant', content }], text);
 }
 
-/**
- * Replaces the results of some calls in the prompt. If an id is repeated, only its last result can change.
- *
- * @param change  returns the new output, or undefined to keep the result
- * @returns the same list if nothing changes
- */
+/** If an id is repeated, only its last result can change. Returns the same list if nothing changes. */
 export function withResults(
   prompt: readonly PromptMessage[],
   change: (id: string, output: unknown) => ToolOutput | undefined,
@@ -93,7 +80,6 @@ export function withResults(
   return changedMessages.size === 0 ? prompt : prompt.map((message, index) => changedMessages.get(index) ?? message);
 }
 
-/** Adds two token counts in the SDK's format, field by field. A field that only one of them has is kept. */
 export function addModelUsage(before: unknown, after: unknown): unknown {
   if (typeof before === 'number' && typeof after === 'number') return before + after;
   if (!isJsonObject(before) || !isJsonObject(after)) return after ?? before;

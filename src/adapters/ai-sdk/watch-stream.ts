@@ -4,7 +4,6 @@ import { standsIn, takeAnswer, withUsage, type AskModel, type Attempt, type Mode
 import { readModelAnswer } from './read-answer.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
-/** Types of stream parts that contain no content of the answer. */
 const PASSING: ReadonlySet<string> = new Set([
   'stream-start',
   'ping',
@@ -17,18 +16,13 @@ const PASSING: ReadonlySet<string> = new Set([
   'tool-input-end',
 ]);
 
-/** Assembles a streamed answer in the form of `doGenerate`. */
 export class StreamCollector {
   readonly #content: SdkFields[] = [];
   readonly #texts = new Map<string, { type: 'text' | 'reasoning'; text: string; providerMetadata?: unknown }>();
   #finish: SdkFields = {};
   #response: SdkFields = {};
 
-  /**
-   * Adds a part.
-   *
-   * @returns the answer text in the part
-   */
+  /** @returns the answer text in the part */
   add(part: SdkFields): string {
     const type = textField(part, 'type');
     switch (type) {
@@ -76,10 +70,8 @@ function keyOf(kind: 'text' | 'reasoning', part: SdkFields): string {
   return `${kind} ${textField(part, 'id')}`;
 }
 
-/** Dependencies of `watchStream`. */
 export interface StreamWatch extends ModelWatch {
   readonly ask: AskModel;
-  /** True if the answer may be discarded. No part passes before the answer is complete. */
   readonly mustBuffer: boolean;
 }
 
@@ -106,10 +98,7 @@ function isStream(value: unknown): value is ReadableStream<unknown> {
 
 type Controller = ReadableStreamDefaultController<unknown>;
 
-/**
- * Passes the parts of a stream on demand and assembles the answer. The answer is handled before its last part passes, because
- * the SDK runs the tools when it receives that part.
- */
+/** The answer is handled before its last part passes, because the SDK runs the tools when it receives that part. */
 class WatchedStream {
   readonly readable: ReadableStream<unknown>;
   readonly #watch: StreamWatch;
@@ -120,7 +109,6 @@ class WatchedStream {
   /** Parts of the previous answer, which is used if the next attempt fails. */
   #replacementParts: readonly unknown[] = [];
   #mustBuffer: boolean;
-  /** True after the result of the answer was reported. */
   #isDone = false;
   /** The error that ends the stream after the buffered parts. An error raised immediately would discard unread parts. */
   #fault: { readonly error: unknown } | undefined;
@@ -156,11 +144,7 @@ class WatchedStream {
     }
   }
 
-  /**
-   * Reads one part.
-   *
-   * @returns true if a part was passed on
-   */
+  /** @returns true if a part was passed on */
   async #readPart(controller: Controller): Promise<boolean> {
     const { done, value } = await this.#reader.read();
     if (done) return this.#endStream(controller);
@@ -200,11 +184,7 @@ class WatchedStream {
     return true;
   }
 
-  /**
-   * Sends the next request.
-   *
-   * @returns false if the model returned no stream
-   */
+  /** @returns false if the model returned no stream */
   async #askAgain(retry: Attempt, replacementParts: readonly unknown[]): Promise<boolean> {
     try {
       const result = await this.#watch.ask(retry.prepared.request);

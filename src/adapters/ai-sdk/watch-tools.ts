@@ -7,7 +7,6 @@ import type { CallBook } from './call-book.ts';
 import { textField } from './sdk-shapes.ts';
 import { plainOutput, type ToolOutput } from './to-output.ts';
 
-/** Dependencies of `watchTools`. */
 export interface ToolWatch {
   readonly scope: RunScope;
   readonly loopOf: (callId: string) => Pick<AgentLoop, 'calls' | 'run'>;
@@ -17,7 +16,6 @@ export interface ToolWatch {
 
 type AnyFunction = (...args: readonly unknown[]) => unknown;
 
-/** Returns the tools with watched calls. A tool that the SDK does not run is unchanged. */
 export function watchTools<Tools extends object>(tools: Tools, watch: ToolWatch): Tools {
   const entries = Object.entries(tools).map(([name, tool]: [string, unknown]) => [name, watchTool(name, tool, watch)]);
   // Names and types are the same, because functions are replaced with functions of the same type.
@@ -38,7 +36,6 @@ function watchTool(name: string, tool: unknown, watch: ToolWatch): unknown {
   return watchedTool;
 }
 
-/** Returns a tool's function. It is called with the tool as `this`, as the SDK does. */
 function functionOf(tool: Readonly<Record<string, unknown>>, name: string): AnyFunction | undefined {
   const value = tool[name];
   // Called with the SDK's arguments.
@@ -110,7 +107,6 @@ async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, 
   }
 }
 
-/** Yields the same results. The code that produces each result runs in the scope of the tool. */
 function inScope(results: AsyncIterable<unknown>, tool: ScopedTool): AsyncIterable<unknown> {
   const iterator = tool.run(() => results[Symbol.asyncIterator]());
   return {
@@ -148,7 +144,6 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** Returns the SDK's message to the model about a failure. */
 function errorText(error: unknown): string {
   try {
     return error instanceof Error ? String(error) : (JSON.stringify(error) ?? 'unknown error');

@@ -103,10 +103,7 @@ function answerHook(event: HostEvent, context: HookContext): ClaudeHookAnswer {
   return contextAnswer(event.name, text, stopAt(event, thread.run));
 }
 
-/**
- * Returns the thread of an event. Undefined for the SDK's internal agents, for example for summaries, which report a stop
- * without a start.
- */
+/** Undefined for the SDK's internal agents, for example for summaries, which report a stop without a start. */
 function threadOf({ kind, agentId, agentType }: HostEvent, session: ClaudeSession): ClaudeThread | undefined {
   if (agentId === undefined) return session.root;
   return kind === 'stopped' ? session.threadOf(agentId) : session.agentThread(agentId, agentType);

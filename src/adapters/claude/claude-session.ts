@@ -7,10 +7,8 @@ import type { MessagePlace } from './read-message.ts';
 import type { QueryResult } from './read-result.ts';
 import { unrecognisedEvent } from './to-events.ts';
 
-/** Maximum number of distinct unknown items recorded per run. */
 const MAX_UNRECOGNISED = 100;
 
-/** State of one run that hooks and messages share: its threads, and what was already reported. */
 export class ClaudeSession {
   readonly root: ClaudeThread;
   /** True if messages are observed. Answers are then read from messages, not from hooks. */
@@ -20,7 +18,6 @@ export class ClaudeSession {
   /** The last `result` message of the SDK. */
   result: QueryResult | undefined;
   readonly #agents = new Map<string, ClaudeThread>();
-  /** Ids of subagents by the id of the call that started them. */
   readonly #agentOfCall = new Map<string, string>();
   readonly #unrecognisedKinds = new Set<unknown>();
   /** True if the user named the conversation. The SDK's name then does not replace it. */
@@ -38,7 +35,6 @@ export class ClaudeSession {
     });
   }
 
-  /** Facts for an evaluation that the records do not contain. */
   get known(): AdviseContext {
     const costUsd = this.result?.costUsd;
     return costUsd === undefined ? {} : { usage: { costUsd } };
@@ -58,7 +54,6 @@ export class ClaudeSession {
     return agentId === undefined ? this.root : this.#agents.get(agentId);
   }
 
-  /** Returns the thread of a subagent. The subagent's run is a child of the main run. */
   agentThread(agentId: string, agentType: string | undefined): ClaudeThread {
     const knownThread = this.#agents.get(agentId);
     if (knownThread !== undefined) return knownThread;

@@ -14,7 +14,6 @@ import { textOfBlocks } from './content-blocks.ts';
 /** An answer of the model that arrives in parts. It is reported when it is complete, or when one of its calls has a result. */
 export class PendingAnswer {
   readonly messageId: string;
-  /** True if the turn of the answer has started, because of the answer or of one of its calls. */
   hasTurn = false;
   #blocks: ContentBlock[] = [];
   #modelId: string | undefined;
@@ -27,7 +26,6 @@ export class PendingAnswer {
     this.messageId = messageId;
   }
 
-  /** Text of the unreported parts. */
   get text(): string {
     return textOfBlocks(this.#blocks);
   }
@@ -47,7 +45,6 @@ export class PendingAnswer {
     this.#usage = { ...this.#usage, ...part.usage };
   }
 
-  /** Converts the unreported parts and the unreported usage to a message event. */
   tell(): AgentEvent {
     const usage = usageSince(this.#reportedUsage, this.#usage);
     this.#reportedUsage = this.#usage;
@@ -89,12 +86,11 @@ interface KnownCall extends HostCall {
 }
 
 /**
- * State of the main thread or a subagent. Hooks report calls as they happen. Messages report the same calls, and the answers
- * that request them. A message usually arrives shortly before the hook, sometimes after it. The run receives each event once.
+ * Hooks report calls as they happen; messages report the same calls and the answers that request them, usually shortly
+ * before the hook, sometimes after it. The run receives each event once.
  */
 export class ClaudeThread {
   readonly run: Run;
-  /** True if a turn was already forced at a stop. */
   hasForcedTurn = false;
   readonly #calls = new LruMap<KnownCall>(REMEMBERED_CALLS);
   /** Calls that the SDK reported as denied. */
@@ -103,7 +99,6 @@ export class ClaudeThread {
   #isTurnOpen = false;
   /** Id of the answer that the open turn belongs to, if known. */
   #turnOwner: string | undefined;
-  /** Text of the last answer without calls. */
   #lastText: string | undefined;
   /** Callbacks for advice that was given to the SDK. They are called when it is known whether the model has read the advice. */
   readonly #pendingVerdicts: ((isRead: boolean) => void)[] = [];
@@ -126,11 +121,7 @@ export class ClaudeThread {
     this.run.emit(event);
   }
 
-  /**
-   * Joins advice into one text for the SDK. The advice counts as delivered when the model answers after it.
-   *
-   * @returns undefined if there is no advice
-   */
+  /** The advice counts as delivered when the model answers after it. */
   say(advice: readonly AdviceHandle[], channel: string, maxChars: number): string | undefined {
     const placedAdvice = placeAdvice(advice, maxChars);
     if (placedAdvice === undefined) return undefined;
@@ -141,11 +132,7 @@ export class ClaudeThread {
     return placedAdvice.text;
   }
 
-  /**
-   * Called when a hook reports that a call is about to run. The first call of a turn opens the turn.
-   *
-   * @returns false if the call has already run
-   */
+  /** The first call of a turn opens the turn. @returns false if the call has already run */
   expectCall(call: HostCall): boolean {
     const knownCall = this.#calls.get(call.id);
     if (knownCall !== undefined) return knownCall.state === 'requested';
@@ -161,11 +148,7 @@ export class ClaudeThread {
     this.emit(callStarted(call));
   }
 
-  /**
-   * Called when a hook reports the end of a call. Records the result.
-   *
-   * @returns false if the end was already recorded
-   */
+  /** @returns false if the end was already recorded */
   endCall(call: EndedCall): boolean {
     if (this.#calls.get(call.id)?.state === 'handled') return false;
     this.#endCall(call, callEnded(call));
@@ -173,10 +156,7 @@ export class ClaudeThread {
     return true;
   }
 
-  /**
-   * Returns the calls whose end no hook reported because they were refused. Includes the result that the model was shown, if
-   * there was one.
-   */
+  /** Calls whose end no hook reported because they were refused, with the result that the model was shown. */
   unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
     return calls.flatMap((call) => {
       const knownCall = this.#calls.get(call.id);
@@ -197,11 +177,7 @@ export class ClaudeThread {
     this.#isTurnOpen = false;
   }
 
-  /**
-   * Called when a part of an answer arrives.
-   *
-   * @param startsCalls true if nothing else reports the start of a call
-   */
+  /** @param startsCalls true if nothing else reports the start of a call */
   hear(part: StreamedPart, startsCalls: boolean): void {
     const { messageId } = part;
     if (this.#answer?.messageId !== messageId) {
@@ -218,16 +194,11 @@ export class ClaudeThread {
     }
   }
 
-  /** Called when the answer is complete and its usage is final. */
   finish(messageId: string | undefined, ending: Pick<StreamedPart, 'usage' | 'stopReason'>): void {
     if (messageId === undefined || this.#answer?.messageId === messageId) this.#answer?.add({ blocks: [], ...ending });
   }
 
-  /**
-   * Called when the model is shown a result.
-   *
-   * @param endsCall true if nothing else reports the end of a call
-   */
+  /** @param endsCall true if nothing else reports the end of a call */
   show(shown: ShownResult, endsCall: boolean): void {
     const call = this.#calls.get(shown.callId);
     if (call === undefined || isOver(call)) return;
@@ -235,11 +206,7 @@ export class ClaudeThread {
     else this.#calls.set(call.id, { ...call, shown });
   }
 
-  /**
-   * Reports the part of the answer that has arrived.
-   *
-   * @param isWhole true if no further part follows; an answer without a call is then a separate turn
-   */
+  /** @param isWhole true if no further part follows; an answer without a call is then a separate turn */
   tellAnswer(isWhole: boolean): void {
     const answer = this.#answer;
     if (answer === undefined || answer.isReported || !(answer.hasTurn || isWhole)) return;
@@ -251,12 +218,7 @@ export class ClaudeThread {
     this.emit(answer.tell());
   }
 
-  /**
-   * Called when the agent wants to stop.
-   *
-   * @param text the agent's last answer
-   * @param comesToo true if the same answer also arrives as a message
-   */
+  /** @param comesToo true if the same answer also arrives as a message */
   stop(text: string | undefined, comesToo: boolean): void {
     // An incomplete answer is reported later, when it is complete.
     if (!comesToo || this.#answer?.text === text) this.tellAnswer(true);
@@ -327,7 +289,6 @@ export class ClaudeThread {
     this.#turnOwner = owner;
   }
 
-  /** Sets the state of a call. Drops the arguments and the result, because both may be large. */
   #markCall({ id, name }: HostCall, state: KnownCall['state']): void {
     this.#calls.set(id, { id, name, args: null, state });
   }

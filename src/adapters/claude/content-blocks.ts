@@ -2,16 +2,12 @@ import { isJsonObject } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { ContentBlock } from '../../core/records/agent-message.ts';
 
-/**
- * Converts parts of a message of the Messages API to content blocks. A string becomes one text block. Unknown parts are kept
- * unchanged.
- */
+/** A string becomes one text block. Unknown parts are kept unchanged. */
 export function claudeContentBlocks(content: unknown): readonly ContentBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return Array.isArray(content) ? content.map(contentBlock) : [];
 }
 
-/** Joins the text blocks, one per line. */
 export function textOfBlocks(blocks: readonly ContentBlock[]): string {
   return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

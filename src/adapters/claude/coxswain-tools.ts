@@ -43,7 +43,6 @@ export interface ClaudeTool {
 /** Options of `coxswainTools`. */
 export type ClaudeToolOptions = Pick<AdapterOptions, 'onError'>;
 
-/** Name of the field in which the SDK passes the call id. */
 const CALL_ID = 'claudecode/toolUseId';
 
 /**

@@ -62,7 +62,6 @@ async function* passOn<Message>(
   }
 }
 
-/** Handles a message of the SDK's stream. The message may have any shape. */
 export function observeMessage(session: ClaudeSession, message: unknown): void {
   const sessionMessage = readMessage(message);
   if (sessionMessage !== undefined) addMessage(session, sessionMessage);

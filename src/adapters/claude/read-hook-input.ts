@@ -30,18 +30,14 @@ export const HOOK_EVENTS = {
   SessionEnd: {},
 } as const;
 
-/** Fields that all events have. */
 type Place = Pick<HostEvent, 'name' | 'sessionId' | 'agentId' | 'agentType'>;
 
 /** Sources of prompts that count as user prompts. The program itself submits all others. */
 const USER_SOURCES: ReadonlySet<unknown> = new Set(['user', 'sdk']);
 
 /**
- * The dialect of Claude Code. Reads the input of a hook that was called in process, or of a hook command (standard input).
- * Unknown fields are ignored.
- *
- * @param toolUseId  id of the call, if the SDK passes it separately
- * @returns undefined for an event that coxswain does not handle, or an event without its required fields
+ * From a hook in process, or standard input. Undefined for an event that coxswain does not handle, or without its
+ * required fields. @param toolUseId  id of the call, if the SDK passes it separately
  */
 export function readHookInput(input: unknown, toolUseId?: string): HostEvent | undefined {
   if (!isJsonObject(input)) return undefined;
@@ -112,10 +108,7 @@ function isHandled(name: string): name is keyof typeof HOOK_EVENTS {
   return Object.hasOwn(HOOK_EVENTS, name);
 }
 
-/**
- * Reads a prompt event. Some versions do not send the source of the prompt. A notification of the program is not a user
- * message and starts no task.
- */
+/** Some versions do not send the source of the prompt. A notification of the program starts no task. */
 function promptEvent(input: Readonly<Record<string, unknown>>, place: Place): HostEvent | undefined {
   const { prompt: text, source } = input;
   if (typeof text !== 'string') return undefined;
@@ -158,12 +151,10 @@ function readsAsFailure(result: Json): boolean {
   return (typeof result === 'string' && FAILURE.test(result)) || hostOutcome(result, 'claude-code') !== undefined;
 }
 
-/** Returns the outcome that a payload states. */
 export function outcomeIn({ outcome }: Readonly<Record<string, unknown>>): CallOutcome | undefined {
   return outcome === 'refused' || outcome === 'cancelled' ? outcome : undefined;
 }
 
-/** Returns an object with the field, or an empty object if the value is undefined. */
 function optional<Name extends string, Value>(
   name: Name,
   value: Value | undefined,

@@ -41,7 +41,6 @@ export type SessionMessage =
       readonly place: MessagePlace;
       readonly results: readonly ShownResult[];
       readonly blocks: readonly ContentBlock[];
-      /** True if the SDK added the message and no user wrote it. */
       readonly isSynthetic: boolean;
       /** True if the message repeats a prompt that was already submitted. */
       readonly isReplay: boolean;
@@ -60,7 +59,6 @@ export type SessionMessage =
   | { readonly kind: 'result'; readonly result: QueryResult }
   | { readonly kind: 'other' };
 
-/** Types of messages whose content is not recorded. */
 const PASSED_OVER: ReadonlySet<unknown> = new Set([
   'tool_progress',
   'auth_status',
@@ -71,11 +69,7 @@ const PASSED_OVER: ReadonlySet<unknown> = new Set([
   'keep_alive',
 ]);
 
-/**
- * Reads a message of the SDK's stream.
- *
- * @returns undefined for a message of an unknown type, or a message without its required fields
- */
+/** @returns undefined for a message of an unknown type, or without its required fields */
 export function readMessage(message: unknown): SessionMessage | undefined {
   if (!isJsonObject(message)) return undefined;
   switch (message['type']) {

@@ -1,7 +1,6 @@
 import { present, isJsonObject, type JsonObject } from '../../core/base/json.ts';
 import { messageOf } from '../../core/base/error.ts';
 
-/** How a query ended and what it cost, from the SDK's `result` message. */
 export interface QueryResult {
   /** How the query ended: `ended`, `aborted`, `limit` or `error`. Does not say whether the task was solved. */
   readonly outcome: string;
@@ -12,7 +11,6 @@ export interface QueryResult {
 
 const MAX_ERROR_CHARS = 300;
 
-/** Subtypes of results of a query that ended at a limit set by the user. */
 const LIMITS: ReadonlySet<unknown> = new Set(['error_max_turns', 'error_max_budget_usd']);
 
 /** Reads a `result` message. A `success` with an error flag, for example after a failed request, counts as an error. */
@@ -36,11 +34,7 @@ export function readQueryResult(message: Readonly<Record<string, unknown>>): Que
   };
 }
 
-/**
- * Returns the result of a query that threw an error.
- *
- * @param last  the last `result` message in the stream
- */
+/** @param last  the last `result` message in the stream */
 export function resultOfError(error: unknown, last: QueryResult | undefined): QueryResult {
   // After an error result, the SDK throws an error that contains no further information.
   if (last !== undefined && last.outcome !== 'ended') return last;
@@ -61,7 +55,6 @@ const TOKENS = {
   cacheCreationInputTokens: 'cache_write_tokens',
 } as const;
 
-/** Adds the tokens of all models, including subagents and side requests. */
 function tokensOf(modelUsage: unknown): JsonObject {
   if (!isJsonObject(modelUsage)) return {};
   const totals: Record<string, number> = {};

@@ -8,19 +8,16 @@ export function callStarted({ id, name, args, atMs }: HostCall): AgentEvent {
   return { type: 'tool_execution_start', toolCallId: id, toolName: name, args, ...present({ atMs }) };
 }
 
-/** The event for a call that returned, failed, or was refused. */
 export function callEnded({ id, name, result, isError, outcome, durationMs, endedAtMs }: EndedCall): AgentEvent {
   const more = present({ outcome, durationMs, atMs: endedAtMs });
   return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError, ...more };
 }
 
-/** The event for a call that was cut off. Its result will never arrive. */
 export function callCutOff({ id, name }: Pick<HostCall, 'id' | 'name'>): AgentEvent {
   const result = 'no result was reported';
   return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError: false, resultMissing: true };
 }
 
-/** The event for an answer of which only the text or the tokens are known. */
 export function answerEvent(
   text: string,
   details: { readonly modelId?: string; readonly usage?: Usage; readonly atMs?: number } = {},
@@ -30,11 +27,7 @@ export function answerEvent(
   return { type: 'message_end', message, ...present({ atMs }) };
 }
 
-/**
- * The event for unknown content, which is stored unchanged.
- *
- * @param origin `hook` or `message`
- */
+/** @param origin `hook` or `message` */
 export function unrecognisedEvent(origin: 'hook' | 'message', value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `claude-agent-sdk/${origin}`, value: toJson(value) } };
 }

@@ -9,7 +9,6 @@ export function contextAnswer(event: string, text: string | undefined, stop?: St
   return { hookSpecificOutput: { hookEventName: event as ClaudeContextEvent, additionalContext: text } };
 }
 
-/** Returns the recorded name of the way in which advice reached the model. */
 export function channelOf(event: string): string {
   return `${event} additionalContext`;
 }

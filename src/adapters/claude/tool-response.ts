@@ -2,11 +2,9 @@ import { textOrEmpty, isJsonObject, type Json } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 
 /**
- * Reads a tool's result from the SDK's object, as close as possible to the text that the model reads. If no known field
- * contains text, the result stays JSON. The result of an edit is kept without the complete file.
- *
- * Known forms: text; content parts, also as `content` of MCP tools and subagents; `stdout` and `stderr` of a shell; a read
- * `file`; `content` or `filenames` of a search; `result` of a fetched page.
+ * As close as possible to the text that the model reads, else JSON: text; content parts, also as `content` of MCP tools
+ * and subagents; `stdout` and `stderr` of a shell; a read `file`; `content` or `filenames` of a search; `result` of a
+ * fetched page. An edit is kept without the complete file.
  */
 export function toolResultOf(response: unknown): Json {
   if (typeof response === 'string') return response;
@@ -27,7 +25,6 @@ function textOf(response: Readonly<Record<string, unknown>>): string | undefined
   return typeof result === 'string' ? result : undefined;
 }
 
-/** Joins the parts into one text. Undefined if a part is not text. */
 function textOfParts(parts: readonly unknown[]): string | undefined {
   const texts: string[] = [];
   for (const part of parts) {

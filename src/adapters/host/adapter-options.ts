@@ -37,10 +37,7 @@ export function checkAdapter<Options extends object>(
   checkMembers(name, options, { onError: true, maxChars: true, ...own });
 }
 
-/**
- * Returns the function that gives the current run. A run that ended at its host is reported once, because nothing of the agent
- * is recorded any more.
- */
+/** A run that ended at its host is reported once, because nothing of the agent is recorded any more. */
 export function currentRun(where: string, source: RunSource): () => Run {
   const reported = new WeakSet<Run>();
   return () => {
@@ -56,7 +53,6 @@ export function currentRun(where: string, source: RunSource): () => Run {
   };
 }
 
-/** The parts of an agent's identity that the SDK reports. */
 export type KnownIdentity = Partial<Pick<AgentIdentity, 'conversationId' | 'agentName' | 'modelId'>>;
 
 export function identityOf(run: Run, known: KnownIdentity): AgentIdentity {

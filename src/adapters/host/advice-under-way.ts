@@ -15,7 +15,6 @@ export interface OutgoingRequest {
   failed(trouble: Trouble): void;
 }
 
-/** A request that failed and may be retried. */
 interface FailedRequest {
   readonly key: unknown;
   readonly request: OutgoingRequest;
@@ -47,10 +46,7 @@ export class AdviceUnderWay {
     this.#trouble = trouble;
   }
 
-  /**
-   * Returns the failed request with this key, which is now retried. The advice of any other failed request is recorded as
-   * undelivered.
-   */
+  /** The advice of any other failed request is recorded as undelivered. */
   again(key: unknown): OutgoingRequest | undefined {
     const failedRequest = this.#failedRequest;
     this.#failedRequest = undefined;
@@ -86,11 +82,7 @@ export class AdviceUnderWay {
     return request;
   }
 
-  /**
-   * Joins advice into one text, which the host adds to a tool result.
-   *
-   * @param atOnce  if true, the advice counts as delivered now; otherwise with the next request
-   */
+  /** @param atOnce  if true, the advice counts as delivered now; otherwise with the next request */
   place(handles: readonly AdviceHandle[], channel: string, atOnce: boolean): string | undefined {
     const advice = placeAdvice(handles, this.#maxChars);
     if (advice !== undefined && atOnce) advice.delivered(channel);

@@ -30,7 +30,6 @@ export function resultOf(content: unknown): unknown {
   return texts.length === blocks.length ? texts.join('\n') : content;
 }
 
-/** Decodes the arguments that the model wrote. Returns the text if it is not JSON, for example because the call was cut off. */
 export function decodedArgs(text: string): unknown {
   if (text === '') return {};
   try {
@@ -46,7 +45,6 @@ export function usageOf(counts: { readonly [Name in keyof Usage]: unknown }): Us
   return knownCounts.length === 0 ? undefined : Object.fromEntries(knownCounts);
 }
 
-/** Returns the counts of a recorded answer. Undefined if no count is a number. */
 export function usageOfStored(stored: { readonly [Name in keyof StoredUsage]?: unknown }): Usage | undefined {
   return usageOf({
     inputTokens: stored.input_tokens,

@@ -272,7 +272,6 @@ export class Conversation {
   }
 }
 
-/** Replaces the call ids in a message with the recorded ids. */
 function withCallIds(
   message: ConversationAnswer['message'],
   calls: readonly OpenCall[],

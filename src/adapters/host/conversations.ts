@@ -4,7 +4,6 @@ import type { AdapterOptions } from './adapter-options.ts';
 import { Conversation } from './conversation.ts';
 import type { IssuedCall } from './issued-call.ts';
 
-/** A conversation with the adapter's own state. */
 export type Followed<State> = State & { readonly conversation: Conversation };
 
 /** The conversations of a run: its own, and those of loops that ran beside it, by the hash of their first message. */
@@ -15,31 +14,25 @@ interface Loops<State> {
 }
 
 /**
- * The conversations of an adapter, each with its own state. A run has one conversation at a time. A loop that begins while
- * another one of the same run waits for an answer or for tools gets a child run, which ends with the run. Two such loops with
- * the same first message are not told apart.
+ * A run has one conversation at a time: a loop that begins while another waits gets a child run, which ends with the
+ * run. Two such loops with the same first message are not told apart.
  */
 export class Conversations<State extends object> {
   readonly #options: AdapterOptions;
   readonly #start: () => State;
   readonly #byRun = new WeakMap<Run, Loops<State>>();
 
-  /** @param start  creates the adapter's state of a conversation */
   constructor(options: AdapterOptions, start: () => State) {
     this.#options = options;
     this.#start = start;
   }
 
-  /** Returns the run's own conversation. */
   of(run: Run): Followed<State> {
     return this.#loops(run).own;
   }
 
   /**
-   * Returns the conversation of a request.
-   *
-   * @param firstMessage  the first message of the user in the request, as JSON
-   * @param resultIds     ids of the calls whose results the request contains
+   * @param firstMessage  the first message of the user in the request, as JSON @param resultIds  of the results in it
    */
   asking(run: Run, firstMessage: unknown, resultIds: () => readonly string[]): Followed<State> {
     const loops = this.#loops(run);

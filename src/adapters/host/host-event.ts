@@ -2,28 +2,25 @@ import type { Json } from '../../core/base/json.ts';
 import type { CallOutcome, RunEnding } from '../../core/records/trajectory-record.ts';
 import type { Usage } from '../../core/records/agent-message.ts';
 
-/** A tool call as the host reports it. */
 export interface HostCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
   /**
-   * True if the host has no call ids. `id` is then a time. The end of a call is matched with the oldest open call that has the
-   * same tool and arguments.
+   * The host has no call ids: `id` is a time, and an end belongs to the oldest open call with the same tool and
+   * arguments.
    */
   readonly isPairedByArguments?: true;
   /** Unix milliseconds. Absent if the call starts now. */
   readonly atMs?: number;
 }
 
-/** A call with the result that the model sees. */
 export interface EndedCall extends HostCall {
   readonly result: Json;
   readonly isError: boolean;
   /** Set if the host states that the call was refused or cancelled. Default: from `isError` and the host's text. */
   readonly outcome?: CallOutcome | undefined;
   readonly durationMs?: number;
-  /** Unix milliseconds. Absent if the call ends now. */
   readonly endedAtMs?: number;
 }
 
@@ -32,14 +29,12 @@ export interface TranscriptCall extends HostCall {
   readonly ended?: EndedCall;
 }
 
-/** Tokens of an answer, from the plugin of a host. */
 export interface AnswerUsage {
   readonly atMs: number;
   readonly modelId?: string;
   readonly usage: Usage;
 }
 
-/** An answer of the model in a session file. */
 export interface SessionAnswer {
   /** Unix milliseconds; 0 if the file has no time. */
   readonly atMs: number;
@@ -53,11 +48,8 @@ export interface SessionAnswer {
   readonly isWhole: boolean;
 }
 
-/** The end of a session file. */
 export interface SessionPart {
-  /** At least the answers after the last known one. */
   readonly answers: readonly SessionAnswer[];
-  /** Total cost of the session in US dollars, if the host has written it. */
   readonly costUsd?: number;
   /** How the session ends if nothing follows. Absent if the file does not say it. */
   readonly ending?: RunEnding;
@@ -73,13 +65,10 @@ export interface SessionPart {
  */
 export type SessionReader = (isKnown: (answer: SessionAnswer) => boolean, waits: boolean) => SessionPart;
 
-/** The session and thread of an event. */
 interface HostEventPlace {
-  /** The host's name for the event. The answer repeats this name. */
   readonly name: string;
   /** The agent program. Set if the transport serves several programs. */
   readonly host?: string;
-  /** Id of the session. Absent only if the host does not send it. */
   readonly sessionId?: string;
   /** Id of the subagent. Absent on the main thread. */
   readonly agentId?: string;
@@ -90,7 +79,6 @@ interface HostEventPlace {
   readonly session?: SessionReader;
 }
 
-/** One step of an agent, in a format independent of the host. The dialect of each host converts payloads to this format. */
 export type HostEvent = HostEventPlace &
   (
     | {
@@ -102,7 +90,6 @@ export type HostEvent = HostEventPlace &
       }
     | {
         readonly kind: 'session_ended';
-        /** Reason in the host's terms. */
         readonly reason: string;
         readonly ending?: RunEnding;
       }
@@ -140,7 +127,6 @@ export type HostEvent = HostEventPlace &
     | { readonly kind: 'compacted'; readonly trigger: string }
     /** Nothing happened: the session file is read after a fault, or while a command runs. */
     | { readonly kind: 'seen' }
-    /** The host asks its user for permission, or it refused a call. The request is settled when the call continues. */
     | { readonly kind: 'permission'; readonly isDenied: boolean; readonly toolName?: string }
   );
 

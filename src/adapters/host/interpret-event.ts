@@ -19,15 +19,13 @@ import type {
 } from './host-event.ts';
 
 /**
- * The main thread of an agent, or one of its subagents. The transport keeps the thread's state between events. It keeps the
- * state in records if each event is handled by a separate process, otherwise in memory. A thread tracks open calls, so a call
- * that is reported twice is recorded once.
+ * The transport keeps a thread's state between events: in records if each event has a process of its own, else in
+ * memory. A call that is reported twice is recorded once.
  */
 export interface HostThread {
   readonly run: Run;
   /** True if advice has already made the agent continue at a stop. */
   readonly hasForcedTurn: boolean;
-  /** Facts for an evaluation that the records do not contain. */
   readonly known: AdviseContext;
   /** True if the last prompt or answer from coxswain made the agent continue, and no event has arrived since. */
   readonly isForcing?: boolean;
@@ -43,29 +41,15 @@ export interface HostThread {
   unread?(event: HostEvent): UnreadSession;
   /** Records an answer that no event reported, with its calls. */
   recordAnswer?(answer: UnreadAnswer): void;
-  /** Called before a prompt is recorded. */
   beginPrompt(prompt: PromptEvent): void;
   compact(trigger: string): void;
-  /**
-   * A call is about to run. Opens the turn of the call.
-   *
-   * @returns false if the call has already started
-   */
+  /** @returns false if the call has already started */
   expectCall(call: HostCall): boolean;
   startCall(call: HostCall): void;
-  /**
-   * Records the end of a call, and its start if that is not recorded.
-   *
-   * @returns false if the end was already reported
-   */
+  /** Records the start too if that is not recorded. @returns false if the end was already reported */
   endCall(call: EndedCall): boolean;
-  /**
-   * Returns the calls whose end no event reported, with the results to record.
-   *
-   * @param answer  the answer of these calls in the session file, which says which of them were refused
-   */
+  /** @param answer  the answer of these calls in the session file, which says which of them were refused */
   unreported(calls: readonly EndedCall[], answer?: UnreadAnswer): readonly EndedCall[];
-  /** Ends the turn, and records the tokens of answers that are not recorded. */
   endBatch(usages?: readonly AnswerUsage[]): void;
   /** Records the agent's last answer before it stops. @param answer  the same answer in the session file */
   stop(text: string | undefined, usages?: readonly AnswerUsage[], answer?: UnreadAnswer): void;
@@ -76,33 +60,24 @@ export interface HostThread {
   say(advice: readonly AdviceHandle[], name: string): string | undefined;
 }
 
-/** An answer of which a part is not recorded. */
 export interface UnreadAnswer extends SessionAnswer {
-  /** True if the answer belongs to a recorded turn. */
   readonly isTurnKnown: boolean;
   /** True if its tokens are not recorded. */
   readonly hasNewUsage: boolean;
 }
 
-/** What the session file has and no event reported. */
 export interface UnreadSession {
-  /** Answers before the event, in order. */
   readonly past: readonly UnreadAnswer[];
   /** The answer whose calls have ended, the answer with the call of the event, or the last answer before a stop. */
   readonly current?: UnreadAnswer;
   /** The call of the event, as the file has it. */
   readonly call?: HostCall;
-  /** See `SessionPart`. */
   readonly costUsd?: number;
   readonly ending?: RunEnding;
   readonly hasEnded?: true;
 }
 
-/**
- * Records an event and requests advice at its decision points. Used for every host and transport.
- *
- * @returns text for the model
- */
+/** Used for every host and transport. @returns text for the model */
 export function interpretEvent(
   event: HostEvent,
   thread: HostThread,
@@ -224,11 +199,7 @@ export function interpretEvent(
   }
 }
 
-/**
- * Records answers that no event reported. Each is a turn.
- *
- * @returns advice on these calls. None if no request follows the event
- */
+/** Each answer is a turn. @returns advice on these calls. None if no request follows the event */
 function takePast(past: readonly UnreadAnswer[], event: HostEvent, thread: HostThread): readonly AdviceHandle[] {
   for (const answer of past) {
     resumeIfEnded(thread.run, event.name);
@@ -239,7 +210,6 @@ function takePast(past: readonly UnreadAnswer[], event: HostEvent, thread: HostT
   return askAt(thread, 'post_tool_result');
 }
 
-/** Records the turn and the tokens of an answer whose calls are reported one by one. */
 function recordCurrent(current: UnreadAnswer | undefined, thread: HostThread): void {
   if (current !== undefined) thread.recordAnswer?.({ ...current, calls: [] });
 }
@@ -253,7 +223,6 @@ function callsOf(reported: readonly EndedCall[], answer: UnreadAnswer | undefine
   return [...reported.map((call) => inFile.get(call.id) ?? call), ...(others ?? [])].toSorted(byEnd);
 }
 
-/** A call that has started. */
 export function withoutEnd({ ended: _ended, ...call }: TranscriptCall): TranscriptCall {
   return call;
 }
@@ -270,10 +239,7 @@ function endCalls(thread: HostThread, calls: readonly EndedCall[]): AdviceHandle
   });
 }
 
-/**
- * Returns the stop request that answers this event. Undefined if the agent continues. A prompt of the user may continue a
- * stopped run.
- */
+/** A prompt of the user may continue a stopped run, so it gets no stop request. */
 export function stopAt({ kind }: HostEvent, run: Run): StopRequest | undefined {
   return kind === 'prompted' ? undefined : run.shouldStop;
 }
@@ -282,7 +248,6 @@ export function settleAll(advice: readonly AdviceHandle[], reason: string): void
   for (const piece of advice) piece.undelivered(reason);
 }
 
-/** Continues the run if it has already ended. */
 function resumeIfEnded(run: Run, trigger: string): void {
   if (run.isEnded) run.emit({ type: 'run_resumed', trigger });
 }

@@ -13,7 +13,6 @@ export interface OpenCall extends IssuedCall {
   before: readonly AdviceHandle[];
 }
 
-/** The open calls of a conversation. */
 export class UnansweredCalls {
   readonly #open = new Map<string, OpenCall>();
   readonly #ids = new CallIds();
@@ -49,10 +48,7 @@ export class UnansweredCalls {
     return this.all().filter((call) => !call.isStarted);
   }
 
-  /**
-   * Returns the call that a tool is about to run. It is found by id. A call without an id is found by tool and arguments, else
-   * by tool. If nothing matches, a new call is created.
-   */
+  /** By id; a call without an id by tool and arguments, else by tool. Without a match, a new call is created. */
   find(called: IssuedCall): OpenCall {
     const openCall = this.#open.get(called.id);
     if (openCall !== undefined) return openCall;

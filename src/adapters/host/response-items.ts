@@ -7,19 +7,16 @@ import type { CallResult, IssuedCall } from './issued-call.ts';
 import { unseenItems } from './unseen-items.ts';
 
 /**
- * Reads messages and items of OpenAI's APIs and of @openai/agents. Field names have two spellings (`call_id`, `callId`). An
- * item whose type ends in `_call` is a call. An item whose type ends in `_output` or `_result` is the result of a call. This
- * rule also covers types of later versions.
+ * Field names have two spellings (`call_id`, `callId`). A type that ends in `_call` is a call, one in `_output` or
+ * `_result` its result, also in later versions.
  */
 type Item = Readonly<Record<string, unknown>>;
 
-/** A part of an answer. It is a tool call if `call` is set. */
 export interface ItemPart {
   readonly block: ContentBlock;
   readonly call?: IssuedCall;
 }
 
-/** Returns the parts of an answer. A call that the provider ran has its result in `answer`. */
 export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
   const items = output.map((value) => (isJsonObject(value) ? unwrapItem(value) : {}));
   const calls = items.map(callOfItem);
@@ -47,7 +44,6 @@ export function callPart(call: IssuedCall): ItemPart {
   return { call, block: { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) } };
 }
 
-/** Returns the call in an item. Undefined for any other item. */
 export function callOfItem(value: unknown): IssuedCall | undefined {
   const item = isJsonObject(value) ? unwrapItem(value) : {};
   const { type } = item;
@@ -77,11 +73,8 @@ const LOCAL_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the items of a request that the previous request of the conversation did not contain.
- *
- * @param last.seen       number of items in the previous request
- * @param last.isChained  true if the provider stores earlier turns, so that all items are new
- * @param read  returns what the adapter knows about a result: whether its text reports a failure, and its outcome
+ * @param last.isChained  true if the provider stores earlier turns, so that all items are new @param read  returns
+ * whether a result's text reports a failure, and its outcome
  */
 export function newsOfItems(
   items: readonly unknown[],
@@ -103,7 +96,6 @@ export function newsOfItems(
   return { messages, results };
 }
 
-/** Returns the ids of the calls whose results are in a request. */
 export function resultIdsOf(items: readonly unknown[]): readonly string[] {
   return newsOfItems(items, { seen: 0, isChained: true }).results.map(({ id }) => id);
 }
@@ -121,7 +113,6 @@ const ROLES: ReadonlyMap<unknown, 'system' | 'user'> = new Map([
   ['user', 'user'],
 ]);
 
-/** @openai/agents gives all calls that OpenAI runs the same type and puts the original item into `providerData`. */
 function unwrapItem(item: Item): Item {
   const { type, name, providerData, ...rest } = item;
   if (type !== 'hosted_tool_call' || !isJsonObject(providerData)) return item;
@@ -143,7 +134,6 @@ function isAnswerTo(result: Item, item: Item | undefined): boolean {
   return String(result['type']).replace(/_output$/, '_call') === item?.['type'];
 }
 
-/** Fields of a call that are not arguments. */
 const NOT_ARGUMENTS: ReadonlySet<string> = new Set(
   'type id status name call_id callId caller created_by environment providerData result output outputs results error'.split(
     ' ',

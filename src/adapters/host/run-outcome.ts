@@ -55,11 +55,7 @@ function namesOf(error: unknown): readonly string[] {
   return error instanceof Error ? [error.name, error.constructor.name] : [];
 }
 
-/**
- * Waits for the work of an agent, and ends the run if the work fails. On success, the host must end the run.
- *
- * @throws the error of the work
- */
+/** On success, the host must end the run. @throws the error of the work */
 export async function followed<Result>(run: Run, work: PromiseLike<Result>): Promise<Result> {
   try {
     return await work;

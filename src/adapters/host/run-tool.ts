@@ -93,11 +93,7 @@ export async function runKept(
   return { ...(await runTool(parts, { ...work, run })), thrown };
 }
 
-/**
- * Records a call that did not run because the tool's parser rejected the arguments.
- *
- * @returns feedback on the call
- */
+/** @returns feedback on the call */
 export function refusedArgs(parts: ToolParts, call: IssuedCall, error: unknown): string | undefined {
   return parts.guard(WHERE, () => {
     const conversation = parts.conversation(call);
@@ -122,7 +118,6 @@ function endThrown(conversation: Conversation, handles: readonly AdviceHandle[],
   conversation.troubled(troubleOf(error));
 }
 
-/** Formats an error as JavaScript does, such as `Error: no such file`. */
 function errorText(error: unknown): string {
   return error instanceof Error ? String(error) : messageOf(error);
 }

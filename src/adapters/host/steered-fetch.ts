@@ -24,31 +24,20 @@ export interface ModelApi {
 }
 
 export interface AnswerStream {
-  /**
-   * Adds text of the body.
-   *
-   * @returns the parts of the answer text in it
-   */
+  /** @returns the parts of the answer text in it */
   take(text: string): readonly string[];
-  /** Returns the answer received up to now, in the format of an unstreamed answer. Undefined before its first part. */
   answer(): unknown;
-  /** Returns true if the answer is complete. */
   isWhole(): boolean;
 }
 
 /** Assembles an answer from its events. */
 export interface EventCollector {
-  /** @returns the parts of the answer text in the event */
   take(event: JsonMembers): readonly string[];
   answer(): unknown;
   isWhole(): boolean;
 }
 
-/**
- * Reads server-sent events whose data is a JSON object.
- *
- * Cost: each event's JSON is decoded once.
- */
+/** Cost: each event's JSON is decoded once. */
 export function eventStream(collector: EventCollector): AnswerStream {
   let unparsedText = '';
   let isDone = false;
@@ -72,7 +61,6 @@ export function eventStream(collector: EventCollector): AnswerStream {
   };
 }
 
-/** The event for unknown content of a request or an answer, which is stored unchanged. */
 export function unrecognisedEvent(api: Pick<ModelApi, 'name'>, what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `${api.name}/${what}`, value: toJson(value) } };
 }
@@ -83,11 +71,9 @@ export interface SteeredRequest {
   readonly outgoing: OutgoingRequest;
   /** The body to send. Undefined sends the body unchanged. */
   readonly edited: object | undefined;
-  /** How the advice reaches the model. */
   readonly channel: string;
 }
 
-/** Dependencies of `steeredFetch`. */
 export interface SteeredFetchParts {
   readonly api: ModelApi;
   /** Prepares the body of a model request to this URL, without its query. Undefined for other requests. */
@@ -96,8 +82,7 @@ export interface SteeredFetchParts {
 }
 
 /**
- * Creates a `fetch` that reports the traffic between a client and a model to a run. The request is reported before it is sent.
- * The answer is reported while it arrives, streamed or not. Other requests pass unchanged. Errors are those of `base`.
+ * A request is reported before it is sent, an answer while it arrives. Other requests pass. Errors are those of `base`.
  */
 export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
   const { api, guard, prepare } = parts;
@@ -192,7 +177,6 @@ function streamWatcher(conversation: Conversation, { api, guard }: SteeredFetchP
   };
 }
 
-/** Reports a complete answer to the run. */
 export function takeAnswer(api: ModelApi, conversation: Conversation, body: unknown): void {
   const answer = api.answerOf(body);
   if (answer === undefined) conversation.run.emit(unrecognisedEvent(api, 'answer', body));
@@ -212,16 +196,12 @@ function takeBroken(api: ModelApi, conversation: Conversation, body: unknown, er
 /** Observes a body while it passes. An exception in a method breaks the body. */
 interface BodyWatcher {
   take(text: string): void;
-  /** Called when the body has ended, before its reader is notified. */
   end(): void;
   /** Called when the body broke. The error is undefined if its reader cancelled it. */
   broken(error: unknown): void;
 }
 
-/**
- * Returns the same response with an observed body. The body is not read ahead of its reader and is not delayed. Errors pass
- * unchanged. A body that is not a web stream is not observed.
- */
+/** The body is neither read ahead of its reader nor delayed. A body that is not a web stream is not observed. */
 export function watchedResponse(response: Response, watcher: BodyWatcher): Response {
   const { body } = response;
   if (body === null || typeof body.getReader !== 'function') return response;

@@ -141,7 +141,6 @@ function fieldsOf(message: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(names.flatMap((name) => (message[name] === undefined ? [] : [[name, message[name]]])));
 }
 
-/** Appends the feedback after a blank line, or as an additional part. */
 function withFeedback(content: unknown, feedback: string | undefined): unknown {
   if (feedback === undefined) return content;
   if (Array.isArray(content)) return [...(content as readonly unknown[]), { type: 'text', text: feedback }];

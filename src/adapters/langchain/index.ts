@@ -1,4 +1,3 @@
-/** Public entry `coxswain/langchain`. */
 export { langchainCapabilities } from './capabilities.ts';
 export type { RunSource } from '../host/adapter-options.ts';
 export { coxswainMiddleware, type LangchainHandles } from './coxswain-middleware.ts';

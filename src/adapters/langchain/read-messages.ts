@@ -5,7 +5,6 @@ import type { ConversationAnswer, RequestNews, SentRequest } from '../host/conve
 import type { CallResult, IssuedCall } from '../host/issued-call.ts';
 import { unseenItems } from '../host/unseen-items.ts';
 
-/** A LangChain object whose fields are not validated. */
 type Members = Readonly<Record<string, unknown>>;
 
 /** A model request as `wrapModelCall` receives it. Other fields are passed on unchanged. */
@@ -16,10 +15,7 @@ export interface ModelCallRequest {
   readonly model?: unknown;
 }
 
-/**
- * Returns the part of a request that is new since the last request. The last request had `seen` messages and the system prompt
- * `system`.
- */
+/** The last request had `seen` messages and the system prompt `system`. */
 export function newsOfMessages(
   request: ModelCallRequest,
   last: { readonly seen: number; readonly system: string },
@@ -40,12 +36,10 @@ export function newsOfMessages(
   return { messages, results };
 }
 
-/** The content of the first message of the user in a request. */
 export function firstMessageOf({ messages }: ModelCallRequest): unknown {
   return membersOf(messages.find((message) => messageType(message) === 'human'))['content'];
 }
 
-/** The ids of the calls whose results are in a request. */
 export function resultIdsOf({ messages }: ModelCallRequest): readonly string[] {
   return messages.flatMap((message) => wordOf(membersOf(message)['tool_call_id']) ?? []);
 }
@@ -101,7 +95,6 @@ export function answerOfMessage(answer: unknown, modelId: string | undefined): C
   };
 }
 
-/** Reads the call that `wrapToolCall` receives. */
 export function callOfMembers({ id, name, args }: Members): IssuedCall {
   return {
     id: wordOf(id) ?? '',
@@ -122,7 +115,6 @@ export function outcomeOfMessage(returnedValue: unknown): CallResult {
   return { result: resultOf(message['content']), isError: message['status'] === 'error' };
 }
 
-/** Returns the type of a message: `human`, `ai`, `tool` or `system`. */
 export function messageType(message: unknown): string | undefined {
   return wordOf(membersOf(message)['type']);
 }

@@ -21,11 +21,7 @@ export interface AcknowledgeTool {
   isEnabled: () => Promise<boolean>;
 }
 
-/**
- * Creates the tool with which an agent answers advice.
- *
- * @param run returns the run that the answer belongs to
- */
+/** @param run returns the run that the answer belongs to */
 export function acknowledgeTool(run: () => Run): AcknowledgeTool {
   const { name, description, inputSchema } = acknowledgeToolDefinition;
   return {

@@ -8,7 +8,6 @@ import type { Run } from '../../core/run/run.ts';
 
 export interface Followed {
   readonly conversation: Conversation;
-  /** Number of items in the input of the last request. */
   seen: number;
   instructions: string | undefined;
 }
@@ -19,8 +18,8 @@ function isCancelled(result: unknown): boolean {
 }
 
 /**
- * Assigns agents to runs. The first agent uses the given run. Each agent that it hands over to gets a child run. Model
- * requests from within a tool also get a child run.
+ * The first agent uses the given run; each agent that it hands over to, and requests from within a tool, get a child
+ * run.
  */
 export class AgentRuns {
   readonly scope: RunScope = new RunScope(() => this.#active);
@@ -82,7 +81,6 @@ export class AgentRuns {
       this.of(this.#active).conversation.inherit(this.of(previousActive).conversation);
   }
 
-  /** Called when the agent has handed its task over. Ends the handoff call. */
   handsOver(toAgent: string): void {
     const { conversation } = this.of(this.#active);
     for (const call of conversation.notStarted()) {
@@ -96,11 +94,7 @@ export class AgentRuns {
     this.#running.set(callId, this.scope.enter(this.scope.calling, name));
   }
 
-  /**
-   * Called when the tool has returned.
-   *
-   * @returns true if the tool was reported as failed
-   */
+  /** @returns true if the tool was reported as failed */
   toolDone(callId: string): boolean {
     const leave = this.#running.get(callId);
     this.#running.delete(callId);

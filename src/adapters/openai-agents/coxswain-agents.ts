@@ -21,11 +21,8 @@ import {
 import { itemsOf, newsOf, saysThatItFailed, sentRequest, unrecognisedEvent, isChained } from './to-events.ts';
 
 /**
- * Appends a message to the input of a request. The SDK keeps its own list, so neither its history nor a session contains the
- * message. If the provider stores the input, the text is added to the instructions instead. The provider does not store
- * instructions, so the text applies to this request only.
- *
- * @returns the request and the channel of the text
+ * The SDK keeps its own list, so neither its history nor a session has the message. If the provider stores the input,
+ * the text goes to the instructions, which it does not store. @returns the request and the channel of the text
  */
 export function withGuidance<Request extends ModelRequest>(
   request: Request,
@@ -49,7 +46,6 @@ export function withFeedback(result: unknown, feedback: string): unknown {
   return `${ownText(result)}\n\n${feedback}`;
 }
 
-/** Returns the text that the SDK creates from a result that is not a content part. */
 function ownText(result: unknown): string {
   switch (typeof result) {
     case 'string':
@@ -63,10 +59,7 @@ function ownText(result: unknown): string {
   }
 }
 
-/**
- * Returns true if feedback can be added to a result. It cannot be added if a schema describes the result, or if the result
- * contains bytes, which the SDK converts to its own text.
- */
+/** Not if a schema describes the result, or if it contains bytes, which the SDK converts to its own text. */
 export function carriesFeedback(tool: FunctionTool, result: unknown): boolean {
   if (tool.outputSchema !== undefined) return false;
   return isPart(result) || isPartList(result) || isPlain(result);
@@ -80,7 +73,6 @@ export function mayEndWith(agent: AgentShape | undefined, toolName: string): boo
   return Array.isArray(names) ? names.includes(toolName) : true;
 }
 
-/** Returns true for a content part that the SDK passes to the model unchanged. */
 function isPart(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { type, text, image, file } = value;
@@ -156,7 +148,6 @@ const UNSEEN =
   'no request to a model was seen: run agents with steering.attach(new Runner()).run(agent, input), because run() of the ' +
   'package uses its own runner; or give each agent model: steering.model(yourModel)';
 
-/** Maximum number of calls whose agent is remembered. */
 const REMEMBERED_CALLS = 1_024;
 
 /** Creates the steering of agents of the @openai/agents package: see docs/openai-agents.md. */
@@ -258,11 +249,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
   };
 }
 
-/**
- * Reports errors and results that end the agents of a runner, even if the caller does not use `follow`.
- *
- * @returns a function that stops listening
- */
+/** Also if the caller does not use `follow`. @returns a function that stops listening */
 function followRuns(runner: RunnerShape, runs: AgentRuns): () => void {
   const onError = (error: unknown): void => runs.calling().conversation.troubled(troubleOf(error));
   const previousProperty = Object.getOwnPropertyDescriptor(runner, 'run');
@@ -291,10 +278,7 @@ function isFunctionTool(tool: object): tool is FunctionTool {
   return 'invoke' in tool && typeof tool.invoke === 'function';
 }
 
-/**
- * Returns true for a tool made by `agent.asTool()`. The SDK identifies the tool's agent by this object, and needs the object
- * to resume a saved state.
- */
+/** The SDK identifies the tool's agent by this object, and needs the object to resume a saved state. */
 function isAgent(tool: object): boolean {
   return 'on' in tool && typeof tool.on === 'function';
 }

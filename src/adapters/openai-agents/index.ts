@@ -1,4 +1,3 @@
-/** Public entry `coxswain/openai-agents`. */
 export type { AcknowledgeTool } from './acknowledge-tool.ts';
 export { openaiAgentsCapabilities } from './capabilities.ts';
 export { coxswainAgents, type AgentsOptions, type AgentsSteering } from './coxswain-agents.ts';

@@ -19,11 +19,7 @@ function mcpServersOf({ mcpServers }: AgentShape): readonly object[] {
   return Array.isArray(mcpServers) ? mcpServers.filter(isJsonObject) : [];
 }
 
-/**
- * Checks the results of a server's tools for `isError`. The SDK passes this flag neither to its listeners nor to the model.
- *
- * @returns a function that removes the listener
- */
+/** The SDK passes `isError` neither to its listeners nor to the model. @returns a function that removes the listener */
 function watchMcpServer(server: object, onFailure: OnFailure): () => void {
   const listeners = WATCHED.get(server) ?? new Set();
   if (!WATCHED.has(server)) {
@@ -60,10 +56,8 @@ export interface ListenerParts {
 type Listener = (...args: readonly unknown[]) => void;
 
 /**
- * Listens to the events of a runner. An exception in a listener would end the agent's run, so each listener is guarded. The
- * arguments are those of @openai/agents 0.20: context, agent, then tool, result, details.
- *
- * @returns a function that stops listening
+ * An exception in a listener would end the agent's run, so each is guarded. Arguments as in @openai/agents 0.20:
+ * context, agent, then tool, result, details.
  */
 export function addRunnerListeners(
   runner: RunnerShape,

@@ -1,7 +1,4 @@
-/**
- * The fields of the @openai/agents package's types that coxswain uses. The types are structural, so the package is never
- * imported. The package's own types are assignable to them.
- */
+/** The fields of @openai/agents' types that coxswain uses. They are structural, so the package is never imported. */
 
 /** A model request. Other fields of the SDK's type are passed on unchanged. */
 export interface ModelRequest {

@@ -9,18 +9,15 @@ export interface SteeredRequest {
   readonly conversation: Conversation;
   readonly outgoing: OutgoingRequest;
   readonly request: ModelRequest;
-  /** How the advice reaches the model. */
   readonly channel: string;
 }
 
-/** Dependencies of `steeredModel`. */
 export interface SteeredModelParts {
   /** Prepares a request. Undefined if the request has an unknown shape. */
   readonly prepare: (request: ModelRequest, modelId: string | undefined) => SteeredRequest | undefined;
   readonly guard: Guard;
 }
 
-/** A model whose arguments and results are untyped. Only the SDK and the model know their types. */
 interface OpenModel {
   getResponse(request: ModelRequest): Promise<unknown>;
   getStreamedResponse(request: ModelRequest): AsyncIterable<unknown>;
@@ -34,10 +31,8 @@ export function isSteered(parts: SteeredModelParts, model: unknown): boolean {
 }
 
 /**
- * Creates a model that behaves like the original and reports to a run. The request is reported before it is sent. The answer
- * is reported before the SDK receives it. All other members and all errors are those of the original model.
- *
- * @param name the name by which the model was requested, if any
+ * Reports a request before it is sent and an answer before the SDK receives it. Other members and errors are the
+ * original's.
  */
 export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, model: Wrapped, name?: string): Wrapped {
   if (isSteered(parts, model)) return model;

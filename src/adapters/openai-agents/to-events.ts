@@ -15,7 +15,6 @@ import type { ConversationAnswer, RequestNews, SentRequest } from '../host/conve
 import { answerParts, newsOfItems } from '../host/response-items.ts';
 import type { ModelRequest } from './sdk-shapes.ts';
 
-/** Returns the items of a request's input. Undefined if the input is neither text nor a list. */
 export function itemsOf({ input }: ModelRequest): readonly unknown[] | undefined {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input : undefined;
@@ -26,12 +25,7 @@ export function isChained({ previousResponseId, conversationId }: ModelRequest):
   return previousResponseId !== undefined || conversationId !== undefined;
 }
 
-/**
- * Returns the part of a request that is new since the previous request of its conversation. That request had `seen` items.
- *
- * @param instructions instructions of the previous request
- * @param seesRuns true if every run of a tool is observed
- */
+/** @param seesRuns true if every run of a tool is observed */
 export function newsOf(
   request: ModelRequest,
   items: readonly unknown[],
@@ -49,11 +43,7 @@ export function newsOf(
   return { messages: text === undefined ? messages : [{ role: 'system', content: text }, ...messages], results };
 }
 
-/**
- * Converts the request, as it was sent, to the format of its record.
- *
- * @param modelId  the name by which the model was requested
- */
+/** @param modelId  the name by which the model was requested */
 export function sentRequest(request: ModelRequest, modelId: string | undefined): SentRequest {
   const tools = objectsIn(request.tools);
   const names = [
@@ -71,10 +61,7 @@ export function sentRequest(request: ModelRequest, modelId: string | undefined):
   };
 }
 
-/**
- * Prefixes of the SDK's messages to the model after a tool failure, from @openai/agents 0.20. They are needed because `tool()`
- * catches errors of its function and sets no error flag.
- */
+/** From @openai/agents 0.20: `tool()` catches errors of its function and sets no error flag. */
 const FAILURES = ['An error occurred while running the tool.', 'An error occurred while parsing tool arguments.'];
 
 /** Returns true for the SDK's own message after a tool failure or timeout. */
@@ -83,18 +70,13 @@ export function saysThatItFailed(result: unknown): boolean {
   return FAILURES.some((opening) => result.startsWith(opening)) || TIMED_OUT.test(result);
 }
 
-/** Returns the outcome for the SDK's default message after a rejected approval. */
 export function refusedBySdk(result: unknown): CallOutcome | undefined {
   return typeof result === 'string' ? hostOutcome(result, 'openai-agents') : undefined;
 }
 
 const TIMED_OUT = /^Tool '[^']{1,200}' timed out after \d+ms\.$/;
 
-/**
- * Reads a model's response, streamed or not. Undefined for any other shape.
- *
- * @param modelId model id to use if the response does not name its model
- */
+/** @param modelId model id to use if the response does not name its model */
 export function answerOf(response: unknown, modelId: string | undefined): ConversationAnswer | undefined {
   if (!isJsonObject(response) || !Array.isArray(response['output'])) return undefined;
   const { output, providerData, usage: counts } = response;
@@ -111,17 +93,14 @@ export function answerOf(response: unknown, modelId: string | undefined): Conver
   return { message, calls: parts.flatMap(({ call }) => (call === undefined ? [] : [call])) };
 }
 
-/** Returns the text in an event of a streamed response. Undefined for other events. */
 export function deltaOf(event: unknown): string | undefined {
   return isJsonObject(event) && event['type'] === 'output_text_delta' ? textOrUndefined(event['delta']) : undefined;
 }
 
-/** Returns the response in the last event of a stream. Undefined for other events. */
 export function doneResponseOf(event: unknown): unknown {
   return isJsonObject(event) && event['type'] === 'response_done' ? event['response'] : undefined;
 }
 
-/** The event for unknown content, which is stored unchanged. */
 export function unrecognisedEvent(what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `openai-agents/${what}`, value: toJson(value) } };
 }
@@ -133,7 +112,6 @@ function usageOfCounts(counts: JsonMembers): ReturnType<typeof usageOf> {
   return usageOf({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens });
 }
 
-/** Returns a field of the details. The details are one object per request, or a list of objects. */
 function detailOf(details: unknown, name: string): unknown {
   const first: unknown = Array.isArray(details) ? details[0] : details;
   return isJsonObject(first) ? first[name] : undefined;

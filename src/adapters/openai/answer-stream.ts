@@ -1,7 +1,6 @@
 import { membersOf, objectsIn, textOrEmpty, isJsonObject, type JsonMembers } from '../../core/base/json.ts';
 import { eventStream, type AnswerStream, type EventCollector } from '../host/steered-fetch.ts';
 
-/** Assembles the server-sent events of chat completions or Responses. */
 export function answerStream(): AnswerStream {
   const chat = chatCollector();
   const responses = responsesCollector();

@@ -1,4 +1,3 @@
-/** Public entry `coxswain/openai`. */
 export type { AcknowledgeTool } from './acknowledge-tool.ts';
 export { openaiCapabilities } from './capabilities.ts';
 export { openaiSteering, type ExecuteCall, type OpenAiOptions, type OpenAiSteering } from './openai-steering.ts';

@@ -13,7 +13,6 @@ export interface ModelRequest {
   readonly startsChain: boolean;
 }
 
-/** Reads a request to chat completions or Responses. Undefined for any other request. */
 export function requestOf(body: unknown): ModelRequest | undefined {
   if (!isJsonObject(body)) return undefined;
   const { messages, input, store } = body;
@@ -26,7 +25,6 @@ export function requestOf(body: unknown): ModelRequest | undefined {
   return { api: 'responses', items, isChained, startsChain };
 }
 
-/** Converts the request, as it was sent, to the format of its record. */
 export function sentRequest(body: Readonly<Record<string, unknown>>): SentRequest {
   const { model, instructions, messages, input, tools } = body;
   const items: readonly unknown[] = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [input];

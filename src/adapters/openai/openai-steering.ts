@@ -86,7 +86,6 @@ export interface OpenAiSteering {
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
 
-/** Data about the last request of a conversation. */
 interface LastRequest {
   seen: number;
   /** True if the request names one function to call. `runTools` then ends with the result of that function. */
@@ -210,7 +209,6 @@ interface ParseableTool extends RunnableTool {
   readonly function: { readonly name: string };
 }
 
-/** Wraps a tool of `runTools` so that its calls are reported. Other tools are returned unchanged. */
 function steeredRunnable<Tool extends RunnableTool>(parts: RunnableParts, tool: Tool): Tool {
   if (isParseable(tool)) {
     // `zodFunction` created this tool. Its callback takes the result of the parser.
@@ -290,7 +288,6 @@ function argsTextOf(args: unknown, texts: WeakMap<object, string>): string {
   return text ?? JSON.stringify(toJson(args));
 }
 
-/** Creates a call of which only the tool and its arguments are known. */
 function namelessCall(name: string, argsText: string): IssuedCall {
   return { id: '', name, args: decodedArgs(argsText), argsText };
 }

@@ -9,7 +9,6 @@ import type { ModelApi } from '../host/steered-fetch.ts';
 import { answerStream } from './answer-stream.ts';
 import type { ToolCall } from './sdk-shapes.ts';
 
-/** Reads an answer of chat completions or Responses from JSON. Undefined for any other shape. */
 export function answerOf(body: unknown): ConversationAnswer | undefined {
   if (!isJsonObject(body)) return undefined;
   if (Array.isArray(body['output'])) return answerOfResponse(body, body['output']);
@@ -22,7 +21,6 @@ function isUnfinished(body: unknown): boolean {
   return isJsonObject(body) && (body['status'] === 'queued' || body['status'] === 'in_progress');
 }
 
-/** Chat completions and Responses. */
 export const openaiApi: ModelApi = {
   name: 'openai',
   path: /\/(?:chat\/completions|responses)$/,
@@ -44,7 +42,6 @@ export function toIssuedCall(call: ToolCall): IssuedCall {
   }
 }
 
-/** Returns the calls in the model's last message of a `runTools` runner. */
 export function callsOfRunner(runner: unknown): readonly IssuedCall[] {
   const messages = isJsonObject(runner) ? runner['messages'] : undefined;
   const list: readonly unknown[] = Array.isArray(messages) ? messages : [];

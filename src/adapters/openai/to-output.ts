@@ -7,11 +7,8 @@ export type GuidanceRole = 'system' | 'developer' | 'user';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Appends a message to the body of a request. It is the last message, so that the provider can use its cache for everything
- * before it. If the provider stores the input for later requests, the text is added to `instructions` instead. Instructions do
- * not apply to later requests.
- *
- * @returns the body and the channel of the text
+ * The last message, so that the provider can use its cache for all before it. If the provider stores the input, the
+ * text goes to `instructions`, which do not apply to later requests. @returns the body and the channel of the text
  */
 export function withGuidance(
   body: Members,
@@ -39,12 +36,10 @@ export function runnerText(result: unknown): string {
   return typeof text === 'string' ? text : 'undefined';
 }
 
-/** Appends a blank line and the feedback to a text, which may be empty. */
 export function withFeedback(text: string, feedback: string): string {
   return `${text}\n\n${feedback}`;
 }
 
-/** Creates the message or item with a tool's result for the next request. Feedback is appended if there is any. */
 export function toolOutput(
   call: ToolCall,
   result: unknown,
@@ -70,10 +65,7 @@ export function toolOutput(
   }
 }
 
-/**
- * Returns the `caller` field for an output. If a program that the model wrote made the call, the call names the program, and
- * its output must name the same program.
- */
+/** If a program that the model wrote made the call, its output must name the same program. */
 function callerOf(call: object): object {
   const caller = 'caller' in call ? call.caller : undefined;
   return isJsonObject(caller) ? { caller } : {};

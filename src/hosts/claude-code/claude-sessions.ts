@@ -40,14 +40,12 @@ export interface ClaudeSessionsOptions {
   readonly projectFolder: string;
   readonly redactor: Redactor;
   readonly clock: Clock;
-  /** See `RunStepOptions`. */
   readonly build: string;
   /** Reads what keeps failing in the project. Default: the agent is told nothing of it. */
   readonly lessons?: (() => readonly KnownLesson[]) | undefined;
   readonly measureMs?: () => number;
 }
 
-/** The answer to a hook event, and the internal errors that did not prevent it. */
 export interface AnsweredHook {
   readonly answer: HookAnswer;
   readonly faults: readonly string[];
@@ -71,31 +69,24 @@ export interface LateEvent extends LateInput {
   readonly isWaiting: () => boolean;
 }
 
-/** Reason recorded for undelivered advice on a late event. */
 const LATE_REASON = 'the store was not available in time and the hook had ended';
 
-/** Kinds of events that start a run. */
 const ACTIVE_KINDS: ReadonlySet<HostEvent['kind']> = new Set(['prompted', 'call_issued', 'call_ended', 'batch_ended']);
 
-/** Kinds of events that may end a subagent. */
 const END_KINDS: ReadonlySet<HostEvent['kind']> = new Set(['stopped', 'session_ended', 'failed']);
 
 /** Maximum number of times that one step rebuilds a run from its records. */
 const MAX_REBUILDS = 2;
 
 /**
- * Records and answers hook events one at a time. Events of a session may be handled by different processes, because the state
- * of each run is stored with its records. A session is a run whose id is the `session_id`. A subagent is a child run with the
- * id `SESSION/AGENT`.
- *
- * Cost: one transaction per event. An event of a subagent takes two, one of which rarely writes. A stop with a completion
- * check takes two. The end of a subagent takes three. With a budget, each other running subagent adds one read.
+ * State of each run is stored with its records, so any process can handle an event. A session is a run with the id
+ * `session_id`, a subagent a child run `SESSION/AGENT`. Cost: one transaction per event, two for a subagent or a stop
+ * with a completion check, three for the end of a subagent.
  */
 export class ClaudeSessions {
   readonly #options: ClaudeSessionsOptions;
   readonly #stepper: RunStepper<ClaudeState>;
 
-  /** @throws CoxswainError "invalid-argument" for a limit outside its range */
   constructor(options: ClaudeSessionsOptions) {
     const { config, redactor, clock, build, measureMs } = options;
     this.#options = options;
@@ -112,7 +103,6 @@ export class ClaudeSessions {
     });
   }
 
-  /** @throws CoxswainError as `store.transact` */
   async answer(input: HostEvent, sessionId: string, details: HookDetails): Promise<AnsweredHook> {
     const faults: string[] = [];
     const { stop, text } = await this.#stepEvent({ input, late: undefined }, sessionId, faults);
@@ -129,11 +119,8 @@ export class ClaudeSessions {
   }
 
   /**
-   * Records an event whose hook has ended. Each event id is recorded once. The records get the arrival time of the event.
-   * Advice is recorded as undelivered, and no completion check runs.
-   *
-   * @returns the internal errors that did not prevent recording
-   * @throws CoxswainError as `store.transact`
+   * Each event id is recorded once, at its arrival time. Advice is undelivered, and no completion check runs. @returns
+   * the internal errors that did not prevent recording @throws CoxswainError as `store.transact`
    */
   async foldLate(input: HostEvent, sessionId: string, lateEvent: LateEvent): Promise<readonly string[]> {
     const faults: string[] = [];
@@ -197,11 +184,7 @@ export class ClaudeSessions {
     return step;
   }
 
-  /**
-   * The session data that a subagent inherits. Undefined if the session has no run.
-   *
-   * @param notes  marks the subagent as running in the session
-   */
+  /** Undefined if the session has no run. @param notes  marks the subagent as running in the session */
   async #sessionOf(
     { runId, sessionId }: AgentIds,
     { notes, faults }: { readonly notes: boolean; readonly faults: string[] },
@@ -222,7 +205,6 @@ export class ClaudeSessions {
     return { ...result, others: { calls: result.calls + otherAgentCalls + (await unreportedCalls(siblings, store)) } };
   }
 
-  /** Records the end of a subagent in its session, if it has ended. */
   async #reportEnd({ runId, sessionId }: AgentIds, lateEvent: LateEvent | undefined, faults: string[]): Promise<void> {
     const agent = await storedSummary(this.#options.store, runId);
     if (agent?.outcome === undefined) return;

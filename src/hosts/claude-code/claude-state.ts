@@ -3,10 +3,7 @@ import { textOfContent } from '../../core/records/agent-message.ts';
 import { taskIn } from '../../formats/claude-code/claude-code-entry.ts';
 import { withEndedAgent, type SessionAgents } from './session-agents.ts';
 
-/**
- * The state of a session or subagent between two hook calls. It does not include the run itself. It is plain JSON computed
- * from the records, so any process can rebuild it.
- */
+/** Plain JSON computed from the records, so any process can rebuild it. The run itself is not part of it. */
 export type ClaudeState = {
   /** True if the next call belongs to the current turn. */
   readonly turnOpen: boolean;
@@ -14,9 +11,7 @@ export type ClaudeState = {
   readonly openCalls: readonly (readonly [string, string])[];
   /** Ids of the calls that ended last. Used to ignore a second report of the same call. */
   readonly closedCalls: readonly string[];
-  /** True if a call has ended in this turn. Absent means false. */
   readonly endedInTurn?: boolean;
-  /** True if an event has ended a turn. Absent means false. */
   readonly hasBatches?: boolean;
   /** True if a deadline was set after the session started or was resumed. */
   readonly deadlineSet: boolean;
@@ -24,9 +19,7 @@ export type ClaudeState = {
   readonly deadlineAtMs: number | null;
   /** Time of the last record with tokens, or of the start of the run. Unix milliseconds. */
   readonly usedAtMs: number;
-  /** Time of the last record with tokens. Absent before the first one. Unix milliseconds. */
   readonly lastUsageAtMs?: number;
-  /** Number of failed completion checks since the last prompt. */
   readonly unmet: number;
   /** True if the completion check has given up since the last prompt. */
   readonly gaveUp: boolean;
@@ -34,17 +27,14 @@ export type ClaudeState = {
   readonly refusalStands?: boolean;
   /** True if advice has already forced a turn at a stop. */
   readonly forcedTurn: boolean;
-  /** The model id if the session reported it before the run started. Null if unknown. */
   readonly modelId: string | null;
   /** True if a hook answer made the agent continue and no event has arrived since. Absent means false. */
   readonly isForcing?: boolean;
   /** True if the last word of the agent was an answer, and nothing followed it. Absent means false. */
   readonly hasAnswered?: boolean;
-  /** True if a call has ended since results were last evaluated. Absent means false. */
   readonly hasUnheardCall?: boolean;
   /** Ids of the most recent events that were recorded late. Absent before the first one. */
   readonly lateInputIds?: readonly string[];
-  /** Subagents of the session. Their start is stored here and not in the records. Absent means none. */
   readonly agents?: SessionAgents;
 };
 
@@ -61,7 +51,6 @@ export const NEW_CLAUDE_STATE: ClaudeState = {
   modelId: null,
 };
 
-/** Maximum number of remembered ended calls, and of open calls. */
 const MAX_CALLS = 256;
 
 /** Maximum number of remembered late event ids. An id is needed only until the spill file of its event is deleted. */
@@ -74,7 +63,6 @@ const STOP_CHANNELS: ReadonlySet<string | undefined> = new Set([
   'AfterAgent additionalContext',
 ]);
 
-/** Returns the state after a record. Does not modify `before`. */
 export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): ClaudeState {
   const { payload, late_input_id: lateInputId } = record;
   const state = lateInputId === undefined ? before : withLateInput(before, lateInputId);

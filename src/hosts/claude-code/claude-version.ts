@@ -15,11 +15,7 @@ export interface FoundClaude {
   readonly problem?: string;
 }
 
-/**
- * Finds Claude Code on the PATH and asks it for its version.
- *
- * @returns undefined if it is not on the PATH
- */
+/** @returns undefined if it is not on the PATH */
 export async function findClaude(
   cwd: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -39,7 +35,6 @@ export async function findClaude(
   return { file, version: '', problem };
 }
 
-/** Returns false for a version of Claude Code without `PostToolBatch`. An unknown version counts as a new one. */
 export function hasBatches(version: string): boolean {
   const numbers = /^(\d+)\.(\d+)\.(\d+)/.exec(version)?.slice(1).map(Number);
   if (numbers === undefined) return true;

@@ -68,10 +68,8 @@ async function hostOf(runId: string, store: Pick<TrajectoryStore, 'readRun'>): P
 }
 
 /**
- * Records what the session files of runs have and no hook reported, because the hook or the program was killed or a command still
- * runs. Advice on it is recorded as undelivered.
- *
- * @throws CoxswainError as `store.transact` and `loadConfigSync`
+ * A hook or a program was killed, or a command still runs. Advice is recorded as undelivered. @throws CoxswainError as
+ * `store.transact` and `loadConfigSync`
  */
 export async function completeRuns(
   incomplete: readonly IncompleteRun[],

@@ -9,13 +9,9 @@ const BOM = '\uFEFF';
 const PARSE = { allowTrailingComma: true, allowEmptyContent: true };
 
 /**
- * Adds the coxswain hooks to a settings file. Each event gets one group after the existing groups. Comments, order and
- * formatting of other content do not change. If the hooks are already present, the text is returned unchanged.
- *
- * @param text  content of the settings file: JSON with or without comments, or empty for a new file
- * @param wantedHooks  the hook groups by event, with one hook each. Copilot CLI has no groups, so its values are hooks
- * @throws CoxswainError `invalid-argument`, with line and column, if the text is not a JSON object or its `hooks` do not have
- * the shape that Claude Code uses
+ * Each event gets one group after the existing ones; comments, order and formatting stay. @param wantedHooks  by event,
+ * with one hook each; Copilot CLI has no groups, so its values are hooks @throws CoxswainError `invalid-argument`, with
+ * line and column, if the text is no JSON object or `hooks` has another shape
  */
 export function addHooks(text: string, wantedHooks: ReadonlyMap<string, object>): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
@@ -33,9 +29,8 @@ export function addHooks(text: string, wantedHooks: ReadonlyMap<string, object>)
 }
 
 /**
- * Claude Code ignores a settings file with a comment or a trailing comma as a whole, without a message in the terminal.
- *
- * @returns where the first one is, and what follows from it; undefined for a file without one
+ * Claude Code ignores a file with a comment or a trailing comma without a message. @returns the first one's place, and
+ * why
  */
 export function ignoredSettings(text: string): string | undefined {
   const errors: ParseError[] = [];
@@ -48,21 +43,13 @@ export function ignoredSettings(text: string): string | undefined {
   return `a comment or a trailing comma at ${place}: Claude Code ignores the whole file; remove it first`;
 }
 
-/**
- * Removes the coxswain hooks from settings, and removes lists that become empty.
- *
- * @throws CoxswainError as `addHooks`
- */
+/** Lists that become empty go too. @throws CoxswainError as `addHooks` */
 export function removeHooks(text: string): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
   return mark + dropHooks(body, () => true);
 }
 
-/**
- * Finds the coxswain hooks in settings. Returns their marks by event; see `markOf`.
- *
- * @throws CoxswainError as `addHooks`
- */
+/** Marks by event; see `markOf`. @throws CoxswainError as `addHooks` */
 export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
   const marksByEvent = eventsOf(body).map((event): [string, readonly string[]] => [
@@ -72,10 +59,7 @@ export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   return new Map(marksByEvent.filter(([, marks]) => marks.length > 0));
 }
 
-/**
- * Removes the coxswain hooks for which `isUnwanted` returns true. It removes one hook at a time, because each removal changes
- * the offsets.
- */
+/** One hook at a time, because each removal changes the offsets. */
 function dropHooks(text: string, isUnwanted: (mark: string, event: string) => boolean): string {
   for (const event of eventsOf(text)) {
     const isRemoved = (mark: string | undefined): boolean => mark !== undefined && isUnwanted(mark, event);
@@ -99,7 +83,6 @@ function dropHooks(text: string, isUnwanted: (mark: string, event: string) => bo
   return text;
 }
 
-/** A group of hooks with the mark of each hook. The mark is undefined for a hook that is not from coxswain. */
 interface FoundGroup {
   readonly marks: readonly (string | undefined)[];
 }
@@ -121,7 +104,6 @@ function groupsOf(text: string, event: string): readonly FoundGroup[] {
   return (groupsAt(text, event) ?? []).map((group: unknown) => ({ marks: marksOf(group) }));
 }
 
-/** The marks of the hooks in a group, or of a single hook. */
 function marksOf(group: unknown): readonly (string | undefined)[] {
   const hooks: unknown = isJsonObject(group) ? group['hooks'] : undefined;
   return Array.isArray(hooks) ? hooks.map(markOf) : [markOf(group)].filter((mark) => mark !== undefined);
@@ -156,10 +138,7 @@ function invalidSettings(place: string, shape: string): CoxswainError {
   });
 }
 
-/**
- * Inserts a value at the end of a list, or under a name in an object. No other text changes; the library's own insertion would
- * reformat neighbouring lines.
- */
+/** No other text changes; the library's own insertion would reformat neighbouring lines. */
 function insertJson(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   // A new file ends with a line break.
@@ -193,7 +172,6 @@ function startsLine(text: string, offset: number): boolean {
   return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset).trim() === '';
 }
 
-/** Removes the value at the path and its comma. */
 function removeJson(text: string, path: readonly (string | number)[]): string {
   const tree = parseTree(text, [], PARSE);
   const value = tree === undefined ? undefined : findNodeAtLocation(tree, [...path]);

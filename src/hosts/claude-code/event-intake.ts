@@ -28,16 +28,13 @@ export interface EventIntakeOptions {
   readonly onFault: (fault: HookFault) => void;
 }
 
-/** The answer in the format of the host, and the internal errors that did not prevent it. */
 export interface AnsweredEvent {
   readonly answer: object;
   readonly faults: readonly string[];
 }
 
-/** The result of recording waiting events. */
 export interface FoldedEvents {
   readonly folded: number;
-  /** Why some events are still waiting. Undefined if none are waiting. */
   readonly problem?: string;
 }
 
@@ -45,9 +42,8 @@ export interface FoldedEvents {
 const OWN_SESSION_LIMIT_MS = 1_000;
 
 /**
- * Accepts hook events without losing any. If the store does not accept an event, the event is written ("spilled") to a file
- * next to the store before `take` resolves. The next process that handles an event of the session first records ("folds") the
- * spilled events in order.
+ * An event that the store does not accept is written ("spilled") to a file next to the store before `take` resolves.
+ * The next process of the session first records ("folds") spilled events in order.
  */
 export class EventIntake {
   readonly #options: EventIntakeOptions;
@@ -57,14 +53,9 @@ export class EventIntake {
   }
 
   /**
-   * Records an event after the waiting events of its session.
-   *
-   * @param open  opens the sessions; if it rejects, the event is spilled
-   * @param onStored  called after the event is stored
-   * @returns an empty answer if the event was spilled, with the reason as a fault. If the first event of a session cannot be
-   * spilled either, a message for the user
-   * @throws CoxswainError `invalid-argument` for a session id that is not a valid run id; also errors that occur after the
-   * event is stored
+   * @param open  if it rejects, the event is spilled @returns an empty answer if the event was spilled, with the reason
+   * as a fault; if a session's first event cannot be spilled either, a message for the user @throws CoxswainError
+   * `invalid-argument` for a session id that is no run id; also errors after the event is stored
    */
   async take(
     event: KnownHookEvent,
@@ -99,11 +90,7 @@ export class EventIntake {
     return { answer: isSilent ? {} : { systemMessage }, faults: [] };
   }
 
-  /**
-   * Spills an event. Never throws: a failure to write the file is reported as a fault.
-   *
-   * @returns the reason why the event is lost; undefined if it was spilled
-   */
+  /** Never throws. @returns the reason why the event is lost; undefined if it was spilled */
   spill(
     { json, known, about }: KnownHookEvent,
     why: string,
@@ -122,9 +109,7 @@ export class EventIntake {
   }
 
   /**
-   * Records waiting events in the order of their arrival. Stops at the first event that the store does not accept.
-   *
-   * @param limits  `limitMs`: no event is started after this time, but at least one is tried
+   * Stops at the first event that the store does not accept. No event starts after `limitMs`, but one is always tried.
    * @throws a file system error of the spill files
    */
   async foldWaiting(
@@ -179,7 +164,6 @@ export class EventIntake {
   }
 }
 
-/** Returns true if the error comes from the store, SQLite or the file system. Returns false if the event is invalid. */
 function isStoreError(error: unknown): boolean {
   if (error instanceof CoxswainError) return error.code.startsWith('store-');
   return error instanceof Error && 'code' in error;
@@ -202,13 +186,9 @@ const PLAIN_FIELDS = [
   'outcome',
   'pairs_by_arguments',
 ];
-/** Fields with short names that the host chooses. */
 const NAME_FIELDS = ['agent_type', 'source', 'model', 'reason', 'trigger'];
 
-/**
- * The part of an event that may be written to a spill file. It contains the fields that coxswain reads, redacted like records.
- * Redacting them a second time changes nothing.
- */
+/** The fields that coxswain reads, redacted like records. Redacting them a second time changes nothing. */
 function storableEvent(json: Readonly<Record<string, unknown>>, redactor: Redactor): Readonly<Record<string, unknown>> {
   const storable: Record<string, unknown> = { ...storableCall(json, redactor) };
   for (const field of PLAIN_FIELDS) storable[field] = json[field];

@@ -7,7 +7,6 @@ import type { LoadedConfig, LoadConfigOptions } from '../config/loaded-config.ts
 import type { ResolvedConfig } from '../config/resolve-config.ts';
 import { standardSteering } from '../../core/steering/standard-steering.ts';
 
-/** The part of a configuration that a hook uses. */
 export type HookConfig = Pick<LoadedConfig, 'problems' | 'untrusted'> & {
   readonly resolved: Pick<
     ResolvedConfig,

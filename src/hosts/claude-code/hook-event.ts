@@ -8,12 +8,10 @@ import { readSession, type SessionFile } from '../dialects/session-file.ts';
 import { findHomeFolder } from './home-folder.ts';
 
 export interface HookEvent {
-  /** Event name and session id for the fault log. Each is absent if it could not be read. */
   readonly about: { readonly event?: string; readonly sessionId?: string };
   readonly host: HostName;
   /** Working folder of the session. */
   readonly cwd: string | undefined;
-  /** Undefined if the event is unknown or lacks a required field. */
   readonly known:
     | {
         readonly input: HostEvent;
@@ -22,11 +20,9 @@ export interface HookEvent {
         readonly answerFor: (answer: HookAnswer) => object;
       }
     | undefined;
-  /** The event in the format of `readPayload`. */
   readonly json: HookPayload;
 }
 
-/** An event that can be recorded. */
 export interface KnownHookEvent extends HookEvent {
   readonly known: NonNullable<HookEvent['known']>;
 }
@@ -35,14 +31,8 @@ export function isKnownEvent(event: HookEvent): event is KnownHookEvent {
   return event.known !== undefined;
 }
 
-/** Maximum length of event names and session ids in the fault log. */
 const MAX_NAME_CHARS = 100;
 
-/**
- * Reads the JSON input of a hook, with or without a byte order mark.
- *
- * @returns undefined if it is not a JSON object
- */
 export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   const text = bytes.toString('utf8');
   const payload = jsonOf(text.startsWith('\uFEFF') ? text.slice(1) : text);
@@ -69,7 +59,6 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   };
 }
 
-/** Events at which the session file is not read. */
 const WITHOUT_SESSION: ReadonlySet<HostEvent['kind']> = new Set(['session_started', 'agent_started', 'permission']);
 
 /** Adds what the session file has. */
@@ -101,7 +90,6 @@ function withSession(
 /** Hosts whose events do not name the file. */
 const UNNAMED: ReadonlySet<HostName> = new Set(['copilot', 'opencode', 'pi']);
 
-/** The file of the session. Never that of another session. */
 function sessionPath(host: HostName, json: HookPayload): string | undefined {
   const { agent_id: agentId, session_id: id, transcript_path: path } = json;
   const { env } = process;

@@ -1,6 +1,6 @@
 /**
- * `dist/hook.cjs` is the program that a host's settings name. It loads the hook from the single file `dist/hook-main.cjs`. It
- * uses the V8 code cache written by an earlier process, which cuts the loading time to a third.
+ * `dist/hook.cjs`, which a host's settings name, loads `dist/hook-main.cjs`. The V8 code cache of an earlier process
+ * cuts the loading time to a third.
  */
 import {
   closeSync,
@@ -22,7 +22,6 @@ import { LINES_ARGUMENT } from './hook-lines.ts';
 import { logFault } from '../../core/node/fault-log.ts';
 import { endProcess, readStdin } from './read-stdin.ts';
 
-/** Type of the compiled `hook-main.cjs`: a function that fills in `exports`. */
 type MainModule = (exports: object, require: NodeJS.Require) => void;
 
 /** The bundler replaces this constant with a hash of `hook-main.cjs`. */
@@ -57,10 +56,9 @@ async function launch(): Promise<void> {
 }
 
 /**
- * Disables (`isOn` false) or enables the machine-code compilers of V8. Without them V8 compiles only to bytecode. They are
- * disabled while the hook runs to fill its code cache. Otherwise the cache would record optimised functions, and every later
- * process would compile them again at its start, which takes as long as running them. They must be enabled again before the
- * cache is created, because a cache is valid only for the same V8 settings.
+ * Without its machine-code compilers V8 compiles to bytecode. While the hook fills its code cache they are off: the
+ * cache would record optimised functions, which every later process would compile at its start. They must be on again
+ * before the cache is created, which is valid only for the same V8 settings.
  */
 function setCompilers(isOn: boolean): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
@@ -82,10 +80,7 @@ function cachedRequire(): NodeJS.Require {
   return requireModule as NodeJS.Require;
 }
 
-/**
- * Path of the code cache in the user's cache folder. The folder must be private because the content is executed. Undefined if
- * the user has no cache folder.
- */
+/** The user's cache folder must be private, because the content is executed. Undefined without one. */
 function cacheFile(): string | undefined {
   const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
   const home = HOME === undefined || !isAbsolute(HOME) ? undefined : join(HOME, '.cache');
@@ -100,12 +95,10 @@ function cacheFile(): string | undefined {
 /** Distance between sampled bytes. It samples about one byte per page of the disk cache. */
 const SAMPLE_BYTES = 4_093;
 
-/** Size of the checksum that precedes the data; see `sampleOf`. */
 const HEAD_BYTES = 8;
 
 /**
- * Reads the code cache of an earlier process. Returns undefined if the file is missing, is damaged, belongs to another user,
- * or is writable by others. V8 would crash on damaged data.
+ * Undefined if the file is missing, damaged, of another user, or writable by others. V8 would crash on damaged data.
  */
 function readCache(file: string): Buffer | undefined {
   let fd: number | undefined;
@@ -124,8 +117,7 @@ function readCache(file: string): Buffer | undefined {
 }
 
 /**
- * Computes a checksum of the length and some bytes. It detects a truncated file or an unwritten block. A checksum of all bytes
- * would take as much time as the cache saves.
+ * Detects a truncated file or an unwritten block. A checksum of all bytes would take as much time as the cache saves.
  */
 function sampleOf(data: Buffer): number {
   let sample = data.length;
@@ -133,7 +125,6 @@ function sampleOf(data: Buffer): number {
   return sample;
 }
 
-/** Writes the code cache, and deletes the caches of earlier builds for this version of Node. */
 function writeCache(file: string, data: Buffer): void {
   const folder = join(file, '..');
   try {

@@ -36,10 +36,8 @@ interface EventFacts {
 }
 
 /**
- * Implements `coxswain hook`: reads one event from standard input, records it, and answers it on standard output. An internal
- * error goes to the fault log. The agent then gets no output and continues as without the hook. Never rejects.
- *
- * @param leave  ends the process with exit code 0
+ * An internal error goes to the fault log, and the agent continues as without the hook. Never rejects. `leave` ends the
+ * process with exit code 0.
  */
 export async function runHook(stdin: Promise<Buffer>, leave: () => never): Promise<void> {
   const facts: EventFacts = {};
@@ -48,11 +46,8 @@ export async function runHook(stdin: Promise<Buffer>, leave: () => never): Promi
 }
 
 /**
- * Handles events like `runHook`, one after another, for a plugin: a line of standard input is an event, and a line of standard
- * output is its answer. Nothing of a session is kept in memory between events, so a process that is killed loses nothing that
- * it answered, and other processes may handle events of the same session. Returns at the end of the input.
- *
- * @param leave  ends the process with exit code 0
+ * Like `runHook`, for a plugin: a line of standard input is an event, a line of standard output its answer. Nothing is
+ * kept between events, so a killed process loses nothing that it answered.
  */
 export async function runHookLines(leave: () => never): Promise<void> {
   let facts: EventFacts = {};
@@ -170,7 +165,6 @@ function printAnswer(answer: object): void {
   if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
 }
 
-/** The command that starts the CLI installed with this hook. Undefined in a plugin, which has no CLI. */
 function findProgram(hookFile = ''): readonly string[] | undefined {
   const bin = basename(hookFile) === 'hook.cjs' ? join(dirname(hookFile), 'cli', 'bin.js') : hookFile;
   return basename(bin).startsWith('bin.') && existsSync(bin) ? [process.execPath, bin] : undefined;
@@ -184,11 +178,7 @@ function logEventFault(fault: HookFault, { projectFolder, about }: EventFacts, u
   );
 }
 
-/**
- * Opens a store for one event.
- *
- * @throws CoxswainError as `sqliteStore` and `openStore`
- */
+/** @throws CoxswainError as `sqliteStore` and `openStore` */
 async function openHookStore(
   { address, kind }: ResolvedStore,
   { timeoutMs }: { readonly timeoutMs: number },

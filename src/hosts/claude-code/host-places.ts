@@ -10,7 +10,6 @@ import { invalidArgument } from '../../core/base/error.ts';
 import { addHooks, ignoredSettings } from './edit-settings.ts';
 import { hookCommand, HOOK_MARK, hookGroups, timeoutOf, type HookNeeds } from './init-hooks.ts';
 
-/** The owner of a settings file: a project or the user. */
 export interface HostScope {
   /** Absent for the user's settings, which apply to all projects. */
   readonly projectFolder?: string | undefined;
@@ -23,14 +22,9 @@ export interface HookProgram {
   readonly hookFile: string;
 }
 
-/** The file that `coxswain init` writes for a host. */
 export interface HostPlace {
   settingsFile(scope: HostScope): string;
-  /**
-   * Adds the hooks to the text of the file.
-   *
-   * @throws CoxswainError `invalid-argument` for text that cannot be edited
-   */
+  /** @throws CoxswainError `invalid-argument` for text that cannot be edited */
   edit(before: string, program: HookProgram, needs?: HookNeeds): string;
 }
 

@@ -15,53 +15,39 @@ import { HOOK_MARK } from './init-hooks.ts';
 export interface InitRequest {
   readonly host: HostName;
   readonly settingsFile: string;
-  /** Adds the hooks to its text. @throws CoxswainError `invalid-argument` for text that cannot be edited */
   readonly edit: (before: string) => string;
-  /**
-   * The project or the user whose settings change. For a project, no link inside its folder is followed. Backups are stored in
-   * the owner's state folder.
-   */
+  /** For a project, no link inside its folder is followed. Backups are stored in the owner's state folder. */
   readonly owner: StateOwner;
-  /** An ignore file that keeps the settings out of git. */
   readonly ignore?: IgnoreFile;
-  /** A configuration file to create if it does not exist. */
   readonly config?: { readonly file: string; readonly text: string };
 }
 
 export interface InitChange {
   readonly host: HostName;
   readonly file: string;
-  /** Content before the change. Undefined if the file does not exist yet. */
   readonly before: string | undefined;
   readonly after: string;
-  /** See `ReplaceFileOptions`. */
   readonly within?: string;
 }
 
-/** The result of undoing `init` for one file. */
 export interface UndoneFile {
   readonly file: string;
   /**
-   * - `restored`: the file has the same bytes as before `init`
-   * - `removed`: the file did not exist before `init` and was deleted
-   * - `edited`: the file was changed after `init`, so only the coxswain hooks were removed
-   * - `kept`: the file was deleted, or it was changed after `init` and contains no coxswain hooks
+   * `restored`: the bytes from before `init`; `removed`: the file did not exist before; `edited`: changed after `init`,
+   * so only the hooks went; `kept`: deleted, or changed and without hooks.
    */
   readonly outcome: 'restored' | 'removed' | 'edited' | 'kept';
 }
 
 interface Backup {
-  /** Absent means Claude Code. */
   readonly host?: string;
   readonly file: string;
   /** Content before `init`, in Base64. Null if the file did not exist. */
   readonly before: string | null;
   readonly after_sha256: string;
-  /** The topmost folder that was created for the file. Null if the folder existed. */
   readonly folder_made: string | null;
   /** File mode before `init`. Absent if the mode did not change. */
   readonly mode?: number;
-  /** See `ReplaceFileOptions`. */
   readonly within?: string;
 }
 
@@ -71,9 +57,8 @@ export function ownHookFile(): string {
 }
 
 /**
- * Plans the file changes of `init`. The list is empty if everything is already set up.
- *
- * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` if the settings cannot be read
+ * Empty if everything is set up. @throws CoxswainError `invalid-argument` for settings that cannot be edited,
+ * `input-io`
  */
 export function planInit(request: InitRequest): readonly InitChange[] {
   const { host, settingsFile, config, edit, ignore, owner } = request;
@@ -100,11 +85,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
   return changes;
 }
 
-/**
- * Writes the changes, each after its backup. If `init` is repeated, the backup keeps the bytes from before the first run.
- *
- * @throws CoxswainError `input-io` if a file cannot be written; earlier changes can be undone
- */
+/** A repeated `init` keeps the backup of the first. @throws CoxswainError `input-io`; earlier changes can be undone */
 export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
   for (const { file, after, host, within } of changes) {
     const backups = readBackups(owner);
@@ -135,11 +116,7 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
   }
 }
 
-/**
- * Writes the backup for a change that another program makes on behalf of coxswain.
- *
- * @throws CoxswainError `input-io` if the backup cannot be written
- */
+/** Another program makes this change on behalf of coxswain. @throws CoxswainError `input-io` */
 export function keepBackup(
   { file, before, host }: Pick<InitChange, 'file' | 'host'> & { readonly before: Buffer | undefined },
   owner: StateOwner,
@@ -161,11 +138,8 @@ export function keepBackup(
 }
 
 /**
- * Undoes `init`. Restores the bytes of files that were not changed since. Removes the coxswain hooks from the other files.
- *
- * @param settingsFiles  files that are checked even if they have no backup
- * @param host  default: every host
- * @throws CoxswainError `input-io` if a file cannot be written, `invalid-argument` for settings that cannot be edited
+ * @param settingsFiles  checked even without a backup @param host  default: every host @throws CoxswainError `input-io`
+ * if a file cannot be written, `invalid-argument` for settings that cannot be edited
  */
 export function undoInit({ host, owner, settingsFiles }: UndoRequest): readonly UndoneFile[] {
   const backups = readBackups(owner);
@@ -224,7 +198,6 @@ function removeHooksFrom(file: string, insideOf: string | undefined): 'edited' |
   return 'edited';
 }
 
-/** Removes the folders that `init` created if they are empty. */
 function removeEmpty(folder: string, topmost: string): void {
   for (let current = folder; current.startsWith(topmost); current = dirname(current)) {
     try {

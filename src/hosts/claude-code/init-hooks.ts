@@ -11,7 +11,6 @@ const TIMEOUT_SECONDS = 10;
 const STOP_TIMEOUT_SECONDS = 600;
 const STOPS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'agentStop', 'AfterAgent']);
 
-/** Timeout of the hook for an event of any host, in seconds. */
 export function timeoutOf(event: string): number {
   return STOPS.has(event) ? STOP_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
 }
@@ -33,7 +32,6 @@ export function hookCommand(node: string, hookFile: string): string {
   return `${shellWord(node)} ${shellWord(hookFile)} ${HOOK_MARK}`;
 }
 
-/** What decides which events of Claude Code need a hook. */
 export interface HookNeeds {
   /** True if Claude Code has `PostToolBatch`. One hook then serves all calls of an answer. */
   readonly hasBatches: boolean;
@@ -43,10 +41,7 @@ export interface HookNeeds {
 
 const DEFAULT_NEEDS: HookNeeds = { hasBatches: true, guidesBeforeCalls: false };
 
-/**
- * Returns what a version of Claude Code and a configuration need. Guidance that also has a later decision point needs no hook
- * before calls, because Claude Code shows its text with the result.
- */
+/** Guidance that also has a later decision point needs no hook before calls: Claude Code shows it with the result. */
 export function needsOf(
   version: string | undefined,
   { resolved }: { readonly resolved: { readonly steering: Pick<SteeringOptions, 'guidance'> } },
@@ -59,7 +54,6 @@ export function needsOf(
   return { hasBatches: hasBatches(version ?? ''), guidesBeforeCalls };
 }
 
-/** Returns true for an event of Claude Code that comes with each call. */
 export function isCallEvent(event: string): boolean {
   return Object.entries(HOOK_EVENTS).some(([name, row]) => name === event && 'perCall' in row);
 }
@@ -82,8 +76,8 @@ export function hookGroups(
 }
 
 /**
- * Returns the mark of a coxswain hook in settings, for any version and installation folder. The mark is the hook's command, or
- * the address and headers of the request of an earlier version. Undefined for a hook that is not from coxswain.
+ * For any version and folder: the hook's command, or the address and headers of an earlier version. Undefined for
+ * others.
  */
 export function markOf(hook: unknown): string | undefined {
   if (!isJsonObject(hook)) return undefined;

@@ -6,20 +6,16 @@ import { commonFolder, findGit, mayBeTracked } from '../../core/node/git-folder.
 import { requireInside } from '../../core/node/guarded-file.ts';
 import { realProject } from '../../core/node/state-places.ts';
 
-/** An ignore file to write, with its complete text. */
 export interface IgnoreFile {
   readonly file: string;
   readonly text: string;
-  /** The git folder; see `ReplaceFileOptions`. */
   readonly within: string;
 }
 
 /**
- * Keeps a file out of git with a line in the repository's `info/exclude`, which is never committed. It does not run git,
- * because a repository's configuration can name programs that git runs.
- *
- * @returns undefined if the line exists, if there is no repository, or if git tracks the file
- * @throws CoxswainError `unsafe-path` if `info/exclude` is a link
+ * A line in the repository's `info/exclude`. Git is not run: a repository's configuration can name programs to run.
+ * Undefined if the line exists, without a repository, or for a tracked file. @throws CoxswainError `unsafe-path` for a
+ * link
  */
 export function ignoreFileFor(file: string, projectFolder: string): IgnoreFile | undefined {
   const project = realProject(projectFolder);

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { stateFile, stateFolder, type Environment } from '../../core/node/state-places.ts';
 
-/*
- * Earlier versions could answer hooks from a resident server on a loopback port. While it was down, any program on that port
- * received the events and could answer them, so it was removed.
+/**
+ * A resident server of earlier versions answered hooks on a loopback port: while it was down, any program on that port
+ * received the events, so it was removed.
  */
 
 /** What the user of such a server reads at the start of a session. */

@@ -11,11 +11,8 @@ export interface OpenSession {
 }
 
 /**
- * Returns the running Claude Code sessions by id. Claude Code keeps one file per process in the folder `sessions`. Files of
- * killed processes are skipped.
- *
- * @param folder  folder of Claude Code, such as `~/.claude`
- * @returns undefined if `sessions` does not exist, as in earlier versions of Claude Code
+ * Claude Code keeps one file per process in the folder `sessions` of `folder`. Files of killed processes are skipped.
+ * Undefined without that folder, as in earlier versions.
  */
 export async function openSessions(folder: string): Promise<ReadonlyMap<string, OpenSession> | undefined> {
   const place = join(folder, 'sessions');

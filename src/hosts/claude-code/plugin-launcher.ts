@@ -1,7 +1,6 @@
 /**
- * `launch.cjs` of the plugin. A plugin cannot contain Node, so this file runs with the Node in the user's PATH. If that Node
- * is too old for the hook, `find-node.sh` looks for another one, or reports the problem in the session. This file is built for
- * any version of Node.
+ * `launch.cjs` of the plugin, built for any version of Node: if the Node in the PATH is too old, `find-node.sh` looks
+ * for another one, or reports the problem in the session.
  */
 import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';

@@ -10,16 +10,11 @@ import type { ResolvedConfig } from '../config/resolve-config.ts';
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 const MAX_BYTES = 16_384;
 
-/** Returns true if the configuration tells agents what keeps failing. */
 export function tellsLessons({ steering }: Pick<ResolvedConfig, 'steering'>): boolean {
   return steering.guidance?.some(({ provider }) => provider.name === 'lesson_guidance') === true;
 }
 
-/**
- * Starts `coxswain failures` for a project in a separate process, so that the next session knows what this one showed.
- *
- * @param program  the command that starts the coxswain CLI. Undefined if the CLI is not installed
- */
+/** The next session then knows what this one showed. @param program  undefined if the CLI is not installed */
 export function refreshLessons(
   projectFolder: string,
   { env, program }: { readonly program: readonly string[] | undefined; readonly env: NodeJS.ProcessEnv },

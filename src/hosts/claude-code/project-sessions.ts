@@ -8,20 +8,12 @@ import type { HookFault } from '../../core/node/fault-log.ts';
 import { readLessons, tellsLessons } from './project-lessons.ts';
 import type { HookConfig } from './hook-config.ts';
 
-/**
- * Timeout of a provider, in milliseconds. It is higher than the usual 50 ms, because the first evaluation of a process
- * includes compilation.
- */
+/** Higher than the usual 50 ms, because the first evaluation of a process includes compilation. */
 const PROVIDER_TIME_LIMIT_MS = 500;
 
 type ProjectSetup = Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'redactor'>;
 
-/**
- * Creates the redaction of payloads from the project's configuration.
- *
- * @param onFault  called if a redaction rule fails
- * @throws CoxswainError as `createRedactor`
- */
+/** @param onFault  called if a redaction rule fails @throws CoxswainError as `createRedactor` */
 export function projectRedaction(
   { redaction }: Pick<HookConfig['resolved'], 'redaction'>,
   onFault: (fault: HookFault) => void,
@@ -34,11 +26,7 @@ export function projectRedaction(
   });
 }
 
-/**
- * Creates the sessions of a project from its configuration.
- *
- * @throws CoxswainError as `ClaudeSessions`
- */
+/** @throws CoxswainError as `ClaudeSessions` */
 export function projectSessions(config: HookConfig['resolved'], setup: ProjectSetup): ClaudeSessions {
   return new ClaudeSessions({
     ...setup,

@@ -6,8 +6,8 @@ import { jsonOf } from '../../core/base/json.ts';
 const CHUNK_BYTES = 256 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
 /**
- * Slightly less than Claude Code's timeout for a hook. In a measurement with a load of 48 on two cores, 17 of 90 inputs
- * arrived more than 2 seconds after the start of the process.
+ * Slightly less than Claude Code's timeout. With a load of 48 on two cores, 17 of 90 inputs arrived over 2 s after the
+ * start.
  */
 const TIME_LIMIT_MS = 9_000;
 
@@ -15,10 +15,8 @@ const TIME_LIMIT_MS = 9_000;
 let isReading = false;
 
 /**
- * Reads standard input. It stops at the end of the input, when the input is a complete JSON object, or after nine seconds. It
- * does not use `process.stdin`, which takes 5 ms to load, a sixth of the time that the process needs to start.
- *
- * @throws CoxswainError `input-too-large` above 64 MB, or `input-io` if standard input cannot be read
+ * Stops at the end, at a complete JSON object, or after nine seconds. `process.stdin` would take 5 ms to load, a sixth
+ * of the start. @throws CoxswainError `input-too-large` above 64 MB, or `input-io`
  */
 export async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -62,7 +60,6 @@ export async function readStdin(): Promise<Buffer> {
   });
 }
 
-/** Ends the process with exit code 0, even if a thread is blocked on standard input. */
 export function endProcess(): never {
   // `process.exit` waits for threads. Replacing the process image does not.
   if (isReading && process.platform !== 'win32') {
@@ -71,7 +68,6 @@ export function endProcess(): never {
   process.exit(0);
 }
 
-/** Returns true for a complete JSON object. Needed because the sender may leave the pipe open. */
 function isWhole(chunks: readonly Buffer[]): boolean {
   const end = chunks.at(-1)?.subarray(-16).toString('latin1').trimEnd() ?? '';
   return end.endsWith('}') && jsonOf(Buffer.concat(chunks).toString('utf8')) !== undefined;

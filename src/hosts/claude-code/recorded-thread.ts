@@ -36,7 +36,6 @@ export interface RecordedThreadOptions {
   readonly storedId: (id: string) => string;
   /** For a host without call ids: returns the id prefix for calls with this tool and these arguments. */
   readonly pairKey: (call: HostCall) => string;
-  /** Reads what keeps failing in the project. Default: the agent is told nothing of it. */
   readonly lessons?: (() => readonly KnownLesson[]) | undefined;
   /** Why advice cannot be delivered, for example because the event is late. Undefined if advice can be delivered. */
   readonly undeliverable?: string | undefined;
@@ -44,22 +43,15 @@ export interface RecordedThreadOptions {
   readonly untilMs?: number | undefined;
 }
 
-/**
- * Matches the acknowledge tool of `coxswain mcp` under the names that hosts give it. The MCP server does not know which run a
- * call belongs to.
- */
+/** Hosts name the tool of `coxswain mcp` in several ways, and that server does not know which run a call belongs to. */
 const ACKNOWLEDGES = /(?:^|[^a-z])coxswain[^a-z]+acknowledge_advice$/;
 
-/**
- * A session or subagent whose state is computed from its records. This is necessary because each event may be handled by a
- * separate process.
- */
+/** The state is computed from the records, because each event may be handled by a separate process. */
 export class RecordedThread implements HostThread {
   readonly run: Run;
   readonly known = {};
   readonly #options: RecordedThreadOptions;
   #hasFile = false;
-  /** Calls of the answer with the call of the event, if the session file has it. */
   #answerCalls: readonly TranscriptCall[] | undefined;
 
   constructor(options: RecordedThreadOptions) {
@@ -239,9 +231,8 @@ export class RecordedThread implements HostThread {
   }
 
   /**
-   * The answers until a time, with the ids under which their calls are recorded. A call that was recorded without an id of the host is
-   * the first one with the same tool and arguments that began after the answer before this one, and before the next one. A host may
-   * date a call before its answer.
+   * The answers until a time, with the recorded ids of their calls. A call without an id is the first one with the same
+   * tool and arguments between the answers; a host may date a call before its answer.
    */
   #identified(all: readonly SessionAnswer[], untilMs: number): readonly SessionAnswer[] {
     const answers = all.filter(({ atMs }) => atMs <= untilMs);
@@ -307,7 +298,6 @@ export class RecordedThread implements HostThread {
     return answer?.calls.find(({ id }) => id === event.call.id);
   }
 
-  /** The id of an open call that an event ends. Undefined if the event begins a call. */
   #pairedId(call: HostCall): string | undefined {
     return 'result' in call
       ? this.#state.openCalls.find(([id]) => id.startsWith(this.#options.pairKey(call)))?.[0]
@@ -348,10 +338,7 @@ export class RecordedThread implements HostThread {
     return identified as Call;
   }
 
-  /**
-   * Adds the id of the open call with this prefix. If none is open, it uses the id of an ended call, because the hook may be
-   * configured twice.
-   */
+  /** If no call with this prefix is open, the id of an ended one, because the hook may be configured twice. */
   #pairCall(call: EndedCall): EndedCall {
     if (call.isPairedByArguments !== true) return call;
     const { openCalls, closedCalls } = this.#state;
@@ -372,7 +359,6 @@ export class RecordedThread implements HostThread {
     return closedCalls.includes(storedId) ? 'closed' : 'new';
   }
 
-  /** Ends open calls without a result, for example a call that the user interrupted. */
   #cutOffOpenCalls(): void {
     for (const [id, name] of this.#state.openCalls) this.run.emit(callCutOff({ id, name }));
   }

@@ -4,7 +4,6 @@ import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 type Store = Pick<TrajectoryStore, 'transact'>;
 
 export type SessionAgent = {
-  /** Number of calls that `child_ended` records of the session already count. */
   readonly reportedCalls: number;
   readonly isOpen: boolean;
 };
@@ -12,15 +11,12 @@ export type SessionAgent = {
 /** The most recently changed subagents of a session by run id. */
 export type SessionAgents = Readonly<Record<string, SessionAgent>>;
 
-/** Maximum number of subagents in the state. */
 const MAX_AGENTS = 256;
 
-/** The part of a session's state that concerns subagents. */
 interface WithAgents {
   readonly agents?: SessionAgents;
 }
 
-/** Marks a subagent as running. Returns the same object if the subagent was already marked. */
 export function withOpenAgent<State extends WithAgents>(state: State, runId: string): State {
   const { agents = {} } = state;
   const knownAgent = agents[runId];
@@ -28,27 +24,18 @@ export function withOpenAgent<State extends WithAgents>(state: State, runId: str
   return { ...state, agents: withAgent(agents, runId, { reportedCalls: 0, ...knownAgent, isOpen: true }) };
 }
 
-/**
- * Marks a subagent as ended.
- *
- * @param calls  number of calls since it started or last ended
- */
+/** @param calls  number of calls since it started or last ended */
 export function withEndedAgent<State extends WithAgents>(state: State, runId: string, calls: number): State {
   const { agents = {} } = state;
   const reportedCalls = (agents[runId]?.reportedCalls ?? 0) + calls;
   return { ...state, agents: withAgent(agents, runId, { reportedCalls, isOpen: false }) };
 }
 
-/** Ids of the running subagents. */
 export function openAgents(agents: SessionAgents = {}): readonly string[] {
   return Object.entries(agents).flatMap(([runId, { isOpen }]) => (isOpen ? [runId] : []));
 }
 
-/**
- * Counts the calls of running subagents that are not yet counted in the session's records.
- *
- * @throws CoxswainError as `store.transact` Cost: one read transaction per running subagent.
- */
+/** @throws CoxswainError as `store.transact` Cost: one read transaction per running subagent. */
 export async function unreportedCalls(agents: SessionAgents, store: Store): Promise<number> {
   let calls = 0;
   for (const runId of openAgents(agents)) {
@@ -57,7 +44,6 @@ export async function unreportedCalls(agents: SessionAgents, store: Store): Prom
   return calls;
 }
 
-/** The stored summary of a run. @throws CoxswainError as `store.transact` */
 export async function storedSummary(store: Store, runId: string): Promise<RunSummary | undefined> {
   return store.transact(runId, ({ summary }) => ({ records: [], result: summary }));
 }

@@ -20,29 +20,21 @@ import { hasCode } from '../../core/base/error.ts';
 import { makeFolderSync, syncFolder } from '../../stores/collect-garbage.ts';
 import { shownAddress, storePath } from '../../stores/store-address.ts';
 
-/*
- * Hook events that the store did not take in time, one file each, in a folder next to the store: `runs.db-spills`.
- *
- *     000001763808123456-9f1c2a3b0d4e5f60-4711-k3v9x1.spill
- *
- * The name holds the arrival time (Unix milliseconds), a hash of the session id, the process id and a random part; without
- * the extension it is the event's id. Events are folded in the order of names.
- *
- * A file gets this name once it is written and synced; until then it ends in `.writing`. The first line holds the CRC-32
- * of all bytes after it (eight digits) and their number.
+/**
+ * Events that the store did not take in time, one file each in `runs.db-spills`, such as
+ * `000001763808123456-9f1c2a3b0d4e5f60-4711-k3v9x1.spill`: arrival (Unix milliseconds), hash of the session id,
+ * process, random part. Events are folded in the order of names. A file ends in `.writing` until it is written and
+ * synced. Its first line has the CRC-32 of the bytes after it (eight digits) and their number.
  */
 
-/** A hook event in a spill file. It is not recorded in the store yet. */
 export interface SpilledEvent {
   readonly id: string;
   readonly path: string;
-  /** Unix milliseconds. */
   readonly arrivedAtMs: number;
 }
 
 export interface SpillCounts {
   readonly waiting: number;
-  /** Files that a killed process left incomplete, or that the disk damaged. */
   readonly damaged: number;
   /** Events that every store would reject. */
   readonly refused: number;
@@ -54,10 +46,7 @@ const UNFINISHED = '.writing';
 const TIME_DIGITS = 18;
 /** An unfinished file older than this belongs to a killed process. */
 const UNFINISHED_LIMIT_MS = 60_000;
-/**
- * Maximum number of spill files. Above this limit or the size limit, no more events are written: the store needs a repair by
- * its owner.
- */
+/** Above this or the size limit, no more events are written: the store needs a repair by its owner. */
 const MAX_FILES = 10_000;
 const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
 /** Maximum size of one file. Standard input is at most 64 MB, and escaping makes it longer. */
@@ -65,10 +54,7 @@ const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** Open flags that do not follow links and do not block on a named pipe. */
 const GUARDED = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/**
- * The spill folder is next to the store. For a database it is in the user's state folder, and its name does not depend on the
- * password.
- */
+/** For a database it is in the user's state folder, and its name does not depend on the password. */
 export function spillFolderOf(storeAddress: string): string {
   const path = storePath(storeAddress);
   return path === undefined ? fallbackFolderOf(storeAddress) : `${resolve(path)}-spills`;
@@ -85,7 +71,6 @@ function foldersOf(storeAddress: string): ReadonlySet<string> {
   return new Set([spillFolderOf(storeAddress), fallbackFolderOf(storeAddress)]);
 }
 
-/** Lists the files of both folders, in the order of their names. */
 function filesOf(storeAddress: string): readonly { readonly folder: string; readonly name: string }[] {
   const files = [...foldersOf(storeAddress)].flatMap((folder) =>
     existsSync(folder) ? readdirSync(folder).map((name) => ({ folder, name })) : [],
@@ -100,10 +85,9 @@ interface SpillableEvent {
 }
 
 /**
- * Writes an event to its own file with mode 0600: next to the store, or in the user's state folder if that fails, for
- * example on a full disk. Links are not followed. When this function returns, the event survives a power failure.
- *
- * @throws a file system error; an error if the folder is a link or is full (10,000 files or 1 GiB) Cost: two or three syncs.
+ * Mode 0600, next to the store, or in the user's state folder if that fails, for example on a full disk. No link is
+ * followed. The event then survives a power failure. @throws a file system error; an error for a link, 10,000 files or
+ * 1 GiB
  */
 export function spillEvent(storeAddress: string, event: SpillableEvent): void {
   const { arrivedAtMs, json, sessionId } = event;
@@ -144,12 +128,7 @@ function writeSpillFile(folder: string, name: string, body: Buffer): void {
   syncFolder(folder);
 }
 
-/**
- * Lists the waiting events of a store in the order in which they are recorded.
- *
- * @param sessionId  selects the events of this session
- * @throws a file system error; a missing folder counts as empty Cost: two stat calls if the folders do not exist.
- */
+/** In the order in which they are recorded. @throws a file system error; a missing folder counts as empty */
 export function spilledEvents(storeAddress: string, sessionId?: string): readonly SpilledEvent[] {
   const sessionHash = sessionId === undefined ? undefined : hashText(sessionId);
   return filesOf(storeAddress).flatMap(({ folder, name }) => {
@@ -159,11 +138,7 @@ export function spilledEvents(storeAddress: string, sessionId?: string): readonl
   });
 }
 
-/**
- * Renames incomplete files of killed processes, so that they are no longer treated as waiting events.
- *
- * @returns the number of renamed files
- */
+/** Incomplete files of killed processes no longer count as waiting events. @returns the number of renamed files */
 export function setUnfinishedAside(storeAddress: string, nowMs: number): number {
   const unfinished = filesOf(storeAddress).filter(
     ({ name }) => name.endsWith(UNFINISHED) && nowMs - arrivalTimeOf(name) > UNFINISHED_LIMIT_MS,
@@ -176,7 +151,6 @@ function arrivalTimeOf(name: string): number {
   return Number(name.slice(0, TIME_DIGITS)) || 0;
 }
 
-/** Counts the spill files next to a store. Never throws; an unreadable folder counts as empty. */
 export function countSpills(storeAddress: string): SpillCounts {
   const counts = { waiting: 0, damaged: 0, refused: 0 };
   let files: ReturnType<typeof filesOf> = [];
@@ -193,13 +167,7 @@ export function countSpills(storeAddress: string): SpillCounts {
   return { ...counts, folders: [...new Set(files.map(({ folder }) => folder))] };
 }
 
-/**
- * Reads an event.
- *
- * @returns the JSON of the event; `gone` if another process has already recorded it; `damaged` if its content was not written
- * by a hook of this user
- * @throws a file system error
- */
+/** @returns `gone` if another process has recorded the event; `damaged` if no hook of this user wrote it */
 export function readSpilledEvent({ path }: SpilledEvent): Buffer | 'gone' | 'damaged' {
   let fd: number;
   try {
@@ -222,7 +190,6 @@ export function readSpilledEvent({ path }: SpilledEvent): Buffer | 'gone' | 'dam
   }
 }
 
-/** Returns false if another process has already recorded the event. */
 export function isStillSpilled({ path }: SpilledEvent): boolean {
   return existsSync(path);
 }

@@ -10,7 +10,6 @@ import { withoutSessionSecrets } from './session-secrets.ts';
 const TRIM_MS = 24 * 3_600_000;
 
 export interface TrimOptions {
-  /** The command that starts the coxswain CLI. Undefined if the CLI is not installed. */
   readonly program: readonly string[] | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Default: `DEFAULT_MAX_STORE_BYTES`. */
@@ -18,11 +17,8 @@ export interface TrimOptions {
 }
 
 /**
- * Starts `coxswain gc` in a separate process if the store file exceeds the size limit, at most once a day. `coxswain gc`
- * deletes the least recently active runs. Applies only to a project's store in the data folder, because any other store may be an
- * archive.
- *
- * @returns true if the process was started Cost: one stat call.
+ * At most once a day, if the file exceeds the limit. Only a project's store in the data folder: any other may be an
+ * archive. @returns true if the process was started Cost: one stat call.
  */
 export function trimStore(store: ResolvedStore, { program, env, maxBytes }: TrimOptions): boolean {
   const limit = maxBytes ?? DEFAULT_MAX_STORE_BYTES;
@@ -47,7 +43,6 @@ export function trimStore(store: ResolvedStore, { program, env, maxBytes }: Trim
   return true;
 }
 
-/** Path of an empty file. Its time is that of the last trim. */
 export function trimMarkOf(storeFile: string): string {
   return `${storeFile}-trimmed`;
 }

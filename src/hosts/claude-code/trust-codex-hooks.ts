@@ -11,16 +11,12 @@ export interface CodexHook {
   readonly isTrusted: boolean;
 }
 
-/** Timeout for the answer of Codex. */
 const LIMIT_MS = 20_000;
 
 /**
- * Lists the coxswain hooks of a project. The list comes from `codex app-server`, which computes the keys and hashes of hooks.
- * Codex runs only trusted hooks, and ignores others without a message.
- *
- * @param command  exact command of the hook, because a repository may contain a similar one
- * @param trust  also marks the hooks as trusted, which Codex writes to its `config.toml`
- * @returns a text with the reason if Codex did not answer
+ * `codex app-server` computes the keys and hashes; Codex ignores hooks without trust, without a message. @param command
+ * the exact command: a repository may contain a similar one @param trust  also marks the hooks as trusted @returns a
+ * text with the reason if Codex did not answer
  */
 export async function codexHooks(
   project: string,

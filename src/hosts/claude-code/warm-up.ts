@@ -13,10 +13,8 @@ const SESSION_ID = 'warm-up';
 const START_MS = 1_700_000_000_000;
 
 /**
- * Simulates a session that gets stuck, in memory. This compiles every function that hook calls usually need, so the functions
- * are in the code cache of later processes.
- *
- * Cost: about 150 ms, once per version of coxswain and Node.
+ * Plays a stuck session in memory, which compiles the functions that hook calls usually need for the code cache. Cost:
+ * about 150 ms, once per version of coxswain and Node.
  */
 export async function warmUp(): Promise<void> {
   let nowMs = START_MS;
@@ -90,7 +88,6 @@ function* sampleEvents(): Generator<RawEvent> {
 /** Tool name, arguments and response. A response that is text is the message of a failure. */
 type Call = readonly [string, RawEvent, unknown];
 
-/** The events of the calls in one answer of the model. */
 function* batchOf(calls: readonly Call[], newId: () => string): Generator<RawEvent> {
   const issuedCalls = calls.map(([tool_name, tool_input, response]) => ({
     call: { tool_name, tool_input, tool_use_id: newId() },

@@ -33,17 +33,14 @@ const GUIDANCE_NAMES: readonly string[] = [
   'parallel_tool_reminder',
 ];
 
-/** A configuration without the conflicting values, and the conflicts. */
 export interface CheckedTogether {
   readonly config: CoxswainConfig;
   readonly problems: readonly ConfigProblem[];
 }
 
 /**
- * Checks dependencies between fields, such as limits and duplicate names. Takes the merged configuration of all files. A run can
- * start with the returned configuration.
- *
- * @param config  a configuration in which each field is valid on its own
+ * Dependencies between fields of the merged configuration, such as limits and duplicate names. A run can start with the
+ * result.
  */
 export function checkTogether(config: CoxswainConfig): CheckedTogether {
   const problems: ConfigProblem[] = [];

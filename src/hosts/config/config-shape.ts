@@ -155,7 +155,6 @@ function classifier(options: ObjectShape): EitherShape {
   return { kind: 'either', shapes: [onlyTrue, options] };
 }
 
-/** The field names of all conditions. */
 type ConditionName = Condition extends infer One ? (One extends Condition ? keyof One : never) : never;
 
 const nested: Shape = { kind: 'lazy', shape: () => conditionShape };
@@ -278,7 +277,6 @@ const notifyShape: ObjectShape = object(
   { strict: true },
 );
 
-/** The shape of `coxswain.config.json`. */
 export const configShape: ObjectShape = object({
   $schema: text('a text', { maxChars: 2_048 }),
   standard: flag(true),

@@ -13,20 +13,16 @@ export interface ReadSource extends ConfigSource {
   readonly isCode: boolean;
 }
 
-/** All configuration files before decoding. */
 export interface ReadSources extends Pick<LoadedConfig, 'folder' | 'untrusted' | 'problems'> {
   readonly user: UserFolders;
-  /** The paths used to find the user's state folder. */
   readonly places: StatePlaces;
   /** Files that apply, in the order of precedence, lowest first. */
   readonly sources: readonly ReadSource[];
 }
 
-/** Maximum size of a configuration file. */
 const MAX_BYTES = 1_048_576;
 const CODE_ENDINGS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs']);
 
-/** Finds and reads all configuration files. Never throws. */
 export function readSources(options: LoadConfigOptions): ReadSources {
   const problems: ConfigProblem[] = [];
   const user = userFolders(options);
@@ -64,11 +60,7 @@ function readTrusted(folder: string, places: StatePlaces, problems: ConfigProble
   }
 }
 
-/**
- * Returns the text of a configuration file. Rejects devices and pipes, because reading them may never end.
- *
- * @throws Error if the file is missing, not a regular file, or larger than 1 MiB
- */
+/** Devices and pipes may never end. @throws Error if the file is missing, not a regular file, or larger than 1 MiB */
 export function readConfigFile(file: string): string {
   const stats = factsOf(file);
   if (stats === undefined) throw new Error(`there is no readable file ${basename(file)}`);

@@ -65,9 +65,8 @@ type JsonReading =
   | { readonly message: string; readonly line: number; readonly column: number };
 
 /**
- * Parses JSON with comments and trailing commas, as in `.jsonc` files. Tries `JSON.parse` first, which is faster.
- *
- * @param options.allowEmptyContent  true: returns undefined for an empty text instead of an error; default: false
+ * Comments and trailing commas are allowed; `JSON.parse` is tried first, because it is faster. @param
+ * options.allowEmptyContent  undefined for an empty text instead of an error; default: false
  */
 export function readJson(text: string, options: { readonly allowEmptyContent?: boolean } = {}): JsonReading {
   // Editors on Windows may write a byte order mark.
@@ -108,27 +107,18 @@ function valueOf(node: Node): unknown {
   );
 }
 
-/** Maximum number of reported problems per value. */
 const MAX_PROBLEMS = 100;
 
-/** Maximum depth in a recursive shape. */
 const MAX_NESTING = 8;
 
-/** Marks an invalid value. */
 const VOID: unique symbol = Symbol('void');
 
 interface DecodeShapeOptions {
   readonly report: (problem: ConfigProblem) => unknown;
-  /** Suggests a valid name for an unknown name. */
   readonly suggestName: (name: string, names: readonly string[]) => string | undefined;
 }
 
-/**
- * Copies the parts of a value that match a shape, and reports the other parts.
- *
- * @returns undefined if no part matches
- * Cost: one traversal of the value.
- */
+/** Reports the parts that do not match. @returns undefined if no part matches Cost: one traversal of the value. */
 export function decodeShape(value: unknown, shape: Shape, options: DecodeShapeOptions): unknown {
   const decoded = new ShapeDecoder(options).decode(value, shape, '', 0);
   return decoded === VOID ? undefined : decoded;
@@ -136,7 +126,6 @@ export function decodeShape(value: unknown, shape: Shape, options: DecodeShapeOp
 
 class ShapeDecoder {
   readonly #options: DecodeShapeOptions;
-  /** Number of problems. Compared before and after the fields of a strict object. */
   #count = 0;
 
   constructor(options: DecodeShapeOptions) {
@@ -258,10 +247,7 @@ class ShapeDecoder {
     });
   }
 
-  /**
-   * Returns true if the maximum number of problems is reached. Suggestions take time, and a file with many problems must not delay
-   * an agent.
-   */
+  /** Suggestions take time, and a file with many problems must not delay an agent. */
   #isFull(): boolean {
     if (this.#count < MAX_PROBLEMS) return false;
     this.#count += 1;
@@ -279,7 +265,6 @@ function jsonTypeOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
 }
 
-/** Returns a suggestion for an invalid value as JSON text; undefined without a suggestion. */
 function suggestValue(value: unknown, shape: Shape): string | undefined {
   if (shape.kind === 'either') {
     return shape.shapes.map((one) => suggestValue(value, one)).find((suggestion) => suggestion !== undefined);
@@ -356,7 +341,6 @@ export function readConfigText(text: string): ConfigReading {
 /** Names of patterns that another detector finds: `cycle` also finds `ping_pong`. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { ping_pong: 'cycle', pingPong: 'cycle' };
 
-/** Suggests a similar name at the same level, or the path of a field with this name. */
 function suggestName(name: string, names: readonly string[]): string | undefined {
   const otherName = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
   if (otherName !== undefined && names.includes(otherName)) return JSON.stringify(otherName);

@@ -6,7 +6,6 @@ import type { DetectorSection } from './coxswain-config.ts';
 
 const DEFINITIONS: readonly (readonly [string, Pick<DetectorFactory<string>, 'options'>])[] = Object.entries(DETECTORS);
 
-/** The shape of the field `detectors`, by pattern kind. */
 export const detectorShape: ObjectShape = {
   kind: 'object',
   fields: Object.fromEntries(DEFINITIONS.map(([kind, { options }]) => [kind, switchOf(options, true)])),

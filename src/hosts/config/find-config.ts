@@ -14,12 +14,9 @@ export interface ConfigPlaces {
   readonly homeFolder?: string | undefined;
 }
 
-/** The user's own folders, as absolute paths. */
 export interface UserFolders {
   readonly home: string;
-  /** The folder of `config.json` and `config.ts`. */
   readonly config: string;
-  /** The folder of the state files in `STATE_FILES`. */
   readonly state: string;
 }
 
@@ -38,12 +35,7 @@ export interface FoundProject {
   readonly files: readonly string[];
 }
 
-/**
- * Finds the configuration of a project in a folder or its parent folders, up to the root of the git repository. Outside of a
- * repository only the folder itself is searched.
- *
- * Cost: three `stat` calls per folder.
- */
+/** Parent folders are searched up to the root of the git repository. Cost: three `stat` calls per folder. */
 export function findProject(projectFolder: string): FoundProject {
   let foundProject: FoundProject | undefined;
   for (let folder = projectFolder; ; folder = dirname(folder)) {
@@ -58,7 +50,6 @@ export function findProject(projectFolder: string): FoundProject {
   }
 }
 
-/** Returns the `stat` of a path; undefined if the path does not exist or is not accessible. */
 export function factsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

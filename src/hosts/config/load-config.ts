@@ -80,7 +80,6 @@ function withoutFiles({ projectFolder, homeFolder = projectFolder }: LoadConfigO
   };
 }
 
-/** The exports of a loaded configuration module, or the error that it threw. */
 type LoadedModule = { readonly exported: unknown } | { readonly thrown: unknown };
 
 interface Layer {
@@ -88,11 +87,7 @@ interface Layer {
   readonly code?: CodeSection;
 }
 
-/**
- * Merges all configuration files into one configuration.
- *
- * @param modules  the exports of the TypeScript files, by path
- */
+/** @param modules  the exports of the TypeScript files, by path */
 function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, LoadedModule>): LoadedConfig {
   const problems: ConfigProblem[] = [...read.problems];
   const paths: ResolveConfigOptions = { folder: read.folder, homeFolder: read.user.home, env: read.places.env };
@@ -151,7 +146,6 @@ function storingLess(config: CoxswainConfig, problems: readonly ConfigProblem[])
   return { ...config, redaction: { ...config.redaction, mode: 'structureOnly' } };
 }
 
-/** Adds the source text of code to the hashes, because functions cannot be compared. */
 function withCodeHash(resolved: ResolvedConfig, codeHash: string): ResolvedConfig {
   const { steering, hash } = resolved;
   return {
@@ -181,7 +175,6 @@ export function defineConfig(config: CodeConfig): CodeConfig {
 }
 
 export interface ReadModule {
-  /** The JSON fields, as input of `readConfig`. */
   readonly data: unknown;
   readonly code: CodeSection | undefined;
   readonly problems: readonly ConfigProblem[];
@@ -189,7 +182,6 @@ export interface ReadModule {
 
 const LISTS = ['feedback', 'observers', 'guidance', 'models', 'detectors', 'slices'] as const;
 
-/** Splits a configuration module into JSON fields and code. @param exportedConfig  the namespace of the module */
 function readModule(exportedConfig: unknown): ReadModule {
   const config: unknown = isJsonObject(exportedConfig) ? exportedConfig['default'] : undefined;
   if (!isJsonObject(config)) {
@@ -215,10 +207,8 @@ function valueProblem(path: string, message: string): ConfigProblem {
 }
 
 /**
- * Adds code to a resolved configuration if a run can start with the result. This check finds a provider without a name or a
- * duplicate name before the agent runs.
- *
- * @returns the unchanged configuration and the problem if a run cannot start
+ * Finds a provider without a name or a duplicate name before the agent runs. @returns the unchanged configuration and
+ * the problem if a run cannot start
  */
 function addCode(
   resolved: ResolvedConfig,

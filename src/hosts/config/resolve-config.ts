@@ -82,9 +82,7 @@ export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOpti
   };
 }
 
-/**
- * Returns a hash that is equal for equal configurations. Ignores the redaction key, the password of the store, and notifications.
- */
+/** Ignores the redaction key, the password of the store, and notifications. */
 function configHash({ $schema: _schema, notify: _notify, redaction, store, ...config }: CoxswainConfig): string {
   const { key: _key, ...open } = redaction ?? {};
   const { address } = store ?? {};
@@ -112,8 +110,8 @@ function redactionOf(section: RedactionSection, folder: string): RedactionOption
 }
 
 /**
- * Returns a key for `structureOnly` if the configuration has none. It is the same for all processes of the project. This key can
- * be guessed, which is reported as a problem. The alternative would be to store the content.
+ * The same for all processes of the project. It can be guessed, which is reported; the alternative would be to store
+ * the content.
  */
 function weakKeyOf(folder: string): string {
   return hashText(folder) + hashText(folder, 1);

@@ -55,7 +55,6 @@ function sweepError(name: string, message: string, candidates: readonly string[]
   return invalidArgument(`${name}: ${message}`, { details: { name, candidates } });
 }
 
-/** @param steps  field names, from the outermost to the innermost */
 function setAt(config: CoxswainConfig, steps: readonly string[], value: number): CoxswainConfig {
   const [first = '', ...rest] = steps;
   // The path comes from the shape, so each field on it is an object, a boolean or absent.

@@ -7,7 +7,6 @@ import { readConfigFile } from './config-sources.ts';
 import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
 import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
 
-/** A project that was just trusted. Plain JSON. */
 export interface TrustedProject {
   /** The real path of the project. */
   readonly folder: string;
@@ -22,12 +21,7 @@ export interface TrustState {
   readonly state: 'trusted' | 'changed' | 'gone';
 }
 
-/**
- * Trusts a project with its current configuration files.
- *
- * @param folder  a folder as in `loadConfig`
- * @throws CoxswainError "input-io" if the folder does not exist, or a file cannot be read or written
- */
+/** @throws CoxswainError "input-io" if the folder does not exist, or a file cannot be read or written */
 export function trustProject(folder: string, places: ConfigPlaces = {}): TrustedProject {
   const { real, files } = projectAt(folder);
   writeTrust(real, files, statePlaces(places));
@@ -35,10 +29,7 @@ export function trustProject(folder: string, places: ConfigPlaces = {}): Trusted
 }
 
 /**
- * Revokes the trust in a project.
- *
- * @returns the folder of the project; undefined if it was not trusted
- * @throws CoxswainError "input-io" if the trust file cannot be read or written
+ * @returns undefined if it was not trusted @throws CoxswainError "input-io" if the trust file cannot be read or written
  */
 export function revokeTrust(folder: string, places: ConfigPlaces = {}): string | undefined {
   const state = statePlaces(places);

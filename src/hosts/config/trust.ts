@@ -13,9 +13,7 @@ import {
   type StatePlaces,
 } from '../../core/node/state-places.ts';
 
-/** A trusted project and the text of its configuration files. Plain JSON. */
 export interface TrustedFiles {
-  /** The real path of the project. */
   readonly folder: string;
   readonly files: Readonly<Record<string, string>>;
 }
@@ -28,17 +26,13 @@ export interface TrustedFile {
 
 const VERSION = 2;
 
-/** Returns the path of the trust file of a project. It is in the user's state folder. */
 export function trustFile(folder: string, places: StatePlaces): string {
   return stateFile('trust', { ...places, projectFolder: folder });
 }
 
 /**
- * Returns the trusted files of a project.
- *
- * @param folder  any path to the project
- * @returns undefined if the project is not trusted
- * @throws CoxswainError "input-io" if the trust file cannot be read or was not written by `writeTrust`
+ * @param folder  any path to the project @throws CoxswainError "input-io" if the file cannot be read or is not by
+ * `writeTrust`
  */
 export function readTrust(folder: string, places: StatePlaces): TrustedFiles | undefined {
   const trustedFiles = readTrustFile(trustFile(folder, places));
@@ -84,11 +78,7 @@ function isTrusted(
   );
 }
 
-/**
- * Trusts a project with these files and replaces earlier trust. Only the owner can read the trust file.
- *
- * @throws CoxswainError "input-io" if the trust file cannot be written
- */
+/** Only the owner can read the trust file. @throws CoxswainError "input-io" if it cannot be written */
 export function writeTrust(folder: string, files: readonly TrustedFile[], places: StatePlaces): void {
   const path = trustFile(folder, places);
   const texts = Object.fromEntries(files.map(({ file, text }) => [basename(file), text]));
@@ -108,10 +98,7 @@ export function removeTrust(folder: string, places: StatePlaces): boolean {
   return true;
 }
 
-/**
- * Returns true if a project is trusted with exactly these files. A changed or new file revokes the trust. Compares texts instead
- * of hashes, because loading a hash function takes a hook 6 ms.
- */
+/** A changed or new file revokes the trust. Texts are compared, because loading a hash function takes a hook 6 ms. */
 export function trusts(trustedFiles: TrustedFiles | undefined, files: readonly TrustedFile[]): boolean {
   if (trustedFiles === undefined) return false;
   return files.every(({ file, text }) => {

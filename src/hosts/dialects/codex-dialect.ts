@@ -7,8 +7,8 @@ import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.t
 import { lastEntries } from './session-file.ts';
 
 /**
- * Codex sends the same events as Claude Code, with three differences. No event ends a batch. `PostToolUse` contains no exit
- * code. Most other failures have no event. The rollout at `transcript_path` contains all of this data when the hook starts.
+ * As Claude Code, but: no event ends a batch, `PostToolUse` has no exit code, and most other failures have no event.
+ * The rollout at `transcript_path` has all of this when the hook starts.
  */
 export const codexDialect: HookDialect = {
   host: 'codex',

@@ -4,10 +4,9 @@ import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.ts';
 
 /**
- * Copilot CLI, and other programs that read `.github/hooks`. Events have one of two formats: camel-case fields without the
- * event's name, or the names of Claude Code, also for hooks in `.claude/settings.json`. Calls have no ids. No event ends a
- * batch. A command that exits with 1 counts as a success. After a hook answer forces a turn, that turn starts with a prompt
- * event.
+ * Also other programs that read `.github/hooks`. Events have camel-case fields without the event's name, or Claude
+ * Code's names. Calls have no ids, no event ends a batch, a command that exits with 1 counts as a success, and a forced
+ * turn starts with a prompt event.
  */
 export const copilotDialect: HookDialect = {
   host: 'copilot',

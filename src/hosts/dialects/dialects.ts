@@ -7,10 +7,7 @@ import { copilotDialect } from './copilot-dialect.ts';
 import { geminiDialect } from './gemini-dialect.ts';
 import { type HookDialect, type HookPayload, stopReason, type HostName } from './hook-dialect.ts';
 
-/**
- * The dialect of opencode and pi. Their plugins send events in the format that `readPayload` reads, and deliver the text of
- * the answer.
- */
+/** Their plugins send events in the format of `readPayload`, and deliver the text of the answer. */
 function pluginDialect(host: HostName, importer: HookDialect['importer']): HookDialect {
   return {
     host,
@@ -25,7 +22,6 @@ function pluginDialect(host: HostName, importer: HookDialect['importer']): HookD
   };
 }
 
-/** The reference format: all events and answers use the format of Claude Code. */
 const claudeDialect: HookDialect = {
   host: 'claude-code',
   events: Object.keys(HOOK_EVENTS),
@@ -45,7 +41,6 @@ const DIALECTS: readonly HookDialect[] = [
   claudeDialect,
 ];
 
-/** Returns the dialect of the host that sent an event. A spilled event contains the name of its host. */
 export function dialectOf(json: HookPayload): HookDialect {
   const { host } = json;
   return (
@@ -53,7 +48,6 @@ export function dialectOf(json: HookPayload): HookDialect {
   );
 }
 
-/** Returns the reader of a host's sessions. Undefined if the host is unknown. */
 export function importerOf(host: string): HookDialect['importer'] | undefined {
   return DIALECTS.find((dialect) => dialect.host === host)?.importer;
 }

@@ -19,9 +19,8 @@ const EVENTS: Readonly<Record<string, string>> = {
 const HOOK_CONTEXT = /<hook_context>[^]*?<\/hook_context>\s*/g;
 
 /**
- * Gemini CLI. Calls have no ids. Gemini CLI ignores the answer to the event of a failed tool. Advice on such calls therefore
- * waits for `BeforeModel`, whose answer adds a message to one request. After a hook answer forces a turn, that turn starts
- * with a prompt event.
+ * Calls have no ids. The answer to the event of a failed tool is ignored, so its advice waits for `BeforeModel`, whose
+ * answer adds a message to one request. A forced turn starts with a prompt event.
  */
 export const geminiDialect: HookDialect = {
   host: 'gemini',

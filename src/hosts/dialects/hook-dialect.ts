@@ -6,7 +6,6 @@ export const HOSTS = ['claude-code', 'codex', 'copilot', 'gemini', 'opencode', '
 
 export type HostName = (typeof HOSTS)[number];
 
-/** An event as the host sent it, or in the format that `readPayload` reads. */
 export type HookPayload = Readonly<Record<string, unknown>>;
 
 /** The answer of a hook, in the format of Claude Code. An empty answer produces no output. */
@@ -32,11 +31,7 @@ export interface HookDialect {
   isFrom(json: HookPayload): boolean;
   /** Converts the event to the format of `readPayload`. Undefined for an event that coxswain ignores. */
   toPayload(json: HookPayload): HookPayload | undefined;
-  /**
-   * Converts the answer to the format of the host.
-   *
-   * @param json  the event as the host sent it
-   */
+  /** @param json  the event as the host sent it */
   toAnswer(answer: HookAnswer, input: HostEvent, json: HookPayload): object;
 }
 

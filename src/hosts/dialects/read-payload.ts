@@ -14,20 +14,11 @@ export interface PluginUsage {
 }
 
 /**
- * Reads an event in the common format of dialects, spill files and plugins. This is the format of Claude Code with these
- * additional fields:
- *
- * - `host`: the program that sent the event; `host_event`: the program's name for the event
- * - `pairs_by_arguments`: calls have no ids, and `tool_use_id` contains a time
- * - `is_error`: the call failed, although the event reports a success
- * - `outcome`: `refused` or `cancelled`, if the program states it
- * - `has_no_batches`: the host reports no end of a batch
- * - `is_mute`: the host ignores the answer to this event
- * - `usages`: tokens of the latest answers, as `PluginUsage`, from the plugin of a host
- * - `names_differ`: the session file has other names of tools; `written_until_ms`: see `SessionFile`
- * - `forced_prompts`: a turn that a hook answer forced starts with a prompt event
- *
- * @returns undefined for an event that coxswain ignores, or an event that lacks a required field
+ * The format of Claude Code, with: `host`, `host_event` (the program's name for it), `pairs_by_arguments` (calls have
+ * no ids, `tool_use_id` contains a time), `is_error` (failed although the event reports success), `outcome`,
+ * `has_no_batches`, `is_mute` (the answer is ignored), `usages` (`PluginUsage`), `names_differ` (the session file has
+ * other names of tools), `written_until_ms` (see `SessionFile`), `forced_prompts`. Undefined for an event that coxswain
+ * ignores, or without a required field.
  */
 export function readPayload(json: HookPayload): HostEvent | undefined {
   const event = readHookInput(json);

@@ -10,7 +10,6 @@ import { isCopiedAnswer } from '../../formats/claude-code/claude-code-entry.ts';
 import type { FormatName, ImportItem } from '../../formats/import-item.ts';
 import type { LineImporter, SessionDatabase } from '../../formats/importer.ts';
 
-/** A session file of a host, with one JSON object per line, or a database with the session. */
 export interface SessionFile {
   readonly path: string;
   readonly importer: LineImporter | SessionDatabase;
@@ -26,8 +25,8 @@ export interface SessionFile {
 }
 
 /**
- * Numbers of bytes that are read at the end of the file, one after the other, until a known answer is found. A file that is
- * longer than the last one, and has no known answer in it, loses the answers before.
+ * Tried one after the other until a known answer is found. A longer file without a known answer in it loses the answers
+ * before.
  */
 const READ_BYTES = [24 * 1024, 256 * 1024, 2 * 1024 * 1024, 16 * 1024 * 1024];
 /** Number of bytes at the start of a file in which its first line is read. It says whether the session is a fork. */
@@ -37,11 +36,8 @@ const LAG_LIMIT_MS = 500;
 const POLL_MS = 10;
 
 /**
- * Reads the answers at the end of a session file with the importer of its format. The first ones may be known, and the first
- * one may be incomplete. An incomplete last line waits for the next call. Returns no answers if the file is missing or
- * unusable.
- *
- * @param isKnown  returns true for an answer that the run has recorded; no answer before it is needed
+ * The first answers may be known, the first one incomplete. An incomplete last line waits for the next call. @param
+ * isKnown  returns true for a recorded answer; no answer before it is needed
  */
 export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) => boolean): SessionPart {
   waitFor(file);
@@ -63,7 +59,6 @@ export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) 
   return own;
 }
 
-/** Returns the entries in the last bytes of a file. Empty if the file is not a regular file of JSON lines. */
 export function lastEntries(path: string, bytes: number = READ_BYTES[1] ?? 0): readonly JsonMembers[] {
   return entriesIn(tailOf(path, bytes).lines);
 }
@@ -72,7 +67,6 @@ function entriesIn(lines: readonly string[]): readonly JsonMembers[] {
   return lines.map((line) => jsonOf(line)).filter((entry) => isJsonObject(entry));
 }
 
-/** Returns the entries in the first bytes of a file. */
 export function headEntries(path: string): readonly JsonMembers[] {
   const text = readOwnFile(path, (file) => textAt(file, 0, HEAD_BYTES)) ?? '';
   return entriesIn(text.split('\n'));
@@ -121,7 +115,6 @@ const WITH_END: ReadonlySet<FormatName> = new Set(['copilot']);
 /** Programs without an event at a compaction. */
 const WITHOUT_COMPACTIONS: ReadonlySet<FormatName> = new Set(['copilot', 'gemini']);
 
-/** Groups the records of a run by answer of the model. */
 class Answers {
   readonly list: SessionAnswer[] = [];
   /** True if the host writes the tokens of an answer after its last part, and no stop reason. */

@@ -1,22 +1,13 @@
 import { Transform, type TransformCallback } from 'node:stream';
 
-/** Reads the lines that pass through a tap. */
 export interface TappedLines {
   /** Longest line that is read, in bytes. A longer line passes through unread. At most this many bytes are buffered. */
   readonly maxBytes: number;
   /** True if the bytes pass unchanged before they are read, so that the other side works meanwhile. Default: false. */
   readonly passesFirst?: true;
-  /**
-   * Called for each line. Must not throw.
-   *
-   * @returns the line to pass on; the same object if the line is unchanged; ignored with `passesFirst`
-   */
+  /** Must not throw. @returns the line to pass on; the same object if unchanged; ignored with `passesFirst` */
   line(line: Buffer): Buffer;
-  /**
-   * Called after a line over the limit has passed.
-   *
-   * @param ends  the first and last 1,000 bytes of the line
-   */
+  /** @param ends  the first and last 1,000 bytes of the line */
   longLine(ends: string): void;
 }
 
@@ -24,10 +15,8 @@ const NEWLINE = 10;
 const END_BYTES = 1_000;
 
 /**
- * Passes bytes through and shows each line, including its line feed, to a reader that may replace the line. Unchanged content
- * passes byte for byte, including a last line without a line feed.
- *
- * Cost: one search for line feeds; memory for one line.
+ * Unchanged content passes byte for byte, including a last line without a line feed. Cost: one search for line feeds;
+ * memory for one line.
  */
 export class LineTap extends Transform {
   readonly #reader: TappedLines;

@@ -18,15 +18,12 @@ interface McpWatchOptions {
   readonly cox: Coxswain;
   /** Initial options of the run. The run starts with the first tool call. */
   readonly run: Pick<RunOptions, 'deadline' | 'budget'>;
-  /** Called for internal errors of coxswain. Neither the client nor the server sees them. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A message, or an object in a message, with unchecked content. */
 type Members = Readonly<Record<string, unknown>>;
 type Annotations = NonNullable<Extract<AgentEvent, { type: 'tool_execution_start' }>['annotations']>;
 
-/** A request that has no response yet. */
 interface OpenRequest {
   /** Present for `tools/call`. Absent for `tools/list`. */
   readonly call?: OpenToolCall;
@@ -47,25 +44,20 @@ interface CallEnd {
 
 /** Larger messages pass unread. Some servers return images of this size, but none return this much text. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Maximum number of remembered open requests, of remembered tools, and of waiting advice entries. */
 const MAX_OPEN = 512;
 const MAX_TOOLS = 4_096;
 const MAX_WAITING = 20;
-/** Maximum length of a remembered id or name. */
 const MAX_CHARS = 1_000;
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 const CHANNEL = 'tool-result';
 
 /**
- * Records the tool calls between an MCP client and server as a run, and adds advice to results. The only change to a message
- * is one text part appended to a tool result. Messages that cannot be read pass unchanged.
- *
- * Cost: one parse per client message. Server messages are parsed only while a request is open.
+ * The only change to a message is one text part appended to a tool result; unreadable messages pass. Cost: one parse
+ * per client message, and per server message while a request is open.
  */
 export class McpWatch {
   readonly #options: McpWatchOptions;
   readonly #openRequests = new Map<string, OpenRequest>();
-  /** Calls that continue as MCP tasks, by task id. */
   readonly #tasks = new Map<string, OpenToolCall>();
   readonly #annotations = new Map<string, Annotations>();
   #waitingAdvice: AdviceHandle[] = [];
@@ -216,7 +208,6 @@ export class McpWatch {
     return text === undefined ? line : (appendTextPart(line, text, path) ?? line);
   }
 
-  /** @returns advice for the model */
   #endCall(call: OpenToolCall, end: CallEnd): readonly AdviceHandle[] {
     const run = this.#recordEnd(call, end);
     if (run === undefined) return [];
@@ -269,7 +260,6 @@ function forEachMessage(line: Buffer, read: (message: Members, path: readonly nu
   for (const [at, message] of value.entries()) if (isJsonObject(message)) read(message, [at]);
 }
 
-/** Returns a map key for a JSON-RPC id, so that `1` differs from `"1"`. Undefined for values that are not ids. */
 function keyOf(id: unknown): string | undefined {
   const isId = typeof id === 'number' || (typeof id === 'string' && id.length <= MAX_CHARS);
   return isId ? JSON.stringify(id) : undefined;
@@ -280,12 +270,7 @@ function missingResult(result: string): CallEnd {
 }
 
 /**
- * Appends a text part to the content of a tool result; every other byte of the message stays unchanged.
- *
- * @param message  JSON of a response or a batch
- * @param path     position of the response in a batch; empty for a single response
- * @returns undefined if the result has no content list
- * Cost: two parses of the message
+ * Every other byte stays. @param path  position of the response in a batch @returns undefined without a content list
  */
 function appendTextPart(message: Buffer, text: string, path: readonly number[] = []): Buffer | undefined {
   if (!isUtf8(message)) return undefined;
@@ -305,7 +290,6 @@ function appendTextPart(message: Buffer, text: string, path: readonly number[] =
   return isJsonObject(last) && last['type'] === 'text' && last['text'] === text ? Buffer.from(changed) : undefined;
 }
 
-/** A watch, and a function that releases its resources. */
 export interface OpenWatch {
   readonly watch: McpWatch;
   /** Ends the run and stores pending records. Takes at most two seconds. Never throws. */
@@ -315,12 +299,7 @@ export interface OpenWatch {
 const CLOSING_MS = 2_000;
 const STORE_WAIT_MS = 2_000;
 
-/**
- * Creates the watch of a proxy from the configuration of the current project. Errors go to the fault log that `coxswain
- * doctor` shows.
- *
- * @returns undefined if nothing can be recorded; messages then pass unwatched
- */
+/** Errors go to the fault log. @returns undefined if nothing can be recorded; messages then pass unwatched */
 export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | undefined> {
   if (env['COXSWAIN_DISABLE'] === '1') return undefined;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });

@@ -19,12 +19,9 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const DRAIN_MS = 1_000;
 
 /**
- * Starts an MCP server on standard streams and proxies it until it ends. Signals are forwarded. The server inherits standard
- * error. When the client closes its stream, the server's input is closed too.
- *
- * @param open  creates the watch while the server starts
- * @returns the server's exit code; 128 plus the signal number after a signal
- * @throws CoxswainError "invalid-argument" if the command cannot be started
+ * Forwards signals; the server inherits standard error. @param open  creates the watch while the server starts @returns
+ * the server's exit code; 128 plus the signal number @throws CoxswainError "invalid-argument" if the command cannot be
+ * started
  */
 export async function proxyStdio(
   [command = '', ...args]: readonly string[],

@@ -1,3 +1,2 @@
-/** The entry `coxswain/notify`. */
 export type { NotifyEvent } from './notification.ts';
 export { notifySink, type NotifyOptions, type NotifySink } from './notify-sink.ts';

@@ -19,7 +19,6 @@ export interface NotifyTarget {
   send(notification: Notification): Promise<NotifyFailure | undefined>;
 }
 
-/** The reason for a failure, and whether a retry may help. */
 export interface NotifyFailure {
   readonly why: string;
   readonly mayRetry: boolean;

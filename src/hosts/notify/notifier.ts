@@ -55,7 +55,6 @@ export function notifierOf(
 
 interface NotifierParts {
   readonly targets: readonly NotifyTarget[];
-  /** Events to send; default: all. */
   readonly on?: readonly NotifyEvent[];
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<unknown>;
@@ -73,9 +72,9 @@ interface NotifierParts {
 export type SentKey = readonly [key: string, atMs: number];
 
 /**
- * Sends notifications one at a time, with secrets redacted. Limits: one notification per event and run in ten minutes, six per
- * run and hour, and 30 per hour. Beyond the last, one notification in ten minutes says how many are not sent. In quiet hours none is
- * sent; the first one after them says how many there were. Transient failures are retried twice. Callers do not wait.
+ * Sent one at a time, with secrets redacted: one per event and run in ten minutes, six per run and hour, 30 per hour;
+ * beyond, one in ten minutes says how many are not sent, and so does the first after quiet hours. Transient failures
+ * are retried twice. Callers do not wait.
  */
 export class Notifier {
   readonly #parts: NotifierParts;
@@ -136,7 +135,6 @@ export class Notifier {
     return from <= to ? now >= from && now < to : now >= from || now < to;
   }
 
-  /** Resolves when every notification has been sent or has failed. */
   async finish(): Promise<void> {
     await this.#lastSend;
   }

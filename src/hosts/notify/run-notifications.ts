@@ -22,7 +22,6 @@ import { timeOfDay, type Notification, type NotifyEvent } from './notification.t
 
 const MAX_RUNS = 256;
 
-/** Selects the advice that counts, and sets a default deadline. */
 export interface RunNotificationsOptions {
   /** True: only delivered advice counts. False (default): produced advice counts too. */
   readonly delivered?: boolean;
@@ -66,7 +65,6 @@ export class RunNotifications {
     return news.map((one) => notificationOf(run, notes, one));
   }
 
-  /** Returns the runs whose deadline passed without a record. Each is returned once. */
   overdue(nowMs: number): readonly Notification[] {
     return this.#runs.entries().flatMap(([run, notes]) => {
       const deadline = deadlineOf(notes.situation);
@@ -77,11 +75,7 @@ export class RunNotifications {
     });
   }
 
-  /**
-   * Returns the notification of what a clock or a host found about a run.
-   *
-   * @param sinceMs  Unix milliseconds. An event of a run is sent once for each
-   */
+  /** @param sinceMs  Unix milliseconds. An event of a run is sent once for each */
   found(run: string, [event, what]: News, sinceMs: number): Notification | undefined {
     const notes = this.#runs.get(run);
     if (notes === undefined || notes.isSubagent) return undefined;

@@ -6,11 +6,8 @@ import { runLimited } from '../../core/node/run-limited.ts';
 const LIMIT_MS = 10_000;
 
 /**
- * Sends each notification to a URL as a POST request. Redirects are not followed. Timeouts and the status codes 429 and 5xx are
- * transient failures.
- *
- * @param form  `json`: the body is the notification. `slack`: `{ "text": … }`, for Slack and compatible services. `discord`:
- *   `{ "content": … }` without mentions. `ntfy`: the sentence as plain text
+ * Redirects are not followed. Timeouts, 429 and 5xx are transient. `slack`: `{ "text": … }`; `discord`: `{ "content": …
+ * }` without mentions; `ntfy`: the sentence as plain text.
  */
 export function webhookTarget(url: string, form: NotifySection['form'] = 'json'): NotifyTarget {
   return {
@@ -59,10 +56,8 @@ async function post(url: string, type: string, body: string): Promise<NotifyFail
 }
 
 /**
- * Runs a command once per notification. The command receives the notification as JSON on standard input, and in the variables
- * `COXSWAIN_EVENT`, `COXSWAIN_RUN` and `COXSWAIN_MESSAGE`. It is killed after 10 seconds. It is never retried.
- *
- * @param command  a program and its arguments, or a shell command line
+ * JSON on standard input, and `COXSWAIN_EVENT`, `COXSWAIN_RUN`, `COXSWAIN_MESSAGE`. Killed after 10 seconds, never
+ * retried. @param command  a program and its arguments, or a shell command line
  */
 export function commandTarget(command: string | readonly string[], name = 'the command'): NotifyTarget {
   const [program = '', ...args] = typeof command === 'string' ? [command] : command;

@@ -13,14 +13,12 @@ import { decodeJson } from '../../formats/reading/json-text.ts';
 /** Stores the spans of a request; see `OtlpIntake.take`. */
 export type TakeSpans = (found: FoundSpans) => { readonly refused: number };
 
-/** The OTLP signal of each URL path. */
 const SIGNALS: ReadonlyMap<string | undefined, 'traces' | 'logs'> = new Map([
   ['/v1/traces', 'traces'],
   ['/v1/logs', 'logs'],
 ]);
 /** Maximum size of a request body as sent: 8 MB. The body may be compressed. The SDKs send 512 spans at a time. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Maximum size of a request body after decompression. */
 const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
 /** Maximum total size of all concurrent requests. */
 const MAX_BUFFERED_BYTES = 8 * MAX_BODY_BYTES;
@@ -33,11 +31,8 @@ export function isOtlp(request: Pick<IncomingMessage, 'url'>): boolean {
 }
 
 /**
- * Serves `POST /v1/traces` and `/v1/logs` of OTLP over HTTP, in protobuf or JSON, optionally compressed with gzip. A success
- * response means that the spans are on disk. The response contains the number of rejected spans. Status 429 or 503 asks the
- * sender to retry.
- *
- * The caller must check the origin of the request first.
+ * `POST /v1/traces` and `/v1/logs`, protobuf or JSON, perhaps gzip. Success means that the spans are on disk; 429 and
+ * 503 ask for a retry. The caller must check the origin of the request first.
  */
 export class OtlpEndpoint {
   readonly #take: TakeSpans;
@@ -51,7 +46,6 @@ export class OtlpEndpoint {
     this.#clock = clock;
   }
 
-  /** Answers a request. Never rejects. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
     const isJson = type === 'application/json';

@@ -9,7 +9,6 @@ import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/sta
 import { isOfAgent } from '../../formats/otlp/read-span.ts';
 import { endsTrace, type TraceSpan } from '../../formats/otlp/trace-span.ts';
 
-/** Size limits of the inbox. */
 export interface InboxLimits {
   /** Maximum number of spans per trace; default 20,000. */
   readonly traceSpans?: number;
@@ -29,7 +28,6 @@ export interface TakenSpans {
   readonly refused: number;
 }
 
-/** A trace that is not recorded yet. */
 export interface WaitingTrace {
   readonly traceId: string;
   /** 1 for the first part. Higher for spans that arrived after the trace was recorded. */
@@ -56,10 +54,8 @@ const STATEMENTS = {
 } as const;
 
 /**
- * Acknowledged spans that are not recorded yet. They are stored in a database in the user's state folder. Only one process can
- * open it at a time.
- *
- * Memory: nothing between calls; one trace while it is read.
+ * Acknowledged spans that are not recorded yet, in the user's state folder. Only one process can open it. Memory: one
+ * trace while it is read.
  */
 export class OtlpInbox {
   readonly #database: DatabaseSync;
@@ -97,11 +93,7 @@ export class OtlpInbox {
     }
   }
 
-  /**
-   * Stores all spans of a request, or none.
-   *
-   * @throws CoxswainError `input-too-large` if the waiting traces exceed a limit, `input-io` if the database cannot be written
-   */
+  /** All spans of a request, or none. @throws CoxswainError `input-too-large` over a limit, `input-io` */
   add(spans: readonly TraceSpan[], nowMs: number): TakenSpans {
     const { traces, bytes } = this.#waiting();
     if (traces > this.#limits.traces || bytes > this.#limits.bytes) {
@@ -130,10 +122,7 @@ export class OtlpInbox {
     return traces > this.#limits.traces / 10 || bytes > this.#limits.bytes / 2;
   }
 
-  /**
-   * Traces that are ready to be recorded: ended traces without new spans since `endedBeforeMs`, and other traces without new
-   * spans since `quietBeforeMs`.
-   */
+  /** Ended traces without new spans since `endedBeforeMs`, other ones since `quietBeforeMs`. */
   due(endedBeforeMs: number, quietBeforeMs: number): readonly WaitingTrace[] {
     const query =
       'SELECT trace, part FROM traces WHERE waits = 1 AND ((ended = 1 AND last_ms <= ?) OR last_ms <= ?) ORDER BY last_ms LIMIT 100';
@@ -147,7 +136,6 @@ export class OtlpInbox {
     return rows.map((row) => JSON.parse(String(row['body'])) as TraceSpan);
   }
 
-  /** Marks a trace as recorded. Its span ids are kept for a day, and its other data is deleted. */
   close(traceId: string, nowMs: number): void {
     const old = nowMs - REMEMBERED_MS;
     this.#database.exec('BEGIN IMMEDIATE');

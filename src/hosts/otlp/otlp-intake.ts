@@ -29,14 +29,9 @@ interface RecordedRun {
 const MAX_IDS = 100;
 
 /**
- * Records the runs of a trace. Records that are already stored stay, for example those of a process that was killed. The
- * remaining records are appended. Spans that arrived after their trace was recorded become separate runs, whose ids end with
- * `.2` and so on.
- *
- * Nothing is appended to a run that this function did not start, whatever its id: such an id is left alone, and the run gets
- * the suffix `~2` and so on.
- *
- * @throws CoxswainError see `transact`; `store-conflict` if all ids are in use
+ * Records that are stored stay; the remaining ones are appended. Spans that arrived late become separate runs (`.2`,
+ * …). Nothing is appended to a run that was not started here: the run then gets the suffix `~2` and so on. @throws
+ * CoxswainError see `transact`; `store-conflict` if all ids are in use
  */
 export async function recordTrace(
   { traceId, part }: WaitingTrace,
@@ -107,7 +102,6 @@ function renamed(record: TrajectoryRecord, id: string, storedIds: ReadonlyMap<st
   };
 }
 
-/** Appends the number of the part to the run ids. The ids of the first part do not change. */
 async function* addPartToIds(items: readonly ImportItem[], part: number): AsyncGenerator<ImportItem> {
   const ids = new Set(items.flatMap((item) => (item.type === 'run' ? [item.run.id] : [])));
   for (const item of items) {
@@ -124,13 +118,8 @@ async function* addPartToIds(items: readonly ImportItem[], part: number): AsyncG
 interface OtlpIntakeOptions {
   readonly owner: StateOwner;
   readonly clock: Clock;
-  /** Opens the project's store for one operation. */
   readonly withTarget: <Result>(work: (target: TraceTarget) => Promise<Result>) => Promise<Result>;
-  /**
-   * Called for every fault.
-   *
-   * @param unlessKnown  skips a repeated message
-   */
+  /** @param unlessKnown  skips a repeated message */
   readonly onFault: (fault: { readonly where: string; readonly message: string }, unlessKnown?: boolean) => void;
   readonly onRecorded?: ((run: RecordedRun) => void) | undefined;
   /** Time without new spans after which an unfinished trace or session is recorded as cut off; default 30 minutes. */
@@ -140,7 +129,6 @@ interface OtlpIntakeOptions {
 
 /** Counts since the start of the process. Plain JSON. */
 interface OtlpFacts {
-  /** Number of acknowledged spans and log events. */
   readonly spans: number;
   /** Number of spans whose trace was already recorded. */
   readonly late: number;
@@ -152,13 +140,11 @@ interface OtlpFacts {
   readonly waitingTraces: number;
 }
 
-/** Default of `pauseMs`. */
 export const DEFAULT_PAUSE_MS: number = 30 * 60_000;
 /** Time without new spans after which an ended trace is recorded. Exporters wait less than this. */
 const SETTLE_MS = 15_000;
 const LOOK_MS = 1_000;
 
-/** Moves spans from an acknowledged request through the inbox to the store. */
 export class OtlpIntake {
   readonly #options: OtlpIntakeOptions;
   readonly #settleMs: number;
@@ -179,10 +165,7 @@ export class OtlpIntake {
   }
 
   /**
-   * Stores the spans of a request. The spans are on disk when this method returns.
-   *
-   * @returns number of rejected spans
-   * @throws CoxswainError see `OtlpInbox`
+   * The spans are on disk when this returns. @returns number of rejected spans @throws CoxswainError see `OtlpInbox`
    */
   take({ spans, unusable, unread }: FoundSpans): { readonly refused: number } {
     const { accepted, late, refused } = this.open().add(spans, this.#options.clock.nowMs());
@@ -207,32 +190,20 @@ export class OtlpIntake {
     }
   }
 
-  /**
-   * Opens the inbox and starts recording ready traces.
-   *
-   * @throws CoxswainError see `OtlpInbox`
-   */
+  /** @throws CoxswainError see `OtlpInbox` */
   open(): OtlpInbox {
     this.#inbox ??= new OtlpInbox(this.#options.owner, this.#options.limits);
     this.#looking ??= setInterval(() => void this.record(), Math.min(LOOK_MS, this.#settleMs)).unref();
     return this.#inbox;
   }
 
-  /**
-   * Records the traces that are ready. Never rejects.
-   *
-   * @param endedOnly  records every ended trace now, without waiting for more spans
-   */
+  /** Never rejects. @param endedOnly  records every ended trace now, without waiting for more spans */
   async record(endedOnly = false): Promise<void> {
     this.#recording = this.#recording.then(() => this.#recordDue(endedOnly));
     await this.#recording;
   }
 
-  /**
-   * Records the ended traces.
-   *
-   * @returns number of other traces, which wait for the next start
-   */
+  /** @returns number of other traces, which wait for the next start */
   async stop(): Promise<number> {
     clearInterval(this.#looking);
     await this.record(true);

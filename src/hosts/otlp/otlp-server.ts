@@ -15,11 +15,9 @@ import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/sta
 
 export interface OtlpServerOptions {
   readonly host: string;
-  /** Port to listen on. 0 selects any free port. */
   readonly port: number;
   /**
-   * Token that requests must send as `authorization: Bearer …`. Undefined lets every local program send, also those of other
-   * users; only for a loopback address.
+   * Sent as `authorization: Bearer …`. Undefined lets every local program send, also of other users; only on loopback.
    */
   readonly token: string | undefined;
   /** Certificate and key in PEM format. Required unless the address is loopback. */
@@ -44,11 +42,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Serves OTLP over HTTP. Requests need the token. Requests from browser pages are refused, also if they use another name of
- * this machine. An address that other machines can reach requires TLS as well.
- *
- * @throws CoxswainError `invalid-argument` for another address without TLS and a token, `input-io` if the server cannot bind
- * to the address
+ * Requests from browser pages are refused. An address that other machines can reach requires TLS as well. @throws
+ * CoxswainError `invalid-argument` without TLS and a token for such an address, `input-io` if it cannot be bound
  */
 export async function startOtlpServer(
   options: OtlpServerOptions,
@@ -87,11 +82,7 @@ export async function startOtlpServer(
   return { port, close: () => closeServer(server) };
 }
 
-/**
- * Refuses requests from browser pages.
- *
- * @param port  set for a loopback address
- */
+/** @param port  set for a loopback address */
 function comesFromProgram(request: IncomingMessage, port: number | undefined): boolean {
   if (port === undefined)
     return request.headers.origin === undefined && request.headers['sec-fetch-site'] === undefined;
@@ -104,11 +95,8 @@ function comesFromProgram(request: IncomingMessage, port: number | undefined): b
 }
 
 /**
- * Starts listening.
- *
- * @param option  the command-line option that selects another address; it is named in the error
- * @returns the port
- * @throws CoxswainError `input-io` if the address is not available; `details.code` is the system's error code
+ * @param option  the command-line option that selects another address, for the error @throws CoxswainError `input-io`
+ * if the address is not available; `details.code` is the system's error code
  */
 async function listenOn(
   server: Server,
@@ -129,7 +117,6 @@ async function listenOn(
   });
 }
 
-/** Stops accepting requests. Waits up to five seconds for requests in progress. */
 async function closeServer(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
   await new Promise<void>((resolve) => {
@@ -142,10 +129,9 @@ async function closeServer(server: Server): Promise<void> {
 const TOKEN_BYTES = 32;
 
 /**
- * Returns the token that exporters of a project send. Creates it at the first call; only its owner can read the file. It is
- * not the token of the hooks, because every command of an agent inherits the environment that names it.
- *
- * @throws CoxswainError `input-io` if the file cannot be read or written, or if another user could have read it
+ * Created at the first call; only its owner can read it. Not the token of the hooks: every command of an agent inherits
+ * the environment that names it. @throws CoxswainError `input-io` if it cannot be used, or if another user could have
+ * read it
  */
 export function otlpToken(owner: StateOwner): { readonly token: string; readonly file: string } {
   const file = stateFile('otlpToken', owner);

@@ -12,10 +12,7 @@ export type { PluginProgram } from './event-process.ts';
 
 export interface EventBridge {
   /**
-   * Reports an event after the previous ones. Never rejects. Takes at most ten seconds.
-   *
-   * @param event  in the format of `readPayload`
-   * @returns text for the model
+   * Never rejects. Takes at most ten seconds. @param event  in the format of `readPayload` @returns text for the model
    */
   send(event: EventBody): Promise<string | undefined>;
   /** Ends the process that takes the events, after those before. The next event starts another one. */
@@ -34,8 +31,8 @@ const WAIT_MS = 10_000;
 const BEGINNINGS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
 
 /**
- * Reports events to one hook process of this agent process. The hook writes an event to a spill file if the store does not
- * accept it, and an event that it did not answer is sent again to the next process, so none is lost.
+ * The hook spills an event that the store does not accept, and an unanswered one is sent to the next process: none is
+ * lost.
  */
 export function createBridge(host: HostName, cwd: string, program: PluginProgram): EventBridge {
   const { env } = process;

@@ -17,8 +17,8 @@ const MAX_SENDS = 2;
 const MAX_FAILURES = 3;
 
 /**
- * The hook as a child process of the agent, which takes one event a line and answers it with a line. No other process can read
- * or write its pipes. It starts with the first event, starts again after it ended, and ends with the agent.
+ * Takes one event a line and answers with a line; no other process can use its pipes. It starts with the first event,
+ * starts again after it ended, and ends with the agent.
  */
 export class EventProcess {
   readonly #program: PluginProgram;
@@ -43,9 +43,8 @@ export class EventProcess {
   }
 
   /**
-   * Sends an event. The previous one must be answered. A process that does not answer within `limitMs` is killed.
-   *
-   * @returns the answer; undefined if no process answered
+   * The previous event must be answered. A process that does not answer within `limitMs` is killed. Undefined without
+   * an answer.
    */
   async take(line: string, limitMs: number): Promise<object | undefined> {
     for (let sends = 0; sends < MAX_SENDS && !this.hasGivenUp; sends += 1) {

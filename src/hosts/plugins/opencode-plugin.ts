@@ -2,14 +2,12 @@ import { isJsonObject, membersOf } from '../../core/base/json.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
 import { WaitingText } from './waiting-text.ts';
 
-/** The part of opencode's plugin input that coxswain uses. */
 interface OpencodeHost {
   readonly directory: string;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The hooks of an opencode plugin that coxswain uses. */
 interface OpencodeHooks {
   readonly 'chat.message'?: (input: Members, output: Members) => Promise<void>;
   readonly 'tool.execute.before'?: (input: Members, output: Members) => Promise<void>;
@@ -23,8 +21,8 @@ interface OpencodeHooks {
 }
 
 /**
- * The coxswain plugin of opencode. opencode calls no hook for a failed call: such calls, texts and tokens are read from its
- * database. A plugin cannot make the agent continue at a stop.
+ * opencode calls no hook for a failed call: such calls, texts and tokens are read from its database. A plugin cannot
+ * make the agent continue at a stop.
  */
 export async function opencodePlugin({ directory }: OpencodeHost, program: PluginProgram): Promise<OpencodeHooks> {
   const bridge = createBridge('opencode', directory, program);

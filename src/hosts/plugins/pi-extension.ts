@@ -11,14 +11,13 @@ interface PiContext {
   readonly sessionManager: { getSessionId(): string };
 }
 
-/** The part of pi's extension API that coxswain uses. */
 interface PiHost {
   on(name: string, handler: (event: Members, context: PiContext) => Promise<object | undefined>): void;
 }
 
 /**
- * The coxswain extension of pi. A call of an unknown tool produces an end event but no result event. An extension cannot make
- * the agent continue at a stop.
+ * A call of an unknown tool has an end event but no result event. An extension cannot make the agent continue at a
+ * stop.
  */
 export function piExtension(pi: PiHost, program: PluginProgram): void {
   const bridge = createBridge('pi', process.cwd(), program);

@@ -23,14 +23,13 @@ import { THIS_MONTH } from './postgres-schema.ts';
 const RUNS_REMEMBERED = 10_000;
 
 /**
- * Stores a batch completely or not at all. Calls for the same run must be sequential; a call may be repeated after any fault.
- *
- * @param isRetry  true if an earlier attempt may have stored the batch
+ * All or nothing. Calls for one run must be sequential; a call may be repeated after any fault. @param isRetry  true if
+ * an earlier attempt may have stored the batch
  */
 export type PostgresAppend = (schema: string, batch: CheckedBatch, isRetry: boolean) => Promise<number>;
 
 /**
- * Cost: one statement, one round trip, if the run is new or this process wrote it last; otherwise a transaction of about five. The
+ * Cost: one statement if the run is new or this process wrote it last; otherwise a transaction of about five. The
  * statement has no effect if another writer has extended the run.
  */
 export function createPostgresAppend(client: PostgresClient): PostgresAppend {

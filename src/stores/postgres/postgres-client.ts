@@ -52,7 +52,6 @@ export interface PgPool extends PgQueryable {
   end(): Promise<void>;
 }
 
-/** Adapts a pool of the package `pg`. */
 export function clientFromPool(pool: PgPool): PostgresClient {
   // Without a listener, a broken idle connection would end the process. The next statement reports the fault.
   pool.on('error', ignore);
@@ -121,7 +120,6 @@ async function listen(pool: PgPool, channel: string, listener: PostgresListener)
   async function connect(): Promise<void> {
     const client = await pool.connect();
     let isConnected = true;
-    /** Ends the connection, because the pool must not reuse a connection that listens. */
     const release = (): boolean => {
       if (!isConnected) return false;
       isConnected = false;

@@ -3,10 +3,8 @@ import { toIdText } from './postgres-run-row.ts';
 import { saveToken } from './postgres-transact.ts';
 
 /**
- * Deletes a run in one transaction. The transaction first locks the run's row, as every writer of the run does. Writers of
- * other runs do not wait.
- *
- * @returns an attempt, which returns true if anything of the run was stored; with `isRetry`, an earlier one may have deleted it
+ * Locks the run's row first, as every writer of the run does. @returns an attempt, which returns true if anything of
+ * the run was stored; with `isRetry`, an earlier one may have deleted it
  */
 export function createPostgresDeletion(
   runId: string,

@@ -8,10 +8,7 @@ export const RETRY_DELAYS = { firstMs: 20, longestMs: 1000 } as const;
 /** SQLSTATEs with which the server ends or refuses a connection. */
 const LOST_STATES = /^(?:08...|57P0[123]|53300)$/;
 
-/**
- * The SQLSTATE read_only_sql_transaction, with which a standby refuses a write. The standby may be promoted, or another
- * server may be the primary.
- */
+/** read_only_sql_transaction: a standby refuses a write. It may be promoted, or another server may be the primary. */
 const READ_ONLY = '25006';
 
 /** SQLSTATEs after which a retry may succeed: serialization_failure, deadlock_detected and a read-only server. */
@@ -34,14 +31,12 @@ const LOST_CODES: ReadonlySet<string> = new Set([
 const LOST_MESSAGES =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired)/;
 
-/** Returns true if the connection is lost or ending. */
 export function isLostConnection(thrown: unknown): boolean {
   const code = codeOf(thrown);
   if (code !== undefined) return LOST_CODES.has(code) || LOST_STATES.test(code);
   return thrown instanceof Error && LOST_MESSAGES.test(thrown.message);
 }
 
-/** Returns true if the server is read-only. */
 export function isReadOnly(thrown: unknown): boolean {
   return hasCode(thrown, READ_ONLY);
 }
@@ -50,12 +45,7 @@ function isTransient(thrown: unknown): boolean {
   return isLostConnection(thrown) || TRANSIENT_STATES.has(codeOf(thrown) ?? '');
 }
 
-/**
- * Repeats an idempotent attempt until it succeeds, fails permanently, or `retryForMs` has passed.
- *
- * @param attempt  receives the number of earlier attempts
- * @throws what the last attempt threw
- */
+/** @param attempt  receives the number of earlier attempts @throws what the last attempt threw */
 export async function withRetry<T>(retryForMs: number, attempt: (earlierAttempts: number) => Promise<T>): Promise<T> {
   const endMs = systemClock.nowMs() + retryForMs;
   for (let attempts = 0; ; attempts += 1) {

@@ -11,7 +11,6 @@ import { storeDamaged } from '../../core/store/store-error.ts';
 export interface PostgresRunRow {
   readonly runNo: string;
   readonly month: string;
-  /** Undefined for a run that has only a snapshot. */
   readonly summary: RunSummary | undefined;
 }
 
@@ -23,7 +22,6 @@ interface StoredRow {
 
 export const RUN_COLUMNS = 'run_no::text AS run, month::text AS month, summary, runs.checksum::text AS checksum';
 
-/** @throws CoxswainError `store-damaged` for a damaged summary */
 export function toRunRow(row: PostgresRow, runId: string): PostgresRunRow {
   const summary = row['summary'];
   return {
@@ -48,7 +46,6 @@ function toSummary(row: PostgresRow, runId: string): RunSummary {
   throw storeDamaged({ runId }, 'its summary is invalid or of another run');
 }
 
-/** Returns the summary. For a damaged summary, returns an empty summary with its `problem`. */
 export function toListedSummary(row: PostgresRow, runId: string): RunSummary {
   try {
     return toSummary(row, runId);
@@ -57,7 +54,6 @@ export function toListedSummary(row: PostgresRow, runId: string): RunSummary {
   }
 }
 
-/** @throws CoxswainError `store-damaged` */
 export function toStoredRow(row: PostgresRow, runId: string): StoredRow {
   const seq = Number(row['seq']);
   const json = String(row['json']);
@@ -65,7 +61,6 @@ export function toStoredRow(row: PostgresRow, runId: string): StoredRow {
   throw storeDamaged({ runId, seq }, 'its checksum is wrong');
 }
 
-/** Returns true if the checksum of a row is correct. */
 export function isIntactRow(
   table: CheckedTable,
   { checksum }: PostgresRow,
@@ -79,9 +74,8 @@ export function summaryChecksum(runId: string, json: string): string {
 }
 
 /**
- * Finds or creates the row of a run and locks it until the transaction ends.
- *
- * @returns undefined if another writer created the row meanwhile: call it again in the same transaction
+ * The row is locked until the transaction ends. @returns undefined if another writer created it meanwhile: call it
+ * again
  */
 export async function lockRun(
   session: PostgresSession,
@@ -101,7 +95,6 @@ export async function lockRun(
   return created === undefined ? undefined : toRunRow(created, runId);
 }
 
-/** Reads the stored records of a range of `seq`s. */
 export async function readStored(
   session: PostgresSession,
   schema: string,
@@ -148,7 +141,6 @@ export function bytesOfRecords(records: readonly EncodedRecord[]): number {
 /** SQL of the columns of `recordRows`. A single empty kind arrives as null. */
 export const VALUE_COLUMNS = "given.seq, given.at_ms, coalesce(given.kind, ''), given.json, given.checksum";
 
-/** Writes records and the resulting summary, in as few statements as possible. Inside a transaction. */
 export async function writeRecords(
   session: PostgresSession,
   schema: string,
@@ -182,8 +174,8 @@ export async function writeRecords(
 }
 
 /**
- * Rewrites the row of a run unchanged. Writes of a lost connection may not have reached the standbys. The standbys receive
- * the log in order, and the commit of this write waits for them.
+ * Writes of a lost connection may not have reached the standbys. They receive the log in order, and the commit of this
+ * write waits for them.
  */
 export async function touchRun(session: PostgresSession, schema: string, run: PostgresRunRow): Promise<void> {
   await session.query(`UPDATE ${schema}.runs SET changed_at = now() WHERE run_no = $1::bigint`, [run.runNo]);
@@ -196,7 +188,7 @@ const SEPARATOR = '\u001e';
 const CHARS_A_STATEMENT = 16 * 1024 * 1024;
 
 /**
- * PostgreSQL's text cannot contain U+0000. An id is stored with U+0000 as U+0001 U+0001 and U+0001 as U+0001 U+0002, which keeps ids
+ * PostgreSQL's text cannot contain U+0000: it is stored as U+0001 U+0001, and U+0001 as U+0001 U+0002, which keeps ids
  * distinct and in code point order.
  */
 export function toIdText(runId: string): string {
@@ -207,15 +199,11 @@ export function fromIdText(text: string): string {
   return text.replace(/\u0001([\u0001\u0002])/g, (_, unit) => (unit === '\u0001' ? '\0' : '\u0001'));
 }
 
-/**
- * A kind as a column can contain it. Kinds that differ only in control characters or lone surrogates are equal here, so hits are
- * compared again.
- */
+/** Kinds that differ only in control characters or lone surrogates are equal here, so hits are compared again. */
 export function toKindText(kind: string): string {
   return kind.toWellFormed().replace(/[\0-\u001f]/g, '\ufffd');
 }
 
-/** Texts without control characters as one parameter, for `listParameter`. */
 export function joinTexts(texts: readonly string[]): string {
   return texts.join(SEPARATOR);
 }

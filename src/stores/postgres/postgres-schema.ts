@@ -6,7 +6,6 @@ export type PostgresPartitioning = 'none' | 'monthly';
 
 export interface PostgresLayout {
   readonly name: string;
-  /** The name, quoted for SQL. */
   readonly schema: string;
   readonly partitioning: PostgresPartitioning;
 }
@@ -91,11 +90,8 @@ function partitionClause(partitioning: PostgresPartitioning): string {
 }
 
 /**
- * Opens or creates a schema. Concurrent callers wait for each other.
- *
- * @param name  a plain SQL name
- * @throws CoxswainError `store-version` if the schema is of another layout or program or the database's encoding is not UTF8,
- *   `invalid-argument` if it exists with another partitioning; for a reader `input-io` without a schema
+ * Concurrent callers wait for each other. @throws CoxswainError `store-version` for another layout or program or an
+ * encoding other than UTF8, `invalid-argument` for another partitioning; for a reader `input-io` without a schema
  */
 export async function openPostgresSchema(
   client: PostgresClient,

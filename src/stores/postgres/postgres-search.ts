@@ -28,12 +28,11 @@ const BYTES_A_STEP = 1024 * 1024;
 /** A `tsvector` is limited to a megabyte. A record with more words than fit is a candidate of every search. */
 const MAX_WORD_BYTES = 500_000;
 
-/** Number of candidates that are fetched at a time. */
 const CANDIDATES_A_PAGE = 100;
 
 /**
- * Indexes missing records for at most two seconds, then searches the index. Words are split in this code, so that every
- * driver finds the same records. The index returns candidates, and each candidate is checked again.
+ * Indexes missing records for at most two seconds. Words are split in this code, so that every driver finds the same;
+ * each candidate is checked again.
  */
 export async function searchPostgres(
   client: PostgresClient,
@@ -106,13 +105,11 @@ function candidateValues(query: CheckedSearchQuery, after: SearchPlace | undefin
   ];
 }
 
-/** A word consists of letters, digits and marks, and may be cut inside a character. */
 function quoteWord(word: string): string {
   return `'${word.toWellFormed()}'`;
 }
 
 interface IndexOptions {
-  /** Undefined for all runs. */
   readonly runId: string | undefined;
   readonly forMs: number;
 }
@@ -154,7 +151,6 @@ interface IndexStep {
   readonly run: string;
   readonly month: string;
   readonly throughSeq: number;
-  /** The run's last `seq` before the step. */
   readonly lastSeq: number;
 }
 
@@ -192,7 +188,6 @@ async function indexNextRecords(client: PostgresClient, schema: string, step: In
 const NO_WORDS = ' ';
 const TOO_MANY_WORDS = '-';
 
-/** The words of a record in `tsvector` syntax. */
 function wordVector(row: PostgresRow, runId: string): string {
   let words: readonly string[];
   try {

@@ -300,7 +300,6 @@ class PostgresTrajectoryStore implements PostgresStore {
     );
   }
 
-  /** Runs the writes of one run one after the other, in the order of the calls. */
   async #runInOrder<T>(runId: string, work: () => Promise<T>): Promise<T> {
     const previousWrite = this.#writes.get(runId) ?? Promise.resolve();
     const write = previousWrite.then(work, work);
@@ -334,7 +333,6 @@ class PostgresTrajectoryStore implements PostgresStore {
     }
   }
 
-  /** Opens the schema once. After a failure, the next call tries again. */
   async #open(): Promise<PostgresLayout> {
     const { schema, ...settings } = this.#settings;
     const opening = (this.#layout ??= openPostgresSchema(this.#client, schema, settings));

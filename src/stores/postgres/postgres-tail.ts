@@ -20,10 +20,7 @@ import { bytesOfRunSql } from './postgres-delete-run.ts';
 /** Time in milliseconds during which announcements are collected before one statement sends them. */
 const ANNOUNCE_AFTER_MS = 20;
 
-/**
- * Polling interval of a tail. Polling is needed because announcements are lost if the writer is killed or a connection
- * breaks.
- */
+/** Announcements are lost if the writer is killed or a connection breaks. */
 const POLL_EVERY_MS = 2000;
 
 /** A poll finds runs that changed within this time; older changes were announced or polled before. */
@@ -38,7 +35,6 @@ export interface RunEnd {
   readonly lastSeq: number;
 }
 
-/** Announces to other connections that a run grew, without delaying the append. */
 export interface PostgresAnnouncer {
   announce(end: RunEnd): void;
   flush(): Promise<void>;
@@ -49,8 +45,8 @@ export function tailChannelOf(schema: string): string {
 }
 
 /**
- * NOTIFY takes a lock that serialises the commits of the whole database, so it is not part of an append. A separate
- * transaction sends the collected announcements. Its commit waits for no disk or standby.
+ * NOTIFY takes a lock that serialises the commits of the whole database, so a separate transaction, whose commit waits
+ * for no disk or standby, sends the collected announcements.
  */
 export function createPostgresAnnouncer(client: PostgresClient, channel: string): PostgresAnnouncer {
   const pendingEnds = new Map<string, number>();
@@ -89,7 +85,6 @@ export function createPostgresAnnouncer(client: PostgresClient, channel: string)
 }
 
 interface TailOptions {
-  /** Undefined for all runs. */
   readonly runId: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -181,10 +176,7 @@ async function queryEnds(client: PostgresClient, schema: string, runId?: string)
 const RUNS_A_PAGE = 500;
 const RECORDS_A_PAGE = 500;
 
-/**
- * Reads every run from its first record and compares it with the run's row. Records appended meanwhile are ignored. Page checksums are
- * the server's own (`data_checksums`); a wrong one is an error of the statement that reads it.
- */
+/** Records appended meanwhile are ignored. Page checksums are the server's own (`data_checksums`). */
 export async function* verifyPostgres(
   client: PostgresClient,
   schema: string,
@@ -304,12 +296,9 @@ async function* findOrphans(client: PostgresClient, schema: string): AsyncGenera
 }
 
 /**
- * SQL of a page of runs in listing order. Parameters: the negative start and the id of the last run of the previous page, and the
- * number of rows.
- *
- * The page is two ranges of the index `runs_newest_first`: the later ids with the same start, and the earlier starts. The planner
- * estimates one comparison of (start, id) by the start alone. If many runs have the same start, it expects no row and reads the whole
- * table.
+ * Parameters: the negative start and the id of the last run of the previous page, and the number of rows. Two ranges of
+ * the index `runs_newest_first`: for one comparison of (start, id), the planner expects no row if many runs have the
+ * same start, and reads the whole table.
  */
 export function listSql(schema: string, withBytes: boolean): string {
   const rangeOf = (range: string): string =>

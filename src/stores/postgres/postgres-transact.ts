@@ -17,7 +17,6 @@ import type { RunChange, StoredRun } from '../../core/store/trajectory-store.ts'
 
 export interface TransactionResult<Result> {
   readonly result: Result;
-  /** The run's last `seq`; -1 without records. */
   readonly lastSeq: number;
 }
 
@@ -28,10 +27,8 @@ const TOKEN_LIFE = "interval '1 day'";
 const CLEAN_ONE_OF = 256;
 
 /**
- * Creates a call of `transact`. Each call of the returned function is an attempt. It may be repeated after a lost connection, because
- * an attempt that was committed is not stored again.
- *
- * Cost of an attempt: one transaction of about six statements, and two more if the fold calls `missed()`.
+ * Each call of the returned function is an attempt, which may be repeated: a committed one is not stored again. Cost:
+ * one transaction of about six statements, and two more if the fold calls `missed()`.
  */
 export function createPostgresTransaction<Result>(
   runId: string,
@@ -126,9 +123,8 @@ interface FoldCall<Result> {
 }
 
 /**
- * Calls the fold. A fold is synchronous, but the database is not. If the fold calls `missed()`, it is interrupted, the
- * records are read, and the fold is called again. The result is wrapped in an object, because a promise returned by mistake
- * must not be awaited.
+ * A fold is synchronous: if it calls `missed()`, it is interrupted, the records are read, and it is called again. The
+ * object keeps a promise that it returns by mistake from being awaited.
  */
 async function callFold<Result>(
   session: PostgresSession,

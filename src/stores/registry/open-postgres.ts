@@ -7,30 +7,20 @@ import { postgresStore, type PgPool, type PostgresStore } from '../postgres/post
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
 import type { LiveReader } from '../../core/store/trajectory-store.ts';
 
-/**
- * Maximum number of connections per store. An agent's process writes few runs at a time, and many machines share the
- * server.
- */
+/** An agent's process writes few runs at a time, and many machines share the server. */
 const MAX_CONNECTIONS = 4;
 
 interface OpenOptions {
-  /** Maximum time in milliseconds for which a call retries after a lost connection. */
   readonly waitMs: number;
 }
 
-/**
- * Opens the store at a `postgres://` address with the installed package `pg`.
- *
- * @throws CoxswainError `store-io` without the package; `invalid-argument`
- */
+/** @throws CoxswainError `store-io` without the package `pg`; `invalid-argument` */
 export async function openPostgres(address: string, { waitMs }: OpenOptions): Promise<PostgresStore> {
   return openAddress(address, { retryForMs: waitMs });
 }
 
 /**
- * Opens the store for reading only. A missing schema is not created.
- *
- * @throws CoxswainError as `openPostgres`, and each call `input-io` without a schema
+ * A missing schema is not created. @throws CoxswainError as `openPostgres`, and each call `input-io` without a schema
  */
 export async function openPostgresReader(address: string, { waitMs }: OpenOptions): Promise<LiveReader> {
   const store = await openAddress(address, { retryForMs: waitMs, isReadOnly: true });

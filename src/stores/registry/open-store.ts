@@ -9,7 +9,6 @@ export interface OpenStoreOptions {
   readonly waitMs?: number;
 }
 
-/** Opens stores of one kind. Its code is loaded on demand. */
 interface StoreDriver {
   open(address: string, waitMs: number): Promise<TrajectoryStore>;
   /** Opens an existing store. Creates and changes nothing. */
@@ -70,7 +69,6 @@ export async function openStoreReader(address: string, options: OpenStoreOptions
   return DRIVERS[await kindOfStore(address)].read(address, options.waitMs ?? DEFAULT_WAIT_MS);
 }
 
-/** @throws CoxswainError `invalid-argument` for an invalid address, or the path of a folder */
 async function kindOfStore(address: string): Promise<StoreKind> {
   const parsedAddress = parseStoreAddress(address);
   if (parsedAddress.kind !== 'path') return parsedAddress.kind;

@@ -28,12 +28,8 @@ import { inOneView } from './sqlite-statements.ts';
 const OLDEST_SQLITE = '3.51.3';
 
 /**
- * Opens a store, or creates a missing one for its owner only (file 0600, folders 0700). Any other file is refused and left
- * unchanged. The returned connection does not wait for locks.
- *
- * @param options  `timeoutMs`: how long opening waits for other processes
- * @throws CoxswainError `store-version` if SQLite is too old, or the file is not a database, another program's, or of another
- *   layout; `store-schema` if it contains anything but a store's tables; `store-io` for a refusal of the file system or SQLite
+ * A missing store is created for its owner only (file 0600, folders 0700); any other file is left unchanged. The
+ * connection does not wait for locks. @throws CoxswainError `store-version`, `store-schema`, `store-io`
  */
 export function openSqliteDatabase(
   file: string,
@@ -112,8 +108,8 @@ function readText(database: DatabaseSync, sql: string): string {
 const MAX_VALUE_BYTES = 512 * 1024 * 1024;
 
 /**
- * Options for every database, because a foreign file may be hostile. The exact schema (`isStore`) rules out triggers, views and
- * functions that would run with our statements; readers require strictly ascending rows, so that a circular B-tree ends a read.
+ * A foreign file may be hostile. The exact schema (`isStore`) rules out triggers, views and functions that would run
+ * with our statements; readers require strictly ascending rows, so that a circular B-tree ends a read.
  */
 const GUARDED_OPTIONS: DatabaseSyncOptions = {
   defensive: true,
@@ -130,11 +126,8 @@ function applyGuardPragmas(database: DatabaseSync): void {
 const SUPER_JOURNAL_MARK = Buffer.from('d9d505f920a163d7', 'hex');
 
 /**
- * Checks the files next to a database that SQLite opens by itself. Opening a named pipe would block forever. A rollback journal
- * may name another file, which SQLite deletes after the rollback; a store only has a journal during creation, and never one that
- * names another file.
- *
- * @throws CoxswainError `store-schema`
+ * SQLite opens these files by itself: a named pipe would block forever, and a journal may name another file, which
+ * SQLite deletes. A store has a journal only during creation. @throws CoxswainError `store-schema`
  */
 function refuseForeignSideFiles(file: string): void {
   for (const suffix of ['-wal', '-shm', '-journal']) {
@@ -234,7 +227,6 @@ function wrapReadOnly(
   };
 }
 
-/** @param path  for error messages, also if `file` is a copy */
 function openSession(
   file: string,
   query: string,
@@ -338,12 +330,9 @@ const SCHEMA = `
 const SCHEMA_HASH = '4ed0ca29ea9f2d90';
 
 /**
- * Checks that a database is a store or empty. Reads only the schema.
- *
- * @param file  for error messages
- * @returns false for an empty database
- * @throws CoxswainError `store-version` for a database of another program or layout, `store-schema` for one with anything but the
- *   tables and indexes of a store: a foreign trigger would run with our statements
+ * Reads only the schema. @returns false for an empty database @throws CoxswainError `store-version` for another program
+ * or layout, `store-schema` for anything but a store's tables and indexes: a foreign trigger would run with our
+ * statements
  */
 export function isStore(database: DatabaseSync, file: string): boolean {
   // Another process may create the schema in between.
@@ -381,7 +370,6 @@ function checkSchema(database: DatabaseSync, file: string): boolean {
 
 interface SchemaObject {
   readonly name: string;
-  /** Type, name, table and SQL, as JSON. */
   readonly text: string;
 }
 

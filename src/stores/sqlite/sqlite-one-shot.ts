@@ -13,23 +13,16 @@ import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 export type OneShotStore = Pick<TrajectoryStore, 'transact' | 'readRun' | 'close'>;
 
 /**
- * Log size from which `close` checkpoints. The next process reads the whole log, about 0.3 ms per 100 KB; a checkpoint takes 2 to
- * 5 ms. With events of 100 KB this size gives the shortest median event.
+ * The next process reads the whole log, about 0.3 ms per 100 KB; a checkpoint takes 2 to 5 ms. With events of 100 KB
+ * this size gives the shortest median event.
  */
 const MAX_LOG_BYTES = 512 * 1024;
 
 /**
- * The SQLite store for a process that writes once: the file of `sqliteStore`, with the same guarantees and the default
- * durability. Waiting for another process blocks the thread, which has nothing else to do. Nothing is indexed for search; a
- * process that has the store open for longer does that.
- *
- * `close` leaves the database open, because closing it would checkpoint at every event; the end of the process closes it, and
- * what was acknowledged is on disk.
- *
- * Cost: a transaction and a sync.
- *
- * @param timeoutMs  how long opening and all calls together wait for other processes; each call tries at least once
- * @throws CoxswainError as `sqliteStore`
+ * The file and guarantees of `sqliteStore`, for a process that writes once. Waiting for a lock blocks the thread
+ * (`timeoutMs` for all calls together; each tries at least once). Nothing is indexed for search. `close` leaves the
+ * database open, because closing would checkpoint at every event; what was acknowledged is on disk. Cost: a transaction
+ * and a sync.
  */
 export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs: number }): OneShotStore {
   const path = resolve(file);

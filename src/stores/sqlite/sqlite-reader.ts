@@ -41,19 +41,15 @@ import type {
   StoreProblem,
 } from '../../core/store/trajectory-store.ts';
 
-/*
- * The file format: https://www.sqlite.org/fileformat2.html#walformat. Numbers are big-endian. A log begins with 32 bytes, and each
- * of its pages with 24.
+/**
+ * https://www.sqlite.org/fileformat2.html#walformat: big-endian; a log begins with 32 bytes, each of its pages with 24.
  */
 const PAGE_BYTES = 4096;
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const LOG_MAGIC = 0x377f0682;
 
-/**
- * Counts the commits in the log of a database that SQLite ignores because an earlier frame is damaged: those of the current
- * generation after the first frame with a wrong checksum. Throws what the file system throws.
- */
+/** SQLite ignores the commits of the current generation after the first frame with a wrong checksum. */
 function countLostCommits(path: string): number {
   const log = `${path}-wal`;
   if (!existsSync(log)) return 0;
@@ -133,38 +129,28 @@ const SCAN_RECORDS = 5_000;
 /** Hits that a scan keeps for the next pages. Each takes about 500 bytes. */
 const MAX_SCAN_HITS = 20_000;
 
-/** Search results from records that are not in the index. */
 interface ScanResult {
   readonly hits: readonly SearchHit[];
   readonly damaged: readonly DamagedPlace[];
   readonly notSearched: number;
 }
 
-/** A scan whose hits serve further pages of the same search. */
 interface KnownScan extends Omit<ScanResult, 'notSearched'> {
   readonly key: string;
-  /** The place after which the hits begin. */
   readonly after: CheckedSearchQuery['after'];
-  /** True if no hits follow these. */
   readonly isComplete: boolean;
 }
 
-/** The state of a file at the last call of `changes`. */
 interface FileState {
   readonly version: string;
   readonly lastId: number;
-  /** Changes with each deletion. */
   readonly removals: string;
 }
 
 /**
- * Opens an existing SQLite store for reading only: nothing in its folder changes (`openReadOnly`), so read-only media and folders
- * work. A search also scans the latest 200,000 records that are not in the index yet; `notIndexed` counts the others. (Among them
- * a word in compatibility forms, such as full width, is only found next to words with other letters.)
- *
- * @param options  `timeoutMs`: how long a call waits for a lock; default 1,000
- * @throws CoxswainError `store-io` if the file is missing or cannot be opened, `store-version` if it is not a store or has another
- *   layout, `store-schema` if it contains anything else, `store-damaged`
+ * Nothing in the folder changes (`openReadOnly`). A search also scans the latest 200,000 records that are not indexed
+ * yet; `notIndexed` counts the others. `timeoutMs` for a lock: default 1,000. @throws CoxswainError `store-io`,
+ * `store-version`, `store-schema`, `store-damaged`
  */
 export function openSqliteReader(file: string, options: { readonly timeoutMs?: number } = {}): LiveReader {
   return new Reader(resolve(file), options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
@@ -346,14 +332,12 @@ const SCAN_SQL =
   `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? AND id <= ? AND json LIKE ? ESCAPE '!' ` +
   `AND ${isNotRemoved('records.run_id')} ORDER BY id DESC`;
 
-/** A LIKE pattern for the longest plain word of a query: it spares decoding most records. */
 function likePattern(phrases: readonly (readonly string[])[]): string {
   const plainWords = phrases.flat().filter((word) => /^[a-z0-9]+$/.test(word));
   const longestWord = plainWords.toSorted((a, b) => b.length - a.length)[0];
   return longestWord === undefined ? '%' : `%${longestWord}%`;
 }
 
-/** True if a read failed because another process held a lock. */
 export function isLocked(thrown: unknown): boolean {
   return thrown instanceof Error && (isBusy(thrown) || isBusy(thrown.cause));
 }

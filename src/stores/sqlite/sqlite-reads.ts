@@ -58,9 +58,8 @@ const SQL = {
 };
 
 /**
- * Removes runs in small steps, so that neither the event loop nor another process waits for a large one. One transaction hides a
- * run; `removed_runs` names it until its last row is deleted, and no reader returns those rows. An interrupted removal
- * continues with the next deletion. Every method runs inside a transaction.
+ * Small steps, so that neither the event loop nor another process waits for a large run. `removed_runs` hides it until
+ * its last row is deleted; the next deletion continues an interrupted one. Every method runs inside a transaction.
  */
 class SqliteRemovals {
   readonly #database: DatabaseSync;
@@ -90,10 +89,8 @@ class SqliteRemovals {
   }
 
   /**
-   * Rewrites part of the word index without the removed records. @returns false when nothing is left to do
-   *
-   * The setting is 0 otherwise: FTS5 would merge by itself, all at once and inside another transaction, which took up to two
-   * seconds with 20,000 records.
+   * @returns false when nothing is left to do. By itself, FTS5 would merge all at once and inside another transaction,
+   * which took up to two seconds with 20,000 records.
    */
   mergeIndex(): boolean {
     const { allowMerge, forbidMerge, merge, totalChanges } = this.#statements;
@@ -136,7 +133,6 @@ function indexCommandSql(command: string, value: number): string {
   return `INSERT INTO record_words (record_words, rank) VALUES ('${command}', ${value})`;
 }
 
-/** An open database with its statements. */
 export interface SqliteSession {
   readonly database: DatabaseSync;
   readonly statements: SqliteStatements;
@@ -171,7 +167,6 @@ function sqliteBytesByRow(database: DatabaseSync): (row: SqliteRow) => number {
   return (row) => (allChars === 0 ? 0 : Math.floor((bytes * Number(row['chars'])) / allChars));
 }
 
-/** `TrajectoryStore.listRuns`. A run with a damaged summary is listed with its `problem`. */
 export async function listSqliteRuns(read: SqliteRead, query: RunQuery | undefined): Promise<RunPage> {
   const { limit, after, withBytes } = checkRunQuery(query);
   const { runs, bytes } = await read('list', ({ checks, database, statements }) => {
@@ -195,7 +190,6 @@ export async function listSqliteRuns(read: SqliteRead, query: RunQuery | undefin
   return bytes === undefined ? page : { ...page, bytes };
 }
 
-/** `TrajectoryStore.findRun`. */
 export async function findSqliteRun(read: SqliteRead, runId: string): Promise<RunSummary | undefined> {
   if (!isRunId(runId)) return undefined;
   return read('read', ({ checks, statements }) => {
@@ -205,8 +199,8 @@ export async function findSqliteRun(read: SqliteRead, runId: string): Promise<Ru
 }
 
 /**
- * `TrajectoryStore.readRun`: page by page, so that no read delays a checkpoint of the log by more than a page. Yields what
- * precedes damage before it throws. A missing record, according to the summary or a later record, is damage too.
+ * Page by page, so that no read delays a checkpoint by more than a page. Yields what precedes damage before it throws.
+ * A missing record is damage too.
  */
 export async function* readSqliteRun(
   read: SqliteRead,
@@ -259,7 +253,6 @@ interface PageQuery {
   readonly lastRow: RecordRow | undefined;
 }
 
-/** Reads about `CHARS_A_PAGE`, at least one row. No statement stays open between two calls. */
 function readPage(session: SqliteSession, { runId, fromSeq, limit, lastRow }: PageQuery): RecordPage {
   const { checks, statements } = session;
   if (lastRow !== undefined && !isUnchanged(session, lastRow)) return { rows: [], isLast: true, isGone: true };

@@ -6,7 +6,6 @@ import type { SavedSnapshot } from '../../core/store/stored-run.ts';
 import type { SqliteRow } from './sqlite-statements.ts';
 import { storeDamaged } from '../../core/store/store-error.ts';
 
-/** A stored record with a correct checksum, not decoded. */
 export interface RecordRow {
   readonly runId: string;
   readonly seq: number;
@@ -15,15 +14,11 @@ export interface RecordRow {
 
 const BAD_CHECKSUM = 'its checksum is wrong';
 
-/**
- * Decodes rows of a SQLite store; uses nothing of a row before its checksum is verified. Takes rows with `RECORD_COLUMNS`,
- * `SUMMARY_COLUMNS` and `SNAPSHOT_COLUMNS`.
- */
+/** Uses nothing of a row before its checksum is verified. */
 export class SqliteRowChecks {
   #runId = '';
   #recordChecksum = rowChecksums('records', '');
 
-  /** @throws CoxswainError `store-damaged` */
   record(row: SqliteRow): RecordRow {
     const { run_id: runId, seq, json, checksum } = row;
     if (typeof runId !== 'string' || typeof json !== 'string' || typeof seq !== 'number') {
@@ -38,7 +33,6 @@ export class SqliteRowChecks {
     return { runId, seq, json };
   }
 
-  /** @throws CoxswainError `store-damaged` */
   summary(row: SqliteRow): RunSummary {
     const { run_id: runId, summary: json, checksum } = row;
     if (typeof runId !== 'string' || typeof json !== 'string') {
@@ -70,7 +64,6 @@ export class SqliteRowChecks {
     }
   }
 
-  /** @throws CoxswainError `store-damaged` */
   snapshot(row: SqliteRow): SavedSnapshot {
     const { run_id: runId, covers_seq: coversSeq, json, checksum } = row;
     if (typeof runId !== 'string' || typeof json !== 'string' || typeof coversSeq !== 'number') {

@@ -15,13 +15,11 @@ export class SqliteRuns {
   readonly #session: SqliteSession;
   readonly #path: string;
 
-  /** @param path  of the database, for error messages */
   constructor(session: SqliteSession, path: string) {
     this.#session = session;
     this.#path = path;
   }
 
-  /** @throws CoxswainError `store-gap` or `store-conflict` */
   planAppend(batch: CheckedBatch): AppendPlan {
     return planAppend(batch, this.#summaryOf(batch.runId), (seq) => {
       const row = this.#session.statements.findRecord.get(batch.runId, seq);
@@ -29,7 +27,6 @@ export class SqliteRuns {
     });
   }
 
-  /** @returns the last `seq` stored for the run */
   storePlan({ fresh, summary, stored }: AppendPlan): number {
     if (fresh.length === 0) return summary.lastSeq;
     const { runId, startedAtMs, lastSeq } = summary;
@@ -44,10 +41,8 @@ export class SqliteRuns {
   }
 
   /**
-   * Reads the run and calls the fold.
-   *
-   * @returns a function that stores the change and returns the fold's result
-   * @throws what `fold` throws, as it is, and as `append`
+   * @returns a function that stores the change and returns the fold's result @throws what `fold` throws, and as
+   * `append`
    */
   planTransaction<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): () => Result {
     const summary = this.#attemptRead(() => this.#summaryOf(runId));
@@ -67,11 +62,7 @@ export class SqliteRuns {
     };
   }
 
-  /**
-   * A damaged summary is rebuilt from the records; the next append stores it.
-   *
-   * @throws CoxswainError `store-damaged` if a record is damaged too
-   */
+  /** A damaged one is rebuilt from the records. @throws CoxswainError `store-damaged` if a record is damaged too */
   #summaryOf(runId: string): RunSummary | undefined {
     const { checks, statements } = this.#session;
     const row = statements.findRun.get(runId);
@@ -116,7 +107,6 @@ export class SqliteRuns {
     return { coversSeq: lastSeq, json: 'null' };
   }
 
-  /** @returns characters of JSON inserted */
   #insert(runId: string, fresh: AppendPlan['fresh']): number {
     const { insertRecord, insertRecords } = this.#session.statements;
     const checksum = rowChecksums('records', runId);

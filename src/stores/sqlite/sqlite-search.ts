@@ -21,11 +21,8 @@ const FIND_PLACES = `
   ORDER BY minus_at_ms, run_id, minus_seq
   LIMIT :limit`;
 
-/** Search results from the index. */
 interface FoundRecords {
-  /** Up to `limit + 1`, in order. */
   readonly hits: readonly SearchHit[];
-  /** Records that the index names but that are damaged or are not the named ones. */
   readonly damaged: readonly DamagedPlace[];
 }
 
@@ -74,7 +71,6 @@ export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery):
 
 interface RunGlance {
   readonly summary: RunSummary;
-  /** The records about patterns, deadlines and tokens at the run's beginning and end, in order. */
   readonly records: readonly TrajectoryRecord[];
 }
 
@@ -87,13 +83,9 @@ export const TAIL_RECORDS = 2_000;
 const LOCK_LIMIT_MS = 200;
 
 /**
- * Reads one run of a SQLite store for a process that is started every second: loads nothing but SQLite, opens read-only and waits
- * 200 ms at most.
- *
- * @param runId  undefined: the run with the latest record that is neither a subagent's nor imported
- * @returns undefined if there is no such run; damaged rows are left out
- * @throws CoxswainError as `openReadOnly`, and what SQLite throws
- * Cost: reads 50 summaries and 2,064 records at most; parses few of them.
+ * For a process that is started every second: opens read-only and waits 200 ms at most. Without `runId`: the run with
+ * the latest record that is neither a subagent's nor imported. Leaves damaged rows out. Cost: reads 50 summaries and
+ * 2,064 records at most. @throws CoxswainError as `openReadOnly`, and what SQLite throws
  */
 export function glanceSqlite(file: string, runId?: string): RunGlance | undefined {
   const readOnlyDatabase = openReadOnly(file, { timeoutMs: LOCK_LIMIT_MS });

@@ -11,7 +11,6 @@ export function isNotRemoved(runId: string): string {
 export const ROWS_AN_INSERT = 16;
 const VALUES = Array.from({ length: ROWS_AN_INSERT }, () => '(?, ?, ?, ?)').join(', ');
 
-/** The columns of `records`, `runs` and `snapshots` that `SqliteRowChecks` reads. */
 export const RECORD_COLUMNS = 'id, run_id, seq, json, checksum';
 export const SUMMARY_COLUMNS = 'run_id, minus_started_ms, summary, chars, checksum';
 export const SNAPSHOT_COLUMNS = 'run_id, covers_seq, json, checksum';
@@ -41,10 +40,7 @@ const SQL: Readonly<Record<StatementName, string>> = {
   findRecord: `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ? AND seq = ?`,
   findRecordBefore: `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
   insertRecord: 'INSERT INTO records (run_id, seq, json, checksum) VALUES (?, ?, ?, ?)',
-  /**
-   * Inserts `ROWS_AN_INSERT` records. OR FAIL keeps earlier rows after a fault until the transaction is rolled back, which spares
-   * SQLite a statement journal.
-   */
+  /** OR FAIL keeps earlier rows after a fault until the rollback, which spares SQLite a statement journal. */
   insertRecords: `INSERT OR FAIL INTO records (run_id, seq, json, checksum) VALUES ${VALUES}`,
   readRecords: `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ?1 AND seq >= ?2 AND ${isNotRemoved('?1')} ORDER BY seq LIMIT ?3`,
   findSnapshot: `SELECT ${SNAPSHOT_COLUMNS} FROM snapshots WHERE run_id = ?`,
@@ -53,7 +49,6 @@ const SQL: Readonly<Record<StatementName, string>> = {
     'SET covers_seq = excluded.covers_seq, json = excluded.json, checksum = excluded.checksum',
 };
 
-/** The statements for runs, records and snapshots. */
 export type SqliteStatements = Statements<StatementName>;
 
 export function prepareSqliteStatements(database: DatabaseSync): SqliteStatements {

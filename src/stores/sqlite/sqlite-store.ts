@@ -65,7 +65,6 @@ const SQL = {
 };
 
 interface WordIndexOptions {
-  /** Time of this process's last write, on the clock of `performance.now()`. */
   lastWriteMs(): number;
   /** `PRAGMA synchronous` outside of indexing. */
   readonly synchronous: 'FULL' | 'NORMAL';
@@ -80,9 +79,8 @@ interface IndexState {
 }
 
 /**
- * Fills the full-text index in the background: small batches on a timer, a few milliseconds each, in one of the processes that
- * have the store open. The timer keeps no process alive. Batches are not synced to disk; after a power cut what is missing is
- * indexed again.
+ * Small batches of a few milliseconds on a timer, in one of the processes that have the store open; the timer keeps
+ * none alive. What a power cut loses is indexed again.
  */
 class SqliteWordIndex {
   readonly #session: SqliteSession;
@@ -133,7 +131,6 @@ class SqliteWordIndex {
     }
   }
 
-  /** @returns false if another process holds the lock or was faster */
   #indexBatch(): boolean {
     const { insertPlace, insertWords, readAfter, saveState } = this.#statements;
     const stateBefore = this.#readState();
@@ -197,7 +194,6 @@ interface IndexEntry {
   readonly kind: string;
 }
 
-/** The index entry of a record; undefined for a damaged one, which `verify` reports. */
 function toEntry(checks: SqliteRowChecks, row: SqliteRow): IndexEntry | undefined {
   try {
     const { runId, seq, json } = checks.record(row);

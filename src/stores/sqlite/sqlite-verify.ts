@@ -12,10 +12,7 @@ const PAGE_ROWS = 200;
 const MAX_FILE_PROBLEMS = 100;
 
 /**
- * Reads a whole database and yields every problem: of the file, by SQLite's integrity check; of each run's records, summary and
- * snapshot; then of the search index and the list of removed runs. Changes nothing.
- *
- * Cost: reads everything. The integrity check blocks the event loop; the rest goes page by page.
+ * Changes nothing. Cost: reads everything; SQLite's integrity check blocks the event loop, the rest goes page by page.
  */
 export async function* verifySqlite(read: SqliteRead): AsyncGenerator<StoreProblem, void, void> {
   yield* await read('check', ({ database }) => checkFile(database));

@@ -4,9 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isBusy, pauseForLock } from '../store-address.ts';
 
 /**
- * Plans a write inside a transaction. After a rollback it is called again in another transaction. It may throw to refuse
- * the write, which affects no other write. The function that it returns does the write, and throws only on a fault of the
- * database.
+ * Called again in another transaction after a rollback. It may throw to refuse the write, which affects no other. The
+ * function that it returns writes, and throws only on a fault of the database.
  */
 export type PlanWrite<Result> = () => () => Result;
 
@@ -18,9 +17,7 @@ interface WriteJob {
 }
 
 export interface SqliteWriteQueueOptions {
-  /** Maximum time in milliseconds that a write waits for another process. */
   readonly timeoutMs: number;
-  /** If true, concurrent writes share a transaction. */
   readonly isGrouped: boolean;
 }
 
@@ -30,10 +27,7 @@ const GROUP_MS = 8;
 /** Time in milliseconds for which this writer lets other processes write first after it found the file locked. */
 const POLITE_MS = 50;
 
-/**
- * Runs all writes of a store in the order of the calls. Waiting writes share a transaction. Waiting for another process
- * does not block the event loop.
- */
+/** In the order of the calls; waiting writes share a transaction. Waiting for a lock does not block the event loop. */
 export class SqliteWriteQueue {
   readonly #database: DatabaseSync;
   readonly #options: SqliteWriteQueueOptions;
@@ -54,7 +48,6 @@ export class SqliteWriteQueue {
     return this.#lastWriteMs;
   }
 
-  /** Resolves with the result of the write once it is committed. Rejects with the error that the write threw. */
   async write<Result>(plan: PlanWrite<Result>): Promise<Result> {
     const result = new Promise<Result>((resolve, reject) => {
       this.#jobs.push({ plan, sinceMs: performance.now(), resolve, reject });
@@ -80,7 +73,6 @@ export class SqliteWriteQueue {
     this.#processing = undefined;
   }
 
-  /** Begins a transaction. @returns false if every job timed out meanwhile */
   async #beginTransaction(): Promise<boolean> {
     while (this.#jobs.length > 0) {
       try {
@@ -101,7 +93,6 @@ export class SqliteWriteQueue {
     while (this.#jobs[0] !== undefined && this.#jobs[0].sinceMs <= latestMs) this.#jobs.shift()?.reject(thrown);
   }
 
-  /** Runs jobs in the open transaction, commits and settles them. */
   #commitNext(): void {
     const group: WriteJob[] = [];
     const settle: (() => void)[] = [];
