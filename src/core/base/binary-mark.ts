@@ -6,12 +6,7 @@ const END_BYTES = 16_384;
 const BLOCKS = 32;
 const BLOCK_BYTES = 1_024;
 
-/**
- * Replaces bytes by `{ type: 'binary', name, bytes, digest }`. The digest reads at most 64 KiB. If there are more bytes,
- * the digest reads a sample of them. The digest is not for security.
- *
- * Cost: O(64 KiB), whatever the size.
- */
+/** The digest reads at most 64 KiB, of more bytes a sample. Not for security. */
 export function binaryMark(value: ArrayBufferView | ArrayBufferLike): JsonObject {
   const bytes = ArrayBuffer.isView(value)
     ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
@@ -20,12 +15,10 @@ export function binaryMark(value: ArrayBufferView | ArrayBufferLike): JsonObject
   return { type: 'binary', name, bytes: bytes.length, digest: digestOf(bytes) };
 }
 
-/** A shorter text is not replaced, because the mark would be longer than the text. */
 const LEAST_CHARS = 64;
 const DATA_URL = /^data:([\w.+/-]{1,100})(?:;[\w.+=-]{1,40}){0,3};base64,/;
 const INNER_DATA_URL = /data:([\w.+/-]{1,100})(?:;[\w.+=-]{1,40}){0,3};base64,([A-Za-z0-9+/_-]{64,}={0,2})/g;
 const BASE64 = /^[A-Za-z0-9+/_-]{64,}={0,2}$/;
-/** Names of fields that may hold bytes, in an object that states a file type. */
 const BYTE_MEMBERS: ReadonlySet<string> = new Set([
   'data',
   'base64',
@@ -47,7 +40,6 @@ const FILE_TYPES: ReadonlySet<unknown> = new Set([
   'document',
 ]);
 
-/** Replaces base64 text by the same mark. */
 export function base64Mark(
   base64: string,
   mediaType: string,
@@ -60,11 +52,8 @@ export function base64Mark(
 }
 
 /**
- * Replaces a text that contains bytes by a mark. This applies to a `data:` URL, and to base64 text in a field such as
- * `data` of an object with a file type. In a longer text, each `data:` URL is replaced by a short mark. Returns undefined
- * for any other text.
- *
- * Cost: one search for `;base64,`.
+ * A `data:` URL, or base64 text in a field such as `data` of an object with a file type. In a longer text, each `data:`
+ * URL gets a short mark. Cost: one search for `;base64,`.
  */
 export function bytesInText(
   text: string,
@@ -98,7 +87,6 @@ export function blobMark(blob: { readonly size: number; readonly type: string })
   return { type: 'binary', name: 'Blob', media_type: blob.type.slice(0, 100), bytes: blob.size };
 }
 
-/** Returns true if the value has the properties of a `Blob`. */
 export function isBlob(value: object): value is { readonly size: number; readonly type: string } {
   // A missing property reads as undefined.
   const { size, type, arrayBuffer } = value as Readonly<Record<string, unknown>>;

@@ -38,7 +38,6 @@ export function addUsage(left: BudgetUsage, right: BudgetUsage): BudgetUsage {
   return sum;
 }
 
-/** @throws CoxswainError "invalid-argument" if a limit is negative or not a finite number */
 export function checkBudget(budget: Budget): void {
   for (const part of BUDGET_PARTS) {
     const limit = budget[part];

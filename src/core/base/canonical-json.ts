@@ -2,16 +2,13 @@
 const MAX_DEPTH = 64;
 
 /**
- * Returns JSON text that is the same for equal values. Keys are sorted, and there is no whitespace and no `undefined`
- * member. Values that are not JSON become `null`. Cycles and values below depth 64 become `"…"`.
- *
- * Cost: one walk over the value.
+ * Sorted keys, no whitespace, no `undefined` member. Values that are not JSON become `null`, cycles and values below
+ * depth 64 `"…"`.
  */
 export function canonicalJson(value: unknown): string {
   return writeValue(value, []);
 }
 
-/** @param path  the enclosing objects, outermost first; the function restores it before it returns */
 function writeValue(value: unknown, path: object[]): string {
   switch (typeof value) {
     case 'string':

@@ -1,12 +1,7 @@
 import { invalidArgument, CoxswainError } from './error.ts';
 import { expectedText, fitsShape, foundText, type Shape, type ShapesOf } from './shape.ts';
 
-/**
- * Checks options passed by JavaScript callers. The value must be an object without unknown members.
- *
- * @param name  the name of the options in error messages
- * @throws CoxswainError "invalid-argument"
- */
+/** @param name  the name of the options in error messages @throws CoxswainError "invalid-argument" */
 export function checkMembers(name: string, options: unknown, known: Readonly<Record<string, true>>): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidArgument(`${name} must be an object, got ${kindOf(options)}`);
@@ -16,7 +11,6 @@ export function checkMembers(name: string, options: unknown, known: Readonly<Rec
   throw invalidArgument(`${name} has no member ${unknownMember}; ${nameHint(unknownMember, Object.keys(known))}`);
 }
 
-/** Checks that a value is a list or undefined. @throws CoxswainError "invalid-argument" */
 export function checkList(name: string, list: unknown): void {
   if (list === undefined || Array.isArray(list)) return;
   throw invalidArgument(`${name} must be a list, got ${kindOf(list)}`);
@@ -27,11 +21,7 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
 }
 
-/**
- * Returns every option with its value or default. Used by built-in detectors, providers, observers and classifiers.
- *
- * @throws CoxswainError "invalid-definition" if an option is unknown or does not match its shape
- */
+/** @throws CoxswainError "invalid-definition" if an option is unknown or does not match its shape */
 export function checkedOptions<Options extends object>(
   shapes: ShapesOf<Options>,
   options: Options | undefined,
@@ -64,10 +54,8 @@ function optionOf(name: string, value: unknown, shape: Shape): unknown {
 }
 
 /**
- * Returns the most similar name. A name that differs only in case and separators is preferred. Otherwise the edit distance
- * must be at most a third of its length.
- *
- * Cost: O(names × length²).
+ * A name that differs only in case and separators is preferred; else the edit distance is at most a third of its
+ * length.
  */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   if (given.length > 64) return undefined;
@@ -90,7 +78,6 @@ function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[_\-. ]/g, '');
 }
 
-/** Damerau-Levenshtein distance. */
 export function editDistance(one: string, other: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, column) => column);
@@ -131,7 +118,6 @@ const REMOVED: Readonly<Record<string, string>> = {
   spillFolder: 'records beyond the queue become a gap; maxQueued and maxQueuedBytes set its size',
 };
 
-/** The clause for an error about a removed name; undefined for any other name. */
 export function removedText(name: string): string | undefined {
   return Object.hasOwn(REMOVED, name) ? `${name} was removed; ${REMOVED[name]}` : undefined;
 }

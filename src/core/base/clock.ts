@@ -11,10 +11,8 @@ export function steadyMs(): number {
 }
 
 /**
- * Returns the delay before the next retry in milliseconds. It doubles from `firstMs` to `longestMs`, minus a random part of up to half.
- *
- * @param failures  from 1
- * @param random  0 to 1
+ * Doubles from `firstMs` to `longestMs`, minus a random part of up to half. @param failures  from 1 @param random  0 to
+ * 1
  */
 export function backoffMs(
   failures: number,

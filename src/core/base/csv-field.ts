@@ -2,8 +2,7 @@
 const FORMULA = /^'*[=+\-@\t\r\n]/;
 
 /**
- * Encodes a CSV field (RFC 4180). The field is quoted if it contains separators, quotes or line breaks, or starts or ends
- * with a space. A text that a spreadsheet would run as a formula gets a quote before it, which spreadsheets do not show;
+ * RFC 4180. A text that a spreadsheet would run as a formula gets a quote before it, which spreadsheets do not show;
  * `fieldText` removes it.
  */
 export function csvField(value: string | number | boolean): string {

@@ -71,7 +71,6 @@ export function invalidArgument(message: string, options?: CoxswainErrorOptions)
   return new CoxswainError('invalid-argument', message, options);
 }
 
-/** Returns the message of a thrown value, without the stack. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     // A thrown value may be a proxy, and `message` may have any type.
@@ -85,15 +84,11 @@ export const MAX_FAULT_CHARS = 300;
 /** Maximum characters of a message before redaction. A longer message is cut first. */
 export const MAX_READ_CHARS = 16_000;
 
-/**
- * Returns the message of a fault as it is recorded. The message is redacted before it is cut to 300 characters, because
- * redaction would not recognise half a secret.
- */
+/** Redacted before it is cut to 300 characters, because redaction would not recognise half a secret. */
 export function cutMessage(message: string, redact: (text: string) => string = (text) => text): string {
   return redact(message.slice(0, MAX_READ_CHARS)).slice(0, MAX_FAULT_CHARS);
 }
 
-/** Returns the code of an error of Node, a database or a package; undefined without one. */
 export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 }
@@ -102,15 +97,11 @@ export function hasCode(thrown: unknown, code: string): boolean {
   return codeOf(thrown) === code;
 }
 
-/**
- * Ends an exhaustive switch. The code does not compile if a case is missing. At run time, the function throws for invalid
- * data.
- */
+/** Does not compile if a case is missing. Throws for invalid data at run time. */
 export function assertNever(value: never): never {
   throw invalidArgument(`unexpected value ${JSON.stringify(value)}`);
 }
 
-/** Returns the reason why a request failed. For `fetch failed`, the reason is the code of the error's cause. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : messageOf(error);

@@ -1,19 +1,14 @@
 /**
- * A 64-bit hash of a text as 16 hexadecimal digits: multiply-rotate lanes over pairs of UTF-16 units, each pair in two lanes,
- * with the mixing constants of MurmurHash3 and xxHash. Not for security; the chance of a collision among n texts is about
- * n² / 2⁶⁵.
- *
- * Cost: one pass, no copy; less than `JSON.stringify` of the same text.
+ * Multiply-rotate lanes over pairs of UTF-16 units with the mixing constants of MurmurHash3 and xxHash. Not for
+ * security; a collision among n texts has a chance of about n² / 2⁶⁵. Cost: less than `JSON.stringify` of the same
+ * text.
  */
 export function hashText(text: string, seed = 0): string {
   const high = mixText(text, seed);
   return hexText(high, lowWord);
 }
 
-/**
- * Returns the hash as a 48-bit number, which takes six bytes in a SQLite row. Two texts collide with a probability of 2⁻⁴⁸.
- * A change within one pair of units always changes the 64-bit hash.
- */
+/** 48 bits take six bytes in a SQLite row. A change within one pair of units always changes the 64-bit hash. */
 export function hashNumber(text: string, seed = 0): number {
   const high = mixText(text, seed);
   return (high & 0xffff) * 2 ** 32 + (lowWord >>> 0);
@@ -22,7 +17,6 @@ export function hashNumber(text: string, seed = 0): number {
 /** The second word of the last `mixText`. It is a module variable, because returning a pair would allocate. */
 let lowWord = 0;
 
-/** @returns the first word of the hash; the second is `lowWord` */
 function mixText(text: string, seed: number): number {
   const length = text.length;
   let high = 0xdeadbeef ^ seed;

@@ -4,11 +4,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/**
- * Returns the line diff of two texts with `context` unchanged lines around each change. `…` marks omitted lines.
- *
- * Cost: the product of the numbers of lines in both texts, without their common beginning and end.
- */
+/** `…` marks omitted lines. Cost: the product of the numbers of lines, without the common beginning and end. */
 export function lineDiff(before: string, after: string, context: number = 2): readonly DiffLine[] {
   const lines = allLines(before.split(/\r?\n/), after.split(/\r?\n/));
   const near = new Set<number>();
@@ -36,7 +32,6 @@ function allLines(before: readonly string[], after: readonly string[]): readonly
   ];
 }
 
-/** Returns the diff, calculated from the longest common subsequence. */
 function middle(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const width = after.length + 1;
   // common[i * width + j]: length of the longest common subsequence of before[i…] and after[j…].

@@ -1,14 +1,10 @@
-/**
- * A map that drops the least recently written entry beyond `capacity` entries.
- *
- * Cost: O(1) per operation. `get` does not refresh an entry, `set` does.
- */
+/** The least recently written entry is dropped. Cost: O(1). `get` does not refresh an entry, `set` does. */
 export class LruMap<V, K extends string | number = string> {
   readonly capacity: number;
   readonly #map = new Map<K, V>();
   /**
-   * The iterator that finds the next entry to drop. A new iterator would skip the holes of all entries that were deleted
-   * since the last rehash. That doubles the time of a `set` at 512 entries and makes it ten times as long at 8,192.
+   * A new iterator would skip the holes of all entries deleted since the last rehash: twice the time of a `set` at 512
+   * entries, ten times at 8,192.
    */
   #keys: Iterator<K, unknown> | undefined;
 
@@ -50,7 +46,6 @@ export class LruMap<V, K extends string | number = string> {
     this.#map.clear();
   }
 
-  /** Returns the entries, least recently written first. */
   entries(): readonly (readonly [K, V])[] {
     return [...this.#map.entries()];
   }

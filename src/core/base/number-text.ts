@@ -1,11 +1,9 @@
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
 
-/** Formats a count with thousands separators: `12,449`. */
 export function countText(count: number): string {
   return String(count).replaceAll(THOUSANDS, ',');
 }
 
-/** Formats a count with its noun: `1 call`, `12 calls`. @param plural  default: the noun with an s */
 export function countOf(count: number, word: string, plural = `${word}s`): string {
   return `${countText(count)} ${count === 1 ? word : plural}`;
 }
@@ -22,22 +20,16 @@ export function durationText(durationMs: number): string {
   return `${countText(Math.floor(seconds / 3600))}.${Math.floor((seconds % 3600) / 360)} hours`;
 }
 
-/** Formats a period as `durationText` does, but from 48 hours on in days: `90 days`. */
 export function periodText(spanMs: number): string {
   const days = Math.floor(spanMs / 86_400_000);
   return days < 2 ? durationText(spanMs) : countOf(days, 'day');
 }
 
-/** Formats US dollars: `$12.40`. An amount below ten cents has two significant digits: `$0.0042`. */
 export function usdText(usd: number): string {
   return `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)}`;
 }
 
-/**
- * Formats `part` of `whole` as a percentage: `31 %`, below ten per cent with one decimal; a dash if it is unknown.
- *
- * @param part  default: of 1, as a share
- */
+/** Below ten per cent with one decimal; a dash if unknown. @param part  default: of 1, as a share */
 export function shareText(part: number | null, whole = 1): string {
   if (part === null || whole === 0) return '–';
   const percent = (100 * part) / whole;
@@ -87,34 +79,24 @@ const FACTORS: Readonly<Record<string, number>> = {
   TiB: 1024 ** 4,
 };
 
-/**
- * Parses a size such as `500MB` (powers of 1,000) or `2GiB` (powers of 1,024) to a number of bytes from 1. Returns
- * undefined if the text is invalid.
- */
+/** `500MB` (powers of 1,000) or `2GiB` (powers of 1,024); from 1 byte. Undefined for invalid text. */
 export function parseBytes(text: string): number | undefined {
   const [, digits, unit = ''] = BYTES_TEXT.exec(text) ?? [];
   return digits === undefined ? undefined : Math.max(1, Math.floor(Number(digits) * (FACTORS[unit] ?? 0)));
 }
 
-/**
- * Weeks, days, hours, minutes and seconds as whole numbers, in this order. At least one must be above 0: `45m`, `1h30m`,
- * `30d`.
- */
+/** Weeks to seconds as whole numbers, in this order, at least one above 0: `45m`, `1h30m`, `30d`. */
 export const DURATION_TEXT: RegExp =
   /^(?=.*[1-9])(?:(\d{1,6})w)?(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/;
 
 const UNITS_MS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1_000] as const;
 
-/**
- * Parses a duration such as `45m`, `1h30m`, `90s` or `30d` to milliseconds above 0. Returns undefined if the text is
- * invalid.
- */
+/** `45m`, `1h30m`, `90s` or `30d`, in milliseconds above 0. Undefined for invalid text. */
 export function parseDuration(text: string): number | undefined {
   const parts = DURATION_TEXT.exec(text)?.slice(1);
   return parts?.reduce((sum, digits: string | undefined, unit) => sum + Number(digits ?? 0) * (UNITS_MS[unit] ?? 0), 0);
 }
 
-/** Returns the number of a call as shown to people. Records count calls from 0; people see numbers from 1. */
 export function callNumber(index: number): number {
   return index + 1;
 }

@@ -1,19 +1,12 @@
 import { LruMap } from './lru-map.ts';
 
-/**
- * Maximum number of open calls. Beyond it the oldest open call is dropped, and its result then counts as a result without a
- * start.
- */
+/** Beyond it the oldest open call is dropped, and its result counts as one without a start. */
 const MAX_OPEN_CALLS = 512;
 
 /**
- * Matches results to calls by id. All code that matches results uses this rule:
- *
- * - Every start is a call. If a call with the same id is already open, that call never receives a result.
- * - A result closes the open call with its id.
- * - Any other result is a separate call whose start was lost.
- *
- * Cost: O(1) per start and result; memory for 512 calls.
+ * All code that matches results uses this rule: every start is a call, and a call with the same open id never receives
+ * a result; a result closes the open call with its id; any other is a call whose start was lost. Cost: O(1); memory for
+ * 512 calls.
  */
 export class OpenCalls<Call> {
   readonly #open: LruMap<Call>;
@@ -38,7 +31,6 @@ export class OpenCalls<Call> {
     return call;
   }
 
-  /** Returns the open calls, oldest first. */
   entries(): readonly (readonly [string, Call])[] {
     return this.#open.entries();
   }

@@ -1,9 +1,6 @@
 import { hasCode } from './error.ts';
 
-/**
- * Imports an optional package. Returns undefined if the package is not installed. A bundler leaves the import as it is, because an
- * application that does not use the package does not have it.
- */
+/** A bundler leaves the import as it is: an application that does not use the package does not have it. */
 export async function optionalPackage<Module>(name: string): Promise<Module | undefined> {
   try {
     // The package has the types of its name.

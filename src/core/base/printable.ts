@@ -5,12 +5,7 @@ export const TERMINAL_SEQUENCES: RegExp =
 /** Control characters from U+007F on, marks that reorder text, characters without width, tags. */
 const UNSEEN_RANGES = String.raw`\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}`;
 
-/**
- * Matches invisible characters: control characters, marks that reorder text, zero-width characters, and tags. Terminals and
- * pages both use this list.
- *
- * @param keptClasses  allowed control characters, such as `\t\n`
- */
+/** Terminals and pages both use this list. @param keptClasses  allowed control characters, such as `\t\n` */
 export function unseen(keptClasses = ''): RegExp {
   return new RegExp(`[${classOf(keptClasses)}]`, 'gu');
 }
@@ -24,10 +19,8 @@ const HIDDEN_CHARACTERS = unseen('\t\n');
 const HAS_ANY = new RegExp(String.raw`[${classOf('\t\n')}\ud800-\udfff]`, 'u');
 
 /**
- * Makes an untrusted text safe to display. It removes terminal sequences and normalises line breaks. It replaces each
- * character that would reorder or hide others by its code point, such as `⟨U+202E⟩`. It does not escape HTML.
- *
- * Cost: linear; one pass if nothing changes.
+ * Removes terminal sequences, normalises line breaks, and shows what would reorder or hide text as `⟨U+202E⟩`. Does not
+ * escape HTML.
  */
 export function safeText(text: string): string {
   if (!HAS_ANY.test(text)) return text;
@@ -45,12 +38,7 @@ function namedCharacter(character: string): string {
 
 const UNSEEN = unseen();
 
-/**
- * Makes untrusted text safe for one line of a terminal. Line breaks become `⏎`, and tabs become a blank. Removes sequences that
- * move the cursor, and that colour, reorder or hide text.
- *
- * Cost: linear in the length of the text. Truncate long texts first.
- */
+/** Line breaks become `⏎`, tabs a blank. Cost: linear in the length of the text. Truncate long texts first. */
 export function printable(text: string): string {
   return text
     .replaceAll(/\r\n|[\n\r\u2028\u2029]/g, '⏎')
@@ -66,10 +54,7 @@ export function printableCut(text: string, chars: number): string {
   return shown.length <= chars ? shown : `${shown.slice(0, chars - 1).toWellFormed()}…`;
 }
 
-/**
- * Formats a value as one line of JSON that is safe for a terminal. Characters that `printable` removes become `\u` escapes, so
- * parsing returns the same value.
- */
+/** Characters that `printable` removes become `\u` escapes, so parsing returns the same value. */
 export function jsonLine(value: unknown): string {
   return printableJson(JSON.stringify(value));
 }
@@ -77,14 +62,11 @@ export function jsonLine(value: unknown): string {
 /** Version of the JSON that commands print. It increases when a field is removed or changes its meaning. */
 const OUTPUT_SCHEMA = 1;
 
-/** Formats an object as `jsonLine` does, with its `schema` number. */
 export function outputLine(value: object): string {
   return jsonLine({ schema: OUTPUT_SCHEMA, ...value });
 }
 
-/**
- * Applies the same escapes to JSON text without line breaks. Tabs between tokens are kept.
- */
+/** For JSON text without line breaks. Tabs between tokens are kept. */
 export function printableJson(json: string): string {
   return `${json.replaceAll(UNSEEN, (character) => (character === '\t' ? character : escaped(character)))}\n`;
 }

@@ -1,8 +1,5 @@
 /**
- * A cache of values computed from texts. It has a fixed number of slots, and a new text replaces the previous text in its
- * slot.
- *
- * Cost: the slot depends on at most 128 characters of the text. The text is then compared with the text in that slot. A map
+ * A fixed number of slots; a new text replaces the one in its slot, which depends on at most 128 characters. A map
  * would hash the whole text, which takes much of the time that the cache saves.
  */
 export class RecentTexts<V extends object> {
@@ -10,10 +7,7 @@ export class RecentTexts<V extends object> {
   readonly #values: (V | undefined)[];
   readonly #make: (text: string) => V;
 
-  /**
-   * @param places  the number of slots, a power of two
-   * @param make  computes the value; if it throws, nothing is cached
-   */
+  /** @param places  a power of two @param make  if it throws, nothing is cached */
   constructor(places: number, make: (text: string) => V) {
     this.#texts = Array.from({ length: places }, () => '');
     this.#values = Array.from({ length: places }, () => undefined);

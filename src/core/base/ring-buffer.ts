@@ -1,10 +1,6 @@
 import { invalidArgument } from './error.ts';
 
-/**
- * Keeps the last `capacity` items of a sequence and an exact total.
- *
- * Cost: `push` and `at` are O(1); memory is `capacity` references.
- */
+/** Also keeps an exact total. Cost: O(1); memory is `capacity` references. */
 export class RingBuffer<T> {
   readonly capacity: number;
   #items: T[] = [];
@@ -18,12 +14,10 @@ export class RingBuffer<T> {
     this.capacity = capacity;
   }
 
-  /** The number of items in the buffer, at most `capacity`. */
   get size(): number {
     return this.#items.length;
   }
 
-  /** The number of items ever pushed. */
   get total(): number {
     return this.#total;
   }
@@ -55,7 +49,6 @@ export class RingBuffer<T> {
     return true;
   }
 
-  /** Returns the newest `count` items, oldest first. */
   last(count: number): readonly T[] {
     const length = this.#items.length;
     const from = count > 0 ? Math.max(0, length - count) : length;
@@ -66,7 +59,6 @@ export class RingBuffer<T> {
     return this.#items.slice(firstSlot).concat(this.#items.slice(0, this.#start));
   }
 
-  /** Returns all items, oldest first. */
   toArray(): readonly T[] {
     return this.last(this.#items.length);
   }
@@ -76,7 +68,6 @@ export class RingBuffer<T> {
     this.#start = 0;
   }
 
-  /** Creates a buffer from the results of `toArray()` and `total`. */
   static restore<T>(capacity: number, items: readonly T[], total: number): RingBuffer<T> {
     const ring = new RingBuffer<T>(capacity);
     for (const item of items) ring.push(item);

@@ -151,7 +151,6 @@ export function switchOf(options: ObjectShape, defaultValue: boolean): EitherSha
 
 const MAX_FOUND_CHARS = 40;
 
-/** Returns the JSON type of the values that a shape accepts. */
 export function typeOf(shape: Shape): 'boolean' | 'number' | 'string' | 'list' | 'object' {
   switch (shape.kind) {
     case 'flag':
@@ -199,7 +198,6 @@ function numberText({ min, max, whole: isWhole, above }: NumberShape): string {
   return above === true ? `${kind} above ${min}, at most ${max}` : `${kind} from ${min} to ${max}`;
 }
 
-/** Describes a value briefly: `"shadw"`, `3`, `a list of 2`. */
 export function foundText(value: unknown, isSecret = false): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -260,7 +258,6 @@ function isTextOf(value: unknown, { minChars = 0, maxChars, pattern, isPattern }
   return (pattern === undefined || pattern().test(value)) && (isPattern !== true || isRegExp(value));
 }
 
-/** Returns true if the text is a valid regular expression. */
 export function isRegExp(source: string): boolean {
   try {
     return new RegExp(source).source !== '';

@@ -1,9 +1,4 @@
-/**
- * A histogram over a sequence of unknown length. It divides the sequence into at most `maxStretches` stretches of equal
- * length: first 1 item, then 2, 4, 8 …
- *
- * Cost: O(1) amortised per item; memory of `maxStretches` numbers.
- */
+/** Equal stretches of first 1 item, then 2, 4, 8 … Cost: O(1) amortised; memory of `maxStretches` numbers. */
 export class StretchCounts {
   readonly #maxStretches: number;
   #counts: number[] = [];
@@ -19,12 +14,10 @@ export class StretchCounts {
     return this.#length;
   }
 
-  /** The number of items per stretch. The last stretch may have fewer. */
   get perStretch(): number {
     return this.#perStretch;
   }
 
-  /** Adds the item at `index`. The item is counted if `isCounted` is true. */
   mark(index: number, isCounted: boolean): void {
     this.#length = Math.max(this.#length, index + 1);
     while (this.#stretchOf(index) >= this.#maxStretches) this.#mergePairs();

@@ -11,13 +11,9 @@ const SEAM_CHARS = 4_096;
 const KEY_CHARS = 16_384;
 
 /**
- * Shortens a text to its head and tail. A mark between them states the size of the text. The function cuts between lines if
- * possible, else between words. It never cuts inside a private key or a surrogate pair, because redaction would not
- * recognise half a secret.
- *
- * Cost: O(maxChars), whatever the length of the text.
- *
- * @param maxChars  maximum UTF-16 units of the result, at least 256
+ * Keeps head and tail around a mark with the size. Cuts between lines, else between words, never inside a private key
+ * or a surrogate pair: redaction would not recognise half a secret. @param maxChars  UTF-16 units of the result, at
+ * least 256 Cost: O(maxChars).
  */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
@@ -111,7 +107,6 @@ export class ValueBudget {
     this.nowMs = nowMs;
   }
 
-  /** Returns the text, cut to its head and tail if necessary. */
   text(text: string): string {
     const { length } = text;
     if (length <= this.#chars && length <= VALUE_LIMITS.textChars) {
@@ -132,19 +127,10 @@ const MAX_ERROR_CHARS = 300;
 const BOXES: ReadonlySet<unknown> = new Set([Number.prototype, String.prototype, Boolean.prototype]);
 
 /**
- * Converts any value to plain JSON within `VALUE_LIMITS`. The result shares no object with the value. The function never
- * throws, and it reads each member once.
- *
- * JSON values are unchanged. A value with `toJSON` is replaced by the result of `toJSON`. Members that JSON leaves out
- * (undefined, a function, a symbol) are left out. An `Error` becomes an object with its name, message, code, cause and
- * other plain members. A `Map` becomes an object, or a list of pairs if a key is not text. A `Set` becomes a list. A bigint
- * becomes a number if it is a safe integer, else text. A `RegExp` becomes text. Bytes and pictures become their type, size
- * and digest. A list or object that is too long keeps its head and tail. A mark replaces the omitted part, a cycle, and a
- * value that cannot be read.
- *
- * Cost: one walk, bounded by the budget.
- *
- * @param budget  the limits; default: all of `VALUE_LIMITS`
+ * Never throws, reads each member once, shares no object with the value. `toJSON` is applied. An `Error` becomes its
+ * name, message, code, cause and plain members; a `Map` an object, or pairs if a key is not text; a `Set` a list; a
+ * bigint a number if safe, else text; bytes and pictures their type, size and digest. A mark replaces what is too long,
+ * a cycle, and what cannot be read. Cost: one walk, bounded by the budget.
  */
 export function toJson(value: unknown, budget: ValueBudget = new ValueBudget()): Json {
   return copyValue(value, budget) ?? replaceUnstorable(value);
@@ -416,7 +402,6 @@ function copyMember(source: object, key: string, result: Record<string, Json>, b
   if (copiedMember !== undefined) setMember(result, budget.text(key), copiedMember);
 }
 
-/** Reads a member. Returns a mark if reading throws. */
 function memberOf(source: object, key: string, budget: ValueBudget): unknown {
   try {
     // Any property name may be read from any object.

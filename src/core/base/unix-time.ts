@@ -1,11 +1,10 @@
 import type { InputFault } from './input-fault.ts';
 
-/** Units of Unix times in hosts and logs. */
 type TimeUnit = 'seconds' | 'milliseconds' | 'microseconds' | 'nanoseconds';
 
 /**
- * Converts a Unix time to milliseconds. The magnitude determines the unit: below 10^11 seconds (to the year 5138), below
- * 10^14 milliseconds (from 1973), below 10^17 microseconds, else nanoseconds.
+ * Below 10^11 seconds (to the year 5138), below 10^14 milliseconds (from 1973), below 10^17 microseconds, else
+ * nanoseconds.
  */
 export function unixMsOf(value: number): { readonly ms: number; readonly unit: TimeUnit } {
   if (value < 1e11) return { ms: value * 1_000, unit: 'seconds' };
@@ -24,7 +23,6 @@ interface ReadTime {
 const AHEAD_MS = 60_000;
 const DECADE_MS = 10 * 366 * 86_400_000;
 
-/** Returns true if the time of an event is plausible. */
 export function isNear(atMs: unknown, nowMs: number): atMs is number {
   return typeof atMs === 'number' && isWithinReach(atMs, nowMs);
 }
@@ -34,11 +32,8 @@ function isWithinReach(atMs: number, nowMs: number): boolean {
 }
 
 /**
- * Returns the time of an event. An implausible time is converted if its unit can be inferred. Otherwise the clock's time is
- * used.
- *
- * @param atMs  the value from the host, of any type; undefined if the host states no time
- * @param nowMs the clock, Unix milliseconds
+ * An implausible time is converted if its unit can be inferred, else replaced by the clock's. @param nowMs  Unix
+ * milliseconds
  */
 export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
   if (atMs === undefined || atMs === null) return { ms: nowMs };
@@ -54,12 +49,7 @@ export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
   return { ms: nowMs, fault: 'farTimes', detail: `atMs ${atMs} is far ${side} the clock, ${nowMs}` };
 }
 
-/**
- * Returns the time of a deadline. Any time is allowed. A value in another unit is converted to milliseconds.
- *
- * @param atMs  a number from 0
- * @param nowMs the clock, Unix milliseconds
- */
+/** Any time is allowed. @param atMs  a number from 0 @param nowMs the clock, Unix milliseconds */
 export function readDeadlineTime(atMs: number, nowMs: number): ReadTime {
   if (Math.abs(atMs - nowMs) <= DECADE_MS) return { ms: atMs };
   const { ms, unit } = unixMsOf(atMs);
@@ -71,7 +61,6 @@ function shownValue(value: unknown): string {
   return typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
 }
 
-/** Returns the milliseconds of a `Date`, and any other value unchanged. */
 export function withoutDate(value: unknown): unknown {
   return value instanceof Date ? value.getTime() : value;
 }

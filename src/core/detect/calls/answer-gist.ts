@@ -6,11 +6,9 @@ const MAX_CHARS = 600;
 const MIN_WORDS = 3;
 
 /**
- * Returns a key of what a short result says, without the names in it: the words of the arguments, quotations, and words with digits. Equal
- * for one refusal of several tools. Undefined for a result of fewer than 3 such words, with few letters, or outside 18 to 600 characters.
- *
- * @param argsTokens  word hashes of the arguments, in ascending order
- * Cost: one pass.
+ * The words of the arguments, quotations, and words with digits are left out, so the key is equal for one refusal of
+ * several tools. Undefined for fewer than 3 such words, few letters, or outside 18 to 600 characters. @param argsTokens
+ * word hashes, in ascending order
  */
 export function gistOf(text: string, tool: string, argsTokens: readonly number[]): number | undefined {
   if (text.length < MIN_CHARS || text.length > MAX_CHARS) return undefined;
@@ -89,19 +87,13 @@ interface AnswerLines {
   readonly lines: readonly number[];
 }
 
-/** Number of characters read at each end. */
 const END_CHARS = 2_048;
 
-/** Number of lines hashed at each end. */
 const END_LINES = 8;
 
 const HASH_SEED = 0x811c9dc5;
 
-/**
- * Hashes the lines of a result without digits and blanks. Most times and ids are equal once their digits are removed.
- *
- * Cost: one pass over at most 4,096 characters.
- */
+/** Most times and ids are equal once their digits are removed. Cost: one pass over at most 4,096 characters. */
 export function answerLines(text: string): AnswerLines {
   const head = hashLines(text.length <= 2 * END_CHARS ? text : text.slice(0, END_CHARS));
   const tail = text.length <= 2 * END_CHARS ? head : hashLines(text.slice(-END_CHARS));

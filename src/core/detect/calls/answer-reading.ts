@@ -53,11 +53,9 @@ export class AnswerReading {
     this.text = text;
   }
 
-  /** The text after `lightMask`. */
   get masked(): string {
     return (this.#masked ??= lightMask(this.text));
   }
-  /** Returns the key of the masked text. */
   keyOf(isFlagged: boolean): string {
     const cachedKey = this.#keys[isFlagged ? 1 : 0];
     if (cachedKey !== undefined) return cachedKey;
@@ -81,7 +79,6 @@ export class AnswerReading {
   get reportsFailureAtEnd(): boolean {
     return reportsFailure(this.text, false);
   }
-  /** The failure class. Meaningful only if the call failed. */
   get failure(): ErrorClass {
     return (this.#failure ??= classifyError(this.text));
   }
@@ -100,7 +97,6 @@ export class AnswerReading {
   get wasNotRun(): boolean {
     return this.#says('notRun');
   }
-  /** True if the result is an empty text, an empty list or an empty object. */
   get isEmpty(): boolean {
     return /^\s*(?:\[\s*\]|\{\s*\})?\s*$/.test(this.text);
   }
@@ -133,8 +129,8 @@ const REMEMBERED_ANSWERS = 512;
 const recentReadings = new RecentTexts(REMEMBERED_ANSWERS, (text) => new AnswerReading(text));
 
 /**
- * Interprets a result and caches the reading. In recorded runs, 25 to 90 percent of the short results are identical to one of the
- * last hundred. Memory: at most 512 results of 1,000 characters per process.
+ * In recorded runs, 25 to 90 percent of the short results are identical to one of the last hundred. Memory: at most 512
+ * results of 1,000 characters per process.
  */
 export function readAnswer(text: string): AnswerReading {
   return text.length > REMEMBERED_CHARS ? new AnswerReading(text) : recentReadings.get(text);

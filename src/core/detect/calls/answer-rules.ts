@@ -1,8 +1,6 @@
 import { isJsonObject, jsonOf } from '../../base/json.ts';
 
-/**
- * Openings of failure messages from shells, libraries and hosts. The word "error" inside a sentence is not evidence of a failure.
- */
+/** The word "error" inside a sentence is not evidence of a failure. */
 const FAILURE_OPENINGS: readonly ReadingRule[] = [
   {
     id: 'opens-with-error',
@@ -79,13 +77,11 @@ const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: n
 /** All rules that read the words of results. */
 export const ANSWER_RULES: readonly QuickRule[] = [...FAILURE_OPENINGS, ...Object.values(RULES)];
 
-/** Returns true if the result matches the rule. */
 export function answerMatches(property: AnswerProperty, text: string): boolean {
   const { form, maxChars = Infinity, mentions } = RULES[property];
   return text.length <= maxChars && mentions?.test(text) !== false && form.test(text);
 }
 
-/** Returns the ids of all rules that match a result. */
 export function rulesOf(text: string): readonly string[] {
   // The record has exactly these keys.
   const statements = (Object.keys(RULES) as AnswerProperty[]).filter((property) => answerMatches(property, text));
@@ -96,10 +92,7 @@ const HEAD_CHARS = 600;
 const TAIL_CHARS = 400;
 
 /**
- * Returns true if a result without an error flag reads like a failure. Reads the first 600 and the last 400 characters, and JSON
- * of at most 4,000 characters. The result is a guess: the record marks it with `error_inferred`.
- *
- * Cost: a few linear regular expressions over at most 1,000 characters.
+ * Reads the first 600 and the last 400 characters, and JSON of at most 4,000. A guess: the record has `error_inferred`.
  */
 export function inferIsError(text: string): boolean {
   return failureRule(text) !== undefined;
@@ -120,10 +113,7 @@ function failureRule(text: string): string | undefined {
 const MAX_JSON_CHARS = 4_000;
 const FAILED_STATUSES: ReadonlySet<unknown> = new Set(['error', 'failed', 'failure']);
 
-/**
- * Returns true if a JSON object says that the call failed: `ok: false`, `isError: true`, `status: "error"`, or a non-empty
- * `error`.
- */
+/** `ok: false`, `isError: true`, `status: "error"`, or a non-empty `error`. */
 export function reportsFailureAsJson(text: string): boolean {
   if (text.length > MAX_JSON_CHARS || !text.trimStart().startsWith('{')) return false;
   const answer = jsonOf(text);
@@ -138,15 +128,9 @@ function hasContent(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : isJsonObject(value) && Object.keys(value).length > 0;
 }
 
-/** Number of characters read at each end of the output of a program. */
 const END_CHARS = 4_000;
 
-/**
- * Returns true if the output of a program reports a failure and does not end with a success message.
- *
- * @param everywhere  reads all lines instead of the last two; for programs that report their own failures
- * Cost: one regular expression over at most 8,000 characters.
- */
+/** @param everywhere  reads all lines instead of the last two; for programs that report their own failures */
 export function reportsFailure(text: string, everywhere: boolean): boolean {
   const ends = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
   const trimmed = ends.trimEnd();

@@ -27,12 +27,7 @@ export interface ArgumentReading {
   readonly fromKey?: string;
 }
 
-/**
- * Reads the arguments of a call.
- *
- * Cost: one pass each for the text, its words and a hash. Results are not cached: in recorded runs a cache saved nothing, and it
- * cost 3 percent of a fold in which no call repeats.
- */
+/** Not cached: in recorded runs a cache saved nothing, and cost 3 percent of a fold in which no call repeats. */
 export function readArguments(tool: string, args: Json, declarations: ToolDeclarations): ArgumentReading {
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
   const text = canonicalJson(comparedArgs(args, declaration));

@@ -6,9 +6,7 @@ import { kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 export type CheckPurpose = 'test' | 'integration' | 'lint' | 'types' | 'build' | 'check' | 'all' | 'hooks' | 'task';
 
 export interface CheckCommand {
-  /** The same key for every command that runs this check, for example `npm test`. */
   readonly key: string;
-  /** The command from the check onwards, on one line. */
   readonly command: string;
   readonly purpose: CheckPurpose;
   /** True if the command names no part of the project, such as a file or the name of a test. */
@@ -19,9 +17,7 @@ export interface CheckCommand {
   readonly isSuite?: boolean;
 }
 
-/** Number of characters of a command that are searched. */
 const MAX_CHARS = 2_000;
-/** Number of characters at the end of a result that are searched. */
 const MAX_RESULT_CHARS = 20_000;
 
 const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
@@ -225,10 +221,7 @@ function isWide(rest: readonly string[]): boolean {
 const FAILED_SCRIPT =
   /^(?:error: )?script "([\w:.-]+)" exited with code|Lifecycle script `([\w:.-]+)` failed|^\[([\w:.-]+)\] ERROR task failed|\*\*\* \[(?:[^\]]*: )?([\w:.-]+)\] Error|^error: [Rr]ecipe `([\w:.-]+)` failed/gm;
 
-/**
- * Of the checks of one call that failed: those whose failure the result names, or undefined if it names none of them. Of a chain with `&&`,
- * the ones before these passed.
- */
+/** Undefined if the result names none of them. Of a chain with `&&`, the checks before these passed. */
 export function failedChecks(
   checks: readonly CheckCommand[],
   args: Json,

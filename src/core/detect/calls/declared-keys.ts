@@ -5,10 +5,7 @@ import type { ToolDeclaration } from './tool-semantics.ts';
 const IGNORED_ARGUMENT =
   /^(?:(?:req(?:uest)?|trace|span|correlation)_?id|idempotency_?key|nonce|timestamp|explanation|reason|rationale)$/i;
 
-/**
- * Returns the arguments used to compare calls: the arguments declared in `loopKey`. Without a declaration: all arguments except
- * request ids, explanations and empty values.
- */
+/** Those declared in `loopKey`; else all except request ids, explanations and empty values. */
 export function comparedArgs(args: Json, declaration: ToolDeclaration | undefined): Json {
   const declaredArgs = pickMembers(args, declaration?.loopKey);
   if (declaredArgs !== undefined || !isJsonObject(args)) return declaredArgs ?? args;
@@ -26,10 +23,8 @@ function isIgnored(name: string, value: unknown): boolean {
 }
 
 /**
- * Returns the part of a result that shows progress: the fields declared in `progressKey`. Returns undefined without a declaration,
- * or if the result contains none of the fields. A text that contains a JSON object is parsed.
- *
- * Cost: one `JSON.parse` of the result if a key is declared.
+ * The fields declared in `progressKey`. Undefined without a declaration or any of the fields. A text with a JSON object
+ * is parsed.
  */
 export function progressOf(result: Json, declaration: ToolDeclaration | undefined): Json | undefined {
   if (declaration?.progressKey === undefined) return undefined;

@@ -74,7 +74,6 @@ const DISTINGUISHES =
 const LOG_LINE = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
 /** A line that names no failure: a banner such as `==== FAILURES ====`, a passed test, an echoed command. */
 const NAMES_NO_FAILURE = /^(?:([=\-_*#~])\1{2,}.*\1{3}$|\(pass\)|[✓✔]|ok \d|(?:--- )?PASS\b|\$ )/;
-/** A heading such as `ERROR:` without a message. The next line contains the message. */
 const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 /** The last line of a traceback. */
 const RAISED_LINE = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
@@ -82,16 +81,11 @@ const RAISED_LINE = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|W
 const POSITION = /(?<=[\w)]):\d+(?::\d+)?(?=[:,)\s])|\(\d+,\d+\)|\bline \d+/g;
 const FAILED_COUNT = /(?<![\w.])(\d+) (?:failed|failing|failures?|errors?)\b/i;
 const LINE_CHARS = 200;
-/** Number of characters searched for error lines at each end of a long text. */
 const END_CHARS = 8_000;
 /** Number of error lines compared at each end. Other error lines are only counted. */
 const END_LINES = 4;
 
-/**
- * Classifies the text of a failed call. Reads at most 16,000 characters.
- *
- * Cost: a few linear regular expressions over each line.
- */
+/** Reads at most 16,000 characters. Cost: a few linear regular expressions over each line. */
 export function classifyError(text: string): ErrorClass {
   const lines = linesOf(text);
   const line = findErrorLine(text, lines);
@@ -124,7 +118,6 @@ export function namesFailure(text: string): boolean {
   return NAMES_FAILURE.test(text);
 }
 
-/** Returns the number of failures from the first line that contains a failure count; empty if no line contains one. */
 function findFailedCount(lines: readonly string[]): string {
   for (const line of lines) {
     const count = FAILED_COUNT.exec(line)?.[1];
@@ -163,7 +156,6 @@ function isNoise(line: string): boolean {
   return LOG_LINE.test(line) || NAMES_NO_FAILURE.test(line);
 }
 
-/** Returns the lines that name or distinguish a failure, masked. Without such lines, returns the whole masked text. */
 function failureMessage(lines: readonly string[], line: string): string {
   const errorLines = lines.filter((row) => (NAMES_FAILURE.test(row) || DISTINGUISHES.test(row)) && !LOG_LINE.test(row));
   if (errorLines.length === 0) return failureMask(lines.join('\n'));

@@ -12,10 +12,6 @@ interface NoteRule extends QuickRule {
 
 const PATH = String.raw`(?:[A-Za-z]:)?[\w.~@%+-]{0,60}[\\/][^\s"'<>|*]*?`;
 
-/**
- * What harnesses and programs add to a result: names of files with the whole output, ids of agents and processes, counts of tokens,
- * progress. The place of a part decides, never its length: a name is masked after the words that announce it.
- */
 export const NOTES: readonly NoteRule[] = [
   {
     // Claude Code, Codex, Gemini CLI, Copilot CLI, opencode, deepagents: Full output saved to: /…/tool-results/b7mn2clg0.txt
@@ -73,7 +69,6 @@ export const NOTES: readonly NoteRule[] = [
 
 /** Matches every text that a rule reads. One expression takes a third of the time of a search for each word. */
 const MENTIONS = new RegExp(NOTES.map(({ mentions }) => mentions.source).join('|'));
-/** Number of characters read at each end of a text. */
 const END_CHARS = 2_048;
 /** A line that a program has overwritten, in a terminal. */
 const OVERWRITTEN = /[^\r\n]*\r(?=[^\r\n])/g;
@@ -92,7 +87,6 @@ export function withoutNotes(text: string): string {
   return cleaned[0] === head && cleaned[1] === middle && cleaned[2] === tail ? shown : cleaned.join('');
 }
 
-/** Returns the ids of the rules that change a text. */
 export function notesOf(text: string): readonly string[] {
   return NOTES.filter((rule) => applyRule(text, rule) !== text).map(({ id }) => id);
 }
@@ -115,8 +109,8 @@ interface HostForm {
 }
 
 /**
- * The texts by which hosts tell the model that a call did not run, from their sources and recorded sessions. A host writes them
- * in place of a result, with its error flag. `docs/recording.md` lists the hosts.
+ * From the hosts' sources and recorded sessions. A host writes such a text in place of a result, with its error flag.
+ * `docs/recording.md` lists the hosts.
  */
 const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
   'claude-code': [
@@ -190,12 +184,8 @@ const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
 const ALL_FORMS = Object.values(FORMS).flat();
 
 /**
- * Returns the outcome of a call whose result is the text of a host for a refused or cancelled call. Undefined for any other
- * result.
- *
- * @param result  the result of a call that the source flags as an error. Without a flag, call this function only for a host
- *   that flags no refusals, and name the host
- * @param host  a key of the table; default: the texts of all hosts
+ * The text of a host for a refused or cancelled call. @param result  of a call with an error flag; without flags, only
+ * for a host that flags no refusals, by name @param host  default: the texts of all hosts
  */
 export function hostOutcome(result: Json, host?: keyof typeof FORMS): HostForm['outcome'] | undefined {
   const opened = openAnswer(result).result;
@@ -204,19 +194,13 @@ export function hostOutcome(result: Json, host?: keyof typeof FORMS): HostForm['
   return forms.find(({ form }) => form.test(text))?.outcome;
 }
 
-/**
- * Returns the outcome of a call that a host announced and then did not run: something between the model and the tool refused it,
- * whatever its words. Undefined if the result says that the call was invalid.
- */
+/** Something between the model and the tool refused the call, whatever its words. Undefined if it was invalid. */
 export function unrunOutcome(result: Json): HostForm['outcome'] | undefined {
   if (typeof result === 'string' && result.startsWith('<tool_use_error>')) return hostOutcome(result);
   return hostOutcome(result) ?? 'refused';
 }
 
-/**
- * Adds the outcome to the end of a call: that of the source, else that of the host's text. A refused or cancelled call has the
- * error flag. Any other payload is unchanged.
- */
+/** That of the source, else that of the host's text. A refused or cancelled call has the error flag. */
 export function withHostOutcome<Payload extends TrajectoryPayload>(payload: Payload): Payload {
   if (payload.kind !== 'tool_ended') return payload;
   const { outcome: stated, ...rest } = payload;

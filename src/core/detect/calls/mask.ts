@@ -2,9 +2,8 @@ import { isDigit, isLetter, isLetterOrDigit, isWordUnit, unitAt } from '../../ba
 import type { ReadingRule } from './answer-rules.ts';
 
 /**
- * Rules for the parts of a text that change with each call and have no meaning, such as times and ids. Each form contains a digit.
- * A rule is tested at the start of each sequence of letters and digits that contains a digit. Plain numbers are kept, because they
- * may show progress.
+ * Each form contains a digit. A rule is tested at the start of each sequence of letters and digits that contains a
+ * digit. Plain numbers stay, because they may show progress.
  */
 export const VOLATILE: readonly ReadingRule[] = [
   {
@@ -57,15 +56,11 @@ const END_CHARS = 4_096;
 /** A digit followed by a letter, which occurs in generated ids and not in names that people choose. */
 const GENERATED_ID = /\d[a-z]/i;
 const GENERATED_ID_CHARS = [6, 40] as const;
-/** Maximum length of an id. */
 const MAX_RUN_CHARS = 64;
 
 /**
- * Replaces volatile parts of a text with `~`, so that two results are equal if they differ only in times or ids. Masks the first
- * and the last 4,096 characters.
- *
- * @param strictly  also masks random ids of any form; used for failures, which quote the ids of the refused call; default: false
- * Cost: one regular expression per sequence that contains a digit.
+ * `~` for volatile parts in the first and last 4,096 characters: two results are equal if they differ only in times or
+ * ids. @param strictly  also random ids of any form, for failures, which quote the ids of the refused call
  */
 export function lightMask(text: string, strictly = false): string {
   if (text.length <= 2 * END_CHARS) return maskPiece(text, strictly);
@@ -118,7 +113,6 @@ function findVolatileRanges(piece: string, strictly: boolean): readonly (readonl
   return ranges;
 }
 
-/** Number of digits in the shortest long number or digest. */
 const LONG_DIGITS = 8;
 /** Number of digits of an ephemeral port. */
 const PORT_DIGITS = 5;
@@ -128,10 +122,7 @@ const FIRST_LETTERS_OF_UNITS = unitsOf('mnsuhdwµ');
 /** The last two letters of the names before a number without a separator: `pid`, `process`, `session`. */
 const NAME_ENDINGS: ReadonlySet<string> = new Set(['id', 'ID', 'ss', 'on']);
 
-/**
- * Returns false for most sequences that no rule of `VOLATILE` matches. It decides by the characters around the sequence, which takes
- * a tenth of the time of the rules. `mask.test.ts` compares it with the rules.
- */
+/** Decides by the characters around the sequence, in a tenth of the time of the rules. `mask.test.ts` compares both. */
 function canBeVolatile(piece: string, start: number, end: number): boolean {
   return hasVolatileForm(piece, start, end) || hasVolatileContext(piece, start, end);
 }
@@ -188,11 +179,7 @@ function isGeneratedId(token: string): boolean {
 const SPECIFIC_NAME =
   /https?:\/\/[^\s"')\]]+|"[^"\n]{0,400}"|'[^'\n]{0,400}'|`[^`\n]{0,400}`|\[[^\]\n]{0,400}\]|(?:[A-Za-z]:)?(?:[\w.@~-]*[\\/])+[\w.@~-]+|\b[\w-]+\.[a-z]{1,4}\b|\b0x[0-9a-f]+\b|\d+/gi;
 
-/**
- * Removes specific names from an error line (paths, quoted texts, brackets, numbers), to group errors with the same cause.
- *
- * @param line  at most a few hundred characters
- */
+/** Groups errors with the same cause. @param line  at most a few hundred characters */
 export function strongMask(line: string): string {
   return line.replace(SPECIFIC_NAME, '#').replace(/\s+/g, ' ').trim().toLowerCase();
 }

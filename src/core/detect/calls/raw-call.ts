@@ -2,7 +2,6 @@ import type { Json } from '../../base/json.ts';
 import type { CallOutcome } from '../../records/trajectory-record.ts';
 import type { ToolAnnotations } from './tool-semantics.ts';
 
-/** A call and its result as recorded. */
 export interface RawCall {
   readonly index: number;
   readonly turn: number;

@@ -18,10 +18,7 @@ const NOTHING_PRINTED =
   /^\((?:empty|none)\)$|^(?!\W*error)[^\d:"'\n]{0,60}\b(?:no|without|any) output(?: or errors?)?(?: (?:was )?(?:produced|generated|returned|captured))?[\s\])>.]*$/i;
 const PLACEHOLDER_CHARS = 80;
 
-/**
- * The output formats of Codex, mini-SWE-agent and Gemini CLI, each with its beginning. The output of a running command has no exit
- * code.
- */
+/** Codex, mini-SWE-agent and Gemini CLI. The output of a running command has no exit code. */
 const HEADED_FORMATS: readonly (readonly [opening: RegExp, form: RegExp])[] = [
   [
     /^(?:Exit code: \d|Chunk ID: |Wall time: )/,
@@ -48,11 +45,8 @@ const LAST_LINES =
 const CODES = /(?:code|status):? (-?\d+)/g;
 
 /**
- * Reads the output of a program with its exit code. Accepts JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, JSON
- * with `stdout`, `stderr` and `exit_code` (each as an object or as text), and the text formats above. The exit code of a running
- * command is 0. Returns undefined for any other result.
- *
- * Cost: reads both ends of a text; one `JSON.parse` or regular expression if the text has such a format.
+ * JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, or with `stdout`, `stderr` and `exit_code`, as an
+ * object or text, and the formats above. The exit code of a running command is 0.
  */
 export function shellAnswer(result: Json): ShellAnswer | undefined {
   const sections = typeof result === 'string' ? readTextFormat(result) : undefined;
@@ -83,7 +77,6 @@ function readTextFormat(text: string): ShellAnswer | undefined {
   return joinOutput([text.slice(0, text.length - tail.length + lastLines.index)], Math.max(0, code));
 }
 
-/** Returns the output of a program; empty if it is only a placeholder for nothing. */
 export function printedText(text: string): string {
   return text.length <= PLACEHOLDER_CHARS && NOTHING_PRINTED.test(text.trim()) ? '' : text;
 }
@@ -184,13 +177,11 @@ interface OpenedAnswer {
 const MCP_MEMBER = /^(?:content|is_?error|_?meta|structuredContent|type)$/i;
 /** Field names that hold the text of a result with a single field. */
 const LONE_NAME = /^(?:result|output|text|content|response|answer|observation|value|data|stdout)$/;
-/** Field names of an envelope other than the payload: outcomes, ids, times and durations. */
 const ENVELOPE =
   /^(?:success|ok|status|code|errors?|message|_?meta|(?:request|trace)_id|took(?:_ms)?|duration(?:_ms)?|timestamp)$/i;
 const PAYLOAD = /^(?:data|result|output|response|payload|body|content)$/;
 const SUCCESS_VALUES: ReadonlySet<unknown> = new Set([true, 0, 200, 'ok', 'OK', 'success', undefined]);
 const FAILURE_VALUES: ReadonlySet<unknown> = new Set([false, 'error', 'failed', 'failure']);
-/** Text wrappers, each with a quick test of the beginning and the complete form. */
 const WRAPPINGS: readonly (readonly [opening: RegExp, whole: RegExp])[] = [
   [/^\s*<(?:tool_use_)?error>/, /^\s*<(?:tool_use_)?error>([^]*)<\/\w+>\s*$/],
   [/^\[?\d{4}-/, /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? ([^]*)$/],
@@ -207,11 +198,9 @@ const JSON_OPENING =
 const MAX_DEPTH = 3;
 
 /**
- * Removes the envelope that a harness or a protocol adds to a result. Handles MCP results (`{content: [{type: 'text', …}],
- * isError}`), events of OpenHands, lists of parts, envelopes, objects with a single text field such as `result`, each as a value or as JSON text, and
- * the text wrappers in `WRAPPINGS`. Returns any other result unchanged.
- *
- * Cost: reads the first 40 characters of a text or the keys of an object; one `JSON.parse` if a text begins like JSON.
+ * MCP results, events of OpenHands, lists of parts, envelopes, objects with a single text field such as `result`, each
+ * as a value or as JSON text, and `WRAPPINGS`. Cost: reads the first 40 characters or the keys; one `JSON.parse` if a
+ * text begins like JSON.
  */
 export function openAnswer(result: Json): OpenedAnswer {
   let opened: OpenedAnswer = { result, failed: false };

@@ -7,14 +7,11 @@ import { isMultiPurpose, kindOfProgram, SETUP_PROGRAMS } from './shell-program.t
 import type { ToolKind } from './tool-kind.ts';
 
 export interface ShellCommand {
-  /**
-   * The first program that does more than prepare another program (unlike `cd`, `export`, `echo`), such as `grep`, or an empty string.
-   */
+  /** It does more than prepare another program (unlike `cd`, `export`, `echo`); or an empty string. */
   readonly program: string;
   readonly kind: ToolKind;
   /** Files that are the targets of redirections or of programs that write; at most 8. */
   readonly writes: readonly string[];
-  /** The last file among the arguments of the first reading program. */
   readonly reads?: string;
   /** True if the line changes a file and then runs a program. */
   readonly editsAndRuns?: true;
@@ -31,7 +28,6 @@ interface ShellState {
   readonly replaces?: { readonly before: string; readonly after: string };
 }
 
-/** Commands with more characters are not parsed; their kind is `execute`. */
 const MAX_COMMAND_CHARS = 20_000;
 const RANK: Readonly<Record<ToolKind, number>> = {
   note: 0,
@@ -49,10 +45,8 @@ const REMEMBERED_CHARS = 4_096;
 const recent = new RecentTexts(512, parseCommand);
 
 /**
- * Reads a command line with a shell parser. The command with the greatest effect determines the kind: a write takes precedence
- * over an execution, and an execution over a read. An empty or comment-only line is a `note`.
- *
- * Cost: a few microseconds for a new line of 100 characters. The last 512 lines are cached.
+ * The command with the greatest effect decides the kind: a write over an execution over a read. An empty or
+ * comment-only line is a `note`. The last 512 lines are cached.
  */
 export function readShellCommand(line: string): ShellCommand {
   return line.length > REMEMBERED_CHARS ? parseCommand(line) : recent.get(line);
@@ -108,10 +102,7 @@ function parseCommand(line: string): ShellCommand {
   };
 }
 
-/**
- * Returns the exit codes other than 0 by which a command line answers a question, such as 1 of `grep`. None if another command may have
- * failed with such a code.
- */
+/** Such as 1 of `grep`. None if another command may have failed with such a code. */
 export function answerCodesOf(line: string): readonly number[] {
   if (line.length > MAX_COMMAND_CHARS || line.includes('pipefail')) return [];
   try {
@@ -122,7 +113,6 @@ export function answerCodesOf(line: string): readonly number[] {
   }
 }
 
-/** Returns the codes by which a command of the line answers; none if another command may have failed with such a code. */
 function codesOf(exiting: readonly Exiting[]): readonly number[] {
   const codes = new Set<number>();
   for (const command of exiting) {
@@ -231,10 +221,7 @@ function wordsOf(node: Command): readonly string[] {
 }
 
 const PRINTERS = new Set(['cat', 'tee', 'echo', 'printf']);
-/**
- * Returns the content that a command writes to a file: by a patch, by a here-document, or by `echo` or `printf` with a redirection.
- * Returns undefined for other commands and for appended text.
- */
+/** By a patch, a here-document, or `echo` or `printf` with a redirection. Undefined for appended text. */
 function writtenState(node: Command, program: string, args: readonly string[]): ShellState | undefined {
   if (!PRINTERS.has(program) && program !== 'apply_patch') return undefined;
   let target: string | undefined;

@@ -28,7 +28,6 @@ const SINGLE_PURPOSE: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
     ),
   ],
 ];
-/** Programs whose effect depends on their first arguments. */
 const MULTI_PURPOSE = wordSet(
   'git gh glab kubectl docker podman helm npm pnpm yarn pip pip3 apt apt-get uv poetry conda brew cargo go systemctl',
 );
@@ -50,12 +49,10 @@ export function isProgram(word: string): boolean {
   return MULTI_PURPOSE.has(word) || KNOWN_PROGRAMS.has(word);
 }
 
-/** Returns true for a program in one of the lists above. Use it only for the program of a command line. */
 export function isListedProgram(program: string): boolean {
   return /^\w/.test(program) && (isProgram(program) || SINGLE_PURPOSE.some(([, programs]) => programs.has(program)));
 }
 
-/** Returns true for a program whose effect depends on its first arguments, such as `git` or `npm`. */
 export function isMultiPurpose(program: string): boolean {
   return MULTI_PURPOSE.has(program);
 }

@@ -6,17 +6,14 @@ const START = 0x811c9dc5;
 const SPACE = 0x20;
 
 interface Tokens {
-  /** 32-bit hashes of the first 64 different words, in ascending order. */
   readonly tokens: readonly number[];
   /** Equal for texts that differ only in numbers. The order of words is ignored. A number within a sentence counts as a word. */
   readonly frameKey: number;
 }
 
 /**
- * Hashes the words of a text. A word is a sequence of letters, digits and `_` in the first 4,000 characters. ASCII letters are
- * compared case-insensitively. Characters outside ASCII count as letters.
- *
- * Cost: one pass.
+ * A word is a sequence of letters, digits and `_` in the first 4,000 characters; case of ASCII is ignored, and
+ * characters outside ASCII count as letters.
  */
 export function tokensOf(source: string): Tokens {
   const length = Math.min(source.length, MAX_SOURCE_CHARS);
@@ -42,7 +39,6 @@ export function tokensOf(source: string): Tokens {
   return { tokens: tokens.sort((left, right) => left - right), frameKey };
 }
 
-/** Returns the hash of a single word. */
 export function wordToken(word: string): number {
   let hash = START;
   for (let at = 0; at < word.length; at += 1) hash = mixUnit(hash, word.charCodeAt(at));

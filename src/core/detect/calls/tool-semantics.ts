@@ -24,7 +24,6 @@ export interface ToolDeclaration {
 
 export type ToolDeclarations = Readonly<Record<string, ToolDeclaration>>;
 
-/** The properties of a call that do not depend on its result. */
 export interface CallSemantics {
   readonly kind: ToolKind;
   /** The tool name. For a shell call, the program that the command runs. */
@@ -44,7 +43,6 @@ export interface CallSemantics {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Names of shells as a whole tool name, or after a separator. */
 const SHELL_NAME =
   /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|(?:run|execute|exec)(?:_shell)?_command|run_terminal_cmd)$/i;
 const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands', 'argv'];
@@ -91,8 +89,8 @@ const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
 ];
 
 /**
- * Determines what a call does. Uses declarations first, then the syntax tree of a shell command, the names and types of the
- * arguments, and the words in the tool name. Returns `unknown` if none of them determines the kind.
+ * Declarations first, then the syntax tree of a shell command, the names and types of the arguments, and the words in
+ * the tool name.
  */
 export function readCall(tool: string, args: Json, declarations: ToolDeclarations = {}): CallSemantics {
   const object = isJsonObject(args) ? args : {};
@@ -130,7 +128,6 @@ export function isAnswerCode(tool: string, args: Json, exitCode: number): boolea
   return command !== undefined && answerCodesOf(command).includes(exitCode);
 }
 
-/** Corrects the inferred kind by the annotations, which only distinguish reads from changes. */
 function correctByAnnotations(inferredKind: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
   if (annotations?.readOnlyHint === true) {
     return inferredKind === 'write' || inferredKind === 'execute' || inferredKind === 'unknown' ? 'read' : inferredKind;
@@ -156,7 +153,6 @@ function shellSemantics(tool: string, command: string, declaredKind: ToolKind | 
   };
 }
 
-/** Returns the command line if the tool name or the arguments look like a shell call. */
 function commandOf(tool: string, args: Json, object: Arguments): string | undefined {
   if (!SHELL_NAME.test(tool)) return findCommandLine(object);
   if (typeof args === 'string') return args;
@@ -179,10 +175,7 @@ function isShellCall([program = '', option = '']: readonly string[]): boolean {
 
 const SHELL_SYNTAX = /[|;&<>$`\\\n]|(?:^|\s)-{1,2}[a-z]|(?:^|\s)\.{0,2}\/\S|\w=\S|\w\.\w{1,5}(?:\s|$)|^sleep \d/i;
 
-/**
- * Returns the command line if the tool name does not identify a shell. Editors and games also have an argument `command` (`view`,
- * `go north`).
- */
+/** Editors and games also have an argument `command` (`view`, `go north`). */
 function findCommandLine(object: Arguments): string | undefined {
   const { command } = object;
   if (typeof command === 'string') {
@@ -261,7 +254,6 @@ function kindOfName(tool: string): ToolKind {
   return kind;
 }
 
-/** Returns the first string argument with one of these names. */
 function findString(args: Arguments, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const value = args[key];

@@ -2,8 +2,8 @@ import type { ToolDeclarations } from './tool-semantics.ts';
 import { wordSet } from './shell-program.ts';
 
 /**
- * Names of tools that agent programs, SDKs and model providers ship, as they write them. The list is closed: a name from an MCP
- * server, from telemetry or from the tool list of an SDK, into which MCP tools are merged, is its author's text.
+ * Closed: a name from an MCP server, from telemetry or from an SDK's tool list, into which MCP tools are merged, is its
+ * author's text.
  */
 const SHIPPED_TOOLS = wordSet(
   `Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillBash KillShell LS ListMcpResourcesTool MultiEdit
@@ -26,8 +26,8 @@ const SHIPPED_TOOLS = wordSet(
 const DECLARED_NAME = /^[\w.:-]{1,40}$/;
 
 /**
- * Returns words for a tool in a text for a model: its name if the name was known before the run, else a description. A name is known
- * if a common program ships it, or if the user declared what the tool does. The annotations of an MCP server are no declaration.
+ * The name if a common program ships it or the user declared what the tool does, else a description. Annotations of an
+ * MCP server are no declaration.
  */
 export function toolWords(name: string, declarations: ToolDeclarations = {}): string {
   if (SHIPPED_TOOLS.has(name)) return name;

@@ -16,13 +16,7 @@ interface StatefulFold<State> extends Pick<PatternFold, 'observe' | 'read'> {
   snapshot(): State;
 }
 
-/**
- * Defines a built-in detector.
- *
- * @param name  also the kind of its patterns
- * @param shapes  of its options; the only place of their defaults
- * @param start  starts a run, or continues it from a state that is the detector's to change
- */
+/** @param shapes  the only place of the defaults @param start  from a state that is the detector's to change */
 export function defineDetector<Option extends string, State>(
   name: string,
   shapes: Readonly<Record<Option, NumberShape>>,

@@ -6,9 +6,7 @@ import { defineDetector, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence } from './level.ts';
 
 interface State {
-  /** The task's words as tokens. */
   readonly words: readonly number[];
-  /** 1 for a call that touches the task, else 0; newest last. */
   readonly window: readonly number[];
   readonly related: number;
   readonly evidence: readonly number[];

@@ -5,7 +5,6 @@ import { gradeCount, appendEvidence } from './level.ts';
 
 interface State {
   readonly entries: readonly (readonly [string, Entry])[];
-  /** Ordinal of the last new call. */
   readonly novelAt: number;
   readonly epoch: number;
 }

@@ -11,7 +11,6 @@ interface Action {
 }
 
 interface State {
-  /** The last actions since something new was shown, at most 8. */
   readonly recent: readonly Action[];
   /** Keys of the last screens, at most 32. */
   readonly screens: readonly string[];

@@ -3,10 +3,8 @@ import { defineDetector, countShape, type DetectorFactory } from './define-detec
 import { appendEvidence, gradeCount } from './level.ts';
 import { hashText } from '../../base/hash.ts';
 
-/** A paragraph without its content. */
 export interface Paragraph {
   readonly key: string;
-  /** The smallest hashes of its word sequences, in ascending order. Likeness: see `similarity`. */
   readonly shingles: readonly number[];
 }
 
@@ -23,9 +21,8 @@ const QUOTATION = /"[^"]{1,400}"|“[^”]{1,400}”|`[^`\n]{1,200}`/g;
 const WORD = /\p{L}+/gu;
 
 /**
- * Returns the paragraphs of prose in a text of the agent. Lists, tables, headings, quotations and code are left out, and numbers do not count.
- *
- * Cost: one pass over at most 20,000 characters.
+ * Lists, tables, headings, quotations and code are left out, and numbers do not count. Cost: one pass over at most
+ * 20,000 characters.
  */
 export function paragraphsOf(text: string): readonly Paragraph[] {
   const paragraphs: Paragraph[] = [];

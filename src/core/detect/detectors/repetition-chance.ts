@@ -8,8 +8,7 @@ const MIN_SAME = 0.25;
 const MIN_AGAIN = 0.125;
 
 /**
- * Returns true if the answer or the failure itself recurs. If each answer is new, the calls may be alike by nature (pages, batches,
- * readings of a gauge), whatever their score.
+ * If each answer is new, the calls may be alike by nature (pages, batches, readings of a gauge), whatever their score.
  */
 export function isSameAgain(structure: Structure, step: Step): boolean {
   if (step.acknowledged || step.kind === 'poll') return false;

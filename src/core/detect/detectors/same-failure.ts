@@ -41,7 +41,6 @@ export const sameFailureDetector: DetectorFactory<'warnAt'> = defineDetector(
   { warnAt: whole(1, MAX_COUNT, 4) },
   ({ warnAt }, state: State = []) => {
     const checks = new LruMap<Entry>(64, state);
-    /** Adds a failure of a check. */
     const addFailure = (
       key: string,
       failureKey: string,

@@ -7,7 +7,6 @@ interface State {
   readonly hits: readonly number[];
   readonly turn: number;
   readonly count: number;
-  /** Keys of different queries, at most 3. */
   readonly queries: readonly string[];
   readonly evidence: readonly number[];
   readonly userMessages: number;

@@ -10,7 +10,6 @@ interface State {
   readonly tool: string;
   /** Arguments of the reads in the row, at most 32. */
   readonly reads: readonly string[];
-  /** Index of the first read. */
   readonly first: number;
   readonly evidence: readonly number[];
 }

@@ -14,10 +14,8 @@ interface FollowedSession {
 const followedSessions = new WeakMap<Session, FollowedSession>();
 
 /**
- * The trajectory of a session without a run, folded from its `ToolInvoked` events with the default detectors. Each call counts as
- * a turn, because a session does not record turns.
- *
- * Cost: a fold of the calls since the last time; at most the 1,000 that a session retains.
+ * A session without a run, with the default detectors. Each call counts as a turn, because a session records none.
+ * Cost: a fold of the new calls, at most 1,000.
  */
 export function sessionTrajectory(session: Session): TrajectoryAnalysis {
   const followed = followedSessions.get(session) ?? { analysis: newAnalysis(session), calls: 0 };

@@ -12,7 +12,6 @@ interface State {
   readonly evidence: readonly number[];
   /** Words that all questions share, as tokens. */
   readonly common: readonly number[];
-  /** Each question named another thing in an otherwise equal sentence. */
   readonly lists: boolean;
   /** Equal for questions that differ only in numbers; null once one differed in more. */
   readonly frameKey: number | null;
@@ -21,9 +20,7 @@ interface State {
   readonly widened: number;
   /** The call before the row was such a call with a longer result. */
   readonly pastEnd: boolean;
-  /** Of the last call. */
   readonly integers: readonly number[];
-  /** By how much the integer grew. */
   readonly growth: number;
   readonly lastFrameKey: number;
   readonly resultChars: number;
@@ -53,7 +50,6 @@ const SHORT_CHARS = 10;
 const LIST_WARN_AT = 20;
 /** Questions in a row about several things share at least this many words. */
 const MIN_COMMON_WORDS = 2;
-/** Maximum number of words that name the thing in such a question. */
 const MAX_OWN_WORDS = 6;
 /** Maximum length of an answer that states one fact. A page is longer. */
 const STATEMENT_CHARS = 80;

@@ -7,7 +7,6 @@ import { gradeCount, appendEvidence } from './level.ts';
 /** Two states of a file, or two texts that replaced each other. */
 interface Pair {
   readonly key: string;
-  /** The state in which the file was left. */
   readonly last: string;
   readonly returns: number;
   /** A program ran well in one of the two states. */
@@ -16,9 +15,7 @@ interface Pair {
 }
 
 interface Entry {
-  /** The last states, oldest first; at most 8. */
   readonly states: readonly string[];
-  /** The last pairs, oldest first; at most 16. */
   readonly pairs: readonly Pair[];
   readonly rewrites: number;
   readonly rewriteEvidence: readonly number[];
@@ -95,7 +92,6 @@ export const thrashDetector: DetectorFactory<'revertsWarnAt' | 'rewritesWarnAt'>
   },
 );
 
-/** The pairs with the one of this write at the end. */
 function updatePairs(
   previous: Entry | undefined,
   { fromKey, index }: Step,

@@ -45,8 +45,8 @@ export interface AnalysisRetention {
 }
 
 /**
- * The limits for a long-lived process. The snapshot is smaller than 64 KiB (measured by `bench/fold.bench.ts`). It is up to twice
- * as large if every call fails with a different long message.
+ * For a long-lived process. Smaller than 64 KiB (`bench/fold.bench.ts`); twice as large if every call fails with a
+ * different long message.
  */
 export const FULL_ANALYSIS_RETENTION: AnalysisRetention = {
   recentCalls: 224,

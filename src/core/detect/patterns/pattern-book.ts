@@ -40,11 +40,9 @@ const PROGRESS_TO_CLEAR = 3;
 const QUIET_TO_CLEAR = 12;
 
 /**
- * Keeps the patterns of a run. Sightings with the same identity belong to the same pattern. The level of a pattern never falls. A
- * pattern is cleared when its detector ends it, after three successful steps with new information, or after twelve steps without a
- * sighting.
- *
- * Cost: O(open patterns) per step. Memory: at most 64 open and 200 closed patterns.
+ * Sightings with the same identity are one pattern, whose level never falls. It is cleared when its detector ends it,
+ * after three successful steps with new information, or after twelve steps without a sighting. Memory: at most 64 open
+ * and 200 closed patterns.
  */
 export class PatternBook {
   #open: Map<string, OpenPattern>;
@@ -105,7 +103,6 @@ export class PatternBook {
     return false;
   }
 
-  /** Returns the open patterns in the order in which they were first seen. */
   open(): readonly TrajectoryPattern[] {
     return (this.#openList ??= Array.from(this.#open.values(), (open) => open.pattern));
   }
@@ -117,7 +114,6 @@ export class PatternBook {
     );
   }
 
-  /** Number of all cleared patterns, including those that are no longer kept. */
   get closedTotal(): number {
     return this.#closedTotal;
   }

@@ -101,11 +101,7 @@ export function unwrapResult(rawResult: Json): ResultReading {
   return { result, envelopeFailed: openedAnswer.failed, printed, answer };
 }
 
-/**
- * Converts a call and its result into a step.
- *
- * Cost: a few linear passes over arguments and result. The readings of recent short results are cached (`readAnswer`).
- */
+/** Cost: a few linear passes over arguments and result. Readings of recent short results are cached (`readAnswer`). */
 export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step {
   const { result, envelopeFailed, printed, answer } = unwrapResult(rawCall.result);
   const { tool, annotations } = rawCall;
@@ -179,7 +175,6 @@ function withoutDigits(text: string): string {
 /** A refusal has few lines. */
 const REFUSAL_LINES = 4;
 
-/** Returns the same step with a failure that has no cause. */
 export function withoutCause(step: Step): Step {
   return step.failure === undefined ? step : { ...step, failure: { ...step.failure, category: 'silent' } };
 }
@@ -216,18 +211,13 @@ function correctKind(
 /** A classified failure. `soft` is true if only the words of the result report the failure. */
 export type StepFailure = ErrorClass & { readonly soft: boolean };
 
-/** Returns the call with an error flag derived from its exit code, unless the program answers with that code. */
 function withExitFlag(call: RawCall, printed: ShellAnswer | undefined, answer: AnswerReading): RawCall {
   if (printed === undefined || printed.exitCode === 0) return call;
   const isAnswer = isAnswerCode(call.tool, call.args, printed.exitCode) && !answer.refuses;
   return call.isError === isAnswer ? { ...call, isError: !isAnswer } : call;
 }
 
-/**
- * Returns the failure of a call, based on its error flag or its result.
- *
- * @param endedWell  the exit code was 0, so the words of the result do not show whether the call failed
- */
+/** @param endedWell  the exit code was 0, so the words of the result do not show whether the call failed */
 function failureOf(
   call: RawCall,
   answer: AnswerReading,

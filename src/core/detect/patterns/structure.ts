@@ -116,15 +116,12 @@ const WINDOW = 8;
 const MAX_SHAPES = 64;
 /** Maximum value of the count of consecutive calls without a new line. */
 const MAX_STALE = 12;
-/** A result with fewer characters contains little information. */
 const SHORT_CHARS = 10;
 const MIN_LIKENESS = 0.6;
 
 /**
- * Measures the similarity of the last 8 calls as numbers from 0 to 1 (`FEATURES`). Does not interpret the words of results. Calls
- * of the same turn are not compared with each other.
- *
- * Cost: O(8) per step. Memory: hashes of 64 results.
+ * `FEATURES` as numbers from 0 to 1. Reads no words of results, and compares no calls of one turn. Cost: O(8) per step.
+ * Memory: hashes of 64 results.
  */
 export class Structure {
   /** The last call and the 8 calls before it. */
@@ -176,15 +173,12 @@ export class Structure {
     this.#staleRun = now.freshLines === 0 && now.old && !now.advanced ? Math.min(MAX_STALE, this.#staleRun + 1) : 0;
   }
 
-  /** Share of calls since the last change that repeat an earlier call and its result. */
   get again(): number {
     return this.#share((call, now) => call.again && call.era === now.era);
   }
-  /** Share of calls since the last change that repeat an earlier call with a different result. */
   get moved(): number {
     return this.#share((call, now) => call.moved && call.era === now.era);
   }
-  /** Number of compared calls divided by 8. */
   get filled(): number {
     return Math.min(WINDOW, this.#calls.length) / WINDOW;
   }

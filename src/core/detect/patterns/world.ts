@@ -5,10 +5,7 @@ export interface WorldView {
   readonly epoch: number;
   readonly advanced: boolean;
   readonly novel: boolean;
-  /**
-   * Share of the lines in the result that no recent result contained. Digits are ignored. Without lines: 1 for a novel step, else
-   * 0.
-   */
+  /** Digits are ignored. Without lines: 1 for a novel step, else 0. */
   readonly freshLines: number;
   /** True if the call failed with a line that successful programs also print, so the line names no cause. */
   readonly background: boolean;
@@ -29,10 +26,8 @@ const REMEMBERED = 512;
 const REMEMBERED_LINES = 384;
 
 /**
- * Counts epochs. A successful change with new arguments or a new result starts a new epoch, because earlier calls may now give
- * another result. A user message also starts a new epoch. Repeats, cycles and errors are only counted within one epoch.
- *
- * Memory: at most 1,024 keys and 384 lines. Cost: O(1) per step.
+ * A successful change with new arguments or a new result, and a user message, start an epoch, because earlier calls may
+ * now give another result. Repeats, cycles and errors count within one epoch. Memory: at most 1,024 keys and 384 lines.
  */
 export class World {
   #epoch = 0;
