@@ -17,6 +17,7 @@ const ABOUT: Readonly<Record<keyof typeof WORDS, string>> = {
   reason: 'Why a run ended, or waits',
   outcome: 'How a run ended, if its source gives no reason',
   delivery: 'Delivery of advice',
+  held: 'Why advice was held back',
   check: 'Checks of doctor (all others have the same name)',
 };
 

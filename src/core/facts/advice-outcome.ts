@@ -116,6 +116,17 @@ type Draft = {
   wasFlagged: boolean;
 };
 
+/** Advice that a limit held back. Plain JSON. */
+export interface HeldAdvice {
+  readonly providerName: string;
+  /** A key of `WORDS.held`. */
+  readonly reason: string;
+  /** Number of calls before it. */
+  readonly callsBefore: number;
+}
+
+const MAX_HELD_SHOWN = 20;
+
 /**
  * Computes the outcome of each advice text from the records of a run. Pure. The records must come in `seq` order, from the
  * first.
@@ -141,10 +152,17 @@ export class AdviceOutcomeFold {
   #endedAtMs: number | undefined;
   #calls = 0;
   #leftOut = 0;
+  #heldCount = 0;
+  readonly #held: HeldAdvice[] = [];
 
   constructor({ maxPieces = DEFAULT_MAX_PIECES, within = DEFAULT_WITHIN_CALLS }: AdviceOutcomeOptions = {}) {
     this.#callLimit = within;
     this.#maxPieces = maxPieces;
+  }
+
+  /** The advice that limits held back: the first 20, and how many there were. */
+  get held(): { readonly first: readonly HeldAdvice[]; readonly count: number } {
+    return { first: this.#held, count: this.#heldCount };
   }
 
   /** Number of advice texts beyond `maxPieces`. */
@@ -187,6 +205,11 @@ export class AdviceOutcomeFold {
       case 'feedback_produced':
       case 'guidance_produced':
         this.#adviceProduced(record, payload);
+        return;
+      case 'advice_held':
+        this.#heldCount += 1;
+        if (this.#held.length < MAX_HELD_SHOWN)
+          this.#held.push({ providerName: payload.provider_name, reason: payload.reason, callsBefore: this.#calls });
         return;
       case 'feedback_delivered':
         this.#adviceSettled(payload.advice_id, payload);

@@ -229,6 +229,9 @@ export class RunView {
   get advice(): readonly AdviceOutcome[] {
     return this.#advice.outcomes();
   }
+  get heldAdvice(): AdviceOutcomeFold['held'] {
+    return this.#advice.held;
+  }
   get adviceLeftOut(): number {
     return this.#advice.leftOut;
   }

@@ -32,6 +32,17 @@ export const PRODUCED = {
       classification: 'classification',
     },
   },
+  /** A limit held advice back. Once for each provider, subject and reason, until the provider has spoken about the subject. */
+  advice_held: {
+    role: 'derived',
+    row: 'event',
+    fields: {
+      provider_name: 'configured',
+      point: 'decision_point',
+      reason: 'held_reason',
+      pattern: 'pattern_reference?',
+    },
+  },
 } as const;
 
 export const DELIVERED = {

@@ -38,6 +38,20 @@ export const CHOICES = {
    * stopped or skipped it.
    */
   call_outcome: ['ok', 'failed', 'refused', 'cancelled'],
+  /**
+   * The limit that held advice back: of noise control (`cooldown`, `budget-spent`, `run-budget-spent`), of a guidance provider
+   * (`max-per-turn`, `max-per-run`), of all guidance (`same-category`, `turn-full`), or a refused call (`after-refusal`).
+   */
+  held_reason: [
+    'cooldown',
+    'budget-spent',
+    'run-budget-spent',
+    'max-per-turn',
+    'max-per-run',
+    'same-category',
+    'turn-full',
+    'after-refusal',
+  ],
   /** `shadow`: advice is computed and recorded but not given. */
   steering_mode: ['steer', 'shadow'],
   advice_response: ['accepted', 'rejected', 'noted'],

@@ -46,6 +46,16 @@ export const WORDS = {
     shadowed: 'not said, only recorded',
     unsettled: 'not known whether it arrived',
   },
+  held: {
+    cooldown: 'its last text was a few calls ago',
+    'budget-spent': 'it has said all that it may about this pattern',
+    'run-budget-spent': 'it has said all that it may in so many calls',
+    'max-per-turn': 'it has spoken in this turn',
+    'max-per-run': 'it has said all that it may in a run',
+    'same-category': 'other guidance of its category came first',
+    'turn-full': 'the turn had all the guidance that it may have',
+    'after-refusal': 'a call was refused a short time ago',
+  },
   check: {
     node: 'Node',
     sqlite: 'SQLite',

@@ -1,3 +1,4 @@
+import { type ProviderHealth, ProviderTally } from './provider-tally.ts';
 import { present } from '../base/json.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { CoxswainError, invalidArgument } from '../base/error.ts';
@@ -73,6 +74,8 @@ export interface Health {
   /** Number of internal faults of coxswain. These do not affect the agent. */
   readonly faults: number;
   readonly lastFault?: string;
+  /** What went wrong with each provider, classifier and detector, by name. Absent if nothing did. */
+  readonly providers?: Readonly<Record<string, ProviderHealth>>;
 }
 
 /** Starts and continues runs. Its runs share a store and a steering configuration. */
@@ -170,6 +173,7 @@ class Process implements Coxswain {
   readonly #opening = new Map<string, Promise<Run>>();
   readonly #tally = new InputTally();
   readonly #listeners = new Listeners();
+  readonly #providers = new ProviderTally();
   #stopFlushOnExit: () => void = () => undefined;
   #faults = 0;
   #lastFault: string | undefined;
@@ -266,7 +270,7 @@ class Process implements Coxswain {
       ...this.#tally.health(),
       ...present({ listeners }),
       faults: this.#faults,
-      ...present({ lastFault: this.#lastFault }),
+      ...present({ lastFault: this.#lastFault, providers: this.#providers.health() }),
     };
   }
 
@@ -366,6 +370,7 @@ class Process implements Coxswain {
         this.#faults += 1;
         this.#lastFault = message;
       },
+      onProvider: (about, isOff) => this.#providers.count(about, isOff),
       onResumed: () => this.#open.add(run),
       onDelta: (event) => this.#listeners.delta(event, runId),
       listen: (sink) => this.#listeners.add(sink, runId),

@@ -7,6 +7,8 @@ import {
   decideAdvice,
 } from '../steering/advice/advice.ts';
 import type { DerivedDraft } from '../records/derived-payload.ts';
+import { CHOICES } from '../records/shapes.ts';
+import type { DecisionPoint } from '../records/spoken-advice.ts';
 import type { Evaluation } from '../records/trajectory-record.ts';
 import { evaluatePrepared } from '../steering/feedback/evaluate-feedback.ts';
 import type { ProducedFeedback } from '../steering/feedback/run-speakers.ts';
@@ -15,6 +17,7 @@ import {
   evaluateGuidance,
   type GuidanceEvaluation,
   guidanceCandidate,
+  guidanceSubject,
 } from '../steering/guidance/evaluate-guidance.ts';
 import { verdictGuidance } from '../steering/guidance/model-classifier.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
@@ -43,7 +46,7 @@ export interface PointOutcome {
 }
 
 /** Maximum number of overruns. After that, the provider or observer is disabled. */
-const MAX_OVERRUNS = 3;
+export const MAX_OVERRUNS = 3;
 const NOTHING: readonly DerivedDraft[] = [];
 const NO_VERDICTS: SteeringState['verdicts'] = [];
 const NONE_DISABLED: ReadonlySet<string> = new Set();
@@ -53,41 +56,76 @@ const NONE_DISABLED: ReadonlySet<string> = new Set();
  * one ledger for both.
  */
 export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointOutcome {
-  const noise = new NoiseGate(input);
+  const noise = new NoiseGate(input, evaluation.point);
   const feedback = evaluation.point === 'post_tool_result' ? speakFeedback(evaluation, input, noise) : NOTHING;
   const guidance = speakGuidance(evaluation, input, noise);
-  const drafts = feedback.length === 0 ? guidance.drafts : [...feedback, ...guidance.drafts];
-  return { drafts, state: stateAfter(input.state, noise.ledger, guidance.state) };
+  const said = feedback.length === 0 ? guidance.drafts : [...feedback, ...guidance.drafts];
+  const drafts = noise.held.length === 0 ? said : [...said, ...noise.held];
+  return { drafts, state: stateAfter(input.state, noise, guidance.state) };
 }
 
 /** Returns the same object if the state has not changed. */
 function stateAfter(
   state: SteeringState,
-  ledger: SteeringState['ledger'],
+  { ledger, heldReasons: held }: NoiseGate,
   guidance: SteeringState['guidance'],
 ): SteeringState {
-  const isSame = ledger === state.ledger && guidance === state.guidance && state.verdicts.length === 0;
-  return isSame ? state : { ...state, ledger, guidance, verdicts: NO_VERDICTS };
+  const isSame =
+    ledger === state.ledger && guidance === state.guidance && state.verdicts.length === 0 && held === state.held;
+  return isSame ? state : { ...state, ledger, guidance, verdicts: NO_VERDICTS, ...present({ held }) };
 }
+
+/** Maximum number of subjects of which it is known that they were held back. Beyond it, the oldest may be recorded again. */
+const MAX_HELD = 50;
 
 class NoiseGate {
   ledger: AdviceLedger;
+  heldReasons: SteeringState['held'];
+  readonly held: DerivedDraft[] = [];
   readonly #input: PointInput;
+  readonly #point: DecisionPoint;
 
-  constructor(input: PointInput) {
+  constructor(input: PointInput, point: DecisionPoint) {
     this.#input = input;
+    this.#point = point;
     this.ledger = input.state.ledger;
+    this.heldReasons = input.state.held;
   }
 
   admits(candidate: AdviceCandidate): boolean {
     const isAdmitted = this.wouldAdmit(candidate);
+    if (!isAdmitted) return false;
     const { retain } = this.#input.steering;
-    if (isAdmitted) this.ledger = recordAdvice(this.ledger, candidate, this.#view, retain.identities);
-    return isAdmitted;
+    this.ledger = recordAdvice(this.ledger, candidate, this.#view, retain.identities);
+    const subject = subjectOf(candidate);
+    if (this.heldReasons?.[subject] !== undefined) {
+      this.heldReasons = Object.fromEntries(Object.entries(this.heldReasons).filter(([key]) => key !== subject));
+    }
+    return true;
   }
 
   wouldAdmit(candidate: AdviceCandidate): boolean {
-    return decideAdvice(this.ledger, candidate, this.#view, this.#input.steering.noise).say;
+    const { reason, say } = decideAdvice(this.ledger, candidate, this.#view, this.#input.steering.noise);
+    // For the other reasons there is nothing new to say.
+    if (!say && isHeldReason(reason)) this.hold(candidate, reason);
+    return say;
+  }
+
+  /** Records that a limit held advice back, once until it is said. */
+  hold(candidate: Pick<AdviceCandidate, 'identity' | 'level' | 'occurrences' | 'provider'>, reason: HeldReason): void {
+    const subject = subjectOf(candidate);
+    const known = this.heldReasons?.[subject] ?? [];
+    if (known.includes(reason)) return;
+    const others = Object.entries(this.heldReasons ?? {}).filter(([key]) => key !== subject);
+    this.heldReasons = Object.fromEntries([...others.slice(1 - MAX_HELD), [subject, [...known, reason]]]);
+    const { identity, level, occurrences = 0, provider = '' } = candidate;
+    this.held.push({
+      kind: 'advice_held',
+      provider_name: provider,
+      point: this.#point,
+      reason,
+      ...(level === undefined ? {} : { pattern: { identity, level, occurrences } }),
+    });
   }
 
   get #view(): AdviceView {
@@ -117,6 +155,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       disabled: overrunProviders(state),
       admit: (item) => noise.admits(feedbackCandidate(item)),
       refuses: (pattern, provider) => !noise.wouldAdmit({ source: 'feedback', provider, ...pattern }),
+      onHeld: (provider, pattern) => noise.hold({ identity: provider, ...pattern, provider }, 'after-refusal'),
       measureMs: input.measureMs,
       timeLimitMs: steering.providerTimeLimitMs,
       onOverrun: input.onOverrun,
@@ -134,6 +173,18 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
     // An overrun depends on the speed of the machine, so it is recorded as a separate input.
     ...faults.filter(({ code }) => code !== 'provider-overrun').map(faultDraft),
   ];
+}
+
+type HeldReason = Extract<DerivedDraft, { readonly kind: 'advice_held' }>['reason'];
+
+const HELD_REASONS: ReadonlySet<string> = new Set(CHOICES.held_reason);
+
+function isHeldReason(reason: string): reason is HeldReason {
+  return HELD_REASONS.has(reason);
+}
+
+function subjectOf({ identity, provider = '' }: Pick<AdviceCandidate, 'identity' | 'provider'>): string {
+  return `${provider} ${identity}`;
 }
 
 function overrunProviders(state: SteeringState): ReadonlySet<string> {
@@ -170,12 +221,15 @@ function speakGuidance(
       admit: (item) => noise.admits(guidanceCandidate(item)),
     },
   );
+  for (const { providerName: provider, reason, classification } of guidanceResult.skipped) {
+    if (isHeldReason(reason)) noise.hold({ ...guidanceSubject(provider, classification), provider }, reason);
+  }
   return { drafts: guidanceDrafts(guidanceResult), state: guidanceResult.state };
 }
 
 function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): readonly DerivedDraft[] {
   if (produced.length === 0 && faults.length === 0 && skipped.length === 0) return NOTHING;
-  // An invalid draft is a fault of the provider and is recorded. A limit that was reached is not recorded.
+  // An invalid draft is a fault of the provider.
   const invalid = skipped.filter(({ reason }) => reason.startsWith('invalid-'));
   return [
     ...produced.map(({ providerName, injection, decisionPoint, classification }): DerivedDraft => ({

@@ -5,7 +5,7 @@ import { CoxswainError } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { ValueBudget } from '../base/to-json.ts';
 import type { DerivedDraft, DerivedPayload } from '../records/derived-payload.ts';
-import { evaluatePoint } from './evaluate-point.ts';
+import { MAX_OVERRUNS, evaluatePoint } from './evaluate-point.ts';
 import { repairPayload } from '../records/decode-payload.ts';
 import type { DecisionPoint } from '../records/spoken-advice.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
@@ -137,6 +137,11 @@ export class RunFold {
 
   get situation(): RunSituation {
     return this.#steering.situation;
+  }
+
+  /** Returns true after the overrun that switched a provider off in this run. @param key  `feedback:NAME` and the like */
+  isSwitchedOff(key: string): boolean {
+    return this.#steering.overruns[key] === MAX_OVERRUNS;
   }
 
   /** Folds the next record of the run and returns the derived payloads, in order. */

@@ -57,11 +57,19 @@ class LaterEvents {
 /** Kinds of records after which the usage of the run may have grown. */
 const USES: ReadonlySet<TrajectoryPayload['kind']> = new Set(['message_appended', 'tool_started', 'tool_ended']);
 
-interface RunPathParts {
+/** A payload about the work of a provider, which `health()` counts. */
+export type ProviderRecord = Extract<
+  TrajectoryPayload,
+  { readonly kind: 'provider_failed' | 'provider_overran' | 'advice_held' }
+>;
+
+export interface RunPathParts {
   readonly log: RunLog;
   readonly fold: RunFold;
   readonly family: RunFamily;
   readonly onFault: (message: string) => void;
+  /** Called for each record about a provider that failed, took too long or was held back. */
+  readonly onProvider: (about: ProviderRecord, isOff: boolean) => void;
   readonly mode: 'steer' | 'shadow';
 }
 
@@ -151,17 +159,25 @@ export class RunPath {
         // The agent receives the redacted advice.
         if (isDerived(stamped.payload)) derivedPayloads.push(stamped.payload);
         if (stamped.payload.kind === 'stop_requested') this.#signalStop();
+        this.#countProvider(stamped.payload);
         this.#parts.log.write(stamped);
       }
     } catch (error) {
       this.fault(`folding ${record.payload.kind}`, error);
     } finally {
       this.#isBusy = false;
+      this.#countProvider(record.payload);
       if (USES.has(record.payload.kind))
         this.#parts.family.used(ownUsage(this.#parts.fold.situation, this.#parts.fold.analysis.calls));
     }
     this.#laterEvents.drain((error) => this.refuse('emit', error));
     return answer;
+  }
+
+  #countProvider(payload: TrajectoryPayload): void {
+    const { fold, onProvider } = this.#parts;
+    if (payload.kind === 'provider_failed' || payload.kind === 'advice_held') onProvider(payload, false);
+    else if (payload.kind === 'provider_overran') onProvider(payload, fold.isSwitchedOff(payload.provider_name));
   }
 
   /** Counts an internal fault in `health()` and records it. */

@@ -231,6 +231,8 @@ export interface SteeringState {
   /** Number of overruns by speaker key. A speaker is a provider or an observer. */
   readonly overruns: Readonly<Record<string, number>>;
   readonly verdicts: readonly WaitingVerdict[];
+  /** What was held back since it was last said: `provider subject` and the reasons. Absent in states of earlier versions. */
+  readonly held?: Readonly<Record<string, readonly string[]>>;
 }
 
 export const EMPTY_STEERING: SteeringState = {

@@ -358,6 +358,8 @@ export class RunStepper<State extends Json> {
       ready: () => Promise.resolve(true),
       durableSeq: () => -1,
       lostRecords: () => 0,
+      // Counted by the process that owns the run; a step ends before anybody could ask.
+      onProvider: () => undefined,
       family: (member) =>
         new RunFamily(member, { sharesBudget: false, below: addUsage(fold.situation.below ?? {}, others) }),
       startChild: () => {

@@ -21,7 +21,7 @@ import type { Heritage } from './inherit.ts';
 import { LastWords, type EndListener } from './last-words.ts';
 import type { EventSink } from './listeners.ts';
 import type { FamilyMember, RunFamily } from './run-family.ts';
-import { RunPath } from './run-path.ts';
+import { type RunPathParts, RunPath } from './run-path.ts';
 import { storedDeadline, toStoredBudget } from './run-situation.ts';
 import type { RunFold, RunFoldSnapshot } from './run-fold.ts';
 import type { EventInput } from '../session/define-event.ts';
@@ -144,6 +144,7 @@ export interface RunParts {
   readonly family: (member: FamilyMember) => RunFamily;
   readonly children?: ChildOptions['children'];
   readonly onFault: (message: string) => void;
+  readonly onProvider: RunPathParts['onProvider'];
   readonly onResumed: () => void;
   /** Called for an event that is not recorded. */
   readonly onDelta: (event: AgentEvent) => void;
@@ -174,8 +175,7 @@ export class Run {
       followDeadline: (atMs) => this.#followDeadline(atMs),
       childEnded: (childRunId, usage) => this.childEnded(childRunId, usage),
     });
-    const { log, onFault } = parts;
-    this.#path = new RunPath({ log, fold: this.#fold, family: this.family, onFault, mode: parts.mode });
+    this.#path = new RunPath({ ...parts, fold: this.#fold, family: this.family });
     const isEnded = (): boolean => this.#ended;
     this.#points = new AdvicePoints({ ...parts, path: this.#path, family: this.family, isEnded });
   }

@@ -1,3 +1,4 @@
+import { inWords } from '../../core/records/words.ts';
 import type { KindsThat, PayloadOf } from '../../core/records/shapes.ts';
 import { rowOf } from '../../core/records/kind-definition.ts';
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
@@ -38,6 +39,7 @@ const SENTENCES: { readonly [Kind in ToldKind]?: (payload: PayloadOf<Kind>) => S
   ],
   advice_acknowledged: ({ response, note }) => [`Agent ${response} the advice`, note ?? ''],
   prompt_used: ({ prompt_name: name }) => ['Prompt', name],
+  advice_held: ({ provider_name: name, reason }) => ['Advice held back', `${name}: ${inWords('held', reason)}`],
   provider_failed: ({ provider_name: name, phase, message }) => ['coxswain', `${name} failed in ${phase}: ${message}`],
   provider_overran: ({ provider_name: name, duration_ms: tookMs, limit_ms: limitMs }) => [
     'coxswain',

@@ -165,7 +165,7 @@ function storyTable(story: readonly StorySentence[]): Block {
   return { type: 'table', left: [1], rows: story.map((sentence) => [sentence.name, sentenceText(sentence)]) };
 }
 
-function adviceBlocks({ advice, adviceLeftOut }: RunView): readonly Block[] {
+function adviceBlocks({ advice, adviceLeftOut, heldAdvice }: RunView): readonly Block[] {
   const shown = advice.slice(0, MAX_ADVICE).map((outcome) => {
     const { delivery, callsBefore, providerName, reason } = outcome;
     const reasonText = reason === undefined ? '' : ` (${printableCut(reason, 80)})`;
@@ -173,7 +173,13 @@ function adviceBlocks({ advice, adviceLeftOut }: RunView): readonly Block[] {
   });
   const hiddenCount = advice.length - shown.length + adviceLeftOut;
   const more = hiddenCount > 0 ? [`and ${hiddenCount} more`] : [];
-  return sectionOf('Advice (what followed it, which need not be its effect)', linesOf([...shown, ...more]));
+  const held = heldAdvice.first.map(
+    ({ callsBefore, providerName, reason }) =>
+      `${printableCut(providerName, 60)} after call ${callsBefore}, held back: ${inWords('held', reason)}`,
+  );
+  const moreHeld = heldAdvice.count > held.length ? [`and ${heldAdvice.count - held.length} more held back`] : [];
+  const lines = [...shown, ...more, ...held, ...moreHeld];
+  return sectionOf('Advice (what followed it, which need not be its effect)', linesOf(lines));
 }
 
 function headerLines(run: RunSummary, file: string): readonly string[] {

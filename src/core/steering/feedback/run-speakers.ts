@@ -64,6 +64,8 @@ export interface RunSpeakersOptions extends AskOptions {
   readonly admit?: ((item: ProducedFeedback) => boolean) | undefined;
   /** Returns true if `admit` would refuse a provider's feedback about this pattern. The provider then does not run. */
   readonly refuses?: ((pattern: TrajectoryPattern, provider: string) => boolean) | undefined;
+  /** Called if feedback waits because one of the last calls was refused. Must not throw. */
+  readonly onHeld?: ((provider: string, pattern: CheckedDraft['pattern']) => void) | undefined;
   readonly onFault?: FeedbackFaultHandler | undefined;
 }
 
@@ -97,7 +99,10 @@ export function runSpeakers(
       const context = contextFor({ speaker, triggers }, getContext(), situation);
       const { hasRun, draft: ownDraft } = askSpeaker(speaker, context, faults, options);
       const draft = ownDraft && afterRefusal(ownDraft, triggers, situation);
-      if (draft === 'hold') continue;
+      if (draft === 'hold') {
+        options.onHeld?.(speaker.provider.name, ownDraft?.pattern);
+        continue;
+      }
       const item = draft === undefined ? undefined : compose(speaker, redactDraft(draft, redact), triggers, situation);
       const isValid = item !== undefined && checkLength(item, speaker, faults);
       if (isValid && options.admit?.(item) === false) continue;

@@ -225,12 +225,17 @@ function readInjection(value: unknown, ownCategory: string): GuidanceInjection |
  */
 export function guidanceCandidate(produced: ProducedGuidance): AdviceCandidate & { readonly severity: Severity } {
   const { classification, providerName: provider } = produced;
-  const { pattern } = classification;
-  if (pattern === undefined) {
-    return { source: 'guidance', provider, identity: `guidance:${provider}`, severity: 'info' };
-  }
-  const { identity, level, occurrences } = pattern;
-  return { source: 'guidance', provider, identity, level, occurrences, severity: severityOfLevel(level) };
+  const { level } = classification.pattern ?? {};
+  const severity = level === undefined ? 'info' : severityOfLevel(level);
+  return { source: 'guidance', provider, ...guidanceSubject(provider, classification), severity };
+}
+
+/** Returns what guidance is about: its pattern, or the provider itself. */
+export function guidanceSubject(
+  provider: string,
+  { pattern }: ClassificationResult,
+): Pick<AdviceCandidate, 'identity' | 'level' | 'occurrences'> {
+  return pattern ?? { identity: `guidance:${provider}` };
 }
 
 export const EMPTY_GUIDANCE_STATE: GuidanceState = { turn: -1, inTurn: 0, providers: {} };
