@@ -346,6 +346,7 @@ export {
 } from './core/run/completion-check.ts';
 export { eventChannel, type ChannelItem, type EventChannel } from './core/run/event-channel.ts';
 export type { EventSink, ListenerHealth } from './core/run/listeners.ts';
+export type { ProviderHealth } from './core/run/provider-tally.ts';
 export {
   createCoxswain,
   type Coxswain,

@@ -26,7 +26,13 @@ export {
   type SweepPointReport,
   type SweepReport,
 } from './backtest-report.ts';
-export type { Delivery, AdviceOutcome, AdviceOutcomeOptions, NextCall } from '../core/facts/advice-outcome.ts';
+export type {
+  Delivery,
+  AdviceOutcome,
+  AdviceOutcomeOptions,
+  HeldAdvice,
+  NextCall,
+} from '../core/facts/advice-outcome.ts';
 export { effect, type EffectOptions } from './effect.ts';
 export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-row.ts';
 export { formatLabels, parseLabels, readLabels, type Label, type LabelTarget } from './labels.ts';

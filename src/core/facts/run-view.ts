@@ -22,7 +22,7 @@ import { RunCounter, type RunSummary } from './run-summary.ts';
 import type { DetectorFault } from '../detect/patterns/analysis-snapshot.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
-import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from './advice-outcome.ts';
+import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions, type HeldAdvice } from './advice-outcome.ts';
 import type { RunCall } from './run-call.ts';
 import { verdictOf, type LastAct, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';
 import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
@@ -229,7 +229,7 @@ export class RunView {
   get advice(): readonly AdviceOutcome[] {
     return this.#advice.outcomes();
   }
-  get heldAdvice(): AdviceOutcomeFold['held'] {
+  get heldAdvice(): { readonly first: readonly HeldAdvice[]; readonly count: number } {
     return this.#advice.held;
   }
   get adviceLeftOut(): number {
