@@ -90,14 +90,11 @@ export interface AdviceOutcomeOptions {
   readonly maxPieces?: number;
 }
 
-/** Maximum number of flagged patterns that are remembered. Beyond it, the oldest pattern is forgotten. */
 const MAX_FLAGGED = 256;
 const DEFAULT_MAX_PIECES = 1_000;
 
 interface FoldedRecord {
-  /** Number of calls of the run, including this record. */
   readonly calls: number;
-  /** The call that this record started or ended. */
   readonly call: RunCall | undefined;
   /** The cost of the response. */
   readonly costUsd: number | undefined;
@@ -128,22 +125,16 @@ export interface HeldAdvice {
 const MAX_HELD_SHOWN = 20;
 
 /**
- * Computes the outcome of each advice text from the records of a run. Pure. The records must come in `seq` order, from the
- * first.
- *
- * Cost per record: O(advice texts whose calls are still counted), which are few because of the cadence. Memory for
- * `maxPieces` advice texts.
+ * The records must come in `seq` order, from the first. Cost per record: O(advice texts whose calls are still counted),
+ * which are few because of the cadence. Memory for `maxPieces` advice texts.
  */
 export class AdviceOutcomeFold {
   readonly #callLimit: number;
   readonly #maxPieces: number;
   readonly #pieces = new Map<string, Draft>();
-  /** Advice texts whose following calls are still being counted. */
   #counting: Draft[] = [];
-  /** Advice texts whose pattern is still open, by the identity of the pattern. */
   readonly #openByPattern = new Map<string, Draft[]>();
   readonly #flaggedPatterns = new Set<string>();
-  /** Advice texts after which no call has started yet. */
   #beforeNext: Draft[] = [];
   /** Advice texts whose next call is still open, by the number of that call. */
   readonly #nextOpen = new Map<number, readonly Draft[]>();
@@ -225,7 +216,6 @@ export class AdviceOutcomeFold {
     }
   }
 
-  /** Returns the current outcomes in the order in which the advice was produced. */
   outcomes(): readonly AdviceOutcome[] {
     return [...this.#pieces.values()].map((piece) => this.#outcomeOf(piece));
   }

@@ -33,7 +33,6 @@ interface SimpleCommand {
   readonly names: readonly string[];
 }
 
-/** The keys of one call. */
 export interface CallKeys {
   readonly call: CallKey;
   readonly commands: readonly SimpleCommand[];
@@ -41,7 +40,6 @@ export interface CallKeys {
   readonly names: readonly string[];
 }
 
-/** Returns the keys of a call. Cost: parses the command line once. */
 export function keysOf(tool: string, args: Json): CallKeys {
   const line = commandLineOf(args);
   if (line === undefined) {
@@ -60,14 +58,13 @@ export function keysOf(tool: string, args: Json): CallKeys {
   return { call: { kind: 'call', text: masked(line) }, commands, names: [...names].slice(0, MAX_NAMES) };
 }
 
-/** Returns the number under which a key is compared. */
 export function keyNumber({ kind, text }: CallKey): number {
   return hashNumber(`${kind} ${text}`);
 }
 
 /**
- * Returns the keys that a failed call makes: the call; the command of its line that the error names, or the only one; the names that
- * the error and the call have in common.
+ * The call; the command of its line that the error names, or the only one; the names that the error and the call have
+ * in common.
  */
 export function failedKeysOf({ call, commands, names }: CallKeys, cause: string): readonly CallKey[] {
   const named = names.filter((name) => isNamed(name, cause));
@@ -108,7 +105,6 @@ export function hidesExitCode(line: string): boolean {
   );
 }
 
-/** Returns true if the last word of a name stands in the cause as a word. */
 function isNamed(name: string, cause: string): boolean {
   // zsh names the program that it looked for, which is the word without its first character.
   const word = EXPANDED.test(name) ? name.slice(1) : name.slice(name.lastIndexOf(' ') + 1);

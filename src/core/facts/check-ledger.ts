@@ -26,19 +26,13 @@ interface SeenCheck extends LastCheck {
 }
 
 /**
- * Keeps the last result of each check of a run. A failed check counts as passed later if the same check passed, or a check of the same
- * purpose for the whole project. A command that was wrong itself is dropped as soon as another one of its purpose passes.
- *
- * Memory: 16 checks.
+ * A failed check passed later if the same check passed, or one of the same purpose for the whole project. A command
+ * that was wrong itself goes as soon as another of its purpose passes. Memory: 16 checks.
  */
 export class CheckLedger {
   readonly #checks = new LruMap<SeenCheck>(MAX_CHECKS);
 
-  /**
-   * @param call  a call that ran to its end
-   * @param result  its result
-   * @param task  the task of the run: a command that it names is a check
-   */
+  /** @param task  the task of the run: a command that it names is a check */
   fold(call: RunCall, result: string, task: string | undefined): void {
     const failed = call.failed || call.errorLine !== undefined;
     const found = checkCommandsOf(call.args, task);
@@ -59,7 +53,6 @@ export class CheckLedger {
     else if (isRetry) this.#note(HOOKS, call, false, '');
   }
 
-  /** The last result of each check, the latest last. */
   get checks(): readonly LastCheck[] {
     return this.#checks.entries().map(([, { check: _check, isWrong: _isWrong, ...last }]) => last);
   }

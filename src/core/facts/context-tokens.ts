@@ -28,10 +28,8 @@ export function contextAfter(
 }
 
 /**
- * Returns the number of tokens that the model read for a response, which is the size of its context at that time. Undefined if the record
- * does not contain it. OpenAI counts cached tokens as input, Anthropic counts them separately.
- *
- * @param runModelId  the model of the run, for a response that does not name its model
+ * The size of the context at that time. OpenAI counts cached tokens as input, Anthropic separately. @param runModelId
+ * the model of the run, for a response that does not name its model
  */
 export function contextTokensOf(payload: TrajectoryPayload, runModelId: string | undefined): number | undefined {
   if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;

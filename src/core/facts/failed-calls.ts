@@ -30,10 +30,8 @@ const SHOWN_CHARS = 160;
 /** Characters of a result that are searched for a failure that the exit code hides. */
 const HIDDEN_CHARS = 4_000;
 
-/** A failed call, and what it took until the same tool did something that worked. Plain JSON. */
 export interface FailedCall {
   readonly tool: string;
-  /** The call as the agent made it: its command, or its target; at most 160 characters. */
   readonly shown: string;
   /** The line that states the failure, with masked names, paths and numbers. */
   readonly cause: string;
@@ -69,7 +67,6 @@ export interface KeyRun {
   readonly last: KeyOutcome;
 }
 
-/** Returns the outcomes of the keys of a run from the numbers in its facts. */
 export function keyRunsOf(numbers: readonly number[]): readonly KeyRun[] {
   const runs: KeyRun[] = [];
   for (let at = 0; at + 1 < numbers.length; at += 2) {
@@ -102,10 +99,7 @@ export class FailedCallsFold {
   readonly #keys = new LruMap<Omit<KeyRun, 'key'>, number>(MAX_KEYS);
   #open: OpenFailure[] = [];
 
-  /**
-   * @param call  the call that the record ended
-   * @param cause  the line that states its failure
-   */
+  /** @param cause  the line that states the failure of the call that the record ended */
   fold(
     payload: TrajectoryPayload,
     call: RunCall | undefined,
@@ -149,12 +143,10 @@ export class FailedCallsFold {
     });
   }
 
-  /** The outcomes of the keys for `keyRunsOf`. */
   get keys(): readonly number[] {
     return this.#keys.entries().flatMap(([key, run]) => [key, codeOf(run)]);
   }
 
-  /** All failed calls, in the order of the calls. */
   failures(now: Spent & { readonly number: number }): readonly FailedCall[] {
     return [...this.#failures, ...this.#open.map((open) => closed(open, now))].toSorted((a, b) => a.number - b.number);
   }

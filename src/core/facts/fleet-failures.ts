@@ -15,23 +15,19 @@ export interface FleetFailure {
   readonly sinceMs: number;
 }
 
-/** The failing sessions of a key, each with the time of its first failure. */
 interface Failing {
   readonly sessions: ReadonlyMap<string, number>;
   readonly isTold: boolean;
 }
 
 /**
- * Finds a failure that begins in five sessions of a project within an hour, such as a wrong version of a program. Tests, linters and
- * compilers are left out. Each failure is told once. Memory: 5,000 keys.
+ * A failure that begins in five sessions of a project within an hour, such as a wrong version of a program; told once.
+ * Tests, linters and compilers are left out. Memory: 5,000 keys.
  */
 export class FleetFailures {
   readonly #keys = new LruMap<Failing>(MAX_KEYS);
 
-  /**
-   * @param call  a call that failed
-   * @param cause  the line that states its failure
-   */
+  /** @param cause  the line that states the failure of the call */
   take(
     { args, tool }: Pick<RunCall, 'args' | 'tool'>,
     cause: string,

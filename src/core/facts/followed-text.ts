@@ -1,10 +1,7 @@
 import { assertNever } from '../base/error.ts';
 import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
 
-/**
- * Describes what happened after the advice without claiming a cause: `next call: the same again; left the pattern 3 calls
- * later`.
- */
+/** Claims no cause: `next call: the same again; left the pattern 3 calls later`. */
 export function followedText(outcome: AdviceOutcome): string {
   const laterPart = laterText(outcome);
   const next = nextText(outcome.nextCall);

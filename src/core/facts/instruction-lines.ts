@@ -25,7 +25,6 @@ const LINE_CHARS = 300;
 /** A shorter name of a file stands for many files. */
 const MIN_FILE_CHARS = 7;
 
-/** An instruction file, or the part of it that a session shows. */
 export interface InstructionFile {
   readonly path: string;
   readonly lines: readonly (readonly [number: number, text: string])[];
@@ -39,7 +38,6 @@ export interface InstructionLine {
   readonly text: string;
 }
 
-/** Returns the lines of an instruction file. */
 export function instructionFile(path: string, text: string): InstructionFile {
   return { path, lines: text.split('\n', MAX_LINES).flatMap((line, index) => lineAt(index + 1, line)) };
 }
@@ -99,10 +97,8 @@ function readPath(args: Json): string | undefined {
   return values.find((value): value is string => isWhole && typeof value === 'string' && IS_INSTRUCTION.test(value));
 }
 
-/** What failed, as far as an instruction file may name it. */
 export interface NamedFailure {
   readonly key: CallKey;
-  /** The call as the agent made it. */
   readonly shown: string;
   readonly tool: string;
 }

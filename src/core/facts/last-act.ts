@@ -17,7 +17,6 @@ const ANSWER = /^(?:finish|submit|task_complete|mark_task_complete|complete_task
 /** Reasons why a model stopped that an answer does not have. */
 const NO_ANSWER = /^(?:tool_use|tool_calls|toolUse|max_tokens|length|pause_turn|error|aborted)$/;
 
-/** Keeps what a run did last, from which follows how it ended. */
 export class LastActFold {
   #waitsFor = '';
   #isAnswer = false;
@@ -60,7 +59,6 @@ export class LastActFold {
     }
   }
 
-  /** The oldest call without a result. */
   get running(): RunCall | undefined {
     return this.#running.values().next().value;
   }

@@ -8,11 +8,9 @@ const MIN_SHARE = 0.8;
 const MAX_KEYS = 50_000;
 const MAX_FAILURES = 20_000;
 
-/** What a run contributes to the lessons of its project. Plain JSON. */
 export interface LessonRun {
   readonly id: string;
   readonly parentId?: string;
-  /** The folder of the project; empty if unknown. */
   readonly project: string;
   readonly source: string;
   readonly startedAtMs: number;
@@ -23,12 +21,10 @@ export interface LessonRun {
   readonly instructions: readonly InstructionFile[];
 }
 
-/** A failed call with its place. */
 export interface PlacedFailure extends FailedCall {
   readonly runId: string;
   readonly source: string;
   readonly sessionId: string;
-  /** The numbers of its keys. */
   readonly numbers: readonly number[];
 }
 
@@ -37,7 +33,6 @@ export interface LessonSession {
   readonly id: string;
   readonly startedAtMs: number;
   readonly failures: readonly PlacedFailure[];
-  /** The first call and the last outcome of each key. */
   readonly keys: ReadonlyMap<number, KeyRun & { readonly runId: string }>;
 }
 
@@ -47,7 +42,6 @@ export interface KeyState {
   /** Number of sessions that ran it with an outcome. */
   readonly ran: number;
   readonly failed: number;
-  /** The last session that ran it failed. */
   readonly lastFailed: boolean;
   /** It held after one of the sessions. */
   readonly wasHeld: boolean;
@@ -133,7 +127,6 @@ export class LessonBook {
     return state !== undefined && holds(state) && state.lastFailed ? state : undefined;
   }
 
-  /** The failed calls without those of tests, linters and compilers. */
   get failures(): readonly PlacedFailure[] {
     return this.#failures;
   }

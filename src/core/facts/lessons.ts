@@ -7,7 +7,6 @@ const MAX_RUNS = 5_000;
 const EXAMPLES = 2;
 const KIND_ORDER = { name: 0, command: 1, call: 2 } as const;
 
-/** A place to open. */
 export interface LessonExample {
   readonly runId: string;
   readonly source: string;
@@ -15,17 +14,13 @@ export interface LessonExample {
   readonly number: number;
 }
 
-/** What keeps failing in one project. Plain JSON. */
 export interface Lesson {
   readonly project: string;
   readonly key: CallKey;
   readonly tool: string;
-  /** The failed call of the last session, as the agent made it. */
   readonly shown: string;
-  /** The most frequent cause, masked. */
   readonly cause: string;
   readonly times: number;
-  /** Number of sessions in which it failed. */
   readonly sessions: number;
   /** Number of sessions that ran it since it failed first. */
   readonly ranIn: number;
@@ -49,7 +44,6 @@ export interface Lesson {
 
 /** What keeps failing in some runs, and what does not keep failing. Plain JSON. */
 export interface Lessons {
-  /** The projects of the runs. */
   readonly projects: readonly string[];
   /** Those that still happen and cost the most calls first. */
   readonly lessons: readonly Lesson[];
@@ -70,11 +64,7 @@ export interface OtherCause {
   readonly examples: readonly LessonExample[];
 }
 
-/**
- * Collects what keeps failing in each project. Runs are added in any order.
- *
- * Memory: 5,000 runs, each with at most 300 failures and 3,000 keys.
- */
+/** Runs are added in any order. Memory: 5,000 runs, each with at most 300 failures and 3,000 keys. */
 export class LessonsFold {
   readonly #runs = new Map<string, LessonRun[]>();
   #count = 0;
@@ -87,7 +77,6 @@ export class LessonsFold {
     this.#runs.set(run.project, runs);
   }
 
-  /** @param instructionsOf  returns the instruction files of a project folder, if they can be looked at */
   lessons(instructionsOf: (project: string) => readonly InstructionFile[] | undefined = () => undefined): Lessons {
     let checks = 0;
     const all: Lesson[] = [];

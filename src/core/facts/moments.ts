@@ -7,9 +7,7 @@ import type { Moment, RunFacts } from './run-facts.ts';
 
 /** An interval of a run: consecutive failures, or a time without records. */
 export interface Streak {
-  /** Number of failures, or milliseconds. */
   readonly length: number;
-  /** Index of its first call. */
   readonly call: number;
   /** Start in Unix milliseconds; 0 if unknown. */
   readonly atMs: number;
@@ -28,7 +26,6 @@ export interface MomentSources {
 }
 
 const MAX_TYPES = 64;
-/** Maximum number of moments per run, so that a report shows several runs. */
 const MAX_PER_RUN = 2;
 const MIN_STREAK = 5;
 const MIN_GAP_MINUTES = 10;
@@ -36,9 +33,8 @@ const MIN_GAP_MINUTES = 10;
 type FoundMoment = Omit<Moment, 'runId'>;
 
 /**
- * Returns the most important moments of a run, the highest score first. Returns at most two moments, and at most one for a
- * pattern. The scores are manually assigned ranks of what a person should see first. They are not measured. docs/report.md
- * contains the table.
+ * At most two moments, and one for a pattern. The scores are manually assigned ranks of what a person should see first,
+ * not measured; docs/report.md has the table.
  */
 export function momentsOf(sources: MomentSources): readonly Moment[] {
   const { callTimes, facts, gap, gaveUp, streak } = sources;

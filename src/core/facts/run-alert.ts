@@ -11,15 +11,14 @@ interface AlertTimes {
   /** A run with an open call, or without the answer of its model. Default: ten minutes. */
   readonly silentMs: number;
   /**
-   * A run whose open call is known to take long: a check, a build or another agent. Default: 30 minutes. Of 97 recorded sessions, three
-   * ran their tests for 15 to 19 minutes.
+   * The open call is known to take long: a check, a build or another agent. Of 97 recorded sessions, three ran their
+   * tests for 15 to 19 minutes.
    */
   readonly longMs: number;
 }
 
 const ALERT_TIMES: AlertTimes = { waitingMs: 120_000, silentMs: 600_000, longMs: 1_800_000 };
 
-/** What the clock knows beside the records. */
 export interface AlertNow {
   readonly nowMs: number;
   /** The latest sign of life that is no record of the run: its file grew, a child run worked, the machine woke up. */
@@ -28,12 +27,10 @@ export interface AlertNow {
   readonly hostWaitsFor?: string | undefined;
 }
 
-/** A state of a run that only a clock finds. Plain JSON. */
 export interface RunAlert {
   readonly kind: 'waiting' | 'silent';
   /** Continues "The run …": `waits for your answer`, `has had no record for 12 min: …`. May contain a command of the agent. */
   readonly text: string;
-  /** Unix milliseconds. */
   readonly sinceMs: number;
 }
 
@@ -42,8 +39,8 @@ const AGENT_TOOL = /agent|^task$/i;
 const WAITS = /(?:^|[;&|]\s*)(?:sleep|wait|watch|tail\s+-[a-zA-Z]*[fF])\b/;
 
 /**
- * Returns what a person must know about a run now, although nothing is recorded: it waits for a person, or nothing has been recorded for
- * long while a call or an answer of the model is open. Undefined for a run that ended or answered, and for one without times.
+ * It waits for a person, or nothing was recorded for long while a call or an answer is open. Undefined for a run that
+ * ended or answered, and for one without times.
  */
 export function alertOf(
   view: Pick<RunView, 'lastAct' | 'lastAtMs' | 'outcome' | 'runningCall'>,

@@ -8,21 +8,15 @@ import { RingBuffer } from '../base/ring-buffer.ts';
 const PREVIEW_CHARS = 100;
 /** Number of recent calls with previews. The evidence of a pattern is within this range. */
 const RECENT = 64;
-/** Maximum number of kept previews, about four per pattern. */
 const MAX_KEPT = 512;
 
 /** A short form of a call. Contains untrusted text: pass it through `printable` before showing it. */
 export interface CallPreview {
-  /** Tool and arguments, truncated to 100 characters. */
   readonly call: string;
   readonly error?: string;
 }
 
-/**
- * Stores previews of the recent calls of a run, and of earlier calls marked with `keep`.
- *
- * Cost: O(100) characters per call, regardless of the size of its arguments.
- */
+/** Also of earlier calls marked with `keep`. Cost: O(100) characters per call, whatever the size of its arguments. */
 export class CallPreviews {
   readonly #recent = new RingBuffer<{ readonly index: number; readonly preview: CallPreview }>(RECENT);
   readonly #kept = new Map<number, CallPreview>();
@@ -31,7 +25,6 @@ export class CallPreviews {
     this.#recent.push({ index, preview: { call: callText(tool, args) } });
   }
 
-  /** Adds the error line of a call if the call is still recent. */
   fail(index: number, error: string): void {
     const found = this.#find(index);
     if (found === undefined) return;
@@ -39,7 +32,6 @@ export class CallPreviews {
     this.#recent.replaceAt(found.back, { index, preview });
   }
 
-  /** Keeps the previews of these calls, as far as the calls are still recent. */
   keep(indices: readonly number[]): void {
     for (const index of indices) {
       if (this.#kept.size >= MAX_KEPT || this.#kept.has(index)) continue;

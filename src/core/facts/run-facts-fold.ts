@@ -16,11 +16,9 @@ import { RunView } from './run-view.ts';
 import { saysStuck } from './seen-pattern.ts';
 import { withoutNumber } from './task-title.ts';
 
-/** Maximum number of diagnostics per run. Further diagnostics are counted. */
 const MAX_DIAGNOSTICS = 50;
 const MAX_FAULTS = 20;
 const TASK_CHARS = 4_000;
-/** Maximum number of calls whose start time is kept. */
 const MAX_TIMED_CALLS = 20_000;
 /** A longer time between two records is no work: the machine slept, or the run was resumed. */
 const MAX_PAUSE_MS = 3_600_000;
@@ -33,17 +31,12 @@ export interface RunFactsOptions {
   readonly hints?: boolean;
   /** Recomputes patterns even if patterns are recorded. Default: false. */
   readonly recompute?: boolean;
-  /** Name of the source. Default: the source in `run_started`. */
   readonly source?: string | undefined;
   /** Path of the store or file that contains the run. Default: `source`. */
   readonly place?: string | undefined;
 }
 
-/**
- * Collects the facts of one run from its records.
- *
- * Cost: like `RunView`. Memory is bounded.
- */
+/** Cost: like `RunView`. Memory is bounded. */
 export class RunFactsFold {
   readonly view: RunView;
   readonly id: string;
@@ -126,8 +119,8 @@ export class RunFactsFold {
   }
 
   /**
-   * @param nowMs  the time at which the state of a run without an end is judged
-   * @param problem  reason why the run could not be read to its end
+   * @param nowMs  the time at which the state of a run without an end is judged @param problem  why the run could not
+   * be read
    */
   facts(nowMs: number, problem?: string): RunFacts {
     const {
@@ -209,7 +202,6 @@ export class RunFactsFold {
     };
   }
 
-  /** The run in four sentences. */
   story(): readonly StorySentence[] {
     return runStory(storyFactsOf(this.view, this.#story));
   }

@@ -13,11 +13,9 @@ import type { RunWork } from './run-work.ts';
 import type { RunPatterns } from './seen-pattern.ts';
 import type { Wasted } from './run-story.ts';
 
-/** A part of a run that could not be read or was repaired. */
 export interface RunDiagnostic {
   readonly severity: 'error' | 'note';
   readonly message: string;
-  /** Line number in the source, from 1. */
   readonly line?: number;
 }
 
@@ -33,7 +31,6 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly source: string;
   readonly format: string;
   readonly task?: string;
-  /** The working folder of the run, or the folder of its source. Only known to a report on several projects. */
   readonly project?: string;
   /** The label `person` at the end of the run, or the user whose home folder contains its source. */
   readonly person?: string;
@@ -52,9 +49,7 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly context?: ContextSize;
   /** Number of failed calls, without refused and cancelled ones. */
   readonly errors: number;
-  /** Number of calls that a person or a policy refused. Absent if none. */
   readonly refused?: number;
-  /** Number of records that gap records replace. Absent if none. */
   readonly lostRecords?: number;
   /** Absent if the run is open or its records are incomplete. */
   readonly ending?: RunOutcome;
@@ -64,7 +59,6 @@ export interface RunFacts extends RunUsage, RunWork {
   /** The last result of each check, the most recent result last. */
   readonly checks: readonly LastCheck[];
   readonly stuck: boolean;
-  /** True if coxswain steered the run, so that patterns may be recorded. */
   readonly steered: boolean;
   readonly patternBasis: RunPatterns['basis'];
   /** Patterns ordered by their first call. Hints are only included on request. */
@@ -74,22 +68,15 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly advice: AdviceTally;
   /** Each advice text, its delivery and what followed it. */
   readonly adviceTexts: readonly AdviceOutcome[];
-  /** Number of recorded faults of coxswain and its providers, and the first of them. */
   readonly faults: number;
   readonly faultTexts: readonly string[];
-  /** The failed calls, and what they cost. */
   readonly failures: readonly FailedCall[];
-  /** What became of each key of a call; see `keyRunsOf`. */
   readonly keys: readonly number[];
-  /** The instruction files that the session shows. */
   readonly instructions: readonly InstructionFile[];
-  /** The positions that are most worth a look. */
   readonly moments: readonly Moment[];
   readonly diagnostics: readonly RunDiagnostic[];
   readonly strip: StripText;
-  /** Previews of evidence calls by call index, as far as they were kept. */
   readonly previews: Readonly<Record<number, CallPreview>>;
-  /** Reason why the run could not be read to its end. */
   readonly problem?: string;
 }
 
@@ -129,14 +116,12 @@ function patternJson({ identity: _identity, ...pattern }: PatternFacts): object 
 /** A position in a run that is worth reviewing. Plain JSON. */
 export interface Moment {
   readonly runId: string;
-  /** Call index from 0; absent if the moment is not at a call. */
   readonly call?: number;
   /** Time in Unix milliseconds, if known. */
   readonly atMs?: number;
   readonly what: string;
   /** The type of the moment. A report prefers moments of different types. */
   readonly type: string;
-  /** From 0 to 100. */
   readonly score: number;
 }
 
@@ -197,7 +182,6 @@ export function shownEvidence({ evidence, flaggedAt }: TrajectoryPattern): reado
   return [...shown].sort((a, b) => a - b);
 }
 
-/** A one-line overview of a run, and the mapping from call indices to columns. */
 export interface StripText {
   /** One character per column: `·` for no failed call, `▪` for some failed calls, `×` if all calls failed. */
   readonly cells: string;

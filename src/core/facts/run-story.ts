@@ -12,19 +12,16 @@ const LINE_CHARS = 160;
 
 /** Calls, tokens and cost of a run after its first warning. */
 export interface Wasted extends Omit<RunUsage, 'answersWithoutCost'> {
-  /** The call after which a stuck pattern was first flagged. */
   readonly call: number;
   /** The kind of this pattern, and its tool if it has one. */
   readonly kind: string;
   readonly tool?: string;
   /** The last error line of the pattern's calls before the warning, with masked numbers. Absent if none of them failed. */
   readonly line?: string;
-  /** Number of calls after `call`. */
   readonly calls: number;
   readonly ms: number;
 }
 
-/** The usage of a run up to its first warning, and the subject of the warning. */
 interface Warning extends RunUsage, Pick<Wasted, 'kind' | 'tool' | 'line'> {
   readonly calls: number;
   readonly atMs: number;
@@ -42,12 +39,7 @@ export class StoryFold {
     this.#view = view;
   }
 
-  /**
-   * Processes a record that the view has folded.
-   *
-   * @param call  the call that the view returned for the record, and why it failed
-   * @returns the line that states why the call failed, with masked numbers
-   */
+  /** @returns the line that states why the call failed, with masked numbers */
   fold(call: RunCall | undefined, errorLine: string | undefined): string | undefined {
     const line = errorLine?.replaceAll(/\d+/g, '#').trim().slice(0, LINE_CHARS).toWellFormed();
     if (call !== undefined && line !== undefined) {
@@ -115,7 +107,6 @@ export interface StoryPiece {
   readonly style?: 'strong' | 'code';
 }
 
-/** A pattern of level `warn` or above. Calls are 1-based; null if the pattern was not flagged or not cleared. */
 interface StoryPattern {
   readonly kind: string;
   readonly stuck: boolean;
@@ -127,15 +118,12 @@ interface StoryPattern {
 }
 
 interface StoryAdvice extends Pick<AdviceOutcome, 'delivery' | 'callsBefore' | 'nextCall' | 'seq'> {
-  /** Present if the advice is about a pattern. */
   readonly pattern?: object;
-  /** True if this pattern cleared later. */
   readonly isLeft: boolean;
 }
 
 export interface StoryFacts {
   readonly calls: number;
-  /** False if the run was not read to its end. */
   readonly complete: boolean;
   readonly patternBasis: RunPatterns['basis'];
   readonly patterns: readonly StoryPattern[];
@@ -145,7 +133,6 @@ export interface StoryFacts {
   readonly adviceLeftOut: number;
 }
 
-/** Collects the facts of a run that was read. @param seqOf  returns the `seq` of a call, by its index */
 export function storyFactsOf(
   { advice, adviceLeftOut, calls, patterns: { basis, patterns } }: RunView,
   { errorLine, wasted }: StoryFold,
@@ -254,8 +241,8 @@ const NEXT_CALLS: readonly (readonly [NextCall, string])[] = [
 ];
 
 /**
- * Describes what happened after the advice. It says no if a pattern was never cleared, but never yes: one run does not show that the
- * advice was the cause. Advice without a pattern, such as a deadline, counts for the next call only.
+ * Says no if a pattern was never cleared, but never yes: one run does not show that the advice was the cause. Advice
+ * without a pattern, such as a deadline, counts for the next call only.
  */
 function helpText(advice: readonly StoryAdvice[]): string {
   if (advice.length === 0) return 'There was no advice.';

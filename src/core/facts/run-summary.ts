@@ -45,10 +45,8 @@ export interface RunSummary {
 }
 
 const TASK_PREVIEW_CHARS = 200;
-/** Maximum length of a call id. Longer call ids are stored as a hash. */
 const MAX_KEY_CHARS = 64;
 
-/** Returns the summary of a run after more records. `summary` is undefined for a new run. */
 export function foldRunSummaries(summary: RunSummary | undefined, records: readonly TrajectoryRecord[]): RunSummary {
   const counter = new RunCounter(summary);
   for (const record of records) counter.fold(record);
@@ -60,7 +58,6 @@ export class RunCounter {
   #draft: Draft | undefined;
   readonly #openCalls: OpenCalls<true>;
 
-  /** @param summary  the summary of the previous records */
   constructor(summary?: RunSummary) {
     this.#draft = summary === undefined ? undefined : { ...summary };
     this.#openCalls = new OpenCalls(summary?.openCalls?.map((key) => [key, true]));
@@ -187,7 +184,6 @@ function clearEnd(draft: Draft): void {
   delete draft.reward;
 }
 
-/** Returns the summary of an unreadable run. It has the problem and no counts. */
 export function damagedSummary(runId: string, problem: string, startedAtMs = 0): RunSummary {
   const counts = { depth: 0, records: 0, lastSeq: -1, turns: 0, calls: 0, errors: 0 };
   return { runId, ...counts, startedAtMs, lastAtMs: startedAtMs, problem };

@@ -27,10 +27,8 @@ export function checkResult({ failed, ranNothing }: Pick<LastCheck, 'failed' | '
   return ranNothing === true ? 'ran nothing' : failed ? 'failed' : 'passed';
 }
 
-/** A change of a source file by a call. Plain JSON. */
 export interface LastChange {
   readonly file: string;
-  /** 1-based number of the call. */
   readonly number: number;
 }
 
@@ -61,10 +59,7 @@ export function hasFailed(verdict: RunVerdict['verdict'] | undefined): boolean {
   return verdict === 'failed' || verdict === 'cut_off';
 }
 
-/**
- * A run without an end counts as cut off after this time without a record. Of 21 recorded sessions, two continued after a longer
- * pause (8.5 and 12 hours), none after one between 4 and 8 hours.
- */
+/** Of 21 recorded sessions, two continued after a longer pause (8.5 and 12 hours), none after one of 4 to 8 hours. */
 const CUT_OFF_AFTER_MS = 6 * 3_600_000;
 
 export interface LastAct {
@@ -89,12 +84,10 @@ function duringText({ call = '', isRunning = false }: LastAct): string {
   return call === '' ? '' : isRunning ? ` while "${call}" was running` : `, after "${call}"`;
 }
 
-/** Says at which work a run was cut off. */
 export function cutOffText(last: LastAct): string {
   return `cut off${duringText(last) || ' before it answered'}`;
 }
 
-/** @param checks  the last result of each check, the latest last */
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
   const { call = '', isAnswer = false, isPlan = false, isRunning = false, silentMs, waitsFor = '' } = last;
   // A process that ends after its answer was not cut off.
@@ -143,7 +136,6 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   return { verdict: 'worked', evidence: `it answered, and ${passed}` };
 }
 
-/** Says that a check is older than the last change; empty if it is not. */
 function beforeText({ number }: LastCheck, change: LastChange | undefined): string {
   if (change === undefined || change.number <= number) return '';
   return `, before its last change (call ${change.number}, ${change.file.split('/').slice(-2).join('/').slice(-80)})`;
@@ -157,7 +149,6 @@ export function isCutOff({ outcome, reason }: Pick<RunOutcome, 'outcome' | 'reas
   return reason === undefined ? CUT_OFF.has(outcome) : reason !== 'answered';
 }
 
-/** Returns true if a person stopped the agent. */
 function isStop(ended: RunOutcome | undefined): boolean {
   if (ended?.reason !== undefined) return ended.reason === 'interrupted';
   return ended?.outcome === 'aborted' || ended?.outcome === 'interrupted';

@@ -30,7 +30,6 @@ import { CheckLedger } from './check-ledger.ts';
 import { WorkFold } from './run-work.ts';
 
 const STRIP_COLUMNS = 60;
-/** Maximum number of patterns that are kept, and whose cost is tracked. */
 const MAX_PATTERNS = 500;
 
 export interface RunViewOptions {
@@ -388,7 +387,6 @@ class RecordedPatterns {
     });
   }
 
-  /** Returns the patterns in the order of their first call. */
   all(): readonly SeenPattern[] {
     const patterns = this.#seenPatterns.entries().map(([, pattern]) => pattern);
     return patterns.toSorted((a, b) => a.pattern.firstSeen - b.pattern.firstSeen);

@@ -10,7 +10,6 @@ import { taskTitle } from './task-title.ts';
 import type { RunCall } from './run-call.ts';
 import type { LastChange } from './run-verdict.ts';
 
-/** The changes that a run made to its project. Plain JSON. */
 export interface RunWork {
   /** Files that its calls changed, with the paths used by the calls, at most 50. Temporary files are last. */
   readonly filesChanged: readonly string[];
@@ -18,7 +17,6 @@ export interface RunWork {
   readonly uncommitted: number;
   /** The last change of a file that is no text, no temporary file and no file of an agent program. */
   readonly lastChange?: LastChange;
-  /** Number of successful `git commit` commands. */
   readonly commits: number;
   /** The number of these commits on each branch that git named, by branch. Absent if none. */
   readonly commitsOn?: Readonly<Record<string, number>>;
@@ -28,9 +26,7 @@ export interface RunWork {
   readonly branch?: string;
   /** The address that the last `gh pr create` or `glab mr create` printed. */
   readonly pullRequest?: string;
-  /** The heading of the last plan that the run presented. */
   readonly plan?: string;
-  /** The beginning of the agent's last message. */
   readonly lastMessage?: string;
 }
 
@@ -66,7 +62,6 @@ export class WorkFold {
   #plan: string | undefined;
   #lastMessage: string | undefined;
 
-  /** @param call  the call that the record ended */
   fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
     if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
       const text = textOfContent(payload.message.content).trim();
@@ -111,7 +106,6 @@ export class WorkFold {
     if (!NO_SOURCE.test(file)) this.#lastChange = { file, number };
   }
 
-  /** The changed files, in the order of their first change. */
   get files(): ReadonlySet<string> {
     return this.#files;
   }
@@ -156,7 +150,6 @@ export function branchText({ branch, commitsOn = {} }: Pick<RunWork, 'branch' | 
   return branch === undefined || Object.hasOwn(commitsOn, branch) ? [] : [`branch ${branch}`];
 }
 
-/** Returns the text of a patch: the argument itself, as Codex stores it, or its only member. */
 function patchOf(args: Json): string {
   const [text] = isJsonObject(args) ? Object.values(args) : [args];
   return typeof text === 'string' ? text : '';

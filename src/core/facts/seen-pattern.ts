@@ -32,15 +32,11 @@ export function isStuckNow(pattern: Pick<TrajectoryPattern, 'clearedAt' | 'level
   return pattern.stuck && isFlagged(pattern) && pattern.clearedAt === undefined;
 }
 
-/** Returns how serious a pattern is, for sorting. */
 export function seriousness({ level, stuck }: Pick<TrajectoryPattern, 'level' | 'stuck'>): number {
   return (stuck ? 3 : 0) + LEVEL_RANK[level];
 }
 
-/**
- * Returns how often a pattern was seen. Steering records a pattern when its level rises and when it clears, so the count of a recorded
- * pattern that is still open is a lower bound.
- */
+/** A pattern is recorded when its level rises and when it clears, so the count of an open one is a lower bound. */
 export function timesSeen(
   { clearedAt, occurrences }: { readonly clearedAt?: number | null | undefined; readonly occurrences: number },
   basis: RunPatterns['basis'],

@@ -18,7 +18,6 @@ const OPENINGS: readonly RegExp[] = [
   /^this session is being continued from a previous conversation[^\n]*\n?/i,
   /^(?:task|request|user|prompt|title|plan)\s*:\s*/i,
 ];
-/** Lines that are not written by a person for a person: logs, code fences, paths, timestamps, quotes. */
 const NOISE =
   /^(?:```|\$ |> |at \S+ \(|\[?\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|INFO|DEBUG|Traceback)\b|[-=*_#~]{3,}$|[{}[\]();,]+$|@\S+$|https?:\/\/\S+$|\/\S+\/\S+$)/;
 const HEADINGS =
@@ -31,8 +30,8 @@ export function slashCommand(text: string): { readonly name: string; readonly ar
 }
 
 /**
- * Returns the title of a task: the first line in the user's words, without the wrappers of programs. A slash command without other words
- * is its own title. Undefined if nothing is left.
+ * The first line in the user's words, without the wrappers of programs. A slash command without other words is its own
+ * title.
  */
 export function taskTitle(task: string): string | undefined {
   const start = task.slice(0, 20_000);
@@ -57,10 +56,8 @@ export function taskTitle(task: string): string | undefined {
 const SHARED_CHARS = 24;
 
 /**
- * Returns the title of each task: its start, or, for tasks that begin alike, the start of the common part and then what tells the
- * tasks apart. Of tasks with the same first line, the title is the first line in which they differ.
- *
- * @param chars  maximum length of a title
+ * The start, or, for tasks that begin alike, the start of the common part and what tells them apart. @param chars
+ * maximum length of a title
  */
 export function titlesOf(tasks: Iterable<string | undefined>, chars: number): ReadonlyMap<string, string> {
   const words = new Map<string, string>();
@@ -101,13 +98,12 @@ function sharedPart(one: string, other: string): string {
 const MAX_LEVELS = 100;
 
 /**
- * Finds the runs of a store by the ids used in transcripts. A run from OpenTelemetry never stands for a transcript: any program
- * that exports spans chooses the session that they name.
+ * A run from OpenTelemetry never stands for a transcript: any program that exports spans chooses the session that they
+ * name.
  */
 export class StoredNames {
   readonly #runs = new Set<string>();
   readonly #idOfName = new Map<string, string>();
-  /** Runs from OpenTelemetry, by id. */
   readonly #telemetry = new Map<string, Pick<RunSummary, 'conversationId' | 'parentRunId'>>();
   readonly #transcripts = new Set<string>();
 

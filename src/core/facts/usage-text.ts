@@ -1,10 +1,7 @@
 import { countOf, countText } from '../base/number-text.ts';
 import type { RunUsage } from './run-view.ts';
 
-/**
- * Returns all tokens that the model read or wrote, cached tokens included. Unlike `tokens`, this number is comparable between
- * vendors. Undefined if unknown.
- */
+/** Cached tokens included: unlike `tokens`, comparable between vendors. Undefined if unknown. */
 export function allTokens({ cacheTokens = 0, cacheTokensWithin = 0, tokens }: RunUsage): number | undefined {
   return tokens === undefined ? undefined : tokens + cacheTokens - cacheTokensWithin;
 }

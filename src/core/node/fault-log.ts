@@ -6,13 +6,9 @@ import { appendGuarded, createEmpty, makeOwnFolder } from './guarded-file.ts';
 import { isJsonObject, jsonOf, present } from '../base/json.ts';
 import { makeStateFolder, stateFile, stateRoot, type StateOwner } from './state-places.ts';
 
-/** An internal error of coxswain. It is logged and not shown to the agent. */
 export interface HookFault {
-  /** The part of coxswain that failed, for example `input`, `config` or `store`. */
   readonly where: string;
-  /** The error message. Never contains content of the session. */
   readonly message: string;
-  /** Name of the hook event, if known. */
   readonly event?: string;
   readonly sessionId?: string;
   /** Number of records of the run that the store will never contain, and for which it contains no gap record. */
@@ -24,10 +20,8 @@ export interface FaultLine extends HookFault {
   readonly at: string;
 }
 
-/** A fault and the file or folder that contains it. */
 export type LoggedFault = FaultLine & { readonly file: string };
 
-/** The owner of a fault log, which is a project or the user. */
 export interface FaultLogPlace extends StateOwner {
   readonly nowMs: number;
 }
@@ -46,14 +40,10 @@ const MAX_NAME_CHARS = 255;
 const MAX_EMPTY_FILES = 1_000;
 
 /**
- * Writes a fault to the log that `coxswain doctor` reads. The log is `faults.jsonl` in the project's state folder. If that
- * fails, the user's state folder is used. Nothing is written inside the project, and no link is followed. Never throws.
- *
- * On a full disk, the fault becomes the name of an empty file, which most file systems still create. The next fault that
- * fits moves these names to the log.
- *
- * @param unlessKnown  skips a message that is among the last lines; used for faults that recur with every event
- * @returns false if neither log could be written
+ * `faults.jsonl` in the project's state folder, else the user's. Nothing is written inside the project, and no link is
+ * followed. Never throws. On a full disk, the fault becomes the name of an empty file, which the next fault that fits
+ * moves to the log. @param unlessKnown  skips a message among the last lines @returns false if neither log could be
+ * written
  */
 export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = false): boolean {
   const line: FaultLine = {
@@ -74,13 +64,11 @@ export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = f
   });
 }
 
-/** Owners of the logs that may contain a fault, in the order in which they are tried. */
 export function faultOwners({ env, homeFolder, projectFolder }: StateOwner): readonly StateOwner[] {
   const users = { env, homeFolder };
   return projectFolder === undefined ? [users] : [{ ...users, projectFolder }, users];
 }
 
-/** Returns the faults in the logs of an owner, oldest first. Never throws. */
 export function readFaults(owner: StateOwner): readonly LoggedFault[] {
   const files = [stateFile('olderFaults', owner), stateFile('faults', owner)];
   const faults = files.flatMap((file) => {

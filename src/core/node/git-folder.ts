@@ -6,7 +6,6 @@ import { dataRoot, type StatePlaces } from './state-places.ts';
 
 /** A git work tree. It is found without running git, because the configuration of a repository can name programs to run. */
 interface GitPlace {
-  /** The top folder of the work tree. */
   readonly top: string;
   /** `.git`, or the folder that the `.git` file of a submodule or linked work tree names. */
   readonly folder: string;
@@ -17,11 +16,7 @@ const POINTER = { maxBytes: 65_536, mayBeShared: true } as const;
 /** The indexes of the largest repositories have about 100 MB. */
 const INDEX = { maxBytes: 256 * 1024 * 1024, mayBeShared: true } as const;
 
-/**
- * Finds the git work tree of a folder in the same way as git: by the nearest `.git` in the folder or above it.
- *
- * Cost: one `lstat` per folder.
- */
+/** As git does, by the nearest `.git` in the folder or above it. Cost: one `lstat` per folder. */
 export function findGit(folder: string): GitPlace | undefined {
   for (let top = folder; ; top = dirname(top)) {
     const dotGit = join(top, '.git');
@@ -34,11 +29,9 @@ export function findGit(folder: string): GitPlace | undefined {
 }
 
 /**
- * Returns the folder that all work trees of a repository share, which contains `info/exclude`. A clone or an archive may
- * point to the folder of another repository, so both folders must point to each other. The folder of a linked work tree
- * must have `gitdir`, and the configuration of a submodule must have `core.worktree`. Git itself checks neither.
- *
- * @throws CoxswainError "unsafe-path"
+ * Contains `info/exclude`. A clone or an archive may point to another repository, so both folders must point to each
+ * other: a linked work tree by `gitdir`, a submodule by `core.worktree`. Git itself checks neither. @throws
+ * CoxswainError "unsafe-path"
  */
 export function commonFolder({ top, folder }: GitPlace): string {
   const dotGit = join(top, '.git');
@@ -65,9 +58,8 @@ export function commonFolder({ top, folder }: GitPlace): string {
 }
 
 /**
- * Returns the folder that identifies a project: the folder of the repository's main work tree, for all its work trees; a bare
- * repository; or the folder itself outside of git. Links are resolved. A `.git` that cannot be read, or that points to a
- * repository that does not point back, identifies the folder that contains it.
+ * The repository's main work tree, for all its work trees; a bare repository; or the folder itself. Links are resolved.
+ * A `.git` that cannot be read, or points to a repository that does not point back, identifies its own folder.
  */
 function projectIdentity(folder: string): string {
   const real = realPath(folder) ?? folder;
@@ -86,7 +78,6 @@ function projectIdentity(folder: string): string {
 /** Places of work trees inside a repository (`app/.worktrees/x`, `app/.claude/worktrees/x`) and beside it (`app.worktrees/x`). */
 const WORK_TREE = /^(.*?[^\\/])(?:[\\/]\.(?:claude[\\/])?|\.)worktrees[\\/][^\\/]+/;
 
-/** Returns the project of a folder, or the folder itself if it no longer exists. */
 export function projectAt(folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined;
   // A work tree belongs to its repository, also one that was removed: agent programs make one per session.
@@ -95,10 +86,8 @@ export function projectAt(folder: string | undefined): string | undefined {
 }
 
 /**
- * Returns true if git may track a file: an index contains its path. The index is searched for bytes and not parsed, so a
- * longer path that contains this one also counts. An index of version 4 stores only the end of a path.
- *
- * Cost: reads the index; 2 ms for 10,000 files.
+ * The index is searched for bytes and not parsed, so a longer path that contains this one also counts. An index of
+ * version 4 stores only the end of a path. Cost: 2 ms for 10,000 files.
  */
 export function mayBeTracked({ top, folder }: GitPlace, path: string): boolean {
   const name = relative(top, path).split(sep).join('/');
@@ -118,7 +107,6 @@ function sharedIndexes(folder: string): readonly string[] {
   }
 }
 
-/** Returns the path without links. Returns undefined for a missing file. */
 export function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
@@ -127,7 +115,6 @@ export function realPath(path: string): string | undefined {
   }
 }
 
-/** Returns the text of a small regular file, and undefined for anything else. */
 function pointerIn(file: string): string | undefined {
   return contentOf(file, POINTER)?.toString('utf8');
 }
@@ -145,14 +132,10 @@ function contentOf(file: string, limits: typeof POINTER | typeof INDEX): Buffer 
 interface ProjectHints {
   /** Value of `CLAUDE_PROJECT_DIR`, which Claude Code sets for its hooks. */
   readonly projectDir: string | undefined;
-  /** Working folder of the session, from the input of the hook. */
   readonly cwd: string | undefined;
 }
 
-/**
- * Returns the project folder. It is `projectDir`, else the git work tree that contains the working folder, else the working
- * folder. Paths that are not folders are skipped. The last fallback is the working folder of this process.
- */
+/** `projectDir`, else the git work tree of the working folder, else the working folder, else that of this process. */
 export function projectFolderOf({ projectDir, cwd }: ProjectHints): string {
   if (isFolder(projectDir)) return projectDir;
   const folder = isFolder(cwd) ? cwd : process.cwd();
@@ -181,11 +164,8 @@ function isFolder(path: string | undefined): path is string {
 const MAX_NAME_CHARS = 40;
 
 /**
- * Returns the file of a project's runs. It is in the user's data folder, so no repository can contain it, and deleting a work
- * tree does not delete runs. All work trees of a repository share it. Its name is the name of the project's folder and a
- * 64-bit hash of its path. The file may not exist.
- *
- * Cost: one `lstat` per folder up to the repository.
+ * In the user's data folder: no repository can contain it, and deleting a work tree deletes no runs. All work trees
+ * share it. Named after the project's folder and a 64-bit hash of its path. The file may not exist.
  */
 export function projectStoreFile(projectFolder: string, places: StatePlaces): string {
   const identity = projectIdentity(projectFolder);
@@ -201,11 +181,7 @@ export function isProjectStore(file: string, places: StatePlaces): boolean {
   return dirname(file) === dataRoot(places);
 }
 
-/**
- * Creates the data folder for a store in it, with mode 0700. Does nothing for a store elsewhere.
- *
- * @throws CoxswainError as `makeOwnFolder`
- */
+/** Mode 0700. Does nothing for a store elsewhere. @throws CoxswainError as `makeOwnFolder` */
 export function makeDataFolder(file: string, places: StatePlaces): void {
   if (isProjectStore(file, places)) makeOwnFolder(dirname(file), dirname(file));
 }

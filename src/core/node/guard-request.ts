@@ -17,11 +17,8 @@ const MAX_TARGET_CHARS = 16_384;
 const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
- * Refuses browser requests that come neither from a page of this server nor from its user. It refuses another host name
- * (DNS rebinding), another origin, another site (except for the bare page), and unusual addresses. It checks the raw
- * request before any normalisation.
- *
- * @throws CoxswainError with the reason `forbidden`
+ * Refuses another host name (DNS rebinding), another origin or site (except for the bare page), and unusual addresses,
+ * in the raw request before any normalisation. @throws CoxswainError with the reason `forbidden`
  */
 export function guardRequest(request: IncomingMessage, hosts: readonly string[]): void {
   const { method = '', url = '' } = request;
@@ -46,8 +43,8 @@ export function guardRequest(request: IncomingMessage, hosts: readonly string[])
 }
 
 /**
- * Returns true if the request opens the bare page in a new window. A local file that opens the page has another origin. The
- * page contains no data of a run, and its later requests have the viewer's origin.
+ * A local file that opens the page has another origin. The page contains no data of a run, and its later requests have
+ * the viewer's origin.
  */
 function opensPage(request: IncomingMessage): boolean {
   const { method, url } = request;
@@ -56,7 +53,6 @@ function opensPage(request: IncomingMessage): boolean {
   return isNavigation && method === 'GET' && url === '/';
 }
 
-/** Returns the value of a header. Returns `''` if the header is absent, and undefined if it is repeated. */
 function singleHeader(request: IncomingMessage, name: string): string | undefined {
   const { rawHeaders } = request;
   const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
@@ -71,10 +67,7 @@ function forbiddenReply(message: string, fix?: string): CoxswainError {
 export const UNPROVEN_LIMITS = {
   /** Maximum number of concurrent connections. A further connection closes the oldest one. */
   connections: 256,
-  /**
-   * Length of the accept queue. It is lower than `connections`, so one turn of the event loop never closes a connection
-   * that it accepted.
-   */
+  /** Lower than `connections`, so one turn of the event loop never closes a connection that it accepted. */
   backlog: 128,
   /** Timeout for the headers of a request, in milliseconds. */
   headersMs: 5_000,
@@ -83,9 +76,7 @@ export const UNPROVEN_LIMITS = {
 } as const;
 
 /**
- * Limits the connections of a server that have not sent the secret. Any user of the machine can open connections and never
- * send a request. Beyond the limit, the server closes the oldest connection, so it can always serve a new one.
- *
+ * Any user of the machine can open connections and never send a request: beyond the limit, the oldest one is closed.
  * @returns `prove`: call it with a connection whose request contained the secret
  */
 export function boundConnections(server: Server): { readonly prove: (socket: Socket) => void } {
@@ -105,10 +96,7 @@ export interface BufferedBodies {
   readonly maxBytes: number;
 }
 
-/**
- * Reads the body of a request, or returns the reason why it is too large. The body is always read to its end, because
- * otherwise the client would not receive the response.
- */
+/** Always read to its end, because otherwise the client would not receive the response. */
 export async function bodyOf(
   request: IncomingMessage,
   maxBytes: number,
@@ -141,10 +129,7 @@ export async function bodyOf(
   }
 }
 
-/**
- * Returns a function that checks whether an `authorization` header contains the token. The time of the comparison does not
- * reveal how many characters were correct.
- */
+/** The time of the comparison does not reveal how many characters were correct. */
 export function tokenCheck(token: string): (given: string) => boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const expectedDigest = digest(`Bearer ${token}`);

@@ -23,13 +23,9 @@ import { present } from '../base/json.ts';
 // Windows has neither flag. On Windows, creating a link needs rights that cloning a repository does not have.
 const NO_FOLLOW = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Maximum size of a control file. Control files are small, so coxswain did not write a larger one. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/**
- * Returns the reason not to read or write a file: it is a link, is not a regular file, has a second name (a hard link), or
- * belongs to another user. Returns undefined if the file is safe.
- */
+/** It is a link, is not a regular file, has a second name (a hard link), or belongs to another user. */
 function faultOfFile(facts: Stats): string | undefined {
   if (facts.isSymbolicLink()) return 'it is a link';
   if (!facts.isFile()) return 'it is not a regular file';
@@ -37,27 +33,21 @@ function faultOfFile(facts: Stats): string | undefined {
   return isOwn(facts) ? undefined : 'it belongs to another user';
 }
 
-/**
- * Returns the reason not to use a folder: it is a link, is not a folder, or belongs to another user. Returns undefined if
- * the folder is safe.
- */
+/** It is a link, is not a folder, or belongs to another user. */
 function faultOfFolder(facts: Stats): string | undefined {
   if (facts.isSymbolicLink()) return 'it is a link';
   if (!facts.isDirectory()) return 'it is not a folder';
   return isOwn(facts) ? undefined : 'it belongs to another user';
 }
 
-/** Returns true if this user owns the file. Always true on Windows, where Node reports no owner. */
 function isOwn({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === process.getuid();
 }
 
-/** Calls `lstat`. Returns undefined if the path is missing. */
 export function lookAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** @throws CoxswainError "unsafe-path" */
 export function unsafePath(path: string, why: string): CoxswainError {
   return new CoxswainError('unsafe-path', `${path} is neither read nor written: ${why}`, { details: { path, why } });
 }
@@ -70,12 +60,8 @@ interface ReadOptions {
 }
 
 /**
- * Reads a whole file without following a link. Returns undefined if the file is missing.
- *
- * @throws CoxswainError "unsafe-path" for a link, a hard link, a file of another user, a file that other users may write,
- *   or a file that is too large; also throws errors of the file system
- *
- * Cost: open, fstat, read, close.
+ * Follows no link. Undefined if missing. @throws CoxswainError "unsafe-path" for a link, a hard link, a file of another
+ * user or one that others may write, or a file that is too large; errors of the file system
  */
 export function readGuarded(path: string, options: ReadOptions = {}): Buffer | undefined {
   const { maxBytes = MAX_BYTES, mayBeShared = false } = options;
@@ -101,9 +87,8 @@ function writableByOthers({ mode }: Stats): string | undefined {
 }
 
 /**
- * Appends to a file without following a link. Creates a missing file with mode 0600.
- *
- * @throws CoxswainError "unsafe-path" as `readGuarded`; also throws errors of the file system
+ * Creates a missing file with mode 0600. @throws CoxswainError "unsafe-path" as `readGuarded`; errors of the file
+ * system
  */
 export function appendGuarded(path: string, text: string): void {
   const fd = openNoFollow(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
@@ -122,10 +107,7 @@ export function createEmpty(path: string): void {
   closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | NO_FOLLOW, 0o600));
 }
 
-/**
- * Opens a file without following a link. Returns undefined if the file is missing. @throws CoxswainError "unsafe-path" for
- * a link
- */
+/** Undefined if the file is missing. @throws CoxswainError "unsafe-path" for a link */
 function openNoFollow(path: string, flags: number): number | undefined {
   try {
     return openSync(path, flags | NO_FOLLOW, 0o600);
@@ -147,12 +129,7 @@ interface ReplaceOptions {
   readonly isDurable?: boolean;
 }
 
-/**
- * Replaces a file atomically by a new one. The function therefore never writes through a link or a second name. The folder
- * must exist.
- *
- * @throws errors of the file system
- */
+/** A new file replaces the old one, so nothing is written through a link or a second name. The folder must exist. */
 export function replaceGuarded(path: string, bytes: string | Uint8Array, options: ReplaceOptions = {}): void {
   const { mode = 0o600, isDurable = false } = options;
   const unfinished = `${path}.${process.pid}.tmp`;
@@ -167,15 +144,9 @@ export function replaceGuarded(path: string, bytes: string | Uint8Array, options
 }
 
 /**
- * Checks a path inside a folder. Each existing folder on the path must belong to this user and must not be a link. If the
- * file exists, it must be a regular file of this user without a second name.
- *
- * @param root  absolute; may contain links
- * @param path  absolute, inside `root`
- * @returns the path to use, with the links in `root` resolved
- * @throws CoxswainError "unsafe-path", which names the unsafe part
- *
- * Cost: one lstat per part.
+ * Each folder must belong to this user and be no link; an existing file must be a regular one without a second name.
+ * @param root  absolute; may contain links @param path  absolute, inside `root` @returns the path with the links in
+ * `root` resolved @throws CoxswainError "unsafe-path", which names the unsafe part
  */
 export function requireInside(root: string, path: string): string {
   const steps = relative(root, path);
@@ -194,10 +165,8 @@ export function requireInside(root: string, path: string): string {
 }
 
 /**
- * Checks an output file named by the user. The current folder may be a cloned repository, so a path inside it must not
- * contain links. Paths outside it are not checked.
- *
- * @throws CoxswainError "unsafe-path"
+ * The current folder may be a cloned repository: a path inside it must not contain links. @throws CoxswainError
+ * "unsafe-path"
  */
 export function checkOutput(path: string, folder: string = process.cwd()): void {
   const absolutePath = resolve(folder, path);
@@ -206,12 +175,8 @@ export function checkOutput(path: string, folder: string = process.cwd()): void 
 }
 
 /**
- * Creates a folder inside the user's state folder, with its missing parents. Only this user may access it (mode 0700).
- *
- * @param root  the topmost folder of coxswain. This folder and all folders below it are checked. The folders above it may
- *   be links
- * @throws CoxswainError "unsafe-path" if a checked folder is a link, belongs to another user, or may be written by other
- *   users; "input-io" if a folder cannot be created
+ * Mode 0700, with missing parents. @param root  the topmost folder that is checked; those above may be links @throws
+ * CoxswainError "unsafe-path" if a checked folder is a link, of another user, or writable by others; "input-io"
  */
 export function makeOwnFolder(root: string, folder: string): void {
   try {
@@ -234,12 +199,7 @@ interface FoundFile {
   readonly bytes: Buffer;
 }
 
-/**
- * Reads a regular file of at most 16 MiB.
- *
- * @returns undefined if it does not exist
- * @throws CoxswainError `input-io` if it cannot be read
- */
+/** At most 16 MiB. Undefined if it does not exist. @throws CoxswainError `input-io` if it cannot be read */
 export function findFile(file: string): FoundFile | undefined {
   try {
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
@@ -272,10 +232,8 @@ interface ReplaceFileOptions {
 }
 
 /**
- * Writes a file atomically. If the path of a user's file is a link, the link is kept and its target is written.
- *
- * @returns the topmost folder that was created
- * @throws CoxswainError `unsafe-path` as `requireInside`, `input-io` if the file is read-only or cannot be written
+ * If the path of a user's file is a link, its target is written. @returns the topmost folder that was created @throws
+ * CoxswainError `unsafe-path` as `requireInside`, `input-io`
  */
 export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFileOptions = {}): string | undefined {
   const { mode: wantedMode, within } = options;

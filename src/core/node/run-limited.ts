@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { steadyMs } from '../base/clock.ts';
 
 interface LimitedProcess {
-  /** The program to run. If `args` is undefined, a shell command. */
   readonly command: string;
   readonly args?: readonly string[];
   readonly cwd: string;
@@ -21,7 +20,6 @@ interface LimitedResult {
   readonly durationMs: number;
   /** True if the process and its process group were killed after the time limit. */
   readonly timedOut: boolean;
-  /** The reason why the process did not start. */
   readonly error?: string;
 }
 
@@ -73,11 +71,7 @@ function endGroup(pid: number | undefined): void {
 /** Maximum time between two turns of the event loop, in milliseconds. */
 const WORK_MS = 8;
 
-/**
- * Lets a server process do long work without blocking the event loop. Call the returned function regularly.
- *
- * @returns a function that returns a promise to await if the event loop needs a turn, else undefined
- */
+/** Call the returned function regularly: it returns a promise to await if the event loop needs a turn. */
 export function createBreather(): () => Promise<void> | undefined {
   let untilMs = steadyMs() + WORK_MS;
   return () => (steadyMs() < untilMs ? undefined : letOthersRun());

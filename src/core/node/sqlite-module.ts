@@ -3,10 +3,8 @@ import type * as Sqlite from 'node:sqlite';
 import { CoxswainError } from '../base/error.ts';
 
 /**
- * Returns the SQLite module of the runtime. It is not imported statically, so that everything else works on a runtime
- * without SQLite.
- *
- * @throws CoxswainError `store-version` if the runtime has no SQLite
+ * Not imported statically, so that everything else works on a runtime without SQLite. @throws CoxswainError
+ * `store-version`
  */
 export function sqliteModule(): typeof Sqlite {
   // The types assume that every runtime has SQLite.

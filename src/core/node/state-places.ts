@@ -7,8 +7,8 @@ import { makeOwnFolder } from './guarded-file.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Every control file of coxswain. Records are not control files. All control files are in the user's state folder, so that
- * no repository can contain one. `docs/configuration.md` has this table.
+ * All control files are in the user's state folder, so that no repository can contain one. `docs/configuration.md` has
+ * this table.
  */
 export const STATE_FILES = {
   faults: { name: 'faults.jsonl', holds: 'faults that the agent never noticed; `coxswain doctor` shows them' },
@@ -40,7 +40,6 @@ export const STATE_FILES = {
 
 export type StateFile = keyof typeof STATE_FILES;
 
-/** The values that determine the location of the user's state folder. */
 export interface StatePlaces {
   /** The code reads `XDG_STATE_HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME`, `HOME` and `LOCALAPPDATA`. */
   readonly env: Environment;
@@ -48,16 +47,12 @@ export interface StatePlaces {
   readonly homeFolder?: string | undefined;
 }
 
-/** The owner of control files: a project or the user. */
 export interface StateOwner extends StatePlaces {
   /** The absolute path of the project. Undefined selects the user's own control files. */
   readonly projectFolder?: string | undefined;
 }
 
-/**
- * Returns the state folder: `coxswain` in `$XDG_STATE_HOME` if that is absolute, else in `~/.local/state`. On Windows it is in
- * `%LOCALAPPDATA%`.
- */
+/** `coxswain` in `$XDG_STATE_HOME` if that is absolute, else in `~/.local/state`; on Windows in `%LOCALAPPDATA%`. */
 export function stateRoot(places: StatePlaces): string {
   return rootOf(places, { variable: 'XDG_STATE_HOME', folder: '.local/state', onWindows: '' });
 }
@@ -93,13 +88,11 @@ function rootOf({ env, homeFolder }: StatePlaces, { variable, folder, onWindows 
   return join(home, folder, 'coxswain');
 }
 
-/** Returns the folder of an owner's control files. The folder may not exist. */
 export function stateFolder(owner: StateOwner): string {
   const root = stateRoot(owner);
   return owner.projectFolder === undefined ? root : folderOfProject(root, realProject(owner.projectFolder));
 }
 
-/** Returns the path of a control file. The file may not exist. */
 export function stateFile(name: StateFile, owner: StateOwner): string {
   return join(stateFolder(owner), STATE_FILES[name].name);
 }
@@ -111,7 +104,6 @@ export function makeStateFolder(owner: StateOwner): string {
   return folder;
 }
 
-/** Returns the real path of a project, or the path itself if it does not exist. */
 export function realProject(projectFolder: string): string {
   try {
     return realpathSync.native(projectFolder);
@@ -121,9 +113,8 @@ export function realProject(projectFolder: string): string {
 }
 
 /**
- * Returns the folder of a project's control files. Its name is a 128-bit hash of the project's real path. The hash is not
- * cryptographic, because loading a cryptographic hash takes a hook 6 ms. An attacker who can choose the path of another
- * project of this user needs no collision.
+ * A 128-bit hash of the project's real path, not cryptographic: loading such a hash takes a hook 6 ms, and an attacker
+ * who can choose another project's path needs no collision.
  */
 export function folderOfProject(root: string, real: string): string {
   return join(root, 'projects', hashText(real) + hashText(real, 1));

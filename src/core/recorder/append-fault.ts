@@ -2,17 +2,11 @@ import { CoxswainError, messageOf } from '../base/error.ts';
 import { redactText, type RedactTextOptions } from '../redact/redact-text.ts';
 
 /**
- * The reason why an append failed.
- *
- * - `retry`: an I/O fault; the same batch may succeed later
- * - `hole`: the sink expects earlier records first
- * - `spoiled`: a record of the batch cannot be stored
- * - `refused`: the sink contains other records with this run's id
- * - `over`: the sink accepts no more records
+ * `retry`: the same batch may succeed later; `hole`: the sink expects earlier records first; `spoiled`: a record cannot
+ * be stored; `refused`: the sink has other records of this id; `over`: it accepts no more.
  */
 type AppendFault = 'retry' | 'hole' | 'spoiled' | 'refused' | 'over';
 
-/** Classifies an error that `append` threw. Any error except a `CoxswainError` is an I/O fault. */
 export function appendFault(error: unknown): AppendFault {
   if (!(error instanceof CoxswainError)) return 'retry';
   switch (error.code) {
@@ -32,7 +26,6 @@ export function appendFault(error: unknown): AppendFault {
   }
 }
 
-/** Returns the `seq` that the sink expects, according to a `store-gap` error. */
 export function expectedSeqOf(error: unknown): number | undefined {
   if (!(error instanceof CoxswainError) || error.code !== 'store-gap') return undefined;
   const expected = error.details['expected'];
@@ -41,10 +34,7 @@ export function expectedSeqOf(error: unknown): number | undefined {
 
 const EVERY_RULE: RedactTextOptions = { off: new Set(), allows: () => false, named: true };
 
-/**
- * Returns the message of an error, with secrets redacted by all built-in rules. The message of a store may contain an
- * address with credentials, and the message of user code may contain any text.
- */
+/** All built-in rules redact it: the message of a store may contain credentials, that of user code any text. */
 export function faultText(error: unknown): string {
   return redactText(messageOf(error), EVERY_RULE);
 }

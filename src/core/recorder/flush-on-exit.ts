@@ -8,23 +8,17 @@ export interface Flushable {
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Default maximum delay of the exit in milliseconds. */
 const TIME_LIMIT_MS = 2_000;
 
-/** The queues to flush, with their time limits. The map is global to the process, because signal handlers are. */
 const flushables = new Map<Flushable, number>();
 /** Queues that exceeded their time limit at `beforeExit`. */
 const timedOutQueues = new Set<Flushable>();
 let isFlushing = false;
 
 /**
- * Flushes before the process exits by SIGTERM, SIGINT or an empty event loop. After the flush, the signal is raised again
- * without our handler. The process then exits as usual, unless the host also handles the signal. A second signal ends the
- * wait. The exit code is unchanged.
- *
- * Does not cover `process.exit()`, SIGKILL and uncaught errors.
- *
- * @returns a function that removes the queue
+ * At SIGTERM, SIGINT or an empty event loop. The signal is then raised again without our handler, and a second one ends
+ * the wait; the exit code stays. Not at `process.exit()`, SIGKILL and uncaught errors. @returns a function that removes
+ * the queue
  */
 export function flushOnExit(queue: Flushable, limit: TimeLimit): () => void {
   if (flushables.size === 0) {
@@ -64,8 +58,8 @@ function raiseAgain(signal: NodeJS.Signals): void {
 }
 
 /**
- * Returns the number of listeners of the package `signal-exit`, which many packages use. These listeners do nothing while
- * other listeners exist, and raise the signal themselves if there are no others. The package publishes their number.
+ * Listeners of the package `signal-exit`, which publishes their number, do nothing while others exist, and else raise
+ * the signal themselves.
  */
 function countSignalExitListeners(): number {
   const emitters: readonly unknown[] = [

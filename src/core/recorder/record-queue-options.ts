@@ -36,7 +36,6 @@ export interface RecordQueueOptions {
   readonly random?: () => number;
 }
 
-/** The limits of the options, with defaults. */
 export interface QueueLimits {
   readonly maxQueued: number;
   readonly maxQueuedBytes: number;
@@ -46,8 +45,7 @@ export interface QueueLimits {
 }
 
 /**
- * @throws CoxswainError "invalid-argument" for a limit below 1 (sizes) or 0 (times), or that is not a number, and for an
- *   unknown policy
+ * @throws CoxswainError "invalid-argument" for a limit below 1 (sizes) or 0 (times), no number, or an unknown policy
  */
 export function queueLimits(options: RecordQueueOptions): QueueLimits {
   checkPolicy('onFailure', options.onFailure, FAILURE_POLICIES);

@@ -37,10 +37,8 @@ import { CoxswainError } from '../base/error.ts';
 const ENVELOPE_BYTES = 200;
 
 /**
- * Estimates the memory of a waiting record in bytes: one per character, eight per number. Encoding every record a second
- * time would double the cost of recording.
- *
- * Cost: one walk over the values; it does not depend on text lengths.
+ * In bytes: one per character, eight per number. Encoding every record a second time would double the cost of
+ * recording.
  */
 function recordBytes(record: TrajectoryRecord): number {
   return ENVELOPE_BYTES + bytesOf(record.payload);
@@ -158,7 +156,6 @@ function isRejection(fault: unknown): boolean {
 const PAUSE_MS = 60_000;
 /** A store that fails for this long is logged, because a killed process could not log what it lost. */
 const FAILING_MS = 10_000;
-/** Maximum number of runs that are logged at the end of a process. */
 const MAX_RUNS = 100;
 
 /** Writes the losses of a queue to the log that `coxswain doctor` reads, so that they are known after the process has ended. */
@@ -177,7 +174,6 @@ class LossLog {
     log({ message: `${countOf(newLosses, 'record')} lost${total}: ${causeText(lastFault)}` });
   }
 
-  /** Returns true if every lost record is logged. */
   isComplete({ dropped }: QueueCounts): boolean {
     return dropped === this.#loggedCount;
   }
@@ -238,9 +234,8 @@ const RETRY_DELAYS = { firstMs: 50, longestMs: 5_000 };
 const MAX_APPENDS = 8;
 
 /**
- * Writes records to a sink in batches, in order within each run. `add` never waits. If the sink fails, it is retried with
- * growing pauses while the records wait. A gap record replaces each sequence of lost records, so that every missing `seq`
- * is recorded.
+ * In batches, in order within each run; `add` never waits. A failing sink is retried with growing pauses. A gap record
+ * replaces each sequence of lost records, so that every missing `seq` is recorded.
  */
 export class RecordQueue {
   readonly #sink: TrajectorySink;
@@ -267,7 +262,6 @@ export class RecordQueue {
     this.#waiters = new Waiters(this.#timers);
   }
 
-  /** Queues a record. Never throws or waits. */
   add(record: TrajectoryRecord): EmitAnswer {
     const run = this.#runs.getOrCreate(record);
     run.lastSeq = lastSeqOf(record);
@@ -286,10 +280,7 @@ export class RecordQueue {
     return 'accepted';
   }
 
-  /**
-   * Returns the last `seq` of a run that the sink has acknowledged. Returns -1 before the first, or if the run was
-   * forgotten.
-   */
+  /** -1 before the first, or if the run was forgotten. */
   durableSeq(runId: string): number {
     return this.#runs.find(runId)?.durableSeq ?? -1;
   }
@@ -300,11 +291,9 @@ export class RecordQueue {
   }
 
   /**
-   * Resolves when everything added before is written or counted as dropped, or after `timeLimitMs`. Records that are not
-   * written by then keep waiting. The call retries immediately instead of waiting for the end of a pause.
-   *
-   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`, instead of returning
-   *   `incomplete`; its cause is the last error of the sink
+   * Everything added before is written or counted as dropped, or `timeLimitMs` is over; the rest keeps waiting. Retries
+   * at once. @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`, instead of
+   * returning `incomplete`
    */
   async flush(limit: TimeLimit = {}): Promise<FlushAnswer> {
     const endMs = this.#timers.nowMs() + (limit.timeLimitMs ?? this.#limits.flushTimeLimitMs);
@@ -322,8 +311,8 @@ export class RecordQueue {
   }
 
   /**
-   * Resolves to true when there is room. Under the policy `wait`, the call waits up to `timeLimitMs` and then resolves to
-   * false. After that, further calls resolve to false immediately until the sink stores a record again. Never throws.
+   * Under the policy `wait`, resolves to false after `timeLimitMs`, and then at once until the sink stores a record
+   * again. Never throws.
    */
   async ready(limit: TimeLimit = {}): Promise<boolean> {
     if (this.#hasRoom()) return true;

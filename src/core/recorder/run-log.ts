@@ -24,7 +24,6 @@ export interface RunLogIdentity {
 
 export interface RunLogParts {
   readonly clock: Clock;
-  /** Undefined if no records are written. */
   readonly queue: Pick<RecordQueue, 'add'> | undefined;
   /** Default 0. */
   readonly nextSeq?: number;
@@ -43,17 +42,13 @@ export interface RunLogParts {
 /** Faults that are not recorded, because they are visible in the stored value or there is nothing to report. */
 const UNREPORTED: ReadonlySet<InputFault> = new Set<InputFault>(['binaries', 'cutValues', 'cycles', 'lateEvents']);
 
-/** Maximum number of recorded faults per run: each kind, and some unknown types. */
 const MAX_REPORTED_FAULTS = 40;
 
-/** Maximum number of payloads that are read while another payload is being read. */
 const MAX_NESTED_READS = 4;
 
 /**
- * Gives each payload of a run a `seq` and a time, and passes it to the recorder. `seq` starts at 0 and has no gaps.
- *
- * Whatever values a host, a provider or a model supplies, the records can be stored and read again. Values that are
- * repaired for that purpose are counted. The first repair of each kind is recorded as `fault_noticed`.
+ * `seq` starts at 0 and has no gaps. Whatever values a host, a provider or a model supplies, the records can be stored
+ * and read again. Repairs are counted, the first of each kind recorded as `fault_noticed`.
  */
 export class RunLog {
   readonly identity: RunLogIdentity;
@@ -84,11 +79,7 @@ export class RunLog {
     return this.#lastMs;
   }
 
-  /**
-   * Creates a record with the current time, or with `atMs`. Times never decrease within a run.
-   *
-   * @throws CoxswainError `invalid-record` for an unusable payload
-   */
+  /** Times never decrease within a run. @throws CoxswainError `invalid-record` for an unusable payload */
   stamp(payload: TrajectoryPayload, atMs?: number): TrajectoryRecord {
     const { runId, parentRunId, depth } = this.identity;
     const { redact } = this.#parts;
@@ -116,7 +107,6 @@ export class RunLog {
     };
   }
 
-  /** Queues a record that `stamp` created. Never waits. Without a recorder, the result is always `accepted`. */
   write(record: TrajectoryRecord): EmitAnswer {
     const answer = this.#parts.queue?.add(record) ?? 'accepted';
     if (this.#notices.length === 0) return answer;
@@ -126,11 +116,7 @@ export class RunLog {
     return answer;
   }
 
-  /**
-   * Repairs a payload that has to wait for its record.
-   *
-   * @throws CoxswainError `invalid-record` for an unusable payload
-   */
+  /** For a payload that has to wait for its record. @throws CoxswainError `invalid-record` for an unusable payload */
   repair(payload: TrajectoryPayload): TrajectoryPayload {
     return this.#repairAt(payload, this.nowMs());
   }

@@ -18,18 +18,16 @@ interface Move {
   readonly offset: number;
 }
 
-/** The state of a run that another process writes too. */
 interface SharedRun {
   moves: readonly Move[];
-  /** Number of batches waiting to be moved, and the promise of the last one. */
   pendingBatches: number;
   lastAppend: Promise<unknown>;
 }
 
 /**
- * Lets several processes write the same run. If another process has stored records meanwhile, this process's records are
- * moved after them. Their references (`cause_seq`, `advice_id`) are adjusted. No record is lost, and `seq` has no gaps. A
- * process reads only the records that were stored when it opened the run, and its own.
+ * If another process has stored records meanwhile, this process's records move after them, with their references
+ * (`cause_seq`, `advice_id`). None is lost, and `seq` has no gaps. A process reads only what was stored when it opened
+ * the run, and its own records.
  */
 export class SharedRuns implements TrajectorySink {
   readonly #store: TrajectoryStore;

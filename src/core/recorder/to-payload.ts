@@ -39,11 +39,8 @@ export class InputTally {
 }
 
 /**
- * The payload of an event; undefined for a streaming delta and for `agent_start`, which only resets a stream. This function
- * only changes names. The values come from the host and match the types only after `repairPayload`. An event of an unknown
- * type becomes `unrecognised`.
- *
- * Cost: O(parts of the event).
+ * Undefined for a streaming delta and for `agent_start`, which only resets a stream. Only changes names: the values
+ * match the types after `repairPayload`. An event of an unknown type becomes `unrecognised`.
  */
 export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
   switch (event.type) {
@@ -160,7 +157,6 @@ function countCharacters(text: string): number {
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 
-/** Wraps an event that has no kind, or has a kind of coxswain. Such an event could not be read back as `unrecognised`. */
 function wrapUnrecognised(original: JsonObject): JsonObject {
   const { kind } = isJsonObject(original) ? original : {};
   return typeof kind === 'string' && !isKnownKind(kind) ? original : { kind: 'unrecognised_event', event: original };

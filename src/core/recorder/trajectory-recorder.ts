@@ -375,7 +375,6 @@ class HeldRun {
     return this.#begin(log, [{ payload, atMs: Math.min(atMs, this.#held[0]?.atMs ?? atMs) }, ...this.#held]);
   }
 
-  /** Records the held events under the generated id of `log`. */
   recordAnonymously(log: RunLog): void {
     this.#isAnonymous = true;
     this.#begin(log, this.#held);

@@ -20,10 +20,7 @@ export class Waiters {
     this.#timers = timers;
   }
 
-  /**
-   * Resolves to true once `isDone` returns true. It is called now and at each `wake`. Resolves to false after
-   * `timeLimitMs`.
-   */
+  /** `isDone` is called now and at each `wake`. Resolves to false after `timeLimitMs`. */
   waitUntil(isDone: () => boolean, timeLimitMs: number): Promise<boolean> {
     if (isDone()) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -40,9 +37,7 @@ export class Waiters {
     });
   }
 
-  /**
-   * Resolves to the result of `work`, which must not reject, or to false after `timeLimitMs`.
-   */
+  /** `work` must not reject. Resolves to false after `timeLimitMs`. */
   waitFor(timeLimitMs: number, work: Promise<boolean>): Promise<boolean> {
     return new Promise((resolve) => {
       const cancel = this.#timers.after(timeLimitMs, () => resolve(false), 'hold');
@@ -75,14 +70,11 @@ export interface Load {
 }
 
 /**
- * - `idle`: nothing to write, or only a gap that waits until the sink works again
- * - `ready`: the run waits to be written
- * - `writing`: the sink is storing a batch
- * - `resting`: the sink refused a batch; the run pauses before the next attempt
+ * `idle`: nothing to write, or only a gap that waits until the sink works again; `resting`: the sink refused a batch,
+ * and the run pauses before the next attempt.
  */
 type WaitingState = 'idle' | 'ready' | 'writing' | 'resting';
 
-/** The records of one run that are not stored yet, in `seq` order, and the state of its writing. */
 export class WaitingRun {
   readonly runId: string;
   state: WaitingState = 'idle';
@@ -93,14 +85,12 @@ export class WaitingRun {
   attempts = 0;
   failures = 0;
   failingSinceMs: number | undefined;
-  /** Cancels the timer of a resting run. */
   stopResting: (() => void) | undefined;
   /** True if no more records are written, because the sink has other records with this id or the queue is closed. */
   isRefused = false;
   /** Number of gaps filled since the last success. */
   holesFilled = 0;
   #items: WaitingRecord[] = [];
-  /** The batch that is at the sink, or was refused. */
   #batch: readonly WaitingRecord[] | undefined;
   #batchLimit = MAX_BATCH_RECORDS;
 
@@ -145,10 +135,7 @@ export class WaitingRun {
     return firstRecordSeqOf(this.#batch ?? []) ?? firstRecordSeqOf(this.#items) ?? Infinity;
   }
 
-  /**
-   * Returns the next records to write. After a failure, returns the same batch again, so that the sink can recognise a
-   * repeat.
-   */
+  /** After a failure, returns the same batch again, so that the sink can recognise a repeat. */
   takeBatch(): readonly WaitingRecord[] {
     this.#batch ??= this.#nextBatch();
     return this.#batch;
@@ -246,7 +233,6 @@ function firstRecordSeqOf(items: readonly WaitingRecord[]): number | undefined {
   return items.find((item) => !isGap(item.record))?.record.seq;
 }
 
-/** Returns true for a record that replaces lost records. */
 function isGap(record: TrajectoryRecord): boolean {
   return record.payload.kind === 'gap';
 }
@@ -277,7 +263,6 @@ function widenGap(gap: TrajectoryRecord | undefined, record: TrajectoryRecord): 
 /** Number of idle runs whose `durableSeq` is remembered. */
 const MAX_IDLE_RUNS = 10_000;
 
-/** The runs of a queue: active runs, which have waiting records, and recently idle runs. */
 export class WaitingRuns {
   readonly #active = new Map<string, WaitingRun>();
   readonly #idle = new LruMap<WaitingRun>(MAX_IDLE_RUNS);
@@ -314,7 +299,6 @@ export class WaitingRuns {
     this.#active.set(run.runId, run);
   }
 
-  /** Makes a run idle if none of its records wait. */
   settle(run: WaitingRun): void {
     if (!run.isEmpty) return;
     this.#active.delete(run.runId);
@@ -326,10 +310,7 @@ export class WaitingRuns {
   }
 }
 
-/**
- * Returns the condition of a flush: everything that waits now is stored or lost. For a gap that the sink refuses, one
- * attempt is enough.
- */
+/** Everything that waits now is stored or lost. For a gap that the sink refuses, one attempt is enough. */
 export function createSettledCheck(runs: readonly WaitingRun[]): () => boolean {
   const targets = runs.map((run) => ({ run, through: run.lastSeq, tries: run.attempts }));
   return () =>
@@ -349,7 +330,6 @@ export function fillHole(run: WaitingRun, error: unknown): boolean {
 
 /** A queue with records that are not in the store. */
 interface UnsavedQueue {
-  /** Logs the records that are lost if the process ends now. Synchronous. */
   logUnsaved(): void;
 }
 
@@ -368,7 +348,6 @@ export function forgetUnsaved(queue: UnsavedQueue): void {
   unsavedQueues.delete(queue);
 }
 
-/** Logs the losses of all queues, once. */
 export function logAllUnsaved(): void {
   for (const queue of unsavedQueues) queue.logUnsaved();
   unsavedQueues.clear();

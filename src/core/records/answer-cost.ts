@@ -27,10 +27,8 @@ export type ModelPrices = Readonly<Record<string, ModelPrice>>;
 const PER_TOKENS = 1e6;
 
 /**
- * Returns the cost of one model response in US dollars. The host's cost is used if it reports one. Otherwise the cost is
- * computed from the prices.
- *
- * @returns undefined if the price or the number of tokens is unknown, because a cost is never estimated
+ * The host's cost, else computed from the prices. Undefined if the price or the number of tokens is unknown: a cost is
+ * never estimated.
  */
 export function answerCost(usage: StoredUsage, modelId: string | undefined, prices: ModelPrices): number | undefined {
   const {
@@ -71,10 +69,7 @@ export function answerCost(usage: StoredUsage, modelId: string | undefined, pric
   return cost / PER_TOKENS;
 }
 
-/**
- * Returns true if the input tokens of a response do not include its cached tokens: if there are more of these, or if the
- * prices of the model say so.
- */
+/** If there are more of them than input tokens, or if the prices of the model say so. */
 export function countsCacheBeside(usage: StoredUsage, modelId: string | undefined, prices: ModelPrices): boolean {
   const { cache_read_tokens: read = 0, cache_write_tokens: write = 0, input_tokens: input = 0 } = usage;
   return read + write > input || (modelId !== undefined && priceOf(modelId, prices)?.cached === 'beside');

@@ -51,12 +51,8 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Returns the source text of a member's value in a JSON object, trimmed. If the member occurs more than once, the last
- * value is returned, as in `JSON.parse`.
- *
- * @param json  valid JSON text of an object
- *
- * Cost: one pass over the text, no recursion.
+ * Trimmed; the last value of a repeated member, as in `JSON.parse`. @param json  valid JSON text of an object Cost: one
+ * pass over the text, no recursion.
  */
 export function memberText(json: string, name: string): string | undefined {
   let depth = 0;
@@ -106,7 +102,6 @@ export function countMembers(json: string): number {
   return count;
 }
 
-/** Returns the index after a string that starts at a quote. */
 function stringEnd(json: string, start: number): number {
   for (let quote = json.indexOf('"', start + 1); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let position = quote;
@@ -117,12 +112,8 @@ function stringEnd(json: string, start: number): number {
 }
 
 /**
- * Adds the source text to a payload if the values do not determine the text. Examples are the notation of numbers and
- * escapes, whitespace, and duplicate members. Line breaks become spaces, because a record is one line.
- *
- * @param recordText  the source text of the record
- *
- * Cost: one pass over the text, and one encoding of the payload.
+ * Only if the values do not determine the text: notation of numbers, escapes, whitespace, duplicate members. Line
+ * breaks become spaces, because a record is one line.
  */
 export function withSourceText(payload: UnrecognisedPayload, recordText: string): UnrecognisedPayload {
   const source = memberText(recordText, 'payload');
@@ -142,13 +133,11 @@ export function textToStore(payload: UnrecognisedPayload): string {
   return hasSameValues(text, canonical) ? text : canonical;
 }
 
-/** Returns true if the text may contain duplicate members, which the values do not show. */
 export function repeatsMembers(payload: UnrecognisedPayload): boolean {
   const canonical = canonicalText(payload);
   return canonical === undefined || countMembers(payload.text ?? canonical) !== countMembers(canonical);
 }
 
-/** Returns undefined for values that are nested too deep. */
 function canonicalText({ original }: UnrecognisedPayload): string | undefined {
   try {
     return JSON.stringify(original);
@@ -222,7 +211,6 @@ const message: FieldDecode = fieldDecode(
   },
 );
 
-/** A name or an id from the host. */
 const nameDecode: FieldDecode = fieldDecode((value, path, key) => textDecode(value, path, key), {
   ...textDecode,
   repair: (value, budget, key) => {
@@ -316,9 +304,7 @@ function decodesOfKind(kind: KnownKind): FieldDecodes {
 }
 
 /**
- * Decodes the `payload` of a record. A payload of an unknown kind becomes `unrecognised`, with the whole payload as its
- * `original`. Unknown fields are kept.
- *
+ * A payload of an unknown kind becomes `unrecognised` with the whole as its `original`. Unknown fields are kept.
  * @throws CoxswainError `invalid-record` with the path of the invalid field
  */
 export function decodePayload(value: unknown): TrajectoryPayload {
@@ -334,12 +320,8 @@ export function decodePayload(value: unknown): TrajectoryPayload {
 }
 
 /**
- * Converts a payload with arbitrary values from a host into a payload that `decodePayload` accepts. Both functions use the
- * same definitions. Repairs are counted in `limits`.
- *
- * Cost: one walk over each value, bounded by `limits`.
- *
- * @throws CoxswainError `invalid-record` if a required field is unusable
+ * The result is one that `decodePayload` accepts, by the same definitions. Repairs are counted in `limits`, which bound
+ * the cost. @throws CoxswainError `invalid-record` if a required field is unusable
  */
 export function repairPayload<Payload extends TrajectoryPayload>(payload: Payload, limits: ValueBudget): Payload;
 export function repairPayload(payload: TrajectoryPayload, limits: ValueBudget): unknown {

@@ -55,11 +55,7 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
 }
 
 /**
- * Works like `decodeRecord`, for a value parsed from text. A payload of an unknown kind keeps its text, so that it is
- * stored byte for byte.
- *
- * @param line  the text of the whole record
- * @throws CoxswainError as `decodeRecord`
+ * A payload of an unknown kind keeps its text (`line` is that of the record). @throws CoxswainError as `decodeRecord`
  */
 export function decodeParsed(value: unknown, line: string): TrajectoryRecord {
   const record = decodeRecord(value);

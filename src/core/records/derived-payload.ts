@@ -16,7 +16,6 @@ export function isDerived(payload: TrajectoryPayload): payload is DerivedPayload
   return roleOf(payload) === 'derived';
 }
 
-/** What feedback, assessments and guidance have in common, as recorded. */
 interface RecordedAdvice {
   readonly speaker: 'feedback' | 'guidance';
   readonly text: string;
@@ -27,7 +26,6 @@ interface RecordedAdvice {
   readonly point: DecisionPoint;
 }
 
-/** Returns the advice of a payload. Returns undefined for a payload of another kind. */
 export function adviceOf(payload: FeedbackProduced | GuidanceProduced): RecordedAdvice;
 export function adviceOf(payload: TrajectoryPayload): RecordedAdvice | undefined;
 export function adviceOf(payload: TrajectoryPayload): RecordedAdvice | undefined {

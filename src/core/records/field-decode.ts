@@ -4,17 +4,14 @@ import { toJson, type ValueBudget } from '../base/to-json.ts';
 import { readDeadlineTime, withoutDate } from '../base/unix-time.ts';
 
 /**
- * The decoder of one field. Called as a function, it decodes the stored value. In most cases it returns the value itself.
- *
- * @param path  path of the value, such as `payload.tool_name`, without `key`. Path and key are joined only for an error,
- *   because this function runs for every field of every record
- * @throws CoxswainError `invalid-record` with the path
+ * Called as a function, it decodes the stored value, mostly to itself. @param path  without `key`: both are joined only
+ * for an error, because this runs for every field of every record @throws CoxswainError `invalid-record` with the path
  */
 export interface FieldDecode {
   (value: unknown, path: string, key?: string | number): unknown;
   /**
-   * Cuts, clamps or converts a value from a host so that the field accepts it, and counts the repair in the budget. Returns
-   * undefined for an unusable value. Throws only if reading the value throws.
+   * Cuts, clamps or converts a host's value, and counts that in the budget. Undefined for an unusable value. Throws
+   * only if reading the value throws.
    */
   readonly repair: (value: unknown, budget: ValueBudget, key: string | number) => unknown;
   /** Replaces an unusable value of a required field. If it is undefined, the record is refused. */
@@ -28,7 +25,6 @@ export function fieldDecode(
   return Object.assign(decode, repairs);
 }
 
-/** Decoders by field name, for one kind of object. Other fields are not changed. */
 export type FieldDecodes = Readonly<Record<string, FieldDecode>>;
 
 export function pathOf(path: string, key: string | number | undefined): string {
@@ -115,10 +111,8 @@ export const countDecode: FieldDecode = numberDecode(
   (value) => (value >= 0 ? Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER) : undefined),
 );
 
-/** Decodes a finite number, which may be negative or fractional. */
 export const anyNumber: FieldDecode = numberDecode('a number', Number.isFinite);
 
-/** Decodes a finite number from 0: a duration or a time in milliseconds. */
 export const amountDecode: FieldDecode = numberDecode('a number from 0', (value) => value >= 0 && value < Infinity);
 
 /** Decodes a deadline. A host may state it in another unit. */
@@ -135,7 +129,6 @@ export function deadlineTime(decode: FieldDecode): FieldDecode {
   });
 }
 
-/** Decodes any JSON value, but not undefined. */
 export const anyJson: FieldDecode = fieldDecode(
   (value, path, key) => {
     const type = typeof value;
@@ -169,7 +162,6 @@ export function optional(decode: FieldDecode): FieldDecode {
   });
 }
 
-/** A missing value is null. */
 export function nullable(decode: FieldDecode): FieldDecode {
   return fieldDecode((value, path, key) => (isAbsent(value) ? null : decode(value, path, key)), {
     repair: (value, budget, key) => (isAbsent(value) ? null : decode.repair(value, budget, key)),
@@ -181,7 +173,6 @@ function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** Accepts exactly this value. */
 export function literal(expected: string | boolean): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -199,7 +190,6 @@ export function literal(expected: string | boolean): FieldDecode {
   );
 }
 
-/** Accepts a text from a closed set. */
 export function oneOf(words: readonly string[]): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -216,7 +206,6 @@ export function oneOf(words: readonly string[]): FieldDecode {
   );
 }
 
-/** Decodes a list whose items `decode` accepts. */
 export function listDecode(decode: FieldDecode): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -279,11 +268,8 @@ export function objectOf(decodes: FieldDecodes): FieldDecode {
 }
 
 /**
- * Repairs the fields of an object. Other members are converted to JSON. A missing required field gets its fallback.
- *
- * Cost: one read of each field, and a shallow copy of the object.
- *
- * @throws CoxswainError `invalid-record` if a required field without a fallback is unusable
+ * Other members become JSON; a missing required field gets its fallback. @throws CoxswainError `invalid-record` if a
+ * required field without a fallback is unusable
  */
 export function repairFields(
   source: Readonly<Record<string, unknown>>,
@@ -350,7 +336,6 @@ export function decodeFields(
   return changedMembers ?? source;
 }
 
-/** Counts a value of the wrong type. */
 function noteType(budget: ValueBudget, key: string | number, value: unknown): void {
   budget.note('wrongTypes', `${key} is of type ${value === null ? 'null' : typeof value}`);
 }

@@ -8,7 +8,6 @@ export function isKnownKind(kind: string): kind is KnownKind {
   return Object.hasOwn(DEFINITIONS, kind);
 }
 
-/** Returns true if the host emits an event with the fields of this kind. */
 export function isEmitted(kind: string): kind is EmittedKind {
   return isKnownKind(kind) && DEFINITIONS[kind].emitted === true;
 }

@@ -126,10 +126,7 @@ export const MODEL_PRICES: ModelPrices = Object.fromEntries(
   ),
 );
 
-/**
- * Models by the size of their context window in tokens, as their vendors state it. The source is `@pydantic/genai-prices` 0.1.8,
- * compared on 2026-11-28. A model without a row has an unknown window.
- */
+/** As vendors state them: `@pydantic/genai-prices` 0.1.8, compared on 2026-11-28. A model without a row is unknown. */
 const WINDOWS: Readonly<Record<number, readonly string[]>> = {
   128_000: ['gpt-4o', 'gpt-4o-2024-05-13', 'gpt-4o-mini', 'gpt-5.3'],
   200_000: [

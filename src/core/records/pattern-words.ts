@@ -16,9 +16,7 @@ export interface PatternSlots {
 }
 
 interface PatternWords {
-  /** The name that people read. */
   readonly name: string;
-  /** The advice about a stuck pattern. Without it, the advice only states the kind. */
   readonly sentences?: (slots: PatternSlots) => readonly [summary: string, wayOut: string];
 }
 

@@ -7,18 +7,12 @@ import type { TrajectoryPayload } from './trajectory-record.ts';
 export const MAX_NAME_CHARS = 1_000;
 const HEAD_CHARS = MAX_NAME_CHARS - 40;
 
-/**
- * Returns a name or an id, of which a very long one keeps its beginning and gets a hash of the whole. Equal names stay equal,
- * and different ones different, so that calls still find their ends.
- */
+/** A very long one keeps its beginning and gets a hash of the whole, so that calls still find their ends. */
 export function shortName(name: string): string {
   return name.length <= MAX_NAME_CHARS ? name : `${name.slice(0, HEAD_CHARS).toWellFormed()}… ${hashText(name)}`;
 }
 
-/**
- * Shortens the names and ids of an imported payload, as those of a live one are when it is repaired. Returns the same object if
- * none is too long.
- */
+/** As a live payload's are when it is repaired. Returns the same object if none is too long. */
 export function withShortNames(payload: TrajectoryPayload): TrajectoryPayload {
   if (!isKnownKind(payload.kind)) return payload;
   const short = withShortFields(payload, fieldsOf(payload.kind));

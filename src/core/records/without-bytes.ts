@@ -13,12 +13,7 @@ export function withoutPicture<Block extends object>(block: Block): Block {
   return { ...rest, bytes, digest } as unknown as Block;
 }
 
-/**
- * Replaces the bytes of pictures and files in messages and results of an imported payload. Returns the same object if there
- * are no such bytes.
- *
- * Cost: one search per text, one walk over any other value.
- */
+/** Of an imported payload. Returns the same object if there are no such bytes. Cost: one search per text. */
 export function withoutBytes(payload: TrajectoryPayload): TrajectoryPayload {
   if (payload.kind === 'tool_ended') {
     const result = jsonWithoutBytes(payload.result);
@@ -64,7 +59,6 @@ function jsonWithoutBytes(value: Json): Json {
   return changedMembers ?? value;
 }
 
-/** Returns the same list if no item changed. */
 function mapIfChanged<Item>(items: readonly Item[], change: (item: Item) => Item): readonly Item[] {
   const mappedItems = items.map(change);
   return mappedItems.some((item, index) => item !== items[index]) ? mappedItems : items;

@@ -78,10 +78,7 @@ export const WORDS = {
 
 export type EndReason = keyof (typeof WORDS)['reason'];
 
-/**
- * Returns the words for an identifier. An unknown identifier, such as one of a custom detector, is returned with spaces for
- * `_`.
- */
+/** An unknown identifier, such as one of a custom detector, is returned with spaces for `_`. */
 export function inWords(table: keyof typeof WORDS, id: string): string {
   const words: Readonly<Record<string, string>> = WORDS[table];
   return (Object.hasOwn(words, id) ? words[id] : undefined) ?? id.replaceAll('_', ' ');
@@ -97,10 +94,7 @@ export const SHADOW_REASON = 'shadow mode';
 export const PERMISSION_REQUESTED = 'permission_requested';
 export const PERMISSION_DENIED = 'permission_denied';
 
-/**
- * Returns the permission that a run waits for after this record. Returns `''` if the run no longer waits, and undefined for
- * other records.
- */
+/** `''` if the run no longer waits; undefined for other records. */
 export function waitText({ data, event_type: type }: PayloadOfEvent): string | undefined {
   const tool = isJsonObject(data) && typeof data['tool'] === 'string' ? ` to use ${data['tool']}` : '';
   if (type === PERMISSION_REQUESTED) return `${WORDS.reason.permission}${tool}`;

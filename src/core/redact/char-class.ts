@@ -2,7 +2,6 @@
 export const ALNUM = 1;
 /** `_` */
 export const UNDERSCORE = 2;
-/** `-` */
 export const DASH = 4;
 /** `.` */
 export const DOT = 8;
@@ -49,10 +48,7 @@ export function hasDigit(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/**
- * Returns true if a word may begin at `position`: after any character except a letter or digit, and after an escaped line break
- * or tab.
- */
+/** After any character except a letter or digit, and after an escaped line break or tab. */
 export function beginsWord(text: string, position: number): boolean {
   if (!isOf(text, position - 1, ALNUM)) return true;
   return text[position - 2] === '\\' && 'nrtbf'.includes(text[position - 1] ?? ' ');

@@ -12,7 +12,6 @@ function isBase64(unit: number): boolean {
   return unit < 128 && BASE64[unit] === 1;
 }
 
-/** A sequence of letters, digits and base64 punctuation: a token or encoded text. */
 export interface EncodedRun {
   readonly start: number;
   readonly end: number;
@@ -24,8 +23,7 @@ const MIN_LINE_CHARS = 56;
 const NEXT_LINE = /(?:\r?\n|(?:\\r)?\\n)[ \t]{0,16}([A-Za-z0-9+/_=-]{1,200})(?=\s|\\[nr]|["'`]|$)/y;
 
 /**
- * The next run long enough for either. A text that is wrapped in equal lines, the last one shorter, is one run. Cost: most texts
- * interrupt runs often, so about every sixth character is read.
+ * Wrapped text of equal lines, the last one shorter, is one run. Cost: reads about every sixth character of most texts.
  */
 export function nextRun(text: string, startIndex: number): EncodedRun | undefined {
   let start = startIndex;

@@ -323,7 +323,6 @@ function listEnd(text: string, end: number): number {
   return LIST_REST.test(text) ? LIST_REST.lastIndex : end;
 }
 
-/** Returns the end of the spaces and tabs that start at `start`. Cost: bounded. */
 function skipBlanks(text: string, start: number): number {
   let position = start;
   const limit = start + MAX_BLANKS;

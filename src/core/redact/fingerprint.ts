@@ -3,8 +3,8 @@ import { makeStateFolder, stateFile, type StatePlaces } from '../node/state-plac
 import type { Fingerprint } from './secret-value.ts';
 
 /**
- * The letters include no vowels and no hexadecimal digits. When results are compared, text that looks like an id, a time or
- * a word is masked.
+ * No vowels and no hexadecimal digits: text that looks like an id, a time or a word is masked when results are
+ * compared.
  */
 const LETTERS = 'ghjkmnpqrstvwxyz';
 const MARK_BYTES = 5;
@@ -20,11 +20,9 @@ export function lettersOf(digest: Uint8Array, bytes: number): string {
 }
 
 /**
- * Creates the fingerprint function of a process: ten letters of HMAC-SHA-256 with a key of this user, so that equal secrets look
- * alike in all runs and cannot be guessed without the key. The key is read or created at the first secret; without a usable state
- * folder it is kept in memory.
- *
- * Cost: 5 ms for the first secret, then 3 µs per new secret.
+ * Ten letters of HMAC-SHA-256 with a key of this user: equal secrets look alike in all runs and cannot be guessed. The
+ * key is made at the first secret, and kept in memory without a usable state folder. Cost: 5 ms, then 3 µs per new
+ * secret.
  */
 export function createFingerprint(places: StatePlaces = { env: process.env }): Fingerprint {
   let key: Buffer | undefined;

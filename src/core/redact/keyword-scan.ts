@@ -5,8 +5,8 @@ import { type SecretRule, SECRET_RULES } from './secret-rules.ts';
 import type { SecretSpan } from './secret-value.ts';
 
 /**
- * A keyword with its anchor, the character that the search looks for. Keywords of only letters and digits have no anchor: they begin
- * a run, see `findInEncoded`.
+ * The anchor is the character that the search looks for. Keywords of only letters and digits have none: they begin a
+ * run, see `findInEncoded`.
  */
 interface Anchored {
   readonly rule: number;
@@ -71,16 +71,16 @@ function keywordTable(): KeywordTable {
 }
 
 /**
- * Number of characters that a process scans without the patterns. Compiling the patterns takes 2 ms and makes the scan
- * about five times faster. A process for a single event never reaches this number.
+ * Compiling the patterns takes 2 ms and makes the scan about five times faster. A process for a single event never
+ * reaches this number.
  */
 const MAX_BY_HAND = 64 * 1024;
 let scannedChars = 0;
 let patterns: readonly [RegExp, RegExp] | undefined;
 
 /**
- * Places in a text where a secret may be, in order: single characters (`next`), and runs of 20 letters, digits and marks of base64
- * (`run`). The scan by hand returns more places than the patterns, but the same secrets are found. Cost: linear for any text.
+ * Single characters (`next`), and runs of 20 letters, digits and marks of base64 (`run`). By hand it returns more
+ * places than the patterns, but the same secrets are found. Cost: linear for any text.
  */
 export class Marks {
   readonly #text: string;
@@ -137,7 +137,7 @@ function nextByHand(text: string, start: number): number {
 const CHARS_BEFORE = 3;
 
 /**
- * The patterns of marks: each alternative is one character with bounded look-around. Two patterns, because the engine's fast skip only
+ * Each alternative is one character with bounded look-around. Two patterns, because the engine's fast skip only
  * supports up to seven alternatives.
  */
 function markPatterns(): readonly [RegExp, RegExp] {

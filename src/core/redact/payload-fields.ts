@@ -4,7 +4,6 @@ import { fieldsOf, isKnownKind } from '../records/kind-definition.ts';
 import type { TrajectoryPayload, UnrecognisedPayload } from '../records/trajectory-record.ts';
 import { repeatsMembers } from '../records/decode-payload.ts';
 
-/** Transforms the values of each class of field. */
 export interface FieldWriter {
   /** Transforms text from the agent, its model, its tools or its user. */
   readonly text: (text: string) => string;
@@ -86,7 +85,6 @@ function eachText(value: Json, change: (text: string) => string): Json {
   return Array.isArray(value) ? mapItems(value, (item) => eachText(item, change)) : value;
 }
 
-/** Maps a list. Returns the same list if no item changed. */
 function mapItems(items: readonly Json[], change: (item: Json) => Json): Json {
   let changedItems: Json[] | undefined;
   for (let position = 0; position < items.length; position += 1) {

@@ -14,10 +14,8 @@ export interface RedactTextOptions {
 }
 
 /**
- * Replaces every secret by a placeholder. Returns the same text if it contains no secrets.
- *
- * Cost: one pass that examines only a few marks, and every sixth character for encoded runs. The text read after a mark is
- * either bounded or becomes part of a secret and is not read again, so the time is linear for any text.
+ * One pass that examines only a few marks, and every sixth character for encoded runs. The text read after a mark is
+ * bounded or becomes part of a secret, so the time is linear for any text.
  */
 export function redactText(text: string, options: RedactTextOptions): string {
   return redactDeep(text, options, 0);

@@ -17,7 +17,6 @@ import type { Json } from '../base/json.ts';
 import { nameStrength, type NameStrength } from './secret-names.ts';
 
 interface JsonRedaction {
-  /** Redacts any string. */
   readonly text: (text: string) => string;
   /** Redacts only secrets with a known form. Used for keys, and for values under a secret's name. */
   readonly token: (text: string) => string;
@@ -25,12 +24,11 @@ interface JsonRedaction {
   readonly named: (secret: string, rule: string) => string | undefined;
 }
 
-/** Maximum depth. No stored record is deeper. The limit also stops at a circular value. */
 const MAX_DEPTH = 256;
 
 /**
- * Replaces the secrets in a value's strings. A member with a secret's name (`password`, `apiKey`) is replaced completely, also in the
- * form `{ name: 'API_KEY', value: '…' }`. Keys are kept unless a key is a token itself. Returns the same value if nothing changed.
+ * A member with a secret's name (`password`, `apiKey`) is replaced completely, also in `{ name: 'API_KEY', value: '…'
+ * }`. Keys stay unless a key is a token itself. Returns the same value if nothing changed.
  */
 function redactJson(value: Json, redaction: JsonRedaction): Json {
   return redactValue(value, redaction, []);
@@ -208,7 +206,6 @@ interface RedactorParts {
 export interface Redactor {
   /** Returns the redacted payload, or the same object if nothing changed. Never throws, as the functions below. */
   readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
-  /** Redacts a text of the agent, its model, its tools or its user. */
   readonly text: (text: string) => string;
   /** Redacts a short word of the host, such as a tool name. */
   readonly name: (text: string) => string;
@@ -220,7 +217,6 @@ export interface Redactor {
   readonly words: (text: string) => string;
 }
 
-/** Changes nothing. */
 export const NO_REDACTION: Redactor = {
   redact: (payload) => payload,
   text: (text) => text,
@@ -233,12 +229,8 @@ export const NO_REDACTION: Redactor = {
 const MIN_KEY_CHARS = 16;
 
 /**
- * Creates a redactor.
- *
- * Cost of `redact`: one pass over the strings of the payload; see docs/redaction.md for figures.
- *
- * @throws CoxswainError "invalid-definition" for an invalid custom rule
- * @throws CoxswainError "invalid-argument" for an unknown rule in `off`, or `structureOnly` without a `key` of 16 characters
+ * docs/redaction.md has figures of the cost. @throws CoxswainError "invalid-definition" for an invalid custom rule;
+ * "invalid-argument" for an unknown rule in `off`, or `structureOnly` without a `key` of 16 characters
  */
 export function createRedactor(options: RedactionOptions = {}, parts: RedactorParts = {}): Redactor {
   const { rules = [], off = [], allow = [], mode = 'secrets' } = options;
@@ -310,7 +302,6 @@ function rememberClean(redact: (text: string) => string): (text: string) => stri
 const MAX_CLEAN = 1_000;
 const CLEAN_CHARS = 500;
 
-/** Maximum number of open calls whose output is expected to be a secret. */
 const MAX_PRINTERS = 256;
 
 function unclassifiedText(text: string): TextReading {
@@ -377,8 +368,8 @@ interface OwnRuleOptions {
 }
 
 /**
- * Applies custom rules in order. The rules do not see existing placeholders. If a rule fails, the whole text is replaced,
- * because the matches are unknown.
+ * Custom rules do not see existing placeholders. If one fails, the whole text is replaced, because the matches are
+ * unknown.
  */
 function applyOwnRules(text: string, rules: readonly RedactionRule[], options: OwnRuleOptions): string {
   let result = text;

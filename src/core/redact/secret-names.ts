@@ -1,6 +1,5 @@
 import { ALNUM, DASH, DOT, UNDERSCORE } from './char-class.ts';
 
-/** The characters of names. */
 export const NAME_UNITS: number = ALNUM | UNDERSCORE | DASH | DOT;
 
 export type NameStrength = 'none' | 'weak' | 'strong' | 'authorization' | 'cookie' | 'set-cookie';
@@ -106,16 +105,12 @@ const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
 const HARMLESS =
   /(?:next|page|continuation|continue|sync|resume|cursor|eos|bos|pad|unk|sep|mask|cls|stop|max|special|end|start|current|first|last|per|each|lookahead)token$|(?:public|primary|foreign|sort|partition|cache|unique|range|hash|route|index|i18n|row|group|lookup|registry|object)key$|keyword|^oldpwd$|(?:has|is|show|hide|use|no|reset|forgot|confirm)(?:password|token|secret)$/;
 
-/** Maximum length of a name. */
 export const MAX_NAME_CHARS = 64;
 
 const strengthByName = new Map<string, NameStrength>();
 const MAX_KNOWN = 4_096;
 
-/**
- * Classifies the name of a member, header, variable or option; `API_KEY`, `apiKey`, `x-api-key` and `api.key` are the same name. Cost: a
- * lookup in a bounded cache.
- */
+/** `API_KEY`, `apiKey`, `x-api-key` and `api.key` are the same name. Cost: a lookup in a bounded cache. */
 export function nameStrength(name: string): NameStrength {
   if (name.length > MAX_NAME_CHARS || name.length < 3) return 'none';
   const cached = strengthByName.get(name);

@@ -7,9 +7,8 @@ export interface SecretRule {
   /** Literal and case-sensitive. */
   readonly keywords: readonly string[];
   /**
-   * Source of an expression that must match right after the keyword. The secret is the keyword and the match. A group `before`, in a
-   * look-behind, is prepended; a group `secret`, at the end of the match, is the secret alone. Quantifiers that may fail late are
-   * bounded, so that the time is linear.
+   * Must match right after the keyword. A group `before`, in a look-behind, is prepended; a group `secret`, at the end,
+   * is the secret alone. Quantifiers that may fail late are bounded, so that the time is linear.
    */
   readonly expression: string;
   /** True if the secret must start at the beginning of a word. */
@@ -19,8 +18,8 @@ export interface SecretRule {
   /** The end of a secret whose expression only matches the opening; undefined if it is not a secret. */
   readonly endOf?: (text: string, from: number) => number | undefined;
   /**
-   * The text after the first keyword, or a whole text with `@` for the keyword. Recipes (`test/support/secret-recipe.ts`), so that
-   * the project contains nothing that looks like a secret.
+   * The text after the first keyword, or a whole text with `@` for the keyword. Recipes, so that the project contains
+   * nothing that looks like a secret.
    */
   readonly matches: readonly string[];
   readonly misses: readonly string[];
@@ -39,8 +38,8 @@ function ruleFromRow(...[id, keywords, expression, match, miss]: RuleRow): Secre
 }
 
 /**
- * The prefix of a line by a tool: a line number (`cat -n`, `nl`, an agent's reading tool), file and number (`grep -n`), the head of a
- * log line, a bullet, a quotation mark, a diff sign, a comment.
+ * A line number (`cat -n`, `nl`, a reading tool), file and number (`grep -n`), the head of a log line, a bullet, a
+ * quotation mark, a diff sign, a comment.
  */
 const LINE_HEAD = new RegExp(
   [
@@ -75,7 +74,6 @@ const DIGIT = String.raw`(?=[\w-]{0,63}\d)`;
 const MIXED = String.raw`(?=[\w-]{0,63}\d)(?=[\w-]{0,63}[A-Z])`;
 const END = '(?![A-Za-z0-9_])';
 
-/** Documented forms of tokens by service. Lengths are slightly below the documented ones, so that a cut token is found too. */
 // prettier-ignore
 const TOKEN_RULES: readonly SecretRule[] = [
   ruleFromRow('1password-key', 'A3-', `[A-Z0-9]{6}-[A-Z0-9]{5,6}-?[A-Z0-9]{5,6}(?:-[A-Z0-9]{5}){2,3}`, '<A6>-<A6>-<A5>-<A5>-<A5>-<A5>', '<A6>-<A4>'),
@@ -243,9 +241,8 @@ const MAX_HEADER_WORDS = 16;
 const LINE_CHARS = 16;
 
 /**
- * The end of a private key whose opening ends at `start`: PEM, OpenSSH, PGP, PuTTY. Also a key that is cut off, in a JSON string with
- * line breaks escaped any number of times, quoted line by line, or with numbered, logged or listed lines. Undefined for an opening
- * without a key.
+ * PEM, OpenSSH, PGP, PuTTY; also a key that is cut off, in a JSON string, quoted line by line, or with numbered, logged
+ * or listed lines. Undefined for an opening without a key.
  */
 function privateKeyEnd(text: string, start: number): number | undefined {
   let end: number | undefined;

@@ -4,7 +4,6 @@ import { isSecretWord, nameStrength, type NameStrength } from './secret-names.ts
 /** Length from which a value without spaces is always a secret. This bounds the text that is read. */
 const MAX_CHECKED_CHARS = 256;
 
-/** The context of a value. */
 export interface Standing {
   /** The separator between name and value: `' '` after an option, `'>'` in an element, `','` in a list, a table or a call. */
   readonly separator: ':' | '=' | ' ' | '>' | ',';
@@ -49,7 +48,6 @@ export function bareEnd(text: string, start: number, wholeLine = false): number 
   return position;
 }
 
-/** Returns the end of the line, or of the quoted text that contains it. */
 export function lineEnd(text: string, start: number, mayQuote = false): number {
   let position = start;
   for (; position < text.length; position += 1) {

@@ -13,7 +13,6 @@ export interface TextReading {
 export interface StructureOptions {
   readonly key: string;
   readonly readResult: (text: string) => TextReading;
-  /** Redacts secrets in text that stays readable. */
   readonly redact: (text: string) => string;
 }
 
@@ -29,11 +28,9 @@ const CLASSIFIED = /^(.{1,60}) text_\d+_[ghjkmnpqrstvwxyz]{16}$/;
 const MAX_DEPTH = 256;
 
 /**
- * Writes shapes, sizes and keyed fingerprints instead of content. A text becomes `text_412_` (its length) and 16 letters; a
- * number becomes `number_` and 16 letters; true, false, null, empty texts and the names of members are kept. Equal content
- * has equal fingerprints under the same key. The content cannot be guessed without the key.
- *
- * Cost: one HMAC-SHA-256 (about 3 µs and a pass) per string or number.
+ * A text becomes `text_412_` (its length) and 16 letters, a number `number_` and 16 letters; true, false, null, empty
+ * texts and names of members stay. Equal content has equal fingerprints under one key, without which it cannot be
+ * guessed. Cost: one HMAC-SHA-256 (about 3 µs) per string or number.
  */
 export function structureWriter(options: StructureOptions): FieldWriter {
   const { redact, readResult } = options;

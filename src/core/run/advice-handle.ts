@@ -63,12 +63,10 @@ export function placeAdvice(
 
 interface AdviceOrigin {
   readonly point: DecisionPoint;
-  /** Unix milliseconds. */
   readonly atMs: number;
   readonly take: (payload: TrajectoryPayload) => void;
 }
 
-/** Returns the handle of an advice payload, and undefined for any other payload. */
 export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: AdviceOrigin): AdviceHandle | undefined {
   if (item.kind === 'feedback_produced') {
     const { advice_id, provider_name, text } = item;
@@ -92,7 +90,6 @@ export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: Advi
   return undefined;
 }
 
-/** Records the first outcome only. */
 function settleOnce(
   record: (delivered: boolean, how: { readonly channel?: string; readonly reason?: string }) => void,
 ): Pick<AdviceHandle, 'delivered' | 'undelivered'> {

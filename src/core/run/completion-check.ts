@@ -36,7 +36,6 @@ export interface CompletionAnswer {
   readonly text: string | undefined;
 }
 
-/** Number of consecutive unmet checks of each run in this process. */
 const unmetCounts = new WeakMap<Run, number>();
 
 /**
@@ -121,7 +120,6 @@ async function commandFailure(
   return `${quotedCommand} ended with ${end.code === null ? `signal ${String(end.signal)}` : `exit code ${end.code}`}.`;
 }
 
-/** Returns the text for an agent that may not stop yet. */
 export function completionText(missingLines: readonly string[]): string {
   return [
     '[Completion Check]',

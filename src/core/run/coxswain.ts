@@ -139,7 +139,6 @@ export function createCoxswain(options: CoxswainOptions = {}): Coxswain {
   return new Process(options);
 }
 
-/** `OpenRunOptions` with the defaults filled in. */
 interface Continuation {
   readonly prompts: readonly PromptTemplate[];
   readonly start: OpenRunOptions['start'] | undefined;

@@ -51,10 +51,7 @@ const NOTHING: readonly DerivedDraft[] = [];
 const NO_VERDICTS: SteeringState['verdicts'] = [];
 const NONE_DISABLED: ReadonlySet<string> = new Set();
 
-/**
- * Evaluates a decision point. Feedback comes first, and only after a tool result. Guidance comes second. Noise control uses
- * one ledger for both.
- */
+/** Feedback first, and only after a tool result; then guidance. One ledger of noise control serves both. */
 export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointOutcome {
   const noise = new NoiseGate(input, evaluation.point);
   const feedback = evaluation.point === 'post_tool_result' ? speakFeedback(evaluation, input, noise) : NOTHING;
@@ -246,7 +243,6 @@ function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): read
   ];
 }
 
-/** Returns a provider configuration for each choice that a model has made since the last evaluation. */
 function verdictConfigs(input: PointInput, evaluation: Evaluation): readonly GuidanceProviderConfig[] {
   return input.state.verdicts.flatMap((verdict) => {
     const model = input.steering.models.find(({ classifier }) => classifier.name === verdict.classifier);

@@ -96,7 +96,6 @@ function pendingCallsOf({
   return calls.map((call) => ({ toolCallId: call.tool_call_id, toolName: call.tool_name, args: call.args }));
 }
 
-/** Returns the number of turns. If the host reports no turns, returns the number of calls. */
 export function turnsOf(analysis: TrajectoryAnalysis): number {
   return analysis.turns > 0 ? analysis.turns : analysis.calls;
 }

@@ -11,20 +11,16 @@ export interface Heritage {
   readonly situation: RunSituation;
 }
 
-/** The options of a run, including inherited values. */
 export interface Beginning {
   readonly options: ChildOptions;
   readonly prompt: PromptTemplate;
   /** The run's own deadline in Unix milliseconds. Undefined if the run inherits its parent's deadline. */
   readonly ownDeadlineAtMs: number | undefined;
-  /** True if the run uses its parent's budget. */
   readonly sharesBudget: boolean;
 }
 
 /**
- * Computes everything that a child run inherits: the earlier deadline, the budget, the providers of the prompt, and the
- * conversation. With `handoff`, the child also inherits the task.
- *
+ * The earlier deadline, the budget, the providers of the prompt, the conversation; with `handoff` also the task.
  * @throws CoxswainError "invalid-argument" for a deadline outside its range
  */
 export function inherit(options: ChildOptions, parent: Heritage | undefined, nowMs: number): Beginning {

@@ -4,7 +4,6 @@ import type { RunEnding } from '../records/trajectory-record.ts';
 /** Returns the outcome or the whole ending of a run. It is used if the host states none. */
 export type EndListener = () => string | RunEnding | undefined;
 
-/** Listeners of adapters that are called before the end of a run is recorded. */
 export class LastWords {
   readonly #listeners: EndListener[] = [];
   readonly #onFault: (error: unknown) => void;

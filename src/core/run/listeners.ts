@@ -28,14 +28,12 @@ export interface ListenerHealth {
 
 interface Listener {
   readonly sink: EventSink;
-  /** Undefined means every run. */
   readonly runId: string | undefined;
 }
 
 /** Maximum number of waiting items. If the host blocks the thread, further items are lost. */
 const MAX_WAITING = 10_000;
 
-/** The listeners of a process. Cost: negligible without listeners. */
 export class Listeners {
   readonly #listeners = new Set<Listener>();
   #queue: (() => void)[] = [];
@@ -44,7 +42,6 @@ export class Listeners {
   /** Number of items dropped by listeners that were removed. */
   #droppedBefore = 0;
 
-  /** @returns a function that removes the listener */
   add(sink: EventSink, runId?: string): () => void {
     const listener: Listener = { sink, runId };
     this.#listeners.add(listener);

@@ -8,7 +8,6 @@ export interface FamilyMember {
 
 export interface FamilyPlace {
   readonly parent?: RunFamily | undefined;
-  /** True if the run uses its parent's budget. */
   readonly sharesBudget: boolean;
   /** Unix milliseconds. The earlier of this deadline and the parent's deadline applies. */
   readonly ownDeadlineAtMs?: number | undefined;
@@ -17,10 +16,8 @@ export interface FamilyPlace {
 }
 
 /**
- * Connects a run with its parent and children in this process. It sums the usage of a shared budget and propagates
- * deadlines. Both are recorded as inputs, so a replay of a single run gives the same result.
- *
- * Cost: O(depth) per change of usage.
+ * Sums the usage of a shared budget and propagates deadlines. Both are recorded as inputs, so a replay of a single run
+ * gives the same result. Cost: O(depth) per change of usage.
  */
 export class RunFamily {
   readonly #place: FamilyPlace;
@@ -54,7 +51,6 @@ export class RunFamily {
     return sharesBudget && parent !== undefined ? parent.#budgetOwner : this;
   }
 
-  /** @param ownUsage  total usage of the run itself */
   used(ownUsage: BudgetUsage): void {
     const usageBefore = this.#ownUsage;
     if (
@@ -97,7 +93,6 @@ export class RunFamily {
   }
 }
 
-/** Returns the earlier of two deadlines in Unix milliseconds, or null if there is no deadline. */
 export function earlier(ownValue: number | undefined, limit: number | null): number | null {
   if (ownValue === undefined || limit === null) return ownValue ?? limit;
   return Math.min(ownValue, limit);

@@ -50,10 +50,7 @@ export interface RunFoldOptions {
   /** Every prompt that a `prompt_used` record may name. The first prompt is active at the start. */
   readonly prompts: readonly PromptTemplate[];
   readonly snapshot?: RunFoldSnapshot;
-  /**
-   * True if the snapshot is not shared and was written by this version. It is then neither checked nor copied. Default
-   * false.
-   */
+  /** The snapshot is not shared and was written by this version, so it is neither checked nor copied. Default false. */
   readonly adopt?: boolean;
   /** Redacts texts of providers, detectors and reducers before they become part of the state. Default: no change. */
   readonly redactor?: Pick<Redactor, 'words'> | undefined;
@@ -61,16 +58,13 @@ export interface RunFoldOptions {
   readonly measureMs?: () => number;
 }
 
-/** Maximum number of open calls whose arguments are kept. Beyond it the oldest are dropped. */
 const OPEN_CALLS = 512;
 const NOTHING: readonly DerivedPayload[] = [];
 
 /**
- * The state of a run: session slices, analysis and advice. It is computed from the records of the run, in the same way for
- * a live run and a replay. `fold` takes an input record and returns the derived records. It ignores derived records. Time
- * comes from the records.
- *
- * Cost of `fold`: O(1) per record, plus the providers at an evaluation.
+ * Slices, analysis and advice, computed from the records in the same way for a live run and a replay. `fold` takes an
+ * input record and returns the derived ones; it ignores derived records. Time comes from the records. Cost: O(1) per
+ * record, plus the providers at an evaluation.
  */
 export class RunFold {
   readonly session: Session;
@@ -121,7 +115,6 @@ export class RunFold {
     this.#speakers = new RunSpeakersByPrompt(steering, options.prompts, this.session);
   }
 
-  /** Registers a prompt, so that a `prompt_used` record may name it. */
   addPrompt(prompt: PromptTemplate): void {
     this.#speakers.add(prompt, this.session);
   }
@@ -130,7 +123,6 @@ export class RunFold {
     return this.#speakers.of(this.#steering.situation.promptName).prompt;
   }
 
-  /** Paths that file triggers of the run and of the active prompt watch. */
   get watchedFiles(): readonly string[] {
     return watchedFiles(this.#speakers.of(this.#steering.situation.promptName));
   }

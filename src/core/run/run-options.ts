@@ -129,7 +129,6 @@ export function checkCoxswainOptions<Options extends SteeringOptions & { readonl
   });
 }
 
-/** Checks the options of a run. @throws CoxswainError "invalid-argument" */
 export function checkRunOptions<Options extends ChildOptions>(options: OnlyKnown<Options, RunMember>): void {
   checkMembers('startRun', options, RUN);
   const { budget, deadline } = options;
@@ -139,7 +138,6 @@ export function checkRunOptions<Options extends ChildOptions>(options: OnlyKnown
   if (budget !== undefined) checkMembers('budget', budget, BUDGET);
 }
 
-/** Checks the prompt of a run. @throws CoxswainError "invalid-argument" */
 export function checkPrompt(prompt: PromptTemplate | undefined): void {
   if (typeof prompt?.name !== 'string') throw invalidArgument('usePrompt needs a prompt, as definePrompt returns it');
 }

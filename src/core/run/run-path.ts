@@ -8,10 +8,7 @@ import type { RunFamily } from './run-family.ts';
 import type { RunFold } from './run-fold.ts';
 import { ownUsage } from './run-situation.ts';
 
-/**
- * Maximum number of events emitted during one step, including the events that they cause. It is half the capacity of the
- * record queue.
- */
+/** Including the events that they cause. Half the capacity of the record queue. */
 export const MAX_LATER_EVENTS = 5_000;
 
 /** A bounded queue of events that providers and subscribers emit. They are processed after the current event. */
@@ -30,9 +27,8 @@ class LaterEvents {
   }
 
   /**
-   * Processes the events in order, including those they cause. A nested call during a drain does nothing.
-   *
-   * @param onFault  called with each thrown value; the remaining events are still processed
+   * A nested call during a drain does nothing. @param onFault  called with each thrown value; the rest is still
+   * processed
    */
   drain(onFault: (error: unknown) => void): void {
     if (this.#isDraining || this.#taken === 0) return;
@@ -73,7 +69,6 @@ export interface RunPathParts {
   readonly mode: 'steer' | 'shadow';
 }
 
-/** Processes every event of a run: creates the record, stores it, folds it, and adds the derived records. Never throws. */
 export class RunPath {
   readonly #parts: RunPathParts;
   readonly #laterEvents = new LaterEvents();

@@ -76,7 +76,6 @@ export const EMPTY_SITUATION: RunSituation = {
   renderedPrompt: null,
 };
 
-/** Returns the situation after the run started, after it was identified, or after a child ended. */
 export function situationAfterStart(
   situation: RunSituation,
   payload: RunStarted | RunIdentified | ChildEnded,
@@ -145,10 +144,7 @@ export function ownUsage({ costUsd, tokens }: RunSituation, calls: number): Budg
   return usage;
 }
 
-/**
- * Returns the usage of the run's budget, including the runs that share the budget. A total stated by the host takes
- * precedence.
- */
+/** Including the runs that share the budget. A total stated by the host takes precedence. */
 export function knownUsage(
   situation: RunSituation,
   calls: number,
@@ -165,11 +161,7 @@ export function deadlineOf(situation: RunSituation): Deadline | undefined {
   return atMs === null ? undefined : { atMs, ...present({ setAtMs }) };
 }
 
-/**
- * Returns a deadline in Unix milliseconds. A duration starts at `nowMs`.
- *
- * @throws CoxswainError "invalid-argument" for an invalid deadline, such as NaN
- */
+/** A duration starts at `nowMs`. @throws CoxswainError "invalid-argument" for an invalid deadline, such as NaN */
 export function deadlineAtMs(deadline: TimeSpan | Deadline | undefined, nowMs: number): number | undefined {
   if (deadline === undefined) return undefined;
   if (!('atMs' in deadline)) return deadlineAfter(nowMs, deadline).atMs;
@@ -177,11 +169,7 @@ export function deadlineAtMs(deadline: TimeSpan | Deadline | undefined, nowMs: n
   throw invalidArgument(`a deadline is a number of Unix milliseconds, got ${String(deadline.atMs)}`);
 }
 
-/**
- * Converts a deadline to its stored form. The deadline is a duration from `nowMs`, or Unix milliseconds.
- *
- * @throws CoxswainError as `deadlineAtMs`
- */
+/** A duration from `nowMs`, or Unix milliseconds. @throws CoxswainError as `deadlineAtMs` */
 export function storedDeadline(
   deadline: TimeSpan | Deadline | undefined | null,
   nowMs: number,
@@ -198,7 +186,6 @@ function fromStoredBudget({ calls, tokens, cost_usd: costUsd }: StoredBudget): B
   return present({ calls, tokens, costUsd });
 }
 
-/** Returns the request to stop the run after a record, according to the policy. */
 export function stopAfter(
   payload: TrajectoryPayload,
   {
@@ -254,11 +241,7 @@ interface RunStart {
   readonly parent?: { readonly holdout: HoldoutArm | undefined } | undefined;
 }
 
-/**
- * Creates the first record of a run.
- *
- * @throws CoxswainError "invalid-argument" for a deadline or budget outside its range
- */
+/** @throws CoxswainError "invalid-argument" for a deadline or budget outside its range */
 export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
   const { identity, steering, nowMs } = start;
   const holdout = holdoutOf(start);

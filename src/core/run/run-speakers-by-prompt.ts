@@ -6,7 +6,6 @@ import type { FeedbackProviderConfig, ObserverConfig } from '../steering/prompt/
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { Session } from '../session/session.ts';
 
-/** The providers and observers while a prompt is active: those of the run, then those of the prompt. */
 export interface PromptSpeakers {
   readonly prompt: PromptTemplate;
   readonly feedbackProviders: readonly FeedbackProviderConfig[];
@@ -52,14 +51,12 @@ export class RunSpeakersByPrompt {
   readonly #byName = new Map<string, PromptSpeakers>();
   readonly #first: PromptSpeakers;
 
-  /** @throws CoxswainError "invalid-definition" if two speakers share a name, or a configuration is out of range */
   constructor(steering: ResolvedSteering, prompts: readonly PromptTemplate[], session: Session) {
     this.#steering = steering;
     for (const prompt of prompts) this.add(prompt, session);
     this.#first = this.#speakersOf(prompts[0] ?? DEFAULT_PROMPT, session);
   }
 
-  /** @throws CoxswainError "invalid-definition" as the constructor */
   add(prompt: PromptTemplate, session: Session): void {
     if (this.#byName.get(prompt.name)?.prompt !== prompt) this.#speakersOf(prompt, session);
   }

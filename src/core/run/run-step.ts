@@ -39,10 +39,7 @@ export interface RunStepOptions<State extends Json> {
 
 export interface RunStepWork<State extends Json, Result> {
   readonly identity: RunLogIdentity;
-  /**
-   * Returns the options for starting a run that is not stored. If it returns undefined, the run does not start yet, and
-   * `work` is not called.
-   */
+  /** Options for a run that is not stored. Undefined: the run does not start yet, and `work` is not called. */
   begin(state: State): ChildOptions | undefined;
   /** @param state  returns the host's state, including events that the run received during the step */
   work(run: Run, state: () => State): Result;
@@ -67,7 +64,6 @@ export interface LateInput {
 export interface RunStepResult<Result> {
   /** The result of `work`. Undefined if the run has not started. */
   readonly result: Result | undefined;
-  /** Messages of internal faults, which are also recorded. */
   readonly faults: readonly string[];
 }
 
@@ -94,7 +90,6 @@ interface Restored<State extends Json> {
 }
 
 interface RunSurroundings {
-  /** Messages of internal faults. */
   readonly faults: string[];
   readonly others: BudgetUsage | undefined;
 }
@@ -136,29 +131,22 @@ const RECORDS_A_TURN = 100;
 const MAX_REBUILT_RECORDS = 20_000;
 
 /**
- * Processes steps of runs inside `store.transact`. A step restores the run after its last record from any process, calls
- * `work`, and returns the new records and state. The advice is the same as in a live run.
- *
- * The code is pure and synchronous. It does not call model-backed classifiers, because a step ends before they would
- * respond.
- *
- * Cost: O(size of the state), plus `work`, plus folding the records that other processes stored meanwhile.
+ * A step inside `store.transact` restores the run after its last record from any process, calls `work`, and returns the
+ * new records and state; the advice is that of a live run. Pure and synchronous: no model-backed classifier could
+ * respond in time. Cost: O(size of the state), plus `work`, plus folding what other processes stored.
  */
 export class RunStepper<State extends Json> {
   readonly #options: RunStepOptions<State>;
   readonly #steering: ResolvedSteering;
 
-  /** @throws CoxswainError "invalid-argument" for a limit outside its range */
   constructor(options: RunStepOptions<State>) {
     this.#options = options;
     this.#steering = resolveSteering(options.steering, options.prompts?.[0]);
   }
 
   /**
-   * Runs one step. Call it inside a transaction.
-   *
-   * @param rebuilt  the result of `rebuild`, if the snapshot is unusable
-   * @throws UnusableSnapshot if the snapshot is unusable and `rebuilt` does not replace it
+   * Call it inside a transaction. @param rebuilt  the result of `rebuild`, if the snapshot is unusable @throws
+   * UnusableSnapshot if the snapshot is unusable and `rebuilt` does not replace it
    */
   step<Result>(
     view: StoredRun,
@@ -206,11 +194,8 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Restores a stored run outside of steps. Returns undefined if the run is not stored.
-   *
-   * @param rebuilt  the state after an earlier record, from `catchUp`
-   * @param takesAll  true to fold any number of records; default: at most 200
-   * @returns `FarBehind` if more records follow the state
+   * Undefined if the run is not stored. @param rebuilt  the state after an earlier record, from `catchUp` @param
+   * takesAll  folds any number of records; default: at most 200 @returns `FarBehind` if more records follow the state
    */
   open(view: StoredRun, rebuilt?: RebuiltRun<State>, takesAll = false): OpenedRun | FarBehind<State> | undefined {
     const { nextSeq, snapshotSeq, summary } = view;
@@ -227,11 +212,8 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Folds the records after `from.from` outside of a transaction. It lets the host continue after every 100 records. Records that
-   * cannot be read are left out.
-   *
-   * @param read  reads the run, as `store.readRun` does
-   * @param letOthersRun  resolves after the host's pending work
+   * Outside of a transaction; lets the host continue after every 100 records. Unreadable records are left out. @param
+   * read  as `store.readRun` @param letOthersRun  resolves after the host's pending work
    */
   async catchUp(
     { from, nextSeq }: FarBehind<State>,
@@ -269,10 +251,8 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Rebuilds a run from its records, outside of a transaction. It uses the first record and the last 20,000. Records that
-   * cannot be read are left out.
-   *
-   * @param read  reads the run, as `store.readRun` does
+   * Outside of a transaction, from the first record and the last 20,000; unreadable records are left out. @param read
+   * as `store.readRun`
    */
   async rebuild(
     nextSeq: number,

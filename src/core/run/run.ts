@@ -43,7 +43,6 @@ interface AdvicePointsParts {
   readonly isEnded: () => boolean;
 }
 
-/** The decision points of a run: records an evaluation, returns its advice, and asks model-backed classifiers. */
 class AdvicePoints {
   readonly #parts: AdvicePointsParts;
   readonly #overruns: { readonly provider: string; readonly durationMs: number }[] = [];
@@ -53,7 +52,6 @@ class AdvicePoints {
     parts.fold.onOverrun = (provider, durationMs) => this.#overruns.push({ provider, durationMs });
   }
 
-  /** @throws the errors of a fold */
   advise(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
     const handles = this.#evaluatePoint(point, context);
     this.#askModels(point);

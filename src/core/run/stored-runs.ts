@@ -31,7 +31,6 @@ interface ContinuedRun extends OpenedRun {
   readonly steering: ResolvedSteering;
 }
 
-/** Restores runs of a store outside of steps, and saves their states for it. */
 export class StoredRuns {
   readonly #options: StoredRunsOptions;
 
@@ -40,11 +39,8 @@ export class StoredRuns {
   }
 
   /**
-   * Returns the stored run. Undefined if the run is not stored.
-   *
-   * @throws as `store.transact`
-   *
-   * Cost: folding the records since the state was saved, about 20 µs each. The event loop turns after every 100 records.
+   * Undefined if the run is not stored. @throws as `store.transact` Cost: folding the records since the state was
+   * saved, about 20 µs each; the event loop turns after every 100.
    */
   async open(runId: string, prompts: readonly PromptTemplate[]): Promise<ContinuedRun | undefined> {
     const { steering: options, store } = this.#options;
@@ -63,10 +59,8 @@ export class StoredRuns {
   }
 
   /**
-   * Returns a function that saves the run's state for the next process, if enough records were added, and no other process
-   * has added any.
-   *
-   * @param savedSeq  the last `seq` of the state in the store; -1 without one
+   * Saves only if enough records were added, and no other process has added any. @param savedSeq  the last `seq` of the
+   * state in the store; -1 without one
    */
   saverOf(runId: string, prompts: readonly PromptTemplate[], savedSeq: number): (run: Run) => Promise<void> {
     const { store } = this.#options;

@@ -5,12 +5,9 @@ import type { Json } from '../base/json.ts';
 const MAX_DEPTH = 64;
 
 /**
- * Deep-copies a JSON value. `-0` becomes `0`, as in JSON text.
- *
- * @param path  prefix of the path in the error: `slices.plan.items`
- * @throws CoxswainError `code`, with `details.path`, for the first member that JSON cannot represent: a function,
- *   `undefined`, a number that is not finite, a class instance (`Date`, `Map`), a hole, more than 64 levels, or a cycle
- * Cost: one walk over the value.
+ * `-0` becomes `0`, as in JSON text. @param path  prefix of the path in the error: `slices.plan.items` @throws
+ * CoxswainError `code`, with `details.path`, for a function, `undefined`, a number that is not finite, a class
+ * instance, a hole, more than 64 levels, or a cycle
  */
 export function copyJson(value: unknown, path: string, code: CoxswainErrorCode): Json {
   return copyValue(value, { root: path, below: [], code });
@@ -18,7 +15,6 @@ export function copyJson(value: unknown, path: string, code: CoxswainErrorCode):
 
 interface Walk {
   readonly root: string;
-  /** The path from the root to the current value. */
   readonly below: (string | number)[];
   readonly code: CoxswainErrorCode;
 }

@@ -18,9 +18,8 @@ import { copyJson } from './copy-json.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
 
 /**
- * The content of one slice: the last `retain` items, deeply frozen, and an exact total.
- *
- * Cost: `apply` is O(items in the operation). Memory is `retain` references, and twice that after `all()`.
+ * The last `retain` items, deeply frozen, and an exact total. Cost: `apply` is O(items in the operation). Memory is
+ * `retain` references, and twice that after `all()`.
  */
 export class SliceState<Item> implements SliceView<Item> {
   #ring: RingBuffer<Item>;
@@ -52,7 +51,6 @@ export class SliceState<Item> implements SliceView<Item> {
     return this.#ring.total;
   }
 
-  /** Applies an operation. If it throws, the slice is unchanged. */
   apply(operation: SliceOperation<Item>): void {
     switch (operation.kind) {
       case 'none':
@@ -109,13 +107,12 @@ interface RegisteredSlice {
 interface KnownEventType {
   readonly eventType: SliceReducer['eventType'];
   /**
-   * The reducers, in order of registration, then of `on`. The list is replaced instead of changed, so that running
-   * iterations are not affected.
+   * In order of registration, then of `on`. The list is replaced instead of changed: running iterations are not
+   * affected.
    */
   reducers: readonly BoundReducer[];
 }
 
-/** The slices of one session, with their reducers by event type. */
 class SliceRegistry {
   readonly #slices = new Map<string, RegisteredSlice>();
   readonly #eventTypes = new Map<string, KnownEventType>();
@@ -129,7 +126,6 @@ class SliceRegistry {
     this.#retain = retain;
   }
 
-  /** @throws CoxswainError "invalid-definition" if another slice or event type with the same name is in use */
   register(slice: Slice<unknown>): SliceState<unknown> {
     const { sliceName } = slice;
     const registeredSlice = this.#slices.get(sliceName);
@@ -148,12 +144,10 @@ class SliceRegistry {
     return state;
   }
 
-  /** @throws CoxswainError "invalid-definition" if another event type with that name is in use */
   claimEventType(eventType: SliceReducer['eventType']): void {
     this.#claimed(eventType);
   }
 
-  /** Returns the reducers of an event type, in order of registration, then of `on`. */
   reducersOf(eventName: string): readonly BoundReducer[] {
     return this.#eventTypes.get(eventName)?.reducers ?? NONE;
   }
@@ -170,7 +164,6 @@ class SliceRegistry {
     return registeredType;
   }
 
-  /** @throws CoxswainError "invalid-argument" if an item is not JSON, unless `shared` */
   snapshot(shared = false): Readonly<Record<string, SliceSnapshot>> {
     const itemsOf = (name: string, items: readonly unknown[]): readonly Json[] =>
       // The caller serialises a shared snapshot, so its items need no check.
@@ -199,10 +192,7 @@ function duplicate(kind: 'slice' | 'event type', name: string): CoxswainError {
 /** Maximum depth of events that cause each other. */
 const MAX_DEPTH = 16;
 
-/**
- * Maximum number of events caused by one outermost dispatch. If each event caused two events, depth 16 would give 131,070
- * events.
- */
+/** If each event caused two events, depth 16 would give 131,070 events. */
 const MAX_CAUSED = 1000;
 
 interface QueuedEvent {
@@ -304,10 +294,7 @@ export function restoreSession(snapshot: unknown, options: SessionOptions): Sess
   return new FoldingSession(decodeSnapshot(snapshot), options);
 }
 
-/**
- * Works like `restoreSession` but neither checks nor copies the snapshot. The snapshot must not be shared and must have
- * been written by this version.
- */
+/** The snapshot is neither checked nor copied: it must not be shared and must have been written by this version. */
 export function adoptSession(snapshot: SessionSnapshot, options: SessionOptions): Session {
   return new FoldingSession(snapshot, options);
 }
@@ -320,7 +307,6 @@ interface Subscription {
   active: boolean;
 }
 
-/** The implementation of a session. It holds all mutable state. */
 class FoldingSession implements Session {
   readonly task: string | undefined;
   readonly #queue: EventQueue;

@@ -72,7 +72,6 @@ export function isDefinitionName(name: string): boolean {
   return true;
 }
 
-/** @throws CoxswainError "invalid-definition" unless `isDefinitionName(name)` */
 export function checkDefinitionName(kind: 'event' | 'slice', name: string): void {
   if (isDefinitionName(name)) return;
   throw new CoxswainError(

@@ -35,7 +35,6 @@ export interface SessionFault {
  */
 export type FaultHandler = (fault: SessionFault, thrown: unknown) => void;
 
-/** A fault without its message. */
 export type FaultPlace = Omit<SessionFault, 'message'>;
 
 export interface FaultLogOptions {

@@ -125,12 +125,8 @@ export interface SessionSnapshot {
 }
 
 /**
- * Decodes a snapshot. Unknown members are ignored. Items are not checked, because only the owner of a slice knows their
- * shape.
- *
- * @throws CoxswainError "snapshot-version" if its schema is newer, or if it is malformed (`details.path`)
- *
- * Cost: one copy of the snapshot.
+ * Unknown members are ignored. Items are not checked: only the owner of a slice knows their shape. @throws
+ * CoxswainError "snapshot-version" if its schema is newer, or if it is malformed (`details.path`)
  */
 export function decodeSnapshot(value: unknown): SessionSnapshot {
   const snapshot = objectAt(value, 'snapshot');

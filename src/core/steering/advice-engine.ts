@@ -29,7 +29,6 @@ export interface AskOptions {
  * - `model-timed-out`, `model-rejected`, `model-junk`, `model-unknown-id`: faults of a model-backed classifier
  */
 export interface AdviceFault {
-  /** The name of the provider, observer or classifier. */
   readonly provider: string;
   readonly phase: 'trigger' | 'shouldRun' | 'config' | 'classify' | 'provide' | 'collect' | 'model';
   readonly code:
@@ -56,7 +55,6 @@ export interface FeedbackFault extends AdviceFault {
 /** Called for each fault. If it throws, that is recorded as another fault. */
 export type FeedbackFaultHandler = (fault: FeedbackFault) => void;
 
-/** Returns the record of a fault. */
 export function faultDraft({ provider, phase, code, message }: AdviceFault): DerivedDraft {
   return { kind: 'provider_failed', provider_name: provider, phase, code, message };
 }
@@ -94,10 +92,7 @@ export class FeedbackFaults {
 }
 
 /**
- * Asks a provider and measures the time.
- *
- * @param keyOf  called only after an overrun
- * @param onLate  called with the duration of an overrun, before `onOverrun`
+ * @param keyOf  called only after an overrun @param onLate  called with the duration of an overrun, before `onOverrun`
  */
 export function askInTime<Answer>(
   ask: () => Answer,

@@ -37,9 +37,8 @@ export interface DrawnAdvice {
 }
 
 /**
- * Returns the unit of assignment of an advice text. All advice about one stretch is one unit. Otherwise one provider could
- * state what is withheld from another. Outside a stretch, the unit is a pattern. If a provider has no pattern, such as a
- * deadline, all its advice is one unit.
+ * All advice about one stretch is one unit: otherwise one provider could state what is withheld from another. Outside a
+ * stretch, the unit is a pattern, or the provider, such as of a deadline.
  */
 export function unitOf({ pattern, providerName, speaker, stretch }: DrawnAdvice): string {
   const isOfStretch = pattern === undefined ? speaker === 'guidance' : pattern.stuck;
@@ -62,7 +61,6 @@ export function silenceReason(
 /** Number of hexadecimal digits of the hash that are used. They make 52 bits, which a number represents exactly. */
 const DIGITS = 13;
 
-/** Default of `HoldoutOptions.withinCalls`. */
 export const DECLARED_WITHIN_CALLS = 10;
 const MAX_WITHIN_CALLS = 1_000;
 
@@ -86,11 +84,9 @@ export function checkHoldout(holdout: number | HoldoutOptions | undefined): Hold
 }
 
 /**
- * Returns the arm of a run. The arm depends only on the seed and ids, so every process assigns the same arm. Advice that is
- * withheld at one share is also withheld at every greater share.
- *
- * @param rootRunId  with `unit: 'run'`, descendants have the arm of their root run
- * @returns undefined if there is no experiment
+ * Depends only on the seed and ids, so every process assigns the same arm; advice withheld at one share is also
+ * withheld at every greater share. @param rootRunId  with `unit: 'run'`, descendants have its arm Undefined without an
+ * experiment.
  */
 export function holdoutArmOf(
   { seed = '', share, unit = 'episode', withinCalls = DECLARED_WITHIN_CALLS }: HoldoutOptions,

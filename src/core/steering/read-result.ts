@@ -21,10 +21,8 @@ const CAUSES: { readonly [Category in ErrorCategory]: string } = {
 const SHORT_CHARS = 400;
 
 /**
- * Replaces a tool result by one text from a fixed list. The analysis reads both texts in the same way: a failure with its
- * cause, `no changes`, `pending`, or `ok`. It is for stores that keep no content.
- *
- * Cost: a few linear passes.
+ * For stores that keep no content. The analysis reads both texts in the same way: a failure with its cause, `no
+ * changes`, `pending`, or `ok`.
  */
 export function readResult(text: string): TextReading {
   return { plain: readAnswer(text).masked, says: substituteOf(text) };

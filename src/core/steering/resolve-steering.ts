@@ -21,7 +21,6 @@ import { GuidanceDelivered } from './guidance/guidance-slices.ts';
 import { ToolInvoked } from '../session/tool-invoked.ts';
 import { type AnalysisRetention, FULL_ANALYSIS_RETENTION } from '../detect/patterns/analysis-snapshot.ts';
 
-/** The steering options after defaults are filled in. */
 export interface ResolvedSteering {
   readonly feedback: readonly FeedbackProviderConfig[];
   readonly observers: readonly ObserverConfig[];
@@ -45,10 +44,8 @@ export interface ResolvedSteering {
 }
 
 /**
- * Fills in defaults. If neither the options nor the prompt contain a provider, observer or model, `standardSteering()` is
- * used.
- *
- * @throws CoxswainError "invalid-argument" for a limit outside its range
+ * Without a provider, observer or model in the options and the prompt: `standardSteering()`. @throws CoxswainError
+ * "invalid-argument" for a limit outside its range
  */
 export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplate): ResolvedSteering {
   const providerLists = [options.feedback, options.observers, options.guidance, options.models];
@@ -134,16 +131,10 @@ const FULL_RETENTION: Retention = {
 };
 
 /**
- * The retention for processes that load and save the state at every event. Advice is the same as with full retention,
- * unless a provider reads more history than:
- *
- * - 24 calls for `recentToolCalls`, `errorRate` and the window of `paceFeedback`
- * - 48 calls for the window of a classifier and `recentCalls()`
- * - 64 identities for noise control (full: 256)
- * - 4 items in the slices `feedback`, `assessment` and `guidance-delivered`; an acknowledgement by provider name finds only
- *   those
- *
- * Every built-in with its defaults uses 20 or fewer. Source of the numbers: the state of a run of 10,000 calls with many
+ * For processes that load and save the state at every event. Advice is that of full retention, unless a provider reads
+ * more than 24 calls for `recentToolCalls`, `errorRate` and the window of `paceFeedback`; 48 for the window of a
+ * classifier and `recentCalls()`; 64 identities (full: 256); 4 items in the slices of advice, so an acknowledgement by
+ * provider name finds only those. Built-ins with defaults use 20 or fewer. Source: the state of 10,000 calls with many
  * patterns is about 64 KB of JSON.
  */
 const COMPACT_RETENTION: Retention = {

@@ -4,7 +4,6 @@ import { patternFeedback } from './feedback/pattern-feedback.ts';
 import type { FeedbackTrigger } from './prompt/feedback-provider.ts';
 import type { SteeringOptions } from './steering-options.ts';
 
-/** Triggers of the standard steering that differ from the providers' defaults. */
 export const STANDARD_TRIGGERS: { readonly deadline: FeedbackTrigger; readonly pace: FeedbackTrigger } = {
   deadline: { everyNSeconds: 30 },
   pace: { everyNCalls: 1 },

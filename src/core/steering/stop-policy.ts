@@ -23,11 +23,9 @@ export interface StopRequest {
   readonly reason: string;
 }
 
-/** Defaults of `StopPolicy.stuck`. */
 export const STUCK_STOP_DEFAULTS = { level: 'strong', afterCalls: 2 } as const;
 export const MAX_AFTER_CALLS = 1_000;
 
-/** @throws CoxswainError "invalid-argument" for an invalid policy */
 export function checkStopPolicy(policy: StopPolicy | undefined): StopPolicy | undefined {
   const { afterCalls, level } = { ...STUCK_STOP_DEFAULTS, ...policy?.stuck };
   if (
@@ -42,7 +40,6 @@ export function checkStopPolicy(policy: StopPolicy | undefined): StopPolicy | un
   return policy;
 }
 
-/** Returns a request to stop after the latest call, if the policy requires it. @param calls  number of calls started */
 export function stuckStop(
   { stuck }: StopPolicy,
   { calls, stretch }: { readonly calls: number; readonly stretch: StuckStretch | undefined },
@@ -54,7 +51,6 @@ export function stuckStop(
   return { policy: 'stuck', reason: `stuck since call ${since + 1}, and still ${calls - since - 1} calls later` };
 }
 
-/** Returns a request to stop because the budget is used up, if the policy requires it. */
 export function budgetStop(
   policy: StopPolicy,
   { budget, usage }: { readonly budget: Budget; readonly usage: BudgetUsage },

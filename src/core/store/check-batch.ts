@@ -16,21 +16,17 @@ export interface EncodedRecord {
   readonly json: string;
 }
 
-/** A batch that passed the checks of `TrajectorySink.append` that need no access to the store. */
 export interface CheckedBatch {
   readonly runId: string;
-  /** Contains at least one record. */
   readonly records: readonly EncodedRecord[];
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Total length of the JSON in UTF-16 units. */
   readonly chars: number;
 }
 
 /**
- * Checks and encodes a batch. Everything that passes can be read back from the store.
- *
- * @throws CoxswainError `invalid-argument`, `invalid-record` or `schema-version` as `append` documents
+ * Everything that passes can be read back. @throws CoxswainError `invalid-argument`, `invalid-record` or
+ * `schema-version` as `append` documents
  */
 export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   const first = batch[0];
@@ -62,17 +58,13 @@ export function isRunId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_RUN_ID_CHARS && value.isWellFormed();
 }
 
-/**
- * Returns the id if it is valid, otherwise a valid id derived from it. The empty id is only that of stored records without one,
- * so a new run cannot have it.
- */
+/** A valid id derived from an invalid one. A new run cannot have the empty id, that of stored records without one. */
 export function storableRunId(runId: unknown): string {
   if (isRunId(runId) && runId !== '') return runId;
   const name = typeof runId === 'string' ? runId : JSON.stringify(toJson(runId));
   return `${name.slice(0, READABLE_ID_CHARS).toWellFormed()}-${hashText(name)}`;
 }
 
-/** @throws CoxswainError `invalid-argument` for an invalid run id */
 export function checkRunId(runId: string | undefined): string {
   if (isRunId(runId)) return runId;
   throw invalidArgument(
@@ -81,18 +73,14 @@ export function checkRunId(runId: string | undefined): string {
 }
 
 interface CheckedChange<Result> {
-  /** Absent if there are no records. */
   readonly batch?: CheckedBatch;
-  /** JSON of the new snapshot. Absent if the saved snapshot is kept. */
   readonly snapshotJson?: string;
   readonly result: Result;
 }
 
 /**
- * Checks and encodes the result of a `transact` fold.
- *
- * @throws CoxswainError `invalid-argument` for records of another run, a snapshot that cannot be encoded as JSON, or a result
- *   without a list of records (such as a promise), and as `checkBatch`
+ * @throws CoxswainError `invalid-argument` for records of another run, a snapshot that is no JSON, or a result without
+ * a list of records (such as a promise), and as `checkBatch`
  */
 export function checkChange<Result>(runId: string, change: RunChange<Result>): CheckedChange<Result> {
   // A JavaScript caller may return a value of any type.

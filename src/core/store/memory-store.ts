@@ -168,10 +168,7 @@ function appendLines(run: MemoryRun, fresh: readonly EncodedRecord[]): void {
   }
 }
 
-/**
- * Returns the index of `seq` (-1 if missing), or of the first `seq` not below it. The list has gaps because gap records
- * cover several `seq`s.
- */
+/** -1 if missing. The list has gaps because gap records cover several `seq`s. */
 function indexOfSeq(seqs: readonly number[], seq: number, match: 'exact' | 'from'): number {
   let low = 0;
   let high = seqs.length;

@@ -5,25 +5,18 @@ import type { ReadQuery } from './trajectory-store.ts';
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1000;
 
-/**
- * Returns the number of items per page: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` for any other
- * value
- */
+/** 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` for any other value */
 export function checkPageLimit(limit: number = DEFAULT_LIMIT): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
   throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, got ${limit}`);
 }
 
-/** Encodes the end of a page as the cursor of the next page. */
 export function writePageCursor(position: readonly (number | string)[]): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
 /**
- * Decodes a cursor of `writePageCursor`.
- *
- * @param toPosition  converts the parts to a position; returns undefined for invalid parts
- * @throws CoxswainError `invalid-argument` for any other text
+ * @param toPosition  returns undefined for invalid parts @throws CoxswainError `invalid-argument` for any other text
  */
 export function readPageCursor<Place>(
   cursor: string,
@@ -41,11 +34,7 @@ export function readPageCursor<Place>(
   throw invalidArgument(`after must be "next" of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`);
 }
 
-/**
- * Checks a `ReadQuery` and fills in its defaults.
- *
- * @throws CoxswainError `invalid-argument` for a value that is not a whole number from 0
- */
+/** @throws CoxswainError `invalid-argument` for a value that is not a whole number from 0 */
 export function checkReadQuery(query: ReadQuery = {}): { readonly fromSeq: number; readonly limit: number } {
   const fromSeq = query.fromSeq ?? 0;
   const limit = query.limit ?? Number.MAX_SAFE_INTEGER;

@@ -3,20 +3,15 @@ import type { CheckedBatch, EncodedRecord } from './check-batch.ts';
 import { foldRunSummaries, type RunSummary } from '../facts/run-summary.ts';
 
 export interface AppendPlan {
-  /** Records that are not stored yet, in order. Empty if the whole batch is already stored. */
   readonly fresh: readonly EncodedRecord[];
   /** The summary of the run after `fresh` is stored. */
   readonly summary: RunSummary;
-  /** The stored summary. Undefined for a new run. */
   readonly stored: RunSummary | undefined;
 }
 
 /**
- * Finds the new records of a batch. Writes nothing.
- *
- * @param stored  the run's summary; undefined for a new run
- * @param storedJson  returns the JSON stored at that `seq`, which is at most `stored.lastSeq`
- * @throws CoxswainError `store-gap` or `store-conflict`
+ * Writes nothing. @param storedJson  the JSON at a `seq` of at most `stored.lastSeq` @throws CoxswainError `store-gap`
+ * or `store-conflict`
  */
 export function planAppend(
   batch: CheckedBatch,

@@ -6,7 +6,6 @@ import { hashNumber } from '../base/hash.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { toStoredRecord } from '../records/decode-record.ts';
 
-/** Checks the records of one run in stored order. Each method returns the problems it finds. */
 export interface RunCheck {
   readonly nextSeq: number;
   checkRecord(record: TrajectoryRecord, place: string): readonly StoreProblem[];
@@ -27,7 +26,6 @@ export function orderProblem(
   return { seq: nextSeq, problem };
 }
 
-/** Finds missing and repeated records, records of another run, and a summary that differs from the records. */
 export function createRunCheck(runId: string): RunCheck {
   let nextSeq = 0;
   let isComplete = true;
@@ -84,25 +82,16 @@ const HIGH_WORD = 0x9e3779b1;
 const TWO_TO_32 = 2 ** 32;
 
 /**
- * Computes the checksum of a row from its table, run, position in the run and text. Swapped rows therefore fail too. The
- * checksum is a whole number from 0 to 2⁴⁸ - 1 and is the same in every database.
- *
- * The code uses `hashNumber` instead of `crc32`. Loading `node:zlib` takes 3 to 4 ms, and a hook process runs for 40 ms
- * (`docs/decisions/stores.md`). The checksum is not a signature, because a program that can write the file can also
- * write a checksum.
- *
- * @returns the checksum function of a run; `place` is the `seq` of a record, the `covers_seq` of a snapshot, 0 for a
- *   summary Cost: one pass over the text, about 2 µs for 1 KB.
+ * Includes table, run and position, so swapped rows fail too; a whole number from 0 to 2⁴⁸ - 1, the same in every
+ * database. `hashNumber` instead of `crc32`: loading `node:zlib` takes 3 to 4 ms, and a hook process runs for 40 ms.
+ * Not a signature. `place` is the `seq` of a record, the `covers_seq` of a snapshot, 0 for a summary.
  */
 export function rowChecksums(table: CheckedTable, runId: string): (place: number, text: string) => number {
   const seed = hashNumber(`${table} ${runId}`) | 0;
   return (place, text) => hashNumber(text, seed ^ place ^ Math.imul(Math.floor(place / TWO_TO_32), HIGH_WORD));
 }
 
-/**
- * Returns the text of a record that is searched: every string value of its payload, one per line. Keys, numbers and `kind`
- * are not included.
- */
+/** Every string value of the payload, one per line, without keys, numbers and `kind`. */
 export function recordText(record: TrajectoryRecord): string {
   const lines: string[] = [];
   // A decoded payload is plain JSON. The walk uses no recursion, because JSON may be nested deeper than the stack.

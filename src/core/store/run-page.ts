@@ -7,15 +7,12 @@ import type { RunPage, RunQuery, StoreReader } from './trajectory-store.ts';
 /** A position in the list of runs. Adding or removing other runs does not change it. */
 type RunPlace = Pick<RunSummary, 'startedAtMs' | 'runId'>;
 
-/** A `RunQuery` with its defaults and a decoded cursor. */
 interface CheckedRunQuery {
   readonly limit: number;
   readonly withBytes: boolean;
-  /** The last run of the previous page. */
   readonly after?: RunPlace;
 }
 
-/** @throws CoxswainError `invalid-argument` for a limit out of range or an invalid cursor */
 export function checkRunQuery(query: RunQuery = {}): CheckedRunQuery {
   const limit = checkPageLimit(query.limit);
   const withBytes = query.withBytes === true;
@@ -24,11 +21,7 @@ export function checkRunQuery(query: RunQuery = {}): CheckedRunQuery {
     : { limit, withBytes, after: readPageCursor(query.after, toPlace) };
 }
 
-/**
- * Creates a page of runs in listing order.
- *
- * @param runs  up to `limit + 1` runs after the cursor; the extra run shows that there is another page
- */
+/** @param runs  up to `limit + 1` runs after the cursor; the extra run shows that there is another page */
 export function toRunPage(runs: readonly RunSummary[], limit: number): RunPage {
   const page = runs.slice(0, limit);
   const lastRun = page.at(-1);
@@ -61,7 +54,6 @@ function toPlace([startedAtMs, runId, ...extraParts]: readonly unknown[]): RunPl
 
 const PAGE_RUNS = 1000;
 
-/** Yields every run of a store, the most recently started run first. Throws the errors of `listRuns`. */
 export async function* allRuns(
   store: Pick<StoreReader, 'listRuns'>,
   limit: number = PAGE_RUNS,

@@ -14,18 +14,15 @@ const CHARS_BEFORE_WORD = 60;
 /** A position in the order of search results. Other records do not change it. */
 export type SearchPlace = Pick<SearchHit, 'atMs' | 'runId' | 'seq'>;
 
-/** A `SearchQuery` with its defaults, decoded text and decoded cursor. */
 export interface CheckedSearchQuery {
   /** At least one phrase. Each phrase has at least one word, as `wordsIn` splits them. */
   readonly phrases: readonly (readonly string[])[];
   readonly limit: number;
   readonly runId?: string;
   readonly kinds?: readonly string[];
-  /** The last hit of the previous page. */
   readonly after?: SearchPlace;
 }
 
-/** @throws CoxswainError `invalid-argument` as `search` documents */
 export function checkSearchQuery(query: SearchQuery): CheckedSearchQuery {
   const { text, after, runId, kinds } = query;
   const limit = checkPageLimit(query.limit);
@@ -37,11 +34,7 @@ export function checkSearchQuery(query: SearchQuery): CheckedSearchQuery {
   };
 }
 
-/**
- * Creates a page of search results in order.
- *
- * @param hits  the results after the cursor; more than `limit` results show that there is another page
- */
+/** @param hits  the results after the cursor; more than `limit` show that there is another page */
 export function toSearchPage(
   hits: readonly SearchHit[],
   limit: number,
@@ -79,7 +72,6 @@ export function toHit(record: TrajectoryRecord, phrases: CheckedSearchQuery['phr
   };
 }
 
-/** Returns the stored kind. For an unrecognised payload, that is the kind of the original. */
 export function storedKind(record: TrajectoryRecord): string {
   // Every stored record has a kind, which is a string.
   return toStoredRecord(record).payload.kind as string;
@@ -92,7 +84,6 @@ function snippetAt(text: string, matchIndex: number): string {
   return text.slice(start + (splitsPair(text, start) ? 1 : 0), end - (splitsPair(text, end) ? 1 : 0));
 }
 
-/** Returns true if there is a low surrogate at `at` inside the text. */
 function splitsPair(text: string, index: number): boolean {
   return index > 0 && (text.charCodeAt(index) & 0xfc00) === 0xdc00;
 }
@@ -105,7 +96,6 @@ function toPlace([atMs, runId, seq, ...extraParts]: readonly unknown[]): SearchP
 /** A search without an index. Call `offer` with every record, in any order. */
 interface SearchScan {
   offer(record: TrajectoryRecord): void;
-  /** Returns up to `limit + 1` results, in order. */
   readonly hits: readonly SearchHit[];
 }
 
@@ -160,10 +150,8 @@ const WORD =
   /[[\p{L}\p{N}\p{M}]&&[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]|[[\p{L}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]][[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]*/gv;
 
 /**
- * Splits a text into words: sequences of letters, digits and their marks. Case and compatibility forms are ignored (NFKC,
- * lower case), accents are not. Every driver searches by these words.
- *
- * Cost: linear.
+ * Sequences of letters, digits and their marks; case and compatibility forms are ignored (NFKC, lower case), accents
+ * are not. Every driver searches by these words.
  */
 export function wordsIn(text: string): TextWords {
   const words: string[] = [];
@@ -185,11 +173,8 @@ const MAX_QUERY_CHARS = 1000;
 const SEGMENT = /"([^"]*)"|[^\s"]+/g;
 
 /**
- * Splits a query into phrases: words and `"quoted phrases"`. A word with punctuation inside, such as `src/a.ts`, is a
- * phrase of its parts. There is no other syntax.
- *
- * @returns the phrases, each of at least one word
- * @throws CoxswainError `invalid-argument` for a text without words or over 1,000 UTF-16 units
+ * Words and `"quoted phrases"`. A word with punctuation inside, such as `src/a.ts`, is a phrase of its parts. @throws
+ * CoxswainError `invalid-argument` for a text without words or over 1,000 UTF-16 units
  */
 export function phrasesIn(text: string): readonly (readonly string[])[] {
   if (text.length > MAX_QUERY_CHARS) {
@@ -204,11 +189,7 @@ export function phrasesIn(text: string): readonly (readonly string[])[] {
   throw invalidArgument(`a search needs at least one word, got ${JSON.stringify(text)}`);
 }
 
-/**
- * Searches a text for all phrases.
- *
- * @returns the position of the first phrase in UTF-16 units; undefined unless all phrases are found
- */
+/** @returns the position of the first phrase in UTF-16 units; undefined unless all phrases are found */
 export function findPhrases(text: string, phrases: readonly (readonly string[])[]): number | undefined {
   const { words, offsets } = wordsIn(text);
   let firstPlace: number | undefined;

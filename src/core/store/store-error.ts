@@ -1,6 +1,5 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
 
-/** Creates the error of every call after `close()`. */
 export function storeClosed(): CoxswainError {
   return new CoxswainError('store-closed', 'the store is closed; open it again to use it');
 }
@@ -38,10 +37,8 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 /**
- * Wraps an error of the storage medium: `store-damaged` if SQLite reports damage, otherwise `store-io`, with its message and the
- * error as `cause`. Returns a `CoxswainError` unchanged.
- *
- * @param doing  the operation and the file, such as `append to runs.db`
+ * `store-damaged` if SQLite reports damage, else `store-io`. Returns a `CoxswainError` unchanged. @param doing  the
+ * operation and the file, such as `append to runs.db`
  */
 export function toStoreError(thrown: unknown, doing: string): CoxswainError {
   if (thrown instanceof CoxswainError) return thrown;
@@ -51,12 +48,10 @@ export function toStoreError(thrown: unknown, doing: string): CoxswainError {
   return new CoxswainError(code, `cannot ${doing}: ${messageOf(thrown)}${advice}`, { cause: thrown });
 }
 
-/** Returns true for SQLite's error "file is not a database". */
 export function isNotADatabase(thrown: unknown): boolean {
   return errcodeOf(thrown) === SQLITE_NOTADB;
 }
 
-/** The result code of SQLite; undefined for any other error. */
 export function errcodeOf(thrown: unknown): number | undefined {
   return thrown instanceof Error && 'errcode' in thrown && typeof thrown.errcode === 'number'
     ? thrown.errcode

@@ -44,7 +44,6 @@ export function lessonsDocument(report: NightReport): Document {
   };
 }
 
-/** One object per lesson, with the commands that show its examples. */
 export function lessonJson(report: NightReport): readonly object[] {
   return report.keepsFailing.lessons.map((lesson) => ({
     ...lesson,
@@ -52,7 +51,6 @@ export function lessonJson(report: NightReport): readonly object[] {
   }));
 }
 
-/** Returns one sentence about what still keeps failing; undefined if nothing does. */
 export function lessonsSentence({ lessons }: Lessons): string | undefined {
   const open = lessons.filter(({ stillHappens }) => stillHappens);
   const [first] = open;

@@ -7,7 +7,6 @@ import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
 
-/** Maximum number of listed runs. Further runs are included in the totals. */
 const MAX_LISTED = 5_000;
 const MAX_MOMENTS = 5;
 const MAX_SOURCES = 1_000;
@@ -23,51 +22,39 @@ export interface ShownMoment extends Moment {
   readonly command: string;
 }
 
-/** The values of `--by`. */
 export const GROUPINGS = ['project', 'person', 'agent'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 const GROUPS_NAME = { project: 'projects', person: 'people', agent: 'agents' } as const;
 
 interface GroupTally {
   readonly count: number;
-  /** Number of runs that failed, or ended or were cut off before they gave an answer. */
   readonly died: number;
 }
 
 export interface ListedGroup extends GroupTally {
-  /** Name of the group. For a project: its folder. */
   readonly name: string;
   readonly runs: readonly RunFacts[];
 }
 
-/** The sources and the time span of a report. Plain JSON. */
 export interface ReportFrame {
-  /** Name of the store, or paths. */
   readonly from: string;
-  /** Start of the time span in Unix milliseconds; 0 for all records. */
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
-/** Fields of runs that are added up as far as they are known. */
 const SUMMED = ['lostRecords', 'tokens', 'cacheTokens', 'cacheTokensWithin', 'costUsd'] as const;
 
 interface ReportSums {
   count: number;
-  /** Number of subagent runs. */
   below: number;
-  /** Number of runs without a recorded end that may be at work. */
   open: number;
   answered: number;
-  /** Number of runs that succeeded according to their records. */
   worked: number;
   /** Number of runs that failed, or ended or were cut off before they gave an answer. */
   died: number;
   /** Sum of the active time of all runs except subagents, in milliseconds. */
   activeMs: number;
-  /** Number of runs with tokens that have no price. */
   withoutPrice: number;
-  /** Number of records that gap records replace. Absent if none. */
   lostRecords?: number;
   tokens?: number;
   cacheTokens?: number;
@@ -75,15 +62,10 @@ interface ReportSums {
   costUsd?: number;
 }
 
-/**
- * Calculates the totals of runs for a report.
- *
- * Memory: 5,000 runs and bounded totals, for any number of runs.
- */
+/** Memory: 5,000 runs and bounded totals, for any number of runs. */
 export class NightReport {
   readonly totals: RunTotals = new RunTotals();
   #runs: RunFacts[] = [];
-  /** Kept between two added runs. */
   #sections: readonly NightSection[] | undefined;
   #projects: readonly ProjectBlock[] | undefined;
   readonly #groups = new Map<string, GroupTally>();
@@ -94,7 +76,6 @@ export class NightReport {
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
   readonly #commandOf: (moment: Moment, source: string) => string;
-  /** Sources of the runs with moments, by run id. */
   readonly #sources = new Map<string, string>();
   readonly #sums: ReportSums = {
     count: 0,
@@ -107,10 +88,7 @@ export class NightReport {
     withoutPrice: 0,
   };
 
-  /**
-   * @param commandOf  returns the command that shows a moment
-   * @param instructionsOf  returns the instruction files of a project folder, if they can be looked at
-   */
+  /** @param instructionsOf  returns the instruction files of a project folder, if they can be looked at */
   constructor(
     commandOf: (moment: Moment, source: string) => string,
     grouping: Grouping = 'project',
@@ -159,7 +137,6 @@ export class NightReport {
   get runs(): readonly RunFacts[] {
     return this.#runs.toSorted((a, b) => b.lastAtMs - a.lastAtMs).slice(0, MAX_LISTED);
   }
-  /** The listed runs in the order in which a person wants to see them. */
   get sections(): readonly NightSection[] {
     this.#sections ??= sectionsOf(this.runs);
     return this.#sections;
@@ -168,7 +145,6 @@ export class NightReport {
     this.#projects ??= projectBlocks(this.runs);
     return this.#projects;
   }
-  /** The listed runs by project, person or agent, the most recently active group first. Undefined without groups. */
   get groups(): readonly ListedGroup[] | undefined {
     if (this.#groups.size === 0) return undefined;
     const runsByGroup = Map.groupBy(this.runs, (run) => run[this.grouping] ?? NOT_KNOWN);
@@ -177,27 +153,22 @@ export class NightReport {
       return { name, runs, count, died };
     });
   }
-  /** Moments, the highest score first. */
   get moments(): readonly ShownMoment[] {
     return this.#moments.best.map((moment): ShownMoment => {
       const command = this.#commandOf(moment, this.#sources.get(moment.runId) ?? '');
       return Object.assign({}, moment, { command });
     });
   }
-  /** What keeps failing in the runs. */
   get keepsFailing(): Lessons {
     return this.#lessons.lessons(this.#instructionsOf);
   }
-  /** The command that shows a failed call. */
   commandOf({ number, runId, source }: LessonExample): string {
     return this.#commandOf({ runId, call: number - 1, score: 0, type: '', what: '' }, source);
   }
 
-  /** Totals by advice provider, the most frequent provider first. */
   get advice(): readonly (readonly [string, AdviceTally])[] {
     return [...this.#advice].toSorted(([a, left], [b, right]) => right.pieces - left.pieces || (a < b ? -1 : 1));
   }
-  /** Faults with their counts, the most frequent first. */
   get faults(): readonly (readonly [string, number])[] {
     return [...this.#faults].toSorted(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
   }
@@ -239,7 +210,6 @@ export class NightReport {
     for (const runId of this.#sources.keys()) if (!inUse.has(runId)) this.#sources.delete(runId);
   }
 
-  /** Returns everything except the runs, for `--json`. */
   toJson(frame: ReportFrame): object {
     const { count: _count, tokens = null, cacheTokens = null, costUsd = null, ...sums } = this.#sums;
     return {

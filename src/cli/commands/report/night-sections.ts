@@ -10,7 +10,6 @@ import { titlesOf } from '../../../core/facts/task-title.ts';
 
 const TITLE_CHARS = 76;
 
-/** A run in the report: verb first, then the project, the words of its task, the reason, and the number to type. */
 export interface NightItem {
   /** The number that `coxswain N` opens, from 1. */
   readonly number: number;
@@ -36,14 +35,11 @@ export interface ProjectBlock {
   readonly sessions: number;
   readonly worked: number;
   readonly commits: number;
-  /** The number of commits on each branch that git named. */
   readonly commitsOn: Readonly<Record<string, number>>;
-  /** Those with `--no-verify`. */
   readonly commitsWithoutHooks: number;
   /** Files that the only session with changes changed after its last commit. Absent if several have: another may have committed them. */
   readonly uncommitted?: number;
   readonly pullRequest?: string;
-  /** The last check of the project's sessions, in words. */
   readonly lastCheck?: string;
   readonly costUsd?: number;
   readonly withoutPrice: number;
@@ -60,7 +56,6 @@ const SECTIONS: readonly (readonly [SectionName, string])[] = [
   ['worked', 'Worked'],
 ];
 
-/** Returns the runs in the order in which a person wants to see them. Subagents belong to their session. */
 export function sectionsOf(runs: readonly RunFacts[]): readonly NightSection[] {
   const sessions = runs.filter(({ parentId }) => parentId === undefined);
   const names = projectNames(sessions);
@@ -96,7 +91,6 @@ export function sectionsOf(runs: readonly RunFacts[]): readonly NightSection[] {
   return withNextSessions(sections, nextPlans, byTitle);
 }
 
-/** Names the session in which a plan went on. */
 function withNextSessions(
   sections: readonly NightSection[],
   plans: readonly { readonly item: NightItem; readonly plan: string }[],
@@ -130,17 +124,14 @@ function sectionNameOf(run: RunFacts): SectionName {
   }
 }
 
-/** True for a run whose plan waits for a decision, or was its last act. */
 function isAboutPlan({ verdict: { evidence } }: RunFacts): boolean {
   return evidence === WAITS_FOR_DECISION || evidence === PRESENTED_PLAN;
 }
 
-/** The pattern that a run was in at its last record. */
 function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | undefined {
   return patterns.findLast(isStuckNow);
 }
 
-/** The most recent runs first; within the answered ones, those with a failed check first. */
 function urgencyOf({ checks, lastAtMs, verdict }: RunFacts): number {
   const hasFailedCheck = verdict.verdict === 'answered' && checks.some(({ failed }) => failed);
   return lastAtMs + (hasFailedCheck ? 1e15 : 0);
@@ -167,7 +158,6 @@ function verbOf({ alert, checks, verdict }: RunFacts, section: SectionName): str
   }
 }
 
-/** The reason in the words of the evidence, without what the section and the verb say already. */
 function whyOf(run: RunFacts, section: SectionName): string {
   const { evidence } = run.verdict;
   const pattern = section === 'stuck' ? openPattern(run) : undefined;
@@ -191,7 +181,6 @@ export function projectBlocks(runs: readonly RunFacts[]): readonly ProjectBlock[
     .toSorted((a, b) => b.sessions - a.sessions);
 }
 
-/** @param runs  the sessions of the project, and these with their subagents */
 function projectBlock(
   folder: string,
   project: string,
@@ -232,12 +221,10 @@ function sumOf(counts: readonly Readonly<Record<string, number>>[]): Readonly<Re
   return Object.fromEntries(sums);
 }
 
-/** True for a run whose tokens have no price, or only some of them. */
 export function hasNoPrice({ answersWithoutCost, costUsd, tokens }: RunFacts): boolean {
   return answersWithoutCost !== undefined || (tokens !== undefined && costUsd === undefined);
 }
 
-/** The project of a run: its folder, else the folder of its source. */
 export function folderOf({ project, source }: RunFacts): string {
   return project ?? dirname(resolve(source));
 }

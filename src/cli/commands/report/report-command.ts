@@ -59,11 +59,8 @@ import type { RunOutcome } from '../../../core/facts/run-verdict.ts';
 export interface ReportOptions extends ReportForm {
   readonly since?: string;
   readonly by?: string;
-  /** Only the runs of this project: its folder, or the last part of it. */
   readonly project?: string;
-  /** Keeps what agents may be told of what keeps failing in each project. */
   readonly keepsLessons?: boolean;
-  /** Keeps the facts for what keeps failing. */
   readonly cache?: FactsCache;
 }
 
@@ -73,17 +70,13 @@ interface ReportContext {
   readonly terminal: Terminal;
   readonly problems: Problems;
   readonly untilMs: number;
-  /** The runs are sessions of this machine, so their projects are the user's own, and their instruction files can be looked at. */
   readonly ownProjects: boolean;
 }
 
-/** The folders in which agent programs store their files. */
 const places = { home: homedir(), env: process.env };
 
-/** Default time span: 12 hours, one night. */
 const DEFAULT_SINCE_MS = 12 * 3_600_000;
 
-/** Runs `coxswain report`. @returns the exit code: 1 if something could not be read or sent */
 export async function reportCommand(
   paths: readonly string[],
   options: ReportOptions,
@@ -112,7 +105,6 @@ export async function reportCommand(
   return context.problems.any || !isSent ? 1 : 0;
 }
 
-/** What keeps failing needs no patterns. */
 function detecting({ cache }: ReportOptions): { readonly detectors?: readonly []; readonly cache?: FactsCache } {
   return cache === undefined ? {} : { detectors: [], cache };
 }
@@ -145,7 +137,6 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   }
 }
 
-/** Creates the report of this project's store and of all session files of this user in the time span. */
 async function machineReport(context: ReportContext): Promise<boolean> {
   const { problems, terminal, untilMs } = context;
   const sinceMs = sinceOf(context, true);
@@ -253,13 +244,11 @@ async function openStores(
   }
 }
 
-/** Returns the command that opens the call of a moment in the browser. */
 function momentCommand({ call, runId: id }: Moment, path: string, isSession = false): string {
   return viewCommandOf({ id, path }, { call: call === undefined ? undefined : call + 1, isSession });
 }
 
-/** Reports on standard error what the report of a store does not include: events in spill files, records lost at
- * the end of a process, and older runs. */
+/** Events in spill files, records lost at the end of a process, and older runs. */
 async function noteMissingRuns(
   address: string,
   store: Pick<LiveReader, 'listRuns'>,
@@ -278,7 +267,6 @@ async function noteMissingRuns(
   }
 }
 
-/** Adds runs to the totals. With `--json`, prints each run immediately. */
 async function foldRuns(
   runs: AsyncIterable<RunFacts>,
   commandOf: (moment: Moment, source: string) => string,
@@ -307,7 +295,6 @@ function isKnownProject(name: string): boolean {
   );
 }
 
-/** @param placeOf  returns the store or the transcript that contains a run */
 async function writeReportTo(
   report: NightReport,
   frame: ReportFrame,
@@ -336,14 +323,12 @@ async function* reportProblems(
   problems.endSource();
 }
 
-/** Adds the project of the session to the runs of named files. */
 async function* withProjects(runs: AsyncIterable<RunFacts>): AsyncGenerator<RunFacts> {
   for await (const found of runs) {
     yield found.project === undefined ? { ...found, project: await projectOfSource(found.source) } : found;
   }
 }
 
-/** Checks the options before reading. */
 function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping | undefined {
   const forms = [json === true, markdown === true, html !== undefined, to !== undefined].filter(Boolean);
   if (forms.length > 1) throw invalidArgument('give one of --json, --markdown, --html and --to');
@@ -380,33 +365,23 @@ function localStartOf(text: string, nowMs: number): number | undefined {
   return start.getMonth() === Number(month) - 1 && start.getTime() <= nowMs ? start.getTime() : undefined;
 }
 
-/** The input of a report on all runs of this machine. */
 interface MachineSources {
-  /** The stores of this user; undefined without a store. */
   readonly store: MachineReader | undefined;
-  /** The store of each run. Filled before the first run is yielded. */
   readonly stores: Map<string, MachineStore>;
   readonly storeName: string;
-  /** The project of this folder. */
   readonly project: string;
-  /** Session files changed since `sinceMs`. */
   readonly sessions: readonly FoundSession[];
-  /** The runs of the store. Filled before the first run is yielded. */
   readonly stored: StoredNames;
   readonly problems: Problems;
   readonly onLeftOut: () => void;
   readonly sinceMs: number;
   readonly detecting: ReturnType<typeof detecting>;
-  /** The open sessions of Claude Code; undefined if unknown. */
   readonly open: ReadonlyMap<string, OpenSession> | undefined;
 }
 
 /**
- * Yields every run of the session files and of the project's store whose last record is at or after `sinceMs`, with its project. A
- * run in both sources is yielded once, from the store. An end and a usage that the store does not have come from the transcript.
- * A run from OpenTelemetry is left out if its session is yielded.
- *
- * Memory: like `runsOfStore` and `runsOfTranscripts`, and an id and at most one record per run of the store.
+ * A run in both sources is yielded from the store, with the end and the usage that only the transcript has. A run from
+ * OpenTelemetry is left out if its session is yielded.
  */
 async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts, void, void> {
   const { open, problems, project, sessions, sinceMs, store, stored, stores, storeName } = sources;
@@ -477,7 +452,6 @@ interface Ending extends RunOutcome {
   readonly atMs: number;
 }
 
-/** Adds the end of the transcript to a stored run that has no end, or an end without a reason. */
 function addEnding(fold: RunFactsFold, ending: Ending | undefined): void {
   const { outcome: stored } = fold.view;
   if (ending === undefined) return;
@@ -491,12 +465,8 @@ function usageOf({ answersWithoutCost, cacheTokens, cacheTokensWithin, costUsd, 
 }
 
 /**
- * Returns a function that adds the state of the process to a Claude Code session without an end. If the process no longer exists,
- * the session was killed. Otherwise the session may be waiting for its user. A recorded session without a file on this machine ran
- * elsewhere, for example in a container, so nothing is known about its process.
- *
- * @param sessions  session files on this machine, named by their ids
- * @returns undefined if the open sessions are unknown
+ * A session without an end was killed if its process no longer exists. Otherwise it may be waiting for its user. A
+ * session without a file on this machine ran elsewhere, so nothing is known about its process.
  */
 function standingBy(
   open: ReadonlyMap<string, OpenSession> | undefined,

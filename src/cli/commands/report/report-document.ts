@@ -27,7 +27,6 @@ const TEXT_CHARS = 160;
 const SCREEN_LINES = 23;
 const VERB_CHARS = 8;
 const PROJECT_CHARS = 14;
-/** Lines that a section has at least, if it has that many runs. */
 const LEAST_LINES = 2;
 
 const STYLES: Readonly<Record<SectionName, TextStyle>> = {
@@ -41,10 +40,8 @@ const STYLES: Readonly<Record<SectionName, TextStyle>> = {
   worked: 'good',
 };
 
-/** Sections of which the screen only has the number of runs. */
 const COUNTED: ReadonlySet<SectionName> = new Set(['open', 'stopped', 'unknown']);
 
-/** Returns the first screen: at most 23 lines of `width` columns. */
 export function screenDocument(report: NightReport, frame: ReportFrame, width: number): Document {
   const { projects, sections } = report;
   const head = headLines(report, frame, width);
@@ -78,7 +75,6 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   return { blocks: [linesOf(texts)] };
 }
 
-/** Returns the number of lines of each section: first the least of each, then all of the first sections. */
 function sharedLines(sizes: readonly number[], room: number): readonly number[] {
   const least = sizes.map((size) => Math.min(size, LEAST_LINES));
   let left = room - least.reduce((sum, lines) => sum + lines, 0);
@@ -107,7 +103,6 @@ function itemLine({ number, project, title, verb, why }: NightItem, { name }: Ni
   return [styled(STYLES[name], start), text.padEnd(room), styled('strong', numberText)];
 }
 
-/** What worked in a project, and the state in which it was left. */
 function projectLine({ project, sessions, worked, ...rest }: ProjectBlock, width: number): string {
   const count = worked === sessions ? countText(worked) : `${countText(worked)} of ${countText(sessions)}`;
   return printableCut(
@@ -129,7 +124,6 @@ function projectFacts(state: ProjectState): readonly string[] {
   ];
 }
 
-/** Counts the runs of which the screen lists none. */
 function otherLine(sections: readonly NightSection[]): string | undefined {
   const parts = sections
     .filter(({ name }) => COUNTED.has(name))
@@ -168,7 +162,6 @@ function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame
   return lines;
 }
 
-/** Formats a span that the user chose: a whole number of hours has no decimals. */
 function spanText({ sinceMs, untilMs }: ReportFrame): string {
   if (sinceMs === 0) return 'in all records';
   const hours = (untilMs - sinceMs) / 3_600_000;
@@ -178,7 +171,6 @@ function spanText({ sinceMs, untilMs }: ReportFrame): string {
   return Number.isInteger(days) ? `in the last ${countOf(days, 'day')}` : `since ${localTimeText(sinceMs)}`;
 }
 
-/** Returns the whole report as a document. It depends only on the report. @param maxRuns  maximum number of listed runs */
 export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns: number): Document {
   const { advice, faults, moments, sums } = report;
   const title = `What the agents did until ${localTimeText(frame.untilMs)} ${zoneText(frame.untilMs)}`;
@@ -243,7 +235,6 @@ function itemSections({ sections, sums }: NightReport, maxRuns: number): readonl
   return hidden > 0 ? [...blocks, linesOf([`and ${countOf(hidden, 'earlier session')}; --json lists all`])] : blocks;
 }
 
-/** The runs per person or agent, if the user asked for them. */
 function groupSections({ grouping, groups }: NightReport): readonly Block[] {
   if (groups === undefined || grouping === 'project') return [];
   return sectionOf(

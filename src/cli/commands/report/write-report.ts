@@ -12,23 +12,17 @@ import type { NotifyFailure } from '../../../hosts/notify/notification.ts';
 import { postJson } from '../../../hosts/notify/webhook-target.ts';
 import { removedOptionText } from '../../terminal/removed-commands.ts';
 
-/** Maximum number of runs in a file or message. */
 const MAX_WRITTEN = 1_000;
 
-/** The output format of a report. Default: text. */
 export interface ReportForm {
   readonly json?: boolean;
-  /** True to write what keeps failing instead of the report. */
   readonly hasFailuresOnly?: boolean;
-  /** True to list every run instead of the first screen. */
   readonly all?: boolean;
   readonly markdown?: boolean;
   readonly html?: string;
-  /** Target addresses. */
   readonly to?: readonly string[];
 }
 
-/** Prints, writes or sends a report. @returns false if sending failed @throws CoxswainError `input-io` */
 export async function writeReport(
   report: NightReport,
   frame: ReportFrame,
@@ -56,7 +50,6 @@ export async function writeReport(
   return true;
 }
 
-/** Prints nothing on success, so that a scheduler such as cron sends no mail. */
 async function sendToAll(
   targets: readonly string[],
   report: NightReport,
@@ -86,7 +79,6 @@ function withoutSecretsIn<Value>(value: Value): Value {
   ) as Value;
 }
 
-/** Maximum text length in Slack. */
 const SLACK_CHARS = 39_000;
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
@@ -100,12 +92,7 @@ interface SentReport {
   readonly json: unknown;
 }
 
-/**
- * Parses a target: `https://…`, or `http://` on this machine. Messages contain only the host of a webhook,
- * because the rest of the URL may contain a key.
- *
- * @throws CoxswainError `invalid-argument` for anything else
- */
+/** Messages contain only the host of a webhook, because the rest of the URL may contain a key. */
 export function reportTarget(text: string): ReportTarget {
   const url = URL.parse(text);
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname));
@@ -115,7 +102,6 @@ export function reportTarget(text: string): ReportTarget {
   );
 }
 
-/** Sends a report. Tries a busy webhook three times. @returns the failure; undefined on success */
 async function sendReport(target: ReportTarget, report: SentReport): Promise<NotifyFailure | undefined> {
   const { json, markdown } = report;
   const isSlack = new URL(target.url).host === 'hooks.slack.com';

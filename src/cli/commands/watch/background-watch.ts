@@ -10,14 +10,10 @@ import { readGuarded, replaceGuarded } from '../../../core/node/guarded-file.ts'
 import { makeStateFolder, stateFile } from '../../../core/node/state-places.ts';
 import type { SentKey } from '../../../hosts/notify/notifier.ts';
 
-/** Identifies a process, even if another process later gets the same pid. Plain JSON. */
 interface ProcessIdentity {
-  /** The host name. On Linux it includes the process namespace of the pid. */
   readonly host: string;
-  /** The boot id of the machine; empty if unknown. */
   readonly boot: string;
   readonly pid: number;
-  /** The start time of the process, in the unit of the operating system; empty if unknown. */
   readonly processStart: string;
 }
 
@@ -33,10 +29,7 @@ export function thisProcess(): ProcessIdentity {
   return ownIdentity;
 }
 
-/**
- * Returns false if the identity is invalid or the process has certainly ended. A process on another host or in another
- * container may be alive.
- */
+/** False if the process has certainly ended. One on another host or in another container may be alive. */
 export function mayBeAlive({ host, boot, pid, processStart }: ProcessIdentity): boolean {
   const current = thisProcess();
   // A signal to pid 0 or below addresses a process group.
@@ -49,7 +42,6 @@ export function mayBeAlive({ host, boot, pid, processStart }: ProcessIdentity): 
   return start === '' || processStart === '' || start === processStart;
 }
 
-/** Returns true if a process of any user with this pid runs on this machine. */
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -59,10 +51,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/**
- * Returns the state and start time of a process: fields 3 and 22 of `/proc/PID/stat`. The fields are counted from the end
- * of the process name, because the name may contain any characters.
- */
+/** Fields 3 and 22 of `/proc/PID/stat`, counted from the end of the process name, which may contain any characters. */
 function processFacts(pid: number): { readonly state: string; readonly start: string } {
   const stat = textOf(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -87,7 +76,6 @@ function textOf(path: string): string {
   }
 }
 
-/** The variable that tells a started process that it is the one in the background. */
 const IN_BACKGROUND = 'COXSWAIN_IN_BACKGROUND';
 /** Options of Node for a process that is small rather than fast: 69 instead of 101 MB with 20 active sessions. */
 const SMALL = ['--lite-mode', '--max-semi-space-size=1', '--max-old-space-size=64'];
@@ -96,15 +84,12 @@ const STOP_LIMIT_MS = 10_000;
 const POLL_MS = 50;
 const OWNER = { env: process.env };
 
-/** What the watch in the background keeps about itself. The next one continues from it, so nothing is lost or told twice. */
 interface WatchRecord {
   readonly holder: ProcessIdentity;
-  /** Unix milliseconds of its last sign of life. */
   readonly aliveAtMs: number;
   readonly sent: readonly SentKey[];
 }
 
-/** The state of the watch in the background on this machine. `sinceMs`: Unix milliseconds of its last sign of life. */
 type BackgroundWatch =
   | { readonly state: 'never' }
   | { readonly state: 'running'; readonly pid: number }
@@ -122,12 +107,7 @@ export function findBackgroundWatch(): BackgroundWatch {
     : { state: 'ended', sinceMs: record.aliveAtMs };
 }
 
-/**
- * Starts the watch in the background, unless one of this user runs.
- *
- * @returns its process id
- * @throws CoxswainError `store-io` if it does not start
- */
+/** @throws CoxswainError `store-io` if it does not start */
 export async function startBackgroundWatch(): Promise<number> {
   const running = findBackgroundWatch();
   if (running.state === 'running') return running.pid;
@@ -154,7 +134,6 @@ export async function startBackgroundWatch(): Promise<number> {
   throw new CoxswainError('store-io', `the watch did not start in the background: ${why}`);
 }
 
-/** Stops the watch in the background. @returns false if none runs */
 export async function stopBackgroundWatch(): Promise<boolean> {
   const found = findBackgroundWatch();
   if (found.state !== 'running') return false;
@@ -172,7 +151,6 @@ function isHere(holder: ProcessIdentity): boolean {
 }
 
 export class BackgroundRecord {
-  /** When the watch before this one was last alive, in Unix milliseconds; undefined for the first one. */
   readonly aliveBeforeMs: number | undefined;
   #sent: readonly SentKey[];
 

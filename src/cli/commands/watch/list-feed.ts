@@ -12,10 +12,8 @@ import { withoutNumber } from '../../../core/facts/task-title.ts';
 
 const TASK_CHARS = 76;
 const STATE_CHARS = 46;
-/** Minimum terminal width for the column with the agent program. */
 const WIDE = 110;
 const MAX_ROWS = 1_000;
-/** Minimum time between two redraws caused by events, in milliseconds. */
 const DRAW_MS = 500;
 
 interface Row {
@@ -45,7 +43,6 @@ export class ListFeed implements MachineFeed {
   #drawnAtMs = 0;
   #calls = 0;
 
-  /** @param sinceMs  Unix milliseconds; runs without activity since then are hidden */
   constructor(terminal: Terminal, sinceMs: number) {
     this.#terminal = terminal;
     this.#sinceMs = sinceMs;
@@ -175,12 +172,10 @@ export class ListFeed implements MachineFeed {
   }
 }
 
-/** The column beside it has the time since the last record. */
 function alertText({ kind, text }: RunAlert): string {
   return kind === 'waiting' ? text : text.replace(/^[^:]*: /, 'silent: ');
 }
 
-/** Formats the time since the last record: `5 s`, `12 min`. */
 function agoText({ atMs }: Row): string {
   const seconds = Math.max(0, Math.floor((Date.now() - atMs) / 1_000));
   if (atMs === 0) return '';

@@ -52,9 +52,7 @@ import { projectAt } from '../../../core/node/git-folder.ts';
 import { ListFeed } from './list-feed.ts';
 import { spanOption, wholeOption } from '../../terminal/option-values.ts';
 
-/** Sessions that changed within this time before the start are followed. In milliseconds. */
 const RECENT_MS = 30 * 60_000;
-/** Minimum time between two scans for sessions, in milliseconds. */
 const SCAN_MS = 2_000;
 /** Factor for the pause after a scan, or after reading a file again: the pause is this factor times the duration. */
 const REST = 20;
@@ -77,7 +75,6 @@ interface WatchMachineParts {
   readonly signal: AbortSignal;
 }
 
-/** Returns the most recently changed session of any agent program. @throws CoxswainError `input-io` if there are no sessions */
 async function newestSession(): Promise<string> {
   const sessions = (await findSessions(PLACES)).flatMap((host) => host.sessions).filter(({ path }) => isOfLines(path));
   const [newest] = sessions.toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
@@ -88,13 +85,7 @@ async function newestSession(): Promise<string> {
   );
 }
 
-/**
- * Follows the sessions of every agent program and the stores of this user's projects until the signal is aborted. A run in both sources is
- * followed in the store. A file that does not consist of lines is read again after each change.
- *
- * @returns false if something could not be read
- * Cost: lists the folders of the agent programs every two seconds; two `stat` calls per file and interval.
- */
+/** A run in a file and in a store is followed in the store. A file without lines is read again after each change. */
 async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Promise<boolean> {
   const { deadline, intervalMs, notifiers, background, signal, terminal } = parts;
   const startedAtMs = Math.floor(performance.timeOrigin);
@@ -183,7 +174,6 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
   return !allProblems.some(({ any }) => any);
 }
 
-/** Returns the files of sessions and their subagents that changed since the given time, with the last change of the session. */
 async function recentFiles(
   sinceMs: number,
 ): Promise<readonly { readonly path: string; readonly modifiedAtMs: number }[]> {
@@ -199,7 +189,6 @@ async function recentFiles(
   ).flat();
 }
 
-/** The process in the background has no output. */
 const NO_FEED: MachineFeed = {
   take: async () => {},
   called: () => {},
@@ -212,7 +201,6 @@ function isOfLines(path: string): boolean {
   return path.endsWith('.jsonl');
 }
 
-/** Yields the new records of a file that is rewritten as a whole, after each change. */
 async function* readChanges(
   path: string,
   { intervalMs, signal }: Pick<WatchMachineParts, 'intervalMs' | 'signal'>,
@@ -239,7 +227,6 @@ async function* readChanges(
   }
 }
 
-/** Yields the new records of the runs of a store that were active since the given time. */
 async function* followStore(
   reader: LiveReader,
   options: {
@@ -277,10 +264,8 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** The events that trigger `--on-stuck` and `--bell`. */
 const STUCK: readonly NotifyEvent[] = ['stuck', 'continued', 'waiting', 'silent'];
 
-/** Runs `coxswain watch`. @returns the exit code: 1 if something could not be read */
 export async function watchCommand(
   path: string | undefined,
   options: WatchOptions,
@@ -341,7 +326,6 @@ export async function watchCommand(
   return problems.any ? 1 : 0;
 }
 
-/** Lets the watcher look for what a clock finds. @returns the open sessions of Claude Code; undefined if they are unknown */
 async function tick(watcher: Watcher, files: readonly string[]): Promise<OpenSessions> {
   const open = await openSessions(hostFolder('claude-code', PLACES));
   const localIds = new Set(files.map((path) => basename(path, '.jsonl')));
@@ -349,7 +333,6 @@ async function tick(watcher: Watcher, files: readonly string[]): Promise<OpenSes
   return open;
 }
 
-/** Tells what a clock finds in one session file, and its end, which following the file holds back. */
 async function followClock(
   watcher: Watcher,
   files: SessionStates,
@@ -423,7 +406,6 @@ function openingText(file: string, { paint }: Terminal): string {
   );
 }
 
-/** Returns a notifier for `--on-stuck` and `--bell`, and a notifier for the user's own configuration. */
 async function notifiersOf(
   { bell, onStuck }: WatchOptions,
   problems: Problems,
@@ -466,11 +448,9 @@ interface WatchOptions {
   readonly json?: boolean;
   readonly fromStart?: boolean;
   readonly untilEnd?: boolean;
-  /** False for `--no-wait`. */
   readonly wait?: boolean;
   readonly deadline?: string;
   readonly interval?: string;
-  /** A shell command line. */
   readonly onStuck?: string;
   readonly bell?: boolean;
   readonly newest?: boolean;
@@ -479,7 +459,6 @@ interface WatchOptions {
   readonly project?: string;
 }
 
-/** @throws CoxswainError `invalid-argument` for options that cannot be combined */
 function checkOptions(
   file: string | undefined,
   { background, newest, onStuck, stop, untilEnd, wait }: WatchOptions,
@@ -496,13 +475,11 @@ function checkOptions(
   }
 }
 
-/** Parses a time span such as `45m`, `90s` or `1h30m`. @throws CoxswainError `invalid-argument` */
 function spanOf(text: string | undefined): TimeSpan | undefined {
   if (text === undefined) return undefined;
   return { seconds: spanOption('--deadline', text, '45m, 90s or 1h30m') / 1_000 };
 }
 
-/** Parses the interval between two reads in milliseconds; default: 250. @throws CoxswainError `invalid-argument` */
 function intervalOf(text = '250'): number {
   return wholeOption('--interval', text, [10, 60_000]);
 }

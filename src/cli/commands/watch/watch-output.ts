@@ -36,7 +36,6 @@ export class JsonWatchOutput implements WatchOutput {
   }
 }
 
-/** Writes lines of text. Adds the label of the run if there are several runs. */
 export class TextWatchOutput implements WatchOutput {
   readonly #terminal: Terminal;
   readonly #labels = new Set<string>();
@@ -112,15 +111,10 @@ function countsText({ runs, calls, patterns, advice }: WatchCounts): string {
   return `${countOf(runs, 'run')}, ${countOf(calls, 'call')}, ${countOf(patterns, 'pattern')}, ${pieces}`;
 }
 
-/** Number of displayed calls from before the start of the command. */
 const RECENT_CALLS = 10;
 const MAX_RECENT = 200;
 
-/**
- * Counts events and writes them. Before `caughtUp` is called, it only counts. `caughtUp` writes the counts and the last ten calls.
- *
- * Memory: 200 events.
- */
+/** Before `caughtUp`, it only counts. `caughtUp` writes the counts and the last ten calls. Memory: 200 events. */
 export class WatchFeed {
   readonly #output: WatchOutput;
   readonly #recent = new RingBuffer<{ readonly event: WatchedEvent; readonly results: number }>(MAX_RECENT);
@@ -128,13 +122,11 @@ export class WatchFeed {
   readonly #counts: WatchCounts = { ...NO_COUNTS };
   #results = 0;
 
-  /** @param fromStart  true: writes every event */
   constructor(output: WatchOutput, fromStart: boolean) {
     this.#output = output;
     this.#isLive = fromStart;
   }
 
-  /** Adds calls that started in any run. */
   called(count: number): void {
     this.#counts.calls += count;
   }
@@ -151,7 +143,6 @@ export class WatchFeed {
     await this.#output.write({ type: 'summary', ...this.#counts });
   }
 
-  /** Marks all following events as live. A second call has no effect. */
   async caughtUp(): Promise<void> {
     if (this.#isLive) return;
     this.#isLive = true;
@@ -162,15 +153,12 @@ export class WatchFeed {
   }
 }
 
-/** Receives the events of every session on a machine. */
 export interface MachineFeed extends WatchedFeed {
   scanned(open: OpenSessions): Promise<void>;
-  /** Stops following a run here, because it is followed in another source. */
   drop(run: string): void;
   finish(): Promise<void>;
 }
 
-/** Writes the events since a given time. Writes the start of a run before its first event. Memory: one event per run. */
 export class LinesFeed implements MachineFeed {
   readonly #output: WatchOutput;
   readonly #sinceMs: number;
@@ -178,7 +166,6 @@ export class LinesFeed implements MachineFeed {
   readonly #counts = { ...NO_COUNTS };
   #isFirstScan = true;
 
-  /** @param sinceMs  Unix milliseconds; events without a time are always written */
   constructor(output: WatchOutput, sinceMs: number) {
     this.#output = output;
     this.#sinceMs = sinceMs;

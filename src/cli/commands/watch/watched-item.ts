@@ -2,12 +2,10 @@ import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import type { RunAlert } from '../../../core/facts/run-alert.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
 
-/** The open sessions of Claude Code; undefined if unknown. */
 export type OpenSessions = ReadonlyMap<string, OpenSession> | undefined;
 
 export interface WatchCounts {
   runs: number;
-  /** Number of started calls, with or without a result. */
   calls: number;
   patterns: number;
   advice: number;
@@ -23,9 +21,7 @@ export function countEvent(counts: WatchCounts, event: WatchedEvent): void {
 
 export interface WatchPlace {
   readonly run: string;
-  /** A short unique name of the run. */
   readonly label: string;
-  /** Time in Unix milliseconds, if known. */
   readonly atMs?: number;
 }
 
@@ -39,7 +35,6 @@ interface WatchedBeginning extends WatchPlace {
 interface WatchedEnd extends WatchPlace {
   readonly type: 'run_ended';
   readonly outcome: string;
-  /** Why it ended, if the source says so. */
   readonly reason?: string;
   readonly success?: boolean;
 }
@@ -53,11 +48,8 @@ interface WatchedAlert extends WatchPlace, Omit<RunAlert, 'kind'> {
 export type WatchedEvent = (LiveEvent & WatchPlace) | WatchedBeginning | WatchedEnd | WatchedAlert;
 
 export type WatchNotice =
-  /** The file is missing, was replaced, or has an unknown format. */
   | { readonly type: 'note'; readonly message: string }
-  /** All existing records were read; the last `shown` events follow. */
   | ({ readonly type: 'caught_up'; readonly shown: number } & WatchCounts)
   | ({ readonly type: 'summary' } & WatchCounts);
 
-/** The output of `coxswain watch`; with `--json` one per line. */
 export type WatchedItem = WatchedEvent | WatchNotice;

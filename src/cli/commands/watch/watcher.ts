@@ -35,11 +35,6 @@ interface SeenRecord {
   readonly events: readonly WatchedEvent[];
 }
 
-/**
- * Derives the events of a watched run, and the advice that the standard steering would give.
- *
- * Cost: like `SteeringReplay.take`. Memory is bounded.
- */
 class WatchedRun {
   readonly #run: ReadRun;
   readonly #label: string;
@@ -48,7 +43,6 @@ class WatchedRun {
   readonly #isStore: boolean;
   #isRecorded = false;
   #alerted = '';
-  /** The call that the last record ended with a failure, and its cause. */
   #failure: readonly [call: RunCall, cause: string] | undefined;
 
   constructor(run: ReadRun, { label, deadline, isStore = false }: WatchedRunOptions) {
@@ -68,7 +62,6 @@ class WatchedRun {
     return this.#run.id;
   }
 
-  /** The session of Claude Code that this run is; undefined for any other run. */
   get claudeSession(): string | undefined {
     const { started } = this.#view;
     const program = started?.format ?? started?.host;
@@ -83,7 +76,6 @@ class WatchedRun {
     return this.#failure;
   }
 
-  /** What the clock finds now, if it was not returned before. */
   alertAt(view: RunView, now: AlertNow): RunAlert | undefined {
     const alert = alertOf(view, now);
     const key = `${alert?.kind} ${alert?.sinceMs}`;
@@ -103,7 +95,6 @@ class WatchedRun {
     return { run: this.#run.id, label: this.#label, ...(atMs > 0 ? { atMs } : {}) };
   }
 
-  /** Processes the next record. @returns the record and the records derived from it */
   take(record: TrajectoryRecord): readonly SeenRecord[] {
     const call = this.#view.fold(record);
     const { payload } = record;
@@ -130,12 +121,10 @@ class WatchedRun {
   }
 }
 
-/** Maximum number of runs that are watched at the same time. */
 const MAX_OPEN = 256;
 
 export interface WatchedFeed {
   take(event: WatchedEvent): Promise<void>;
-  /** Adds calls that started in any run. */
   called(count: number): void;
 }
 
@@ -145,16 +134,11 @@ interface WatcherParts {
   readonly deadline: TimeSpan | undefined;
 }
 
-/** The source that a run is read from. */
 export interface WatchedSource {
   readonly problems: Problems;
-  /** Returns true for a record that is recent enough to notify people. */
   readonly isLive: (atMs: number) => boolean;
-  /** Name of its runs. Default: a name derived from the run id. */
   readonly name?: string;
-  /** True for a store. Its steered runs contain recorded patterns and advice. */
   readonly isStore?: boolean;
-  /** The session file of a run; undefined if it has none. */
   readonly fileOf?: (runId: string) => SessionState | undefined;
   readonly look?: (runId: string) => string;
 }
@@ -163,23 +147,19 @@ export interface WatchedSource {
  * The state of a session file. Following a file holds the last answer back until the next one, and hooks do not tell that a call began.
  */
 interface SessionState {
-  /** Unix milliseconds of its last change. */
   readonly changedAtMs: number;
   /** The runs of the file by id, read to its end; undefined while it grows. */
   readonly views: ReadonlyMap<string, RunView> | undefined;
 }
 
-/** What the clock of `Watcher.tick` reads. */
 interface WatchTick {
   readonly nowMs: number;
   /** A clock that stands while the machine sleeps. */
   readonly steadyMs: number;
   readonly open: OpenSessions;
-  /** The ids of the sessions whose files are on this machine. */
   readonly localIds: ReadonlySet<string>;
 }
 
-/** A difference between the clocks over which the machine slept, in milliseconds. */
 const SLEPT_MS = 30_000;
 /** Time without a record before a session without a process counts as cut off, in milliseconds. */
 const GONE_MS = 60_000;
@@ -197,7 +177,6 @@ export class Watcher {
   readonly #fleet = new FleetFailures();
   readonly #withoutSecrets = secretRemover();
   readonly #open = new LruMap<OpenRun>(MAX_OPEN);
-  /** The last record of a child of each run, in Unix milliseconds. */
   readonly #childAtMs = new LruMap<number>(MAX_OPEN);
   #lastTick: Pick<WatchTick, 'nowMs' | 'steadyMs'> | undefined;
   #awokeAtMs = 0;
@@ -230,7 +209,6 @@ export class Watcher {
     }
   }
 
-  /** Tells a failure that other sessions of the project have at the same time. */
   async #noteFailure(
     watched: WatchedRun,
     { record, run }: Extract<ReadRunsItem, { readonly type: 'record' }>,
@@ -246,7 +224,6 @@ export class Watcher {
     this.#tell(this.#notices.found(watched.runId, ['stuck', found.text], found.sinceMs));
   }
 
-  /** Looks for what only a clock finds: runs that wait, are silent, are past their deadline, or whose process has ended. */
   async tick({ localIds, nowMs, open, steadyMs }: WatchTick): Promise<void> {
     const { feed } = this.#parts;
     const last = this.#lastTick;
@@ -295,7 +272,6 @@ export class Watcher {
     if (notice !== undefined) for (const notifier of this.#parts.notifiers) notifier.tell(notice);
   }
 
-  /** Returns the watched run; undefined for a dropped run. */
   #watchedRun(run: ReadRun, source: WatchedSource): WatchedRun | undefined {
     const { isStore = false, name, problems } = source;
     const watchedRun = this.#open.get(keyOf(run, source));
@@ -316,7 +292,6 @@ export class Watcher {
   }
 }
 
-/** Returns the key of a run. A run in a transcript and in a store is read separately from both sources. */
 function keyOf({ id }: ReadRun, { isStore = false }: WatchedSource): string {
   return `${isStore ? 'store' : 'file'} ${id}`;
 }
@@ -327,7 +302,6 @@ const NAME_CHARS = 16;
 class RunLabels {
   readonly #labels = new Set<string>();
 
-  /** Returns a label for a new run: the beginning of its name, or of the part of its id after the last `/`. */
   take(runId: string, name?: string): string {
     const ofId = runId.slice(runId.lastIndexOf('/') + 1).replace(/^agent-(?=.)/, '');
     const short = (name ?? ofId).slice(0, name === undefined ? ID_CHARS : NAME_CHARS).toWellFormed();
@@ -338,12 +312,10 @@ class RunLabels {
   }
 }
 
-/** A file that has not changed for this long is read to its end, in milliseconds. A small one sooner, because that costs nothing. */
 const SETTLED_MS = 60_000;
 const SMALL_SETTLED_MS = 10_000;
 const SMALL_BYTES = 256 * 1024;
 
-/** The session files, each read to its end once it has not changed for a minute, a small one for ten seconds. */
 export class SessionStates {
   readonly #files = new Map<string, SessionState>();
   /** The path of each session's file by the session's id, with which the names of such files end. */

@@ -36,10 +36,8 @@ export const EMPTY_LEDGER: AdviceLedger = [];
 export const MAX_IDENTITIES = 256;
 
 /**
- * Adds advice to the ledger. Call it when advice is produced, even in shadow mode and even if the advice is withheld or not
- * delivered. Delivery therefore never changes later decisions.
- *
- * Cost: O(identities). Beyond `maxIdentities`, the oldest identity is dropped.
+ * Call it when advice is produced, even in shadow mode, withheld or not delivered: delivery never changes later
+ * decisions. Cost: O(identities). Beyond `maxIdentities`, the oldest is dropped.
  */
 export function recordAdvice(
   ledger: AdviceLedger,
@@ -61,10 +59,7 @@ export function recordAdvice(
   return entries.length > maxIdentities ? entries.slice(-maxIdentities) : entries;
 }
 
-/**
- * Allows advice about a pattern again after the pattern was cleared. Advice already given still counts toward its limit.
- * Cost: O(identities).
- */
+/** The pattern was cleared. Advice already given still counts toward its limit. Cost: O(identities). */
 export function rearmAdvice(ledger: AdviceLedger, identity: string): AdviceLedger {
   return ledger.map((entry) => (entry.identity === identity ? { ...entry, level: null } : entry));
 }
@@ -86,14 +81,11 @@ function isPaced({ source, level }: AdviceCandidate): boolean {
   return source === 'feedback' && level === undefined;
 }
 
-/** A single advice text. Plain data. */
 export interface Advice extends AdviceCandidate {
-  /** The result of `adviceId`. */
   readonly id: string;
   readonly provider: string;
   readonly severity: Severity;
   readonly text: string;
-  /** Number of calls before this advice. */
   readonly callIndex: number;
   /** Unix milliseconds. */
   readonly atMs: number;
@@ -101,10 +93,7 @@ export interface Advice extends AdviceCandidate {
 }
 
 /**
- * Returns the id of an advice text. The id is the same in a replay.
- *
- * @param causeSeq  `seq` of the record that caused the advice
- * @param ordinal   index among the records derived from that record
+ * The same in a replay. @param causeSeq  `seq` of the causing record @param ordinal  index among its derived records
  */
 export function adviceId(causeSeq: number, ordinal: number): string {
   return `a${causeSeq}-${ordinal}`;
@@ -190,11 +179,9 @@ export interface AdviceDecision {
 }
 
 /**
- * Decides whether advice is noise. Advice about a pattern is given once per level, up to the limit. It is given again after
- * the pattern was cleared (`rearmAdvice`), after its count doubled, or after the conversation was compacted. A rising level
- * and a compaction skip the cooldown. Advice without a pattern only waits for its cooldown.
- *
- * Pure. Cost: O(identities in the ledger).
+ * Advice about a pattern is given once per level, up to the limit, and again after the pattern was cleared
+ * (`rearmAdvice`), its count doubled, or the conversation was compacted. A rising level and a compaction skip the
+ * cooldown, for which advice without a pattern only waits. Cost: O(identities in the ledger).
  */
 export function decideAdvice(
   ledger: AdviceLedger,
@@ -255,9 +242,7 @@ function isCooling(entry: LedgerEntry, candidate: AdviceCandidate, view: AdviceV
 }
 
 interface JoinOptions {
-  /** Maximum UTF-16 units of the joined text; default `MAX_ADVICE_CHARS`. */
   readonly maxChars?: number;
-  /** Default: a blank line. */
   readonly separator?: string;
 }
 
@@ -267,7 +252,6 @@ export const MAX_ADVICE_CHARS = 9_000;
 interface JoinedAdvice<Item> {
   /** The joined text; `''` if no item fits. */
   readonly text: string;
-  /** The items in the text, in order. */
   readonly included: readonly Item[];
   /** The items that did not fit, most severe first. */
   readonly omitted: readonly Item[];
@@ -276,10 +260,8 @@ interface JoinedAdvice<Item> {
 const RANK: Readonly<Record<Severity, number>> = { warning: 0, caution: 1, info: 2 };
 
 /**
- * Joins advice, most severe first. Items of equal severity keep their order. Beyond the limit, the least severe items are
- * left out as a whole. An item longer than the limit is always left out.
- *
- * Cost: one sort of the items.
+ * Most severe first; equal severity keeps the order. Beyond the limit, the least severe items are left out as a whole,
+ * and always one longer than the limit.
  */
 export function joinAdvice<Item extends { readonly text: string; readonly severity: Severity }>(
   items: readonly Item[],

@@ -32,9 +32,8 @@ import type { Speaker } from './speaker.ts';
 const TimeAsked: EventType<null> = defineEvent('feedback/time-asked');
 
 /**
- * Returns the session's time in Unix milliseconds. The function dispatches an event to read it.
- *
- * @throws CoxswainError "invalid-argument" inside a dispatch, where that event would have to wait
+ * Dispatches an event to read it. @throws CoxswainError "invalid-argument" inside a dispatch, where that event would
+ * have to wait
  */
 export function sessionNowMs(session: Session): number {
   let atMs: number | undefined;
@@ -95,9 +94,7 @@ export interface FeedbackContextInput {
   readonly trajectory?: TrajectoryView | undefined;
 }
 
-/** Number of feedback texts and assessments that `severityTrend` compares with the latest one. */
 const TREND_WINDOW = 4;
-/** Number of items of the session that are searched for them. */
 const TREND_DEPTH = 64;
 
 /**
@@ -142,7 +139,6 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
   };
 }
 
-/** Derives the context of one speaker (a provider or observer). Cost: O(speakers). */
 export function contextFor(
   {
     speaker,
@@ -184,7 +180,6 @@ function severityTrend(session: Session, promptName: string): SeverityTrend {
   return newest > mean ? 'rising' : 'easing';
 }
 
-/** @throws CoxswainError "invalid-argument" as `createFeedbackContext` */
 export function checkTimes({ nowMs, deadline }: Pick<FeedbackContextInput, 'nowMs' | 'deadline'>): void {
   if (!Number.isFinite(nowMs)) {
     throw invalidArgument(`nowMs must be a finite number, got ${nowMs}`, { details: { nowMs } });
@@ -196,14 +191,10 @@ export function checkTimes({ nowMs, deadline }: Pick<FeedbackContextInput, 'nowM
   throw invalidArgument(`${expected}, got atMs ${String(atMs)}`, { details: { atMs } });
 }
 
-/**
- * The input of triggers. It is created once per evaluation, so that feedback of one provider does not prevent feedback of
- * another.
- */
+/** Created once per evaluation, so that feedback of one provider does not prevent that of another. */
 export interface Situation {
   readonly session: Session;
   readonly promptName: string;
-  /** Unix milliseconds. */
   readonly nowMs: number;
   readonly cadence: CadenceMode;
   readonly callCount: number;
@@ -234,10 +225,7 @@ export function createSituation(
   };
 }
 
-/**
- * Returns the feedback from which a speaker's cadence counts: the last feedback of any speaker, or its own, under this
- * prompt.
- */
+/** The last feedback of any speaker, or its own, under this prompt. */
 export function lastSpokenFor(
   speaker: Pick<Speaker, 'source' | 'provider'>,
   situation: Pick<Situation, 'cadence' | 'latestAdvice' | 'promptName'>,

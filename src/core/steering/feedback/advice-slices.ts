@@ -57,7 +57,6 @@ export const Acknowledgement: Slice<Acknowledgement> = defineSlice<Acknowledgeme
 
 /** A file trigger that has fired. Each file trigger fires once per run. */
 export interface FiredFileTrigger {
-  /** `Speaker.key`. */
   readonly speaker: string;
   readonly path: string;
 }
@@ -131,8 +130,8 @@ export type LastSpoken =
 const CadenceRebuilt: EventType<readonly LastSpoken[]> = defineEvent<readonly LastSpoken[]>('feedback/cadence-rebuilt');
 
 /**
- * The last feedback of each speaker. The slice has one item per prompt and speaker, with the newest last. It is exact even
- * if `Feedback` and `Assessment` no longer retain the feedback. It is short, so a search costs the same in a long run.
+ * One item per prompt and speaker, the newest last: exact even if `Feedback` and `Assessment` no longer retain the
+ * feedback, and short, so a search costs the same in a long run.
  */
 export const CadenceSlice: Slice<LastSpoken> = defineSlice<LastSpoken>('feedback/cadence')
   .on(FeedbackEvent, (view, { data }) => replace(moveToEnd(view.all(), fromFeedback(data))))
@@ -153,10 +152,7 @@ function moveToEnd(items: readonly LastSpoken[], item: LastSpoken): readonly Las
   return [...items.filter((other) => !isSameSpeaker(other)), item];
 }
 
-/**
- * Fills the slice from feedback that was given before the slice was registered. Cost: O(retained) the first time, else
- * O(1).
- */
+/** From feedback given before the slice was registered. Cost: O(retained) the first time, else O(1). */
 export function rebuildCadence(session: Session): void {
   if (session.slice(CadenceSlice).total() > 0) return;
   if (session.slice(Feedback).total() === 0 && session.slice(Assessment).total() === 0) return;

@@ -54,7 +54,6 @@ export const contextFeedback: ProviderDefinition<ContextFeedbackOptions, Feedbac
   }),
 );
 
-/** The share that an earlier summary of this provider states. */
 function shareIn(summary: string): number {
   return Number(/ (\d+) % full/.exec(summary)?.[1] ?? 0) / 100;
 }
@@ -71,12 +70,10 @@ export interface PaceFeedbackOptions {
   readonly window?: number;
 }
 
-/** The estimate of how long one limited resource lasts. */
 interface Projection {
   readonly resource: string;
   readonly callsLeft: number;
   readonly evidence: string;
-  /** The whole budget, if it is counted in calls. */
   readonly total?: number;
 }
 

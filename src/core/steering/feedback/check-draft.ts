@@ -36,10 +36,7 @@ export function completeDraft(draft: DraftParts, category: string): GuidanceInje
   };
 }
 
-/**
- * Returns the first rule that an injection breaks. It must have a key, content (1 to 500 code points), a priority (a whole
- * number) and a category (1 to 64 code points). Returns undefined if the injection is valid.
- */
+/** A key, content (1 to 500 code points), a priority (a whole number) and a category (1 to 64 code points). */
 export function injectionProblem(injection: GuidanceInjection): InjectionProblem | undefined {
   const { key, content, priority, category } = injection;
   if (!KEY.test(key)) return 'invalid-key';
@@ -48,7 +45,6 @@ export function injectionProblem(injection: GuidanceInjection): InjectionProblem
   return category === '' || longerThan(category, MAX_CATEGORY_CHARS) ? 'invalid-category' : undefined;
 }
 
-/** @throws CoxswainError "invalid-definition" if the injection is invalid (`details.problem`) */
 export function checkInjection(injection: GuidanceInjection): GuidanceInjection {
   const problem = injectionProblem(injection);
   if (problem === undefined) return injection;
@@ -96,11 +92,7 @@ export interface CheckedDraft {
 /** Thrown for an invalid draft. Code outside this folder never sees it. */
 export class InvalidDraft extends Error {}
 
-/**
- * Decodes the response of a provider.
- *
- * @throws InvalidDraft for the first part that has the wrong type, is empty or is too long
- */
+/** @throws InvalidDraft for the first part that has the wrong type, is empty or is too long */
 export function checkDraft(answer: unknown): CheckedDraft {
   if (!isJsonObject(answer)) throw new InvalidDraft(`expected { summary, … }, got ${describeValue(answer)}`);
   const pattern = answer['pattern'];
@@ -126,7 +118,6 @@ function requireText(path: string, value: unknown): string {
   return text;
 }
 
-/** Puts the text on one line. */
 function requireLine(path: string, value: unknown): string {
   return requireText(path, value).replaceAll(/\s+/g, ' ');
 }

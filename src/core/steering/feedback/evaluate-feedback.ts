@@ -69,9 +69,7 @@ export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions 
 }
 
 /**
- * Works like `evaluateFeedback` but without checks, for an evaluation after every call.
- *
- * @param speakers  the providers and observers, which `prepareSpeakers` has prepared in the session
+ * Without checks, for an evaluation after every call. @param speakers  prepared by `prepareSpeakers` in the session
  * @param input  with a finite `nowMs`
  */
 export function evaluatePrepared(

@@ -64,7 +64,6 @@ function definePatternFeedback(texts: PatternTexts): ProviderDefinition<PatternS
   );
 }
 
-/** Maximum number of calls that are named as evidence, newest first. */
 const MAX_NAMED_CALLS = 8;
 
 function patternEvidence({ evidence, firstSeen, occurrences }: TrajectoryPattern): string {
@@ -122,20 +121,17 @@ export const stallFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackPr
   suggestions: ['Write down what is still missing for the goal.', 'Take a step you have not tried yet.'],
 });
 
-/** The advice about a pattern: fixed sentences with counts, call numbers, and words from closed lists. */
 interface PatternSentences {
   readonly summary: string;
   readonly suggestions: readonly [string];
 }
 
 interface LastCall {
-  /** A result of `toolWords`. */
   readonly tool?: string;
   /** A program for which `isListedProgram` returns true. */
   readonly program?: string;
   /** The class of its result, for a pattern without one. */
   readonly answer?: AnswerClass;
-  /** Decides the suggestion. */
   readonly fact?: CallFact;
 }
 
@@ -230,16 +226,11 @@ function callRange(evidence: readonly number[]): string {
 }
 
 /**
- * A fact about a repeated call that decides the way out.
- *
- * - `comment`: a command that consists of a comment
- * - `foreign-name`: the missing name is not in the command, so an earlier part of it produced the name
- * - `missing-module`: a program runs, but a module that it needs is missing
- * - `program-message`: the result of a pipeline contains a message of one of its programs
- * - `rejected`: the result says that the call does not meet a requirement, and not which one
- * - `empty-output`: nothing was returned by a call that changes nothing
- * - `long-call`: a syntax error in a call of more than 512 characters
- * - `known-result`: the content of something that was read
+ * `comment`: a command that is a comment; `foreign-name`: an earlier part of the command produced the missing name;
+ * `missing-module`: a program runs without a module that it needs; `program-message`: a pipeline's result has a message
+ * of one of its programs; `rejected`: an unnamed requirement is not met; `empty-output`: a call that changes nothing
+ * returned nothing; `long-call`: a syntax error in over 512 characters; `known-result`: the content of something that
+ * was read.
  */
 type CallFact =
   | 'comment'
@@ -256,10 +247,7 @@ const EARLIER_PART = /[|`]|\$\(|-exec/;
 const QUOTED_NAME = /['"`‘]([^'"`‘’\s~]+)['"`’]/;
 const PROGRAM_MESSAGE = /^(?:\S*\/)?([\w.-]+): (?:\S+: )?[^\d\s]/gm;
 
-/**
- * @param command  the command, or the main argument
- * @param answer  the class of the result, as the pattern has it
- */
+/** @param command  the command, or the main argument @param answer  the class of the result, as the pattern has it */
 function callFactOf(
   invoked: ToolInvoked,
   command: string,
@@ -311,7 +299,6 @@ function hasProgramMessage(result: string, command: string): boolean {
   return Array.from(result.matchAll(PROGRAM_MESSAGE)).some(([, name = '']) => runsProgram(command, name));
 }
 
-/** Returns true if the command runs a program of this name. */
 function runsProgram(command: string, program: string): boolean {
   const index = command.indexOf(program);
   const [textBefore, textAfter] = [command.slice(0, index), command.slice(index + program.length)];
@@ -324,7 +311,6 @@ export interface PatternFeedbackOptions {
   readonly level?: Exclude<PatternLevel, 'hint'>;
 }
 
-/** Number of recent calls that are searched for the last call of a pattern. */
 const LOOK_BACK = 16;
 
 /**
@@ -352,10 +338,7 @@ export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, Feedbac
   }),
 );
 
-/**
- * Returns the pattern that fired the trigger. With another trigger, returns the strongest stuck pattern, and among several
- * the last one flagged.
- */
+/** With another trigger, the strongest stuck pattern, and among several the last one flagged. */
 function findPattern(context: FeedbackContext, level: PatternLevel): TrajectoryPattern | undefined {
   const { trajectory, triggerPattern } = context;
   if (triggerPattern !== undefined) return triggerPattern;
@@ -371,7 +354,6 @@ function flaggedAt(pattern: TrajectoryPattern): number {
   return pattern.flaggedAt ?? -1;
 }
 
-/** Describes the last call of the pattern, if that call is still retained. */
 function describeLastCall({ answer, evidence, tool }: TrajectoryPattern, context: FeedbackContext): LastCall {
   const { trajectory } = context;
   const index = evidence.at(-1);

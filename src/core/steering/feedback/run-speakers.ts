@@ -70,8 +70,8 @@ export interface RunSpeakersOptions extends AskOptions {
 }
 
 /**
- * Evaluates triggers, runs the speakers (providers and observers), and stores their feedback. Then it stores the fired
- * triggers. Never throws because of a speaker.
+ * Runs the speakers (providers and observers), stores their feedback, then the fired triggers. Never throws because of
+ * a speaker.
  */
 export function runSpeakers(
   speakers: readonly Speaker[],
@@ -120,8 +120,8 @@ export function runSpeakers(
 }
 
 /**
- * Returns the draft, or the draft that replaces it if calls of its pattern were refused. `hold`: the draft must not be given
- * now. A draft without a pattern, such as the time that is left, is not about calls.
+ * Another draft replaces it if calls of its pattern were refused. `hold`: it must not be given now. A draft without a
+ * pattern, such as the time that is left, is not about calls.
  */
 function afterRefusal(
   draft: CheckedDraft,
@@ -153,7 +153,6 @@ function evaluateTriggers(speaker: Speaker, situation: Situation, faults: Feedba
   }
 }
 
-/** Returns false and reports a fault if the complete text is too long. */
 function checkLength(item: ProducedFeedback, speaker: Speaker, faults: FeedbackFaults): boolean {
   const { length } = item.text;
   if (length <= MAX_FEEDBACK_CHARS) return true;
@@ -257,12 +256,8 @@ export type FiredTrigger =
   | { readonly condition: 'onFileCreated'; readonly path: string };
 
 /**
- * Returns the conditions of a speaker's trigger that are met. If the list is empty, the speaker (provider or observer) does
- * not run.
- *
- * @throws as `Filesystem.exists`
- *
- * Cost: O(speakers that gave feedback), and O(open patterns) with `onPattern`.
+ * If the list is empty, the speaker does not run. @throws as `Filesystem.exists` Cost: O(speakers that gave feedback),
+ * and O(open patterns) with `onPattern`.
  */
 function firedTriggers(speaker: Speaker, situation: Situation): readonly FiredTrigger[] {
   const { everyNCalls = 0, everyNSeconds = 0, onSessionEvent, onPattern, onFileCreated } = speaker.trigger;
@@ -329,7 +324,6 @@ function isNewFile(speaker: Speaker, path: string, { session, fileExists }: Situ
   return !firedFiles.some((item) => item.speaker === speaker.key && item.path === path) && fileExists(path);
 }
 
-/** A speaker that ran, and the conditions that were met. */
 interface RanSpeaker {
   readonly speaker: Speaker;
   readonly triggers: readonly FiredTrigger[];

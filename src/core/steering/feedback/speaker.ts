@@ -32,7 +32,6 @@ import type { Slice } from '../../session/define-slice.ts';
 interface SessionFeedback {
   /** Lists of speakers that `prepareSpeakers` has prepared. */
   readonly preparedLists: WeakSet<readonly Speaker[]>;
-  /** Kinds of events with a subscription. */
   readonly watchedKinds: Set<SessionEventKind>;
   /** The speaker that is running. A speaker that requests feedback itself would otherwise never end. */
   runningSpeaker: Speaker | undefined;
@@ -77,8 +76,8 @@ export function prepareFeedback(
 
 interface PrepareOptions {
   /**
-   * True if events that the session processed earlier are pending. A run leaves it out: a restored run no longer knows its
-   * earlier events, but must give the same advice as its replay. Default false.
+   * Events that the session processed earlier are pending. A run leaves it out: restored, it no longer knows them, but
+   * must give the same advice as its replay. Default false.
    */
   readonly countsEarlier?: boolean;
 }
@@ -139,7 +138,6 @@ function observerContext(context: FeedbackContext): ObserverContext {
   };
 }
 
-/** A feedback provider or observer with its configuration. */
 export interface Speaker {
   readonly source: SpeakerSource;
   /** `source:name`, unique in an evaluation. */
@@ -148,10 +146,7 @@ export interface Speaker {
   readonly trigger: FeedbackTrigger;
 }
 
-/**
- * A provider whose draft refers to the pattern that fired its trigger. Noise control can therefore refuse the draft before
- * the provider runs.
- */
+/** The draft refers to the pattern that fired the trigger, so noise control can refuse it before the provider runs. */
 export interface TriggerPatternProvider extends FeedbackProvider {
   readonly refersToTriggerPattern: true;
 }
@@ -159,12 +154,10 @@ export interface TriggerPatternProvider extends FeedbackProvider {
 // Configurations are frozen with their prompt. They are therefore checked once instead of after every tool call.
 const speakersByConfigs = new WeakMap<object, readonly Speaker[]>();
 
-/** @throws CoxswainError "invalid-definition" as `checkSpeakers` */
 export function feedbackSpeakers(configs: readonly FeedbackProviderConfig[]): readonly Speaker[] {
   return createSpeakers('feedback', configs, ({ provider }) => provider);
 }
 
-/** @throws CoxswainError "invalid-definition" as `checkSpeakers` */
 export function observerSpeakers(configs: readonly ObserverConfig[]): readonly Speaker[] {
   return createSpeakers('assessment', configs, ({ observer }) => observerAsProvider(observer));
 }

@@ -129,10 +129,7 @@ export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineP
   },
 );
 
-/**
- * Returns the number of unsuccessful calls that are similar to the newest call, including that call. Returns 0 if the
- * newest call is not counted.
- */
+/** Includes the newest call. 0 if that is not counted. */
 function repetitions(calls: readonly RecentCall[], threshold: number): number {
   const newest = calls.at(-1);
   if (newest === undefined || !isCounted(newest)) return 0;

@@ -33,12 +33,7 @@ export function classifyCount(count: number, limit: number, reason: string): Cla
   return isRelevant ? { relevant: isRelevant, confidence, reason } : { relevant: isRelevant, confidence };
 }
 
-/**
- * Returns the result for the most confident open pattern of these kinds. The pattern must have level `warn` or above and
- * must have been seen within the last `maxAge` calls. Returns undefined if there is no such pattern.
- *
- * Cost: O(open patterns), which are few.
- */
+/** Level `warn` or above, seen within the last `maxAge` calls; undefined without one. Cost: O(open patterns). */
 export function classifyPattern(
   trajectory: TrajectoryView,
   kinds: ReadonlySet<string>,

@@ -112,9 +112,8 @@ const MAX_REASON_CHARS = 200;
 const NOT_RELEVANT: ClassificationResult = { relevant: false, confidence: 0 };
 
 /**
- * Calls `classify`. If the confidence is high enough, also calls `provide`. Never throws.
- *
- * @param redact  removes secrets from reasons and messages before they are cut
+ * `provide` is only called if the confidence is high enough. Never throws. @param redact  applied before reasons and
+ * messages are cut
  */
 export function askProvider(
   config: GuidanceProviderConfig,
@@ -172,7 +171,6 @@ function faultAnswer(
   return { kind: 'fault', fault: { provider: providerNameOf(config), phase, code, message } };
 }
 
-/** Returns the provider's name, or `''` if the configuration has none. */
 function providerNameOf(config: GuidanceProviderConfig): string {
   try {
     // An invalid configuration may contain any value.
@@ -220,8 +218,8 @@ function readInjection(value: unknown, ownCategory: string): GuidanceInjection |
 }
 
 /**
- * Creates the input of noise control for guidance. Guidance about a pattern has the pattern's identity, so that the same
- * advice is not given both as feedback and as guidance. Other guidance has the identity of its provider.
+ * Guidance about a pattern has the pattern's identity, so that the same advice is not given both as feedback and as
+ * guidance; other guidance that of its provider.
  */
 export function guidanceCandidate(produced: ProducedGuidance): AdviceCandidate & { readonly severity: Severity } {
   const { classification, providerName: provider } = produced;

@@ -66,7 +66,6 @@ const UNSAFE_WORDS =
 const UNSAFE_FLAG =
   /^-{1,2}(?:f|y|rf|fr|force\S*|no-verify|hard|yes|skip\S*|ignore\S*|allow\S*|privileged|dangerous\S*|unsafe\S*|insecure|no-\S*|c|e|eval|exec)(?:=|$)/i;
 
-/** What is known of a failing key, as `Lesson` has it. */
 export interface LessonFacts {
   readonly key: { readonly kind: 'call' | 'command' | 'name'; readonly text: string };
   readonly shown: string;
@@ -77,8 +76,8 @@ export interface LessonFacts {
 }
 
 /**
- * Returns the form of a lesson that an agent may be told; undefined for one that is retired, that has too few sessions, whose cause is
- * of no class, or whose call is more than a few plain words.
+ * Undefined for a lesson that is retired, has too few sessions, a cause of no class, or a call of more than a few plain
+ * words.
  */
 export function knownLesson({
   cause,
@@ -152,10 +151,9 @@ function lessonsIn({ session }: Pick<GuidanceContext, 'session'>): readonly Know
 }
 
 /**
- * Tells the agent once, before its first request, what failed in earlier sessions of the project and what worked instead:
- * `In 4 earlier sessions of this project \`rtk bun\` failed: unknown subcommand or option. \`bun run test\` worked instead in 4.`
- *
- * It says nothing unless the host knows lessons. Category `lessons`, priority 50, at `pre_tool_selection`.
+ * Once, before the first request: `In 4 earlier sessions of this project \`rtk bun\` failed: unknown subcommand or
+ * option. \`bun run test\` worked instead in 4.` Category `lessons`, priority 50, at `pre_tool_selection`; nothing
+ * unless the host knows lessons.
  */
 export const lessonGuidance: ProviderDefinition<object, GuidanceProvider> = defineProvider({}, (): GuidanceProvider =>
   defineGuidance({

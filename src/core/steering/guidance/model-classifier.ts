@@ -211,10 +211,8 @@ export interface TaskLimit {
 }
 
 /**
- * Runs a task with a time limit. The promise never rejects. After the limit, the signal is aborted and a later result of
- * the task is ignored.
- *
- * @param task  may throw, reject, or ignore its signal
+ * Never rejects. After the limit, the signal is aborted and a later result ignored. @param task  may throw, reject, or
+ * ignore its signal
  */
 export function withTimeLimit<Value>(
   task: (signal: AbortSignal) => PromiseLike<Value> | Value,

@@ -12,7 +12,6 @@ import type { PromptParams, PromptSection, RenderedPrompt, RenderOptions, Sectio
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt-template.ts';
 import { isDefinitionName } from '../../session/define-event.ts';
 
-/** @throws CoxswainError "invalid-definition" if `key` does not match `^[a-z0-9][a-z0-9._-]{0,63}$` */
 function checkPromptKey(noun: string, key: string): void {
   if (isDefinitionName(key) && !key.includes('/')) return;
   throw new CoxswainError(
@@ -51,9 +50,7 @@ function parseTextParts(text: string): readonly TextPart[] | { readonly wrong: s
   return parts;
 }
 
-/** A section with its text parsed. */
 interface PreparedSection {
-  /** `parent/child`. */
   readonly path: string;
   readonly section: PromptSection;
   readonly parts: readonly TextPart[];
@@ -63,10 +60,8 @@ interface PreparedSection {
 const MAX_DEPTH = 16;
 
 /**
- * Checks sections and parses their placeholders.
- *
- * @throws CoxswainError "invalid-definition" if a key is malformed or duplicate, a placeholder is malformed, or sections
- *   are nested more than 16 deep
+ * @throws CoxswainError "invalid-definition" for a malformed or duplicate key, a malformed placeholder, or over 16
+ * levels
  */
 function prepareSections(sections: readonly PromptSection[], parentPath = ''): readonly PreparedSection[] {
   if (parentPath.split('/').length > MAX_DEPTH)
@@ -310,11 +305,8 @@ const GUIDANCE: Known<GuidanceProviderConfig> = {
 };
 
 /**
- * Checks the shape of configurations from JavaScript callers, of a run or a prompt. `lists` has each list under the name
- * that messages use.
- *
- * @throws CoxswainError "invalid-argument" for a value that is not a list, an unknown member, or a provider or
- *   observer without its functions
+ * `lists` has each list under the name that messages use. @throws CoxswainError "invalid-argument" for a value that is
+ * not a list, an unknown member, or a provider or observer without its functions
  */
 export function checkConfigs(lists: {
   readonly feedback: readonly [name: string, configs: readonly FeedbackProviderConfig[] | undefined];

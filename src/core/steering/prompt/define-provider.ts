@@ -5,7 +5,6 @@ import { CoxswainError } from '../../base/error.ts';
 /** Defaults of the steering options. The configuration and its schema also use them. */
 export const STEERING_DEFAULTS = { providerTimeLimitMs: 50, maxGuidancePerTurn: 3 } as const;
 
-/** Defaults of `GuidanceProviderConfig`. */
 export const GUIDANCE_DEFAULTS = { maxPerTurn: 3, minConfidence: 0.5, cooldownTurns: 0 } as const;
 
 /**
@@ -19,9 +18,7 @@ export interface ProviderDefinition<Options extends object, Made> {
 }
 
 /**
- * Defines a built-in provider, observer or classifier. Its defaults and ranges are defined only by the shapes. The
- * configuration, its schema and the tables in the docs also read the shapes.
- *
+ * The shapes are the only place of defaults and ranges: the configuration, its schema and the docs read them too.
  * @param make  called with every option that has a value or a default
  */
 export function defineProvider<Options extends object, Made>(
@@ -31,7 +28,6 @@ export function defineProvider<Options extends object, Made>(
   return Object.assign((options?: Options) => make(checkedOptions<Options>(shapes, options)), { options: shapes });
 }
 
-/** @throws CoxswainError "invalid-definition" unless `value` is a whole number from `min` (default 1) to `max` */
 export function checkWhole(
   option: string,
   value: number,
@@ -43,7 +39,6 @@ export function checkWhole(
   throw invalidDefinition(`${option} must be a whole number from ${min}${upTo}, got ${String(value)}`, { option });
 }
 
-/** @throws CoxswainError "invalid-definition" unless `value` is a number from 0 to 1 */
 export function checkShare(option: string, value: number): void {
   if (Number.isFinite(value) && value >= 0 && value <= 1) return;
   throw invalidDefinition(`${option} must be a number from 0 to 1, got ${String(value)}`, { option });

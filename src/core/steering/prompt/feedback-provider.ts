@@ -154,10 +154,8 @@ interface ConfiguredSpeaker {
 }
 
 /**
- * Checks the providers or the observers of one prompt or run.
- *
- * @throws CoxswainError "invalid-definition" if a name is not 1 to 64 letters, digits, spaces, `.`, `_` and `-` or is not
- *   unique, or a trigger is missing or out of range
+ * @throws CoxswainError "invalid-definition" if a name is not 1 to 64 letters, digits, spaces, `.`, `_` and `-` or is
+ * not unique, or a trigger is missing or out of range
  */
 export function checkSpeakers(kind: 'feedback provider' | 'observer', speakers: readonly ConfiguredSpeaker[]): void {
   const names = new Set<string>();

@@ -7,7 +7,6 @@ import type { SeenCall } from './prompt-calls.ts';
 import type { Prompt, RenderedPrompt } from './prompt.ts';
 import { GUIDANCE_DEFAULTS, checkShare, checkWhole, invalidDefinition } from './define-provider.ts';
 
-/** A configuration after defaults are filled in. */
 export interface ResolvedGuidanceConfig {
   readonly provider: GuidanceProvider;
   readonly maxPerTurn: number;
@@ -24,10 +23,8 @@ const MAX_NAME_CHARS = 64;
 const resolvedConfigs = new WeakMap<GuidanceProviderConfig, ResolvedGuidanceConfig>();
 
 /**
- * Fills in defaults. Cost: O(1) after the first time.
- *
- * @throws CoxswainError "invalid-definition" if a number is out of range, a decision point is unknown, or the provider
- *   lacks a name, a category, `classify` or `provide`
+ * Cost: O(1) after the first time. @throws CoxswainError "invalid-definition" for a number out of range, an unknown
+ * decision point, or a provider without a name, a category, `classify` or `provide`
  */
 export function resolveGuidanceConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
   const cachedConfig = resolvedConfigs.get(config);
@@ -56,11 +53,7 @@ function checkedConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
   return { provider, maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun: maxPerRun ?? Infinity };
 }
 
-/**
- * Checks the configurations of a run or prompt.
- *
- * @throws CoxswainError "invalid-definition" as `resolveGuidanceConfig`, and if two share a name
- */
+/** @throws CoxswainError "invalid-definition" as `resolveGuidanceConfig`, and if two share a name */
 export function checkGuidanceConfigs(configs: readonly GuidanceProviderConfig[]): void {
   const names = new Set<string>();
   for (const config of configs) {

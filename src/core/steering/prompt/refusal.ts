@@ -8,10 +8,8 @@ export const REFUSAL_ADVICE = 'A person or a policy refused these calls: stop an
 const HELD_CALLS = 16;
 
 /**
- * Decides about advice on the agent's calls. `ask`: the pattern of the advice has refused calls, so only `REFUSAL_ADVICE` may be
- * given. `hold`: a call was refused a short time ago, so nothing may be given. Undefined: the advice may be given.
- *
- * Cost: O(16), and O(open patterns) with a pattern.
+ * `ask`: the pattern has refused calls, so only `REFUSAL_ADVICE` may be given. `hold`: a call was refused a short time
+ * ago, so nothing may be given. Cost: O(16), and O(open patterns) with a pattern.
  */
 export function refusalRule(
   trajectory: TrajectoryView | undefined,
