@@ -6,10 +6,12 @@ import type { Mutable } from '../../base/json.ts';
 
 export interface Counters {
   readonly turns: number;
+  /** Number of turns that began without a record: with a call that was not announced, after another call had finished. */
+  readonly silentTurns: number;
+  /** Number of calls that the last message of the model announced and that have not started. */
+  readonly announced: number;
   readonly calls: number;
-  /** Number of groups of calls that started before any call of the group finished. Used as turns if the host reports no turns. */
-  readonly batches: number;
-  /** True if no call has finished since the last call started. */
+  /** True if the next call is of the same turn: no call has finished since the last one started or the turn began. */
   readonly batchOpen: boolean;
   readonly finished: number;
   readonly errors: number;
@@ -35,8 +37,9 @@ export type OwnCounters = Mutable<Counters>;
 export function newCounters(): OwnCounters {
   return {
     turns: 0,
+    silentTurns: 0,
+    announced: 0,
     calls: 0,
-    batches: 0,
     batchOpen: false,
     finished: 0,
     errors: 0,

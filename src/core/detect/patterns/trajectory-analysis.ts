@@ -129,10 +129,15 @@ export class TrajectoryAnalysis {
         return NO_CHANGES;
       case 'turn_started':
         counters.turns += 1;
+        counters.announced = 0;
+        // The next call is the first of its turn.
+        counters.batchOpen = true;
         return NO_CHANGES;
       case 'message_appended':
         if (payload.message.role === 'user') this.#noteUserMessage();
-        return payload.message.role === 'assistant' ? this.#read(payload.message.content) : NO_CHANGES;
+        if (payload.message.role !== 'assistant') return NO_CHANGES;
+        this.#announce(payload.message.content);
+        return this.#read(payload.message.content);
       case 'compaction':
         counters.compactions += 1;
         return NO_CHANGES;
@@ -237,14 +242,24 @@ export class TrajectoryAnalysis {
     this.#world.noteUserMessage();
   }
 
+  /** Calls in a message were issued together. A message after a finished call begins a turn, if the host has not. */
+  #announce(content: StoredContent): void {
+    const announced = typeof content === 'string' ? 0 : content.filter(({ type }) => type === 'tool_call').length;
+    if (announced === 0) return;
+    const counters = this.#counters;
+    if (!counters.batchOpen) counters.silentTurns += 1;
+    Object.assign(counters, { announced, batchOpen: true });
+  }
+
   #begin(toolStarted: Pick<ToolStarted, 'tool_name' | 'args' | 'annotations'>, atMs = 0): PendingCall {
     const counters = this.#counters;
     const index = counters.calls;
     counters.calls += 1;
-    if (!counters.batchOpen) counters.batches += 1;
+    // Unless a message announced it: a call that starts after another call finished belongs to a later turn.
+    if (!counters.batchOpen && counters.announced <= 0) counters.silentTurns += 1;
+    if (counters.announced > 0) counters.announced -= 1;
     counters.batchOpen = true;
-    // If the host reports no turns: a call that starts after another call finished belongs to a later turn.
-    const turn = counters.turns > 0 ? counters.turns : counters.batches;
+    const turn = counters.turns + counters.silentTurns;
     const { args, annotations } = toolStarted;
     const pending = annotations === undefined ? { index, turn, args } : { index, turn, args, annotations };
     const isRested = isLongRest(counters.lastEndMs, atMs);
