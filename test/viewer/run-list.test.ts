@@ -151,7 +151,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
   });
 
   test('says what to do when nothing matches', async () => {
-    const page = await scene.open('/?outcome=no-such-outcome');
+    const page = await scene.open('/?model=no-such-model');
     await page.getByText('No run matches').waitFor();
     await page.getByRole('button', { name: 'Show all runs' }).click();
     await expect.poll(() => page.locator('.run-row').count()).toBe(4);

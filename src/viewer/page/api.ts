@@ -49,16 +49,10 @@ export const RUN_FILTER_NAMES = [
   'source',
   'q',
   'project',
-  'outcome',
   'model',
   'agent',
   'task',
-  'tool',
   'pattern',
-  'stuck',
-  'advice',
-  'since',
-  'until',
   'status',
   'sort',
   'order',
@@ -184,15 +178,9 @@ function filterQuery(filters: RunFilters): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of RUN_FILTER_NAMES) {
     const value = filters[name];
-    if (value !== undefined) query.set(name, name === 'since' || name === 'until' ? dayAsMs(value, name) : value);
+    if (value !== undefined) query.set(name, value);
   }
   return query;
-}
-
-/** Converts a local day to Unix milliseconds: the start of the day for `since`, its end for `until`. */
-function dayAsMs(day: string, name: 'since' | 'until'): string {
-  const ms = new Date(`${day}T${name === 'since' ? '00:00:00.000' : '23:59:59.999'}`).getTime();
-  return Number.isNaN(ms) ? day : String(ms);
 }
 
 async function get<Answer>(path: string): Promise<Answer> {

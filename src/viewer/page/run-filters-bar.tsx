@@ -2,7 +2,6 @@ import { useEffect, useRef, useState, type FormEvent, type ReactElement } from '
 
 import { countText } from '../../core/base/number-text.ts';
 import { titlesOf } from '../../core/facts/task-title.ts';
-import { inWords } from '../../core/records/words.ts';
 import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
 import { patternName } from './pattern-name.ts';
@@ -10,7 +9,6 @@ import { baseName } from './run-list-row.tsx';
 import type { Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { goTo } from './use-route.ts';
-import { warningParts } from '../server/warning-key.ts';
 
 type FilterName = keyof RunFilters;
 /** Display options, which are not filters. */
@@ -28,28 +26,15 @@ const STATUS: Readonly<Record<string, string>> = {
   damaged: 'damaged',
   unlabelled: 'flags without a label',
 };
-const ADVICE: Readonly<Record<string, string>> = { any: 'any advice', ignored: 'ignored by the agent' };
 
 const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => string])[] = [
   ['project', 'project', baseName],
   ['status', 'status', (value) => STATUS[value] ?? value],
-  ['outcome', 'outcome', (value) => inWords('outcome', value)],
   ['model', 'model', String],
   ['agent', 'agent', String],
   ['task', 'task', String],
   ['pattern', 'pattern', (value) => (value === 'stuck' ? 'any stuck pattern' : patternName(value))],
-  ['stuck', 'first warning', warningText],
-  ['advice', 'advice', (value) => ADVICE[value] ?? inWords('delivery', value)],
-  ['tool', 'tool', String],
 ];
-
-function warningText(key: string): string {
-  const { kind, line, tool } = warningParts(key);
-  return [line ?? patternName(kind), tool].filter((part) => part !== undefined).join(', ');
-}
-
-/** The filters that are always shown. The others appear once they are set or added. */
-const ALWAYS: ReadonlySet<string> = new Set(['project', 'status', 'model', 'agent', 'pattern']);
 
 export function RunFiltersBar(props: {
   readonly filters: RunFilters;
@@ -60,19 +45,12 @@ export function RunFiltersBar(props: {
   readonly children?: ReactElement;
 }): ReactElement {
   const { facets, filters, sources, to } = props;
-  const [addedName, setAddedName] = useState('');
   const setFilter = (name: FilterName, value: string): void => {
     const { [name]: _before, ...rest } = filters;
     goTo(to(value === '' ? rest : { ...rest, [name]: value }));
   };
   const isFiltered = Object.keys(filters).some((name) => !SHAPES.has(name));
-  const isShown = (name: string): boolean => ALWAYS.has(name) || addedName === name || name in filters;
   const hasChoice = (name: keyof Facets): boolean => (facets?.[name].length ?? 0) > 1;
-  const isTimeShown = isShown('since') || isShown('until');
-  const hidden = [
-    ...SELECTS.filter(([name]) => !isShown(name) && hasChoice(name)),
-    ...(isTimeShown ? [] : [['since', 'time'] as const]),
-  ];
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <SearchBox filters={filters} onSet={setFilter} />
@@ -86,47 +64,19 @@ export function RunFiltersBar(props: {
           onSet={setFilter}
         />
       ) : null}
-      {SELECTS.filter(
-        ([name]) => isShown(name) && (hasChoice(name) || name in filters || name === 'status' || name === addedName),
-      ).map(([name, label, wordOf]) => (
-        <FilterSelect
-          key={name}
-          name={name}
-          label={label}
-          wordOf={name === 'task' ? taskTitle(facets) : wordOf}
-          values={facets?.[name] ?? []}
-          value={filters[name] ?? ''}
-          isNew={name === addedName}
-          onSet={setFilter}
-        />
-      ))}
-      {isTimeShown
-        ? (['since', 'until'] as const).map((name) => (
-            <label key={name} className="chip">
-              {name === 'since' ? 'from' : 'to'}
-              <input
-                type="date"
-                value={filters[name] ?? ''}
-                autoFocus={name === addedName}
-                onChange={(event) => setFilter(name, event.target.value)}
-              />
-            </label>
-          ))
-        : null}
-      {hidden.length === 0 ? null : (
-        <select
-          className="add-filter"
-          aria-label="Add a filter"
-          value=""
-          onChange={(event) => setAddedName(event.target.value)}
-        >
-          <option value="">+ filter</option>
-          {hidden.map(([name, label]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
+      {/* A task is chosen in the table of tasks. */}
+      {SELECTS.filter(([name]) => name in filters || name === 'status' || (name !== 'task' && hasChoice(name))).map(
+        ([name, label, wordOf]) => (
+          <FilterSelect
+            key={name}
+            name={name}
+            label={label}
+            wordOf={name === 'task' ? taskTitle(facets) : wordOf}
+            values={facets?.[name] ?? []}
+            value={filters[name] ?? ''}
+            onSet={setFilter}
+          />
+        ),
       )}
       {isFiltered ? (
         <button type="button" className="quiet" onClick={() => goTo(to({}))}>
@@ -153,7 +103,6 @@ function FilterSelect(props: {
   readonly wordOf: (value: string) => string;
   readonly values: readonly (readonly [string, number])[];
   readonly value: string;
-  readonly isNew?: boolean;
   readonly onSet: (name: FilterName, value: string) => void;
 }): ReactElement {
   const { label, name, onSet, value, values, wordOf } = props;
@@ -166,7 +115,6 @@ function FilterSelect(props: {
       <select
         aria-label={`${label[0]?.toUpperCase()}${label.slice(1)}`}
         value={value}
-        autoFocus={props.isNew}
         onChange={(event) => onSet(name, event.target.value)}
       >
         <option value="">any</option>

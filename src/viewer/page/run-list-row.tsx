@@ -127,11 +127,11 @@ export function baseName(path: string): string {
 
 /** Returns the route of a run at what the filters select: its first search hit, else the call at which the pattern was flagged. */
 export function runRouteOf(run: ListedRow, filters: RunFilters): Route {
-  const { pattern, q: find, status, stuck } = filters;
+  const { pattern, q: find, status } = filters;
   const { found, patternCalls = [], patterns = [], runId, source, wasted } = run;
   if (status === 'unlabelled') return { page: 'run', run: { source, runId }, label: filters };
   const flagged = pattern === undefined ? -1 : patterns.indexOf(pattern);
-  const call = flagged >= 0 ? patternCalls[flagged] : (pattern ?? stuck) === undefined ? undefined : wasted?.call;
+  const call = flagged >= 0 ? patternCalls[flagged] : pattern === undefined ? undefined : wasted?.call;
   if (found === undefined && call !== undefined) return { page: 'moment', runId, source, call };
   return { page: 'run', run: { source, runId }, ...present({ at: found?.seq, find }) };
 }

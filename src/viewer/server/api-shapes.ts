@@ -58,8 +58,6 @@ export interface RunExtras extends RunUsage {
   /** The last failed test, lint or build command that did not pass later, else the last one. */
   readonly check?: { readonly command: string; readonly failed: boolean };
   readonly waitsFor?: string;
-  /** Amount of advice by delivery and next call. A key such as `delivered repeated` joins both. */
-  readonly fates: Readonly<Record<string, number>>;
   /** The most frequent error line, with masked numbers, and how often it occurs. Absent without error lines. */
   readonly errorLine?: readonly [string, number];
   /** For a task that `RunSummary` cuts: a hash of the whole text, and its next 200 characters. */
@@ -68,8 +66,6 @@ export interface RunExtras extends RunUsage {
   readonly adviceCount: number;
   /** Amount of advice without a record of delivery: withheld, shadowed, or not delivered. */
   readonly adviceUnsaid: number;
-  /** Names of the tools called: at most 64 names of at most 100 characters. */
-  readonly tools: readonly string[];
 }
 
 export interface FoundPlace {
@@ -99,10 +95,7 @@ export type RunGroup = 'needs' | 'running' | 'done';
 
 /** The values of each filter with their number of runs, most frequent first. */
 export type Facets = Readonly<
-  Record<
-    'project' | 'status' | 'outcome' | 'model' | 'agent' | 'task' | 'tool' | 'pattern' | 'stuck' | 'advice',
-    readonly (readonly [string, number])[]
-  >
+  Record<'project' | 'status' | 'model' | 'agent' | 'task' | 'pattern', readonly (readonly [string, number])[]>
 >;
 
 export interface RunsAnswer {
@@ -116,7 +109,7 @@ export interface RunsAnswer {
   readonly notIndexed: number;
   /** Number of runs that have not been read yet and may match. Repeat the request until it is 0. */
   readonly pending: number;
-  /** Number of runs that have not been read yet. The facets of patterns, tools and advice do not count them. */
+  /** Number of runs that have not been read yet. The facet of patterns does not count them. */
   readonly notLookedAt: number;
 }
 

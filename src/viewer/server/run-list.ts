@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { present } from '../../core/base/json.ts';
-import { allTokens } from '../../core/facts/usage-text.ts';
 import { assertNever } from '../../core/base/error.ts';
 import { systemClock, steadyMs } from '../../core/base/clock.ts';
 import { readPageCursor, writePageCursor } from '../../core/store/page-cursor.ts';
@@ -15,7 +14,7 @@ import { type RunFilter, type RunsQuery, type RunSort, extrasAt, groupOf, isLive
 import { viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
-const NEEDS_EXTRAS: ReadonlySet<RunSort> = new Set(['cost', 'advice', 'wasted', 'tokens']);
+const NEEDS_EXTRAS: ReadonlySet<RunSort> = new Set(['cost', 'wasted']);
 const READ_MS = 400;
 const SEARCH_MS = 1_500;
 const BUSY_MS = 50;
@@ -232,12 +231,8 @@ function sortKeyOf({ extras, run }: MatchedRun, sort: Exclude<RunSort, 'group'>)
       return run.errors;
     case 'cost':
       return extras?.costUsd ?? -1;
-    case 'advice':
-      return extras === undefined ? -1 : extras.adviceCount - extras.adviceUnsaid;
     case 'wasted':
       return extras?.wasted?.calls ?? -1;
-    case 'tokens':
-      return allTokens(extras ?? {}) ?? -1;
     case 'lasted':
       return run.lastAtMs - run.startedAtMs;
     default:

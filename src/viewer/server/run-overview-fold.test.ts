@@ -26,7 +26,7 @@ test('a run without steering has the patterns that the detectors find, with the 
   const span = patterns.find(({ kind }) => kind === 'identical_call') ?? patterns[0];
   expect(span).toMatchObject({ stuck: true, fromCall: 2, fromSeq: 5, toCall: null, toSeq: null });
   expect(span?.evidence.every(({ call, seq }) => seq === 3 * call - 1)).toBe(true);
-  expect(fold.extras()).toMatchObject({ stuck: true, adviceCount: 0, tools: ['read_file', 'bash'] });
+  expect(fold.extras()).toMatchObject({ stuck: true, adviceCount: 0 });
 });
 
 test('a steered run has the recorded patterns only', () => {

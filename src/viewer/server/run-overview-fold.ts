@@ -108,8 +108,6 @@ function newBucket(firstCall: number): Bucket {
 const DETECTORS = defaultDetectors();
 const MAX_PATTERNS = 500;
 const MAX_KINDS = 8;
-const MAX_TOOLS = 64;
-const TOOL_CHARS = 100;
 const MAX_ADVICE = 1_000;
 const TEXT_CHARS = 2_000;
 const WHY_CHARS = 500;
@@ -134,7 +132,6 @@ export class RunOverviewFold implements KnownTimeline {
   readonly #view = new RunView({ detectors: DETECTORS, advice: { maxPieces: MAX_ADVICE } });
   readonly #adviceContents = new Map<string, AdviceContent>();
   readonly #buckets = new Buckets();
-  readonly #tools = new Set<string>();
   readonly #story = new StoryFold(this.#view);
   readonly rows: RunRows = new RunRows();
   #nextSeq = 0;
@@ -186,13 +183,11 @@ export class RunOverviewFold implements KnownTimeline {
         check: check && checkOf(check),
       }),
       ...(waitsFor === '' ? {} : { waitsFor }),
-      fates: countsOf(advice.map(({ delivery, nextCall }) => `${delivery} ${nextCall}`)),
       ...present({ longTask: longTaskOf(this.#view.started?.task) }),
       stuck: saysStuck(patterns),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - deliveredAdvice.length,
       ...usage,
-      tools: [...this.#tools],
     };
   }
 
@@ -328,11 +323,8 @@ export class RunOverviewFold implements KnownTimeline {
   }
 
   /** Counts a call in the bucket of its start. Its failure is counted when the result is known. */
-  #countCall({ failed, number, seq, tool }: RunCall): void {
-    if (number > this.rows.calls) {
-      this.#buckets.count(seq, 'calls');
-      if (this.#tools.size < MAX_TOOLS) this.#tools.add(tool.slice(0, TOOL_CHARS));
-    }
+  #countCall({ failed, number, seq }: RunCall): void {
+    if (number > this.rows.calls) this.#buckets.count(seq, 'calls');
     if (failed) this.#buckets.count(seq, 'errors');
   }
 
@@ -370,12 +362,6 @@ function longTaskOf(task: string | undefined): RunExtras['longTask'] {
   if (task === undefined || task.length <= TASK_CHARS) return undefined;
   const rest = task.slice(TASK_CHARS, 2 * TASK_CHARS).toWellFormed();
   return { key: hashText(task).slice(0, 12), rest };
-}
-
-function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
-  return counts;
 }
 
 function plainText(content: StoredMessage['content']): string {

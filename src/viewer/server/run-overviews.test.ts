@@ -56,7 +56,7 @@ test('a run is read once, and then only what was appended', async () => {
   await store.append(scriptCalls('a', 5, 10));
   expect(overviews.knownExtras(await run('a'))).toBe(undefined);
   expect((await overviews.overview(await run('a'), LONG_MS)).nextSeq).toBe(15);
-  expect(overviews.knownExtras(await run('a'))?.tools).toEqual(['read']);
+  expect(overviews.knownExtras(await run('a'))?.stuck).toBe(false);
   expect(readFrom).toEqual([
     ['a', 0],
     ['a', 10],

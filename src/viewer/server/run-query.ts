@@ -6,7 +6,7 @@ import type { RunExtras, RunGroup } from './api-shapes.ts';
 
 export type RunSort = (typeof SORTS)[number];
 
-const SORTS = ['group', 'started', 'calls', 'errors', 'cost', 'advice', 'wasted', 'tokens', 'lasted'] as const;
+const SORTS = ['group', 'started', 'calls', 'errors', 'cost', 'wasted', 'lasted'] as const;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_TEXT_CHARS = 1_000;
@@ -17,24 +17,13 @@ export interface RunFilter {
   readonly source?: string;
   readonly q?: string;
   readonly project?: string;
-  readonly outcome?: string;
   /** A group, `open`, `ended`, `success`, `failed`, `damaged`, or `unlabelled`: a flagged pattern has no label. */
   readonly status?: string;
   readonly model?: string;
   readonly agent?: string;
   readonly task?: string;
-  readonly tool?: string;
   /** A kind or name of a pattern, `stuck`, or `any`. */
   readonly pattern?: string;
-  /** The first warning, as `warningKey` formats it. */
-  readonly stuck?: string;
-  /** `any`, a `Delivery`, or `ignored`: it was delivered, and the next call was the same or failed in the same way. */
-  readonly advice?: string;
-  /** Unix milliseconds. Passes the runs that were active in this period. */
-  readonly sinceMs?: number;
-  readonly untilMs?: number;
-  readonly roots?: true;
-  readonly parent?: string;
   /** Passes only these runs. Each key is `SOURCE/RUN`, decoded. */
   readonly ids?: ReadonlySet<string>;
 }
@@ -49,18 +38,12 @@ export interface RunsQuery {
 }
 
 export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
-  const { after, limit = String(DEFAULT_LIMIT), order = 'desc', since, sort = 'group', until } = query;
+  const { after, limit = String(DEFAULT_LIMIT), order = 'desc', sort = 'group' } = query;
   const knownSort = SORTS.find((name) => name === sort);
   if (knownSort === undefined) throw invalidQuery(`sort=${sort}: give ${SORTS.join(', ')}`);
   if (order !== 'asc' && order !== 'desc') throw invalidQuery(`order=${order}: give asc or desc`);
-  const sinceMs = parseTimeMs('since', since);
-  const untilMs = parseTimeMs('until', until);
   return {
-    filter: {
-      ...textFilters(query),
-      ...(query['roots'] === '1' ? { roots: true as const } : {}),
-      ...present({ sinceMs, untilMs, ids: parseIds(query['ids']) }),
-    },
+    filter: { ...textFilters(query), ...present({ ids: parseIds(query['ids']) }) },
     sort: knownSort,
     order,
     limit: parseWholeNumber('limit', limit, { from: 1, to: MAX_LIMIT }),
@@ -78,21 +61,7 @@ export function parseWholeNumber(
   throw invalidQuery(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
 }
 
-const TEXT_FILTERS = [
-  'source',
-  'q',
-  'project',
-  'outcome',
-  'status',
-  'model',
-  'agent',
-  'task',
-  'tool',
-  'pattern',
-  'stuck',
-  'advice',
-  'parent',
-] as const;
+const TEXT_FILTERS = ['source', 'q', 'project', 'status', 'model', 'agent', 'task', 'pattern'] as const;
 
 function textFilters(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof TEXT_FILTERS)[number]> {
   const filters: Partial<Record<(typeof TEXT_FILTERS)[number], string>> = {};
@@ -111,13 +80,6 @@ function parseIds(text: string | undefined): RunFilter['ids'] {
   if (text.length > MAX_IDS_CHARS)
     throw invalidQuery(`ids has ${text.length} characters; at most ${MAX_IDS_CHARS} are read`);
   return new Set(text.split(',').map((key) => readRunKey(key).join('/')));
-}
-
-function parseTimeMs(name: string, text: string | undefined): number | undefined {
-  if (text === undefined || text === '') return undefined;
-  const timeMs = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isFinite(timeMs)) return timeMs;
-  throw invalidQuery(`${name}=${text.slice(0, 80)}: give Unix milliseconds or a date such as 2026-01-31T08:00:00Z`);
 }
 
 function invalidQuery(message: string): CoxswainError {

@@ -6,7 +6,6 @@ import { StoredNames } from '../../core/facts/task-title.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { extrasAt, groupOf, type RunFilter } from './run-query.ts';
-import { warningKey } from './warning-key.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';
 
@@ -26,14 +25,10 @@ const FACETS: {
   ) => readonly string[];
 } = {
   status: statusesOf,
-  outcome: ({ outcome }) => listOf(outcome),
   model: ({ modelId }) => listOf(modelId),
   agent: ({ agentName, format }) => listOf(agentName ?? format),
   task: (run, extras) => listOf(taskKeyOf({ run, extras })),
-  tool: (_run, extras) => extras?.tools ?? [],
   pattern: (_run, extras) => (extras === undefined ? [] : [...extras.patterns, ...(extras.stuck ? ['stuck'] : [])]),
-  stuck: (_run, extras) => (extras?.wasted === undefined ? [] : [warningKey(extras.wasted)]),
-  advice: (_run, extras) => (extras === undefined ? [] : adviceValuesOf(extras)),
 };
 // The cast is safe: the names are the keys of this object.
 const FACET_NAMES = ['project', ...Object.keys(FACETS)] as readonly (keyof Facets)[];
@@ -90,7 +85,6 @@ export function matchRuns(
     for (const run of listed.source.runs.values()) {
       if (isSessions && stored.idOf(run.runId) !== undefined) continue;
       if (filter.ids?.has(`${listed.source.id}/${run.runId}`) === false) continue;
-      if (!matchesTimes(run, filter, listed)) continue;
       const extras = extrasAt(run, listed.overviews.knownExtras(run), nowMs);
       if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: foundBySource.get(listed) }))
         continue;
@@ -124,9 +118,9 @@ export function storedNames(sources: readonly ListedSource[]): StoredNames {
   return names;
 }
 
-export function needsExtras({ advice, pattern, status, stuck, task, tool }: RunFilter): boolean {
+export function needsExtras({ pattern, status, task }: RunFilter): boolean {
   const isVerdict = status === 'success' || status === 'failed' || status === UNLABELLED;
-  return isVerdict || [advice, pattern, stuck, task, tool].some((value) => value !== undefined);
+  return isVerdict || pattern !== undefined || task !== undefined;
 }
 
 function topValues(counts: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
@@ -136,7 +130,7 @@ function topValues(counts: ReadonlyMap<string, number>): readonly (readonly [str
 function passesFilter(name: keyof Facets, values: readonly string[], wantedValue: string): boolean {
   // A run that has not been read has only the beginning of its task.
   if (name === 'task') return values.some((value) => value === wantedValue || value.startsWith(`${wantedValue} #`));
-  if (name === 'stuck' || name === 'project') return values.includes(wantedValue);
+  if (name === 'project') return values.includes(wantedValue);
   const plainWanted = plainName(wantedValue);
   if (name === 'model' || name === 'agent') return values.some((value) => plainName(value).includes(plainWanted));
   if (name === 'pattern' && plainWanted === 'any') return values.length > 0;
@@ -144,14 +138,6 @@ function passesFilter(name: keyof Facets, values: readonly string[], wantedValue
     if (plainName(value) === plainWanted) return true;
     return name === 'pattern' && plainName(inWords('pattern', value)).includes(plainWanted);
   });
-}
-
-function matchesTimes(run: RunSummary, { parent, roots, sinceMs, untilMs }: RunFilter, listed: ListedSource): boolean {
-  const { lastAtMs, parentRunId, startedAtMs } = run;
-  if (roots === true && parentRunId !== undefined && listed.source.runs.has(parentRunId)) return false;
-  if (parent !== undefined && parentRunId !== parent) return false;
-  if (sinceMs !== undefined && lastAtMs < sinceMs) return false;
-  return untilMs === undefined || startedAtMs <= untilMs;
 }
 
 /** Returns true if a record, the id or the task contains the words, or if they name a pattern of the run. */
@@ -181,14 +167,6 @@ function statusesOf(run: RunSummary, extras: RunExtras | undefined): readonly st
     ...(hasFailed(extras?.verdict) ? ['failed'] : []),
     ...(problem === undefined ? [] : ['damaged']),
   ];
-}
-
-/** Returns `any`, the deliveries, and `ignored`. `ignored` means that the agent repeated its call or failure after delivered advice. */
-function adviceValuesOf({ adviceCount, fates }: RunExtras): readonly string[] {
-  if (adviceCount === 0) return [];
-  const isIgnored = (fates['delivered repeated'] ?? 0) + (fates['delivered same-failure'] ?? 0) > 0;
-  const arms = new Set(Object.keys(fates).map((fate) => fate.slice(0, fate.indexOf(' '))));
-  return ['any', ...arms, ...(isIgnored ? ['ignored'] : [])];
 }
 
 function listOf(value: string | undefined): readonly string[] {
