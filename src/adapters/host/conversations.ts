@@ -10,12 +10,12 @@ export type Followed<State> = State & { readonly conversation: Conversation };
 interface Loops<State> {
   readonly own: Followed<State>;
   opening: string | undefined;
-  readonly beside: Map<string, Followed<State>>;
+  readonly beside: Map<string, readonly Followed<State>[]>;
 }
 
 /**
  * A run has one conversation at a time: a loop that begins while another waits gets a child run, which ends with the
- * run. Two such loops with the same first message are not told apart.
+ * run.
  */
 export class Conversations<State extends object> {
   readonly #options: AdapterOptions;
@@ -32,22 +32,32 @@ export class Conversations<State extends object> {
   }
 
   /**
-   * @param firstMessage  the first message of the user in the request, as JSON @param resultIds  of the results in it
+   * Returns the conversation of a request.
+   *
+   * @param firstMessage  the first message of the user in the request, as JSON
+   * @param resultIds  ids of the calls whose results the request contains
    */
   asking(run: Run, firstMessage: unknown, resultIds: () => readonly string[]): Followed<State> {
     const loops = this.#loops(run);
     const { own, beside } = loops;
     const opening = hashText(JSON.stringify(firstMessage) ?? '');
-    const known = beside.get(opening);
-    if (known !== undefined) return known;
     loops.opening ??= opening;
-    if (loops.opening === opening || !own.conversation.isBusy || own.conversation.hasOpen(resultIds())) {
+    const alike = [...(loops.opening === opening ? [own] : []), ...(beside.get(opening) ?? [])];
+    const ids = resultIds();
+    const found = alike.find(({ conversation }) =>
+      ids.length === 0 ? !conversation.isBusy : conversation.hasOpen(ids),
+    );
+    if (found !== undefined) return found;
+    // The request goes on a history whose calls are not open, or begins while nothing is under way.
+    const [first] = alike;
+    if (first !== undefined && ids.length > 0) return first;
+    if (!own.conversation.isBusy || own.conversation.hasOpen(ids)) {
       loops.opening = opening;
       return own;
     }
     const child = run.child();
     const created = this.of(child);
-    beside.set(opening, created);
+    beside.set(opening, [...(beside.get(opening) ?? []), created]);
     run.beforeEnd(() => {
       if (!child.isEnded) child.emit({ type: 'agent_end' });
       return undefined;
@@ -59,7 +69,7 @@ export class Conversations<State extends object> {
   calling(run: Run, call: IssuedCall | undefined): Followed<State> {
     const { own, beside } = this.#loops(run);
     if (call === undefined || beside.size === 0) return own;
-    return [own, ...beside.values()].find(({ conversation }) => conversation.waitsFor(call)) ?? own;
+    return [own, ...[...beside.values()].flat()].find(({ conversation }) => conversation.waitsFor(call)) ?? own;
   }
 
   #loops(run: Run): Loops<State> {

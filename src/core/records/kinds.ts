@@ -67,7 +67,7 @@ export const LIFE = {
 
 /** Turns and messages. */
 export const TALK = {
-  /** The model began a response. The calls until the next one belong to this turn and were issued together. */
+  /** The model began a response. Its calls were issued together; a later call that no message announced begins a turn too. */
   turn_started: { role: 'input', row: 'detail', fields: {} },
   /** The model's response is complete and its tools have run. */
   turn_ended: { role: 'input', row: 'message', fields: { assistant: 'message', tool_results: 'message[]' } },
