@@ -452,30 +452,6 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('copies the link to the chosen row, and the row or the summary of the run as Markdown', async () => {
-    const page = await scene.open('/?source=0&run=stuck-run&at=45', {
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
-    await page.locator('.row.is-selected:not(.is-waiting)').waitFor();
-    await answers(page, 'Link to the chosen row copied.', () =>
-      page.getByRole('button', { name: 'Copy link' }).click(),
-    );
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url());
-    const copyMarkdown = page.getByRole('button', { name: 'Copy Markdown' });
-    await page.keyboard.press('Escape');
-    await expect.poll(() => page.locator('.row.is-selected').count()).toBe(0);
-    await answers(page, 'The summary copied as Markdown.', () => copyMarkdown.click());
-    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
-      /^### check.mjs fails[^\n]*\n\n<http[^\n]*>\n\n- \*\*Got stuck\*\* From call 4 [\s\S]*- \*\*Did it help\?\*\* /,
-    );
-    await page.locator('.call-head', { hasText: 'read_file' }).first().click();
-    await answers(page, 'The chosen row copied as Markdown.', () => copyMarkdown.click());
-    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
-      /^### Call of `read_file`\n\n<http[^\n]*>\n\n```\n[\s\S]*Result:/,
-    );
-    await page.context().close();
-  });
-
   test('names the call that an equal one repeats, folds its result, and shows an edit as a diff', async () => {
     const page = await scene.open('/?source=0&run=edits');
     const again = page.locator('.row:has(.call-head)').nth(1);

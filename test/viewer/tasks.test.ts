@@ -54,8 +54,7 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
   });
   afterAll(() => scene.close());
 
-  const handAt = async (path: string, budget: number): Promise<Hand> =>
-    new Hand(await scene.open(path, { permissions: ['clipboard-read', 'clipboard-write'] }), budget);
+  const handAt = async (path: string, budget: number): Promise<Hand> => new Hand(await scene.open(path), budget);
   const done = async ({ page }: Hand): Promise<void> => {
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
@@ -132,14 +131,6 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
     await hand.click(page.getByRole('link', { name: 'By task' }));
     await hand.click(page.getByRole('row', { name: /^Decide/ }).getByRole('link', { name: 'Compare' }));
     await expect.poll(() => page.locator('.pair.names a').allInnerTexts()).toHaveLength(2);
-    await done(hand);
-  });
-
-  test('copies the link to a moment (1)', async () => {
-    const hand = await handAt('/?source=0&run=stuck-run&at=45', 1);
-    await hand.page.locator('.row.is-selected').waitFor();
-    await hand.click(hand.page.getByRole('button', { name: 'Copy link' }));
-    await expect.poll(() => hand.page.evaluate('navigator.clipboard.readText()')).toBe(hand.page.url());
     await done(hand);
   });
 

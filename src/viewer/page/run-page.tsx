@@ -10,7 +10,7 @@ import { AdviceCard, PatternCard, type CardProps } from './advice-card.tsx';
 import { findInRun, getLabels, getRun, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { ChildRunsContext } from './call-view.tsx';
 import { ConversationView, type ConversationHandle } from './conversation.tsx';
-import { CopyButtons, FindBox, RunTitle } from './run-title.tsx';
+import { FindBox, RunTitle } from './run-title.tsx';
 import { FoldedTextContext } from './folded-text.tsx';
 import { LabelBar } from './label-bar.tsx';
 import { Markdown } from './markdown.tsx';
@@ -188,7 +188,6 @@ function LoadedRun(props: {
     <div className={noticed === undefined ? 'run' : 'run has-side'}>
       <div className="run-top">
         <RunTitle answer={answer} label={labels.summary}>
-          <CopyButtons selected={selected} pages={pages} answer={answer} say={say} />
           <FindBox
             find={route.find}
             onFind={(q, direction) => {

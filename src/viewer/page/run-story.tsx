@@ -9,9 +9,10 @@ export function RunStory(props: {
   readonly answer: RunAnswer;
   readonly onGo: (seq: number) => void;
 }): ReactElement | null {
-  const { advice, patterns } = props.answer.overview;
-  const sentences = storyOf(props.answer).filter(({ mark }) => mark !== '' || advice.length > 0);
-  if (advice.length === 0 && patterns.every(({ stuck }) => !stuck)) return null;
+  const { overview, run } = props.answer;
+  const story = runStory({ ...overview, calls: run.calls, ...present({ errorLine: run.errorLine }) });
+  const sentences = story.filter(({ mark }) => mark !== '' || overview.advice.length > 0);
+  if (overview.advice.length === 0 && overview.patterns.every(({ stuck }) => !stuck)) return null;
   return (
     <dl className="story" aria-label="What was found in the run">
       {sentences.map(({ mark, name, pieces }) => (
@@ -27,10 +28,6 @@ export function RunStory(props: {
       ))}
     </dl>
   );
-}
-
-export function storyOf({ overview, run }: RunAnswer): ReturnType<typeof runStory> {
-  return runStory({ ...overview, calls: run.calls, ...present({ errorLine: run.errorLine }) });
 }
 
 function Piece(props: { readonly piece: StoryPiece; readonly onGo: (seq: number) => void }): ReactElement {

@@ -2,18 +2,14 @@ import { type ReactElement, type ReactNode, useEffect, useRef, useState } from '
 
 import { bytesText, countOf, countText } from '../../core/base/number-text.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
-import { outcomeOf, type TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
 import { exportPath, getExport, type RunAddress } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
-import type { RecordPages } from './record-pages.ts';
 import { runKey } from './route.ts';
 import { runRouteOf, stateOf } from './run-list-row.tsx';
-import { storyOf } from './run-story.tsx';
 import { safeLine } from './safe-text.ts';
-import { textOf } from './text-of.ts';
 import { useLoaded } from './use-loaded.ts';
 import { placeInList } from './use-run-list.ts';
 
@@ -165,82 +161,6 @@ function Masked({ page }: { readonly page: string }): ReactElement {
       )}
     </>
   );
-}
-
-export function CopyButtons(props: {
-  readonly selected: number | undefined;
-  readonly pages: RecordPages;
-  readonly answer: RunAnswer;
-  readonly say: (text: string) => void;
-}): ReactElement {
-  const { answer, pages, say, selected } = props;
-  const record = selected === undefined ? undefined : pages.at(selected);
-  const copyText = async (text: string, done: string): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      say(done);
-    } catch {
-      say('The browser does not allow the page to copy.');
-    }
-  };
-  const row = selected === undefined ? 'the run' : 'the chosen row';
-  return (
-    <>
-      <button type="button" onClick={() => void copyText(location.href, `Link to ${row} copied.`)}>
-        Copy link
-      </button>
-      <button
-        type="button"
-        onClick={() => {
-          if (record === undefined)
-            void copyText(storyMarkdown(answer, location.href), 'The summary copied as Markdown.');
-          else void copyText(markdownOf(record, pages, location.href), 'The chosen row copied as Markdown.');
-        }}
-      >
-        Copy Markdown
-      </button>
-    </>
-  );
-}
-
-const MAX_CHARS = 4_000;
-const HEADINGS = { ok: 'Result:', failed: 'It failed:', refused: 'It was refused:', cancelled: 'It was cancelled:' };
-
-function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: string): string {
-  const { payload, seq } = record;
-  const parts = [`### Record ${seq}, \`${payload.kind}\``, `<${link}>`];
-  if (payload.kind === 'tool_started') {
-    parts[0] = `### Call of \`${payload.tool_name.replaceAll('`', '')}\``;
-    parts.push(fenceText(textOf(payload.args).text));
-    const end = pages.endOf(payload.tool_call_id, seq);
-    const result = end === undefined ? undefined : pages.at(end)?.payload;
-    if (result?.kind === 'tool_ended') {
-      parts.push(HEADINGS[outcomeOf(result)], fenceText(textOf(result.result).text));
-    }
-  } else if (payload.kind === 'message_appended') {
-    parts[0] = `### ${payload.message.role}`;
-    parts.push(fenceText(textOf(payload.message.content).text));
-  } else if (payload.kind === 'feedback_produced') parts.push(fenceText(payload.text));
-  else if (payload.kind === 'guidance_produced') parts.push(fenceText(textOf(payload.injection.content).text));
-  return `${parts.join('\n\n')}\n`;
-}
-
-function storyMarkdown(answer: RunAnswer, link: string): string {
-  const { runId, task } = answer.run;
-  const sentences = storyOf(answer).map(
-    ({ name, pieces }) =>
-      `- **${name}** ${pieces.map(({ style, text }) => (style === 'code' ? `\`${text.replaceAll('`', "'")}\`` : text)).join('')}`,
-  );
-  return `### ${safeLine(task ?? runId)}\n\n<${link}>\n\n${sentences.join('\n')}\n`;
-}
-
-/** Returns a fenced code block with a fence that does not occur in the text. */
-function fenceText(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
-  const fence = '`'.repeat(longest + 1);
-  const leftOutChars = text.length - MAX_CHARS;
-  const leftOutText = leftOutChars > 0 ? `\n… ${countOf(leftOutChars, 'more character')}` : '';
-  return `${fence}\n${text.slice(0, MAX_CHARS).toWellFormed()}${leftOutText}\n${fence}`;
 }
 
 export function FindBox(props: {
