@@ -173,10 +173,13 @@ test('without a path it shows the sessions of the agent programs, also without a
   }
 });
 
-test('a missing path, a wrong port and standard input are errors with a suggestion', async () => {
+test('a missing path, an empty file, a wrong port and standard input are errors with a suggestion', async () => {
   const cwd = folder;
   const none = await runCli(['view', 'none.db', '--no-open'], { cwd });
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('none.db cannot be opened')]);
+  await writeFile(join(folder, 'empty.jsonl'), '');
+  const empty = await runCli(['view', 'empty.jsonl', '--no-open'], { cwd });
+  expect([empty.code, empty.stderr]).toEqual([1, expect.stringContaining('the file is empty')]);
   const port = await runCli(['view', 'run.json', '--port', '70000'], { cwd });
   expect([port.code, port.stderr]).toEqual([2, expect.stringContaining('--port 70000')]);
   const input = await runCli(['view', '-'], { cwd });

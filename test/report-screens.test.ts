@@ -110,11 +110,16 @@ test('Markdown, HTML and JSON have the blocks of the screen, with every session'
 test('a plan that was not approved names the session in which it went on', () => {
   const report = new NightReport(() => '');
   const plan = 'Move the invoices to the new table';
-  const evidence = 'it presented a plan, which was not approved in this session';
+  const evidence = `it presented a plan, which was not approved in this session: ${plan}`;
   report.add({ ...factsOf(0), id: 'planned', plan, verdict: { verdict: 'answered', evidence } });
   report.add({ ...factsOf(12), id: 'done', task: `Implement the following plan:\n\n# Plan: ${plan}` });
   const text = terminalText(screenDocument(report, FRAME, 120), { paint, width: 120 });
   expect(text).toContain('its plan went on in 2');
+  const alone = new NightReport(() => '');
+  alone.add({ ...factsOf(0), id: 'planned', task: 'Fix the login', plan, verdict: { verdict: 'answered', evidence } });
+  expect(terminalText(screenDocument(alone, FRAME, 120), { paint, width: 120 })).toMatch(
+    /planned .*Fix the login: not approved: Move the invoices to the new table/,
+  );
 });
 
 test('a command, a tool or a question about a plan is not a plan that waits', () => {

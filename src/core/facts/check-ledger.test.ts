@@ -131,3 +131,24 @@ test('a run that says that it ran no test is no passed check, and makes up for n
   ])
     expect(resultsAfter(['go test ./...', undefined, result])).toEqual(['go test ./... passed']);
 });
+
+test('a check whose end a pipe hides is no passed check unless what is left says so, and makes up for none', () => {
+  const hidden = 'not seen to its end';
+  expect(resultsAfter(['bun run test | head -50', undefined, '(pass) a'])).toEqual([`bun run test ${hidden}`]);
+  expect(resultsAfter(['bun run test 2>&1 | grep fail', undefined, ''])).toEqual([`bun run test ${hidden}`]);
+  expect(resultsAfter(['npm test | grep Tests:', undefined, 'Tests: 478 passed, 478 total'])).toEqual([
+    'npm test passed',
+  ]);
+  for (const shown of ['npm test | tail -5', 'npm test', 'set -o pipefail; npm test | head', 'npx tsc | head -20'])
+    expect(resultsAfter([shown])).toEqual([expect.stringContaining(' passed')]);
+  expect(failedAfter(['npm test', '2 failed'], ['npm test | head', undefined, 'starts'])).toEqual(['npm test']);
+});
+
+test('a check of one folder does not make up for a failed one of the whole project, but for one of its files', () => {
+  expect(failedAfter(['bun run test', '2 failed'], ['bun test src/'])).toEqual(['bun run test']);
+  expect(failedAfter(['npx eslint .', '2 problems'], ['npx eslint src'])).toEqual(['npx eslint .']);
+  expect(failedAfter(['npx vitest run src/a.test.ts', '1 failed'], ['npx vitest run src'])).toEqual([]);
+  expect(failedAfter(['npx vitest run test/a.test.ts', '1 failed'], ['npx vitest run src'])).toEqual([
+    'npx vitest run test/a.test.ts',
+  ]);
+});

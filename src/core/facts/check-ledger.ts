@@ -61,9 +61,11 @@ export class CheckLedger {
     const isWrong = failed && WRONG_COMMAND.test(result.slice(0, 20_000));
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
-    if (!failed && saysNothingRan(check, result)) {
-      if (before === undefined || before.ranNothing === true)
-        this.#checks.set(ownKey, { command: check.command, number, failed, ranNothing: true, check, isWrong: true });
+    const ranNothing = !failed && saysNothingRan(check, result);
+    if (ranNothing || (!failed && isEndHidden(check, result))) {
+      const unknown = ranNothing ? ({ ranNothing: true } as const) : ({ isHidden: true } as const);
+      if (before === undefined || before.ranNothing === true || before.isHidden === true)
+        this.#checks.set(ownKey, { command: check.command, number, failed, ...unknown, check, isWrong: true });
       return;
     }
     // A part of a check that failed for the whole project, or for other files, stands beside it.
@@ -88,19 +90,48 @@ function namesOthers(command: string, before: string): boolean {
 }
 
 function targetsOf(command: string): readonly string[] {
-  return command.split(/\s+/).filter((word) => /^[\w@./-]+$/.test(word) && /[/.]/.test(word) && !word.startsWith('-'));
+  return command
+    .split(/\s+/)
+    .filter((word) => /^[\w@./-]+$/.test(word) && (/[/.]/.test(word) || FOLDER.test(word)) && !word.startsWith('-'))
+    .map((word) => word.replace(/^\.\//, '').replace(/\/(?:\.\.\.)?$/, ''));
+}
+
+const FOLDER = /^(?:src|tests|packages|lib|apps?)$/;
+
+/** Returns true if every file or folder of the other command is in one of this one. */
+function containsTargets(command: string, other: string): boolean {
+  const [own, others] = [targetsOf(command), targetsOf(other)];
+  return others.length > 0 && others.every((name) => own.some((one) => name === one || name.startsWith(`${one}/`)));
 }
 
 /** Returns true if everything that failed in the other check ran again in this one. */
-function covers(check: CheckCommand, { isWide, key, names, purpose }: CheckCommand): boolean {
+function covers(check: CheckCommand, { command, isWide, key, names, purpose }: CheckCommand): boolean {
   const isSame = purpose === check.purpose;
   if (check.isWide) {
     // Tests of a compiled language compile it first.
     const compiles = check.purpose === 'test' && /^(?:go|cargo) (?:build|check|vet)/.test(key);
     return isSame || compiles || (check.purpose === 'all' && purpose !== 'task' && purpose !== 'hooks');
   }
-  if (!isSame || isWide || names === undefined || names === '') return false;
+  if (!isSame || isWide) return false;
+  if (check.names === undefined && containsTargets(check.command, command)) return true;
+  if (names === undefined || names === '') return false;
   return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
+}
+
+/** Programs that show the end of what they read. */
+const SHOWS_END = /^(?:tail|tee|cat)$/;
+const SAYS_PASSED =
+  /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|\btest result: ok\b|^OK \(|^ok\s+\S+\s|\b0 (?:errors|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)/im;
+
+/**
+ * Returns true if a pipe hides how the check ended, and what is left of its output does not say it. The errors of a linter and of a compiler
+ * are its first lines, so `head` shows them.
+ */
+function isEndHidden({ pipedTo = [], purpose }: CheckCommand, result: string): boolean {
+  const hiding = pipedTo.filter((program) => !SHOWS_END.test(program));
+  if (hiding.length === 0) return false;
+  if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;
+  return !SAYS_PASSED.test(result.slice(-20_000));
 }
 
 const NOTHING_RAN =

@@ -20,10 +20,17 @@ export interface LastCheck {
   readonly failed: boolean;
   /** True if its result says that it ran no test. Such a check has not passed. */
   readonly ranNothing?: true;
+  /** True if a pipe such as `| head` hides its end, and what is left does not say that it passed. */
+  readonly isHidden?: true;
 }
 
 /** Returns the result of a check in one or two words. */
-export function checkResult({ failed, ranNothing }: Pick<LastCheck, 'failed' | 'ranNothing'>): string {
+export function checkResult({
+  failed,
+  isHidden,
+  ranNothing,
+}: Pick<LastCheck, 'failed' | 'isHidden' | 'ranNothing'>): string {
+  if (isHidden === true) return 'not seen to its end';
   return ranNothing === true ? 'ran nothing' : failed ? 'failed' : 'passed';
 }
 
@@ -52,8 +59,12 @@ export interface RunVerdict {
 /** What a waiting run wants: these words begin its evidence. Without them, it wants a permission. */
 export const WAITS_FOR_ANSWER = 'waits for your answer';
 export const WAITS_FOR_DECISION = 'waits for your decision on its plan';
-/** The evidence of a run that ended after its plan. */
-export const PRESENTED_PLAN = 'it presented a plan, which was not approved in this session';
+const PRESENTED_PLAN = 'it presented a plan, which was not approved in this session';
+
+/** Returns true for the evidence of a run that ended after its plan. The heading of the plan may follow. */
+export function isPresentedPlan(evidence: string): boolean {
+  return evidence.startsWith(PRESENTED_PLAN);
+}
 
 export function hasFailed(verdict: RunVerdict['verdict'] | undefined): boolean {
   return verdict === 'failed' || verdict === 'cut_off';
@@ -75,6 +86,8 @@ export interface LastAct {
   readonly isRunning?: boolean;
   /** True if the last call presented a plan that was not approved. */
   readonly isPlan?: boolean;
+  /** The heading of the last plan. */
+  readonly plan?: string;
   /** The last change of a source file. */
   readonly lastChange?: LastChange;
 }
@@ -110,7 +123,8 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     return { verdict: 'open', evidence: [work, silence].filter(Boolean).join(', ') };
   }
   if (isStop(ended)) {
-    if (isPlan) return { verdict: 'answered', evidence: PRESENTED_PLAN };
+    if (isPlan)
+      return { verdict: 'answered', evidence: `${PRESENTED_PLAN}${last.plan === undefined ? '' : `: ${last.plan}`}` };
     return { verdict: 'stopped', evidence: `stopped${reason === 'interrupted' ? ' by you' : ''}${during}` };
   }
   if (reason === 'killed') return { verdict: 'cut_off', evidence: `${inWords('reason', reason)}${during}` };
@@ -125,10 +139,13 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   const failedCheck = checks.findLast(({ failed }) => failed);
   if (failedCheck !== undefined)
     return { verdict: 'answered', evidence: `${answer}; a ${checkText(failedCheck)} failed and did not pass later` };
-  const lastCheck = checks.findLast(({ ranNothing }) => ranNothing !== true);
+  const lastCheck = checks.findLast(({ isHidden, ranNothing }) => ranNothing !== true && isHidden !== true);
   const [empty] = checks;
   if (lastCheck === undefined) {
-    const why = empty === undefined ? 'no check that coxswain recognises' : `its ${checkText(empty)} ran nothing`;
+    const why =
+      empty === undefined
+        ? 'no check that coxswain recognises'
+        : `its ${checkText(empty)} ${empty.isHidden === true ? 'is hidden by a pipe' : 'ran nothing'}`;
     return { verdict: 'answered', evidence: `${answer}; ${why}` };
   }
   const passed = `its last ${checkText(lastCheck)} passed${beforeText(lastCheck, last.lastChange)}`;

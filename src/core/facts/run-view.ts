@@ -158,8 +158,8 @@ export class RunView {
   /** As `verdict`; a run without an end whose last record is more than six hours before `nowMs` was cut off. */
   verdictAt(nowMs: number): RunVerdict {
     const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
-    const { lastChange } = this.#work.work;
-    return verdictOf(this.outcome, this.checks, { ...this.#lastAct.state, ...present({ lastChange, silentMs }) });
+    const { lastChange, plan } = this.#work.work;
+    return verdictOf(this.outcome, this.checks, { ...this.#lastAct.state, ...present({ lastChange, plan, silentMs }) });
   }
   /** @internal What the run did last, from which `verdictAt` judges a run without an end. */
   get lastAct(): LastAct {

@@ -75,3 +75,17 @@ test('the last change is one of a source, not of a text, a temporary file or a f
     fold.fold(payload, { ...call, tool: 'Write', args: { file_path: file, content: 'x' } });
   expect(fold.work.lastChange).toEqual({ file: 'src/a.ts', number: 1 });
 });
+
+test('the absolute and the relative path of a file count once', () => {
+  const fold = new WorkFold();
+  for (const command of [
+    'touch src/a.ts',
+    'touch /w/app/src/a.ts',
+    'touch ./src/a.ts',
+    'touch /w/app/b.ts',
+    'touch b.ts',
+  ])
+    fold.fold(payload, { ...call, args: { command } });
+  fold.fold(payload, { ...call, args: { command: 'touch /w/app/src/b.ts' } });
+  expect(fold.work).toMatchObject({ uncommitted: 3, filesChanged: ['src/a.ts', '/w/app/b.ts', '/w/app/src/b.ts'] });
+});

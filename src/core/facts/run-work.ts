@@ -99,10 +99,11 @@ export class WorkFold {
     if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
   }
 
-  #addFile(file: string, number: number): void {
-    if (this.#files.size < MAX_FILES) this.#files.add(file);
+  #addFile(named: string, number: number): void {
+    const file = named.replace(/^(?:\.\/)+/, '');
+    addPath(this.#files, file);
     if (TEMPORARY.test(file) || PLAN_FILE.test(file)) return;
-    if (this.#afterCommit.size < MAX_FILES) this.#afterCommit.add(file);
+    addPath(this.#afterCommit, file);
     if (!NO_SOURCE.test(file)) this.#lastChange = { file, number };
   }
 
@@ -127,6 +128,14 @@ export class WorkFold {
       }),
     };
   }
+}
+
+/** Adds a path unless the set has it. A relative path and an absolute one that ends with it are one file, of which the first name stays. */
+function addPath(files: Set<string>, file: string): void {
+  if (files.has(file) || files.size >= MAX_FILES) return;
+  const isSame = (one: string): boolean =>
+    one.startsWith('/') === file.startsWith('/') ? false : one.endsWith(`/${file}`) || file.endsWith(`/${one}`);
+  if (![...files].some(isSame)) files.add(file);
 }
 
 /** Returns the commits in words: `3 commits on main, 1 of them with --no-verify`. Empty without commits. */

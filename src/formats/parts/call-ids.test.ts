@@ -99,3 +99,17 @@ test('many calls of one id are paired in a time that grows with their number', (
   });
   expect(growth).toBeLessThan(MOST_LINEAR_GROWTH);
 });
+
+test('a search that found nothing and printed nothing is no error, and any other exit code is one', () => {
+  const ids = new SourceCallIds();
+  const errorOf = (command: string, text: string): boolean | undefined => {
+    ids.start({ sourceId: command, name: 'Bash', args: { command } });
+    return ids.end({ ...result(command, text), isError: true })?.is_error;
+  };
+  expect(errorOf('rg -n "old name" src', 'Exit code 1')).toBe(false);
+  expect(errorOf('cd app && grep -rn old .', 'Exit code 1\n')).toBe(false);
+  expect(errorOf('rg "(" src', 'Exit code 2\nregex parse error')).toBe(true);
+  expect(errorOf('rg old missing', 'Exit code 1\nmissing: No such file')).toBe(true);
+  expect(errorOf('npm test', 'Exit code 1')).toBe(true);
+  expect(errorOf('npm run build && rg old dist', 'Exit code 1')).toBe(true);
+});

@@ -1,4 +1,6 @@
 import { type Json, present } from '../../core/base/json.ts';
+import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
+import { isAnswerCode } from '../../core/detect/calls/tool-semantics.ts';
 import { withHostOutcome } from '../../core/detect/calls/host-refusals.ts';
 import type { CallOutcome, ToolEnded, ToolStarted } from '../../core/records/trajectory-record.ts';
 import { UniqueNames } from './skip-counts.ts';
@@ -22,6 +24,7 @@ interface ResultShape {
 interface OpenCall {
   readonly id: string;
   readonly name: string;
+  readonly args: Json;
 }
 
 /** `head` is the first call that may be open: removing the first element of an array would copy it. */
@@ -55,7 +58,7 @@ export class SourceCallIds {
   start(call: CallShape): ToolStarted {
     const sourceId = call.sourceId ?? NO_ID;
     const id = this.#names.take(sourceId === NO_ID ? 'call' : sourceId);
-    const openedCall = { id, name: call.name };
+    const openedCall = { id, name: call.name, args: call.args };
     this.#open.set(id, openedCall);
     this.#knownSourceIds.add(sourceId);
     this.#inOrder.calls.push(openedCall);
@@ -71,14 +74,15 @@ export class SourceCallIds {
     if (call === undefined) return undefined;
     this.#open.delete(call.id);
     if (this.#open.size === 0) this.#forgetQueues();
+    const isError = result.isError && !answersNo(call, result.result);
     return withHostOutcome({
       kind: 'tool_ended',
       tool_call_id: call.id,
       tool_name: call.name,
       result: result.result,
-      is_error: result.isError,
+      is_error: isError,
       ...present({ outcome: result.outcome }),
-      ...(result.inferred === true && result.isError ? { error_inferred: true } : {}),
+      ...(result.inferred === true && isError ? { error_inferred: true } : {}),
     });
   }
 
@@ -121,4 +125,10 @@ export class SourceCallIds {
     this.#inOrder.head = 0;
     this.#bySourceId.clear();
   }
+}
+
+/** Returns true for a command that says "no" by its exit code and printed nothing: a search that found nothing is no error. */
+function answersNo({ args, name }: OpenCall, result: Json): boolean {
+  const printed = shellAnswer(result);
+  return printed?.text.trim() === '' && printed.exitCode > 0 && isAnswerCode(name, args, printed.exitCode);
 }

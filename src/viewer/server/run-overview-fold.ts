@@ -204,7 +204,7 @@ export class RunOverviewFold implements KnownTimeline {
     this.#work.fold(payload, call);
     if (call?.endSeq === undefined) return;
     const place = this.#placeOf(call.number - 1);
-    const check = this.#view.checks.findLast(({ ranNothing }) => ranNothing !== true);
+    const check = this.#view.checks.findLast(({ isHidden, ranNothing }) => ranNothing !== true && isHidden !== true);
     if (check?.number === call.number && check.failed) {
       for (const [path, file] of this.#files)
         if (file.firstFailure === undefined) this.#files.set(path, { ...file, firstFailure: place });

@@ -188,9 +188,9 @@ function openSessions(id: string, sessions: readonly FoundSession[]): ViewerSour
 }
 
 async function requireExists(path: string): Promise<void> {
-  try {
-    await stat(path);
-  } catch (error) {
+  const stats = await stat(path).catch((error: unknown) => {
     throw new CoxswainError('input-io', `${path} cannot be opened: ${messageOf(error)}`, { cause: error });
-  }
+  });
+  if (stats.isFile() && stats.size === 0)
+    throw new CoxswainError('input-io', `${path} cannot be shown: the file is empty`);
 }

@@ -4,7 +4,7 @@ import { printableCut } from '../../../core/base/printable.ts';
 import { present } from '../../../core/base/json.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
-import { checkResult, PRESENTED_PLAN, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
+import { checkResult, isPresentedPlan, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
 
@@ -125,7 +125,7 @@ function sectionNameOf(run: RunFacts): SectionName {
 }
 
 function isAboutPlan({ verdict: { evidence } }: RunFacts): boolean {
-  return evidence === WAITS_FOR_DECISION || evidence === PRESENTED_PLAN;
+  return evidence === WAITS_FOR_DECISION || isPresentedPlan(evidence);
 }
 
 function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | undefined {
@@ -151,7 +151,7 @@ function verbOf({ alert, checks, verdict }: RunFacts, section: SectionName): str
     case 'open':
       return 'at work';
     case 'answered':
-      if (evidence === PRESENTED_PLAN) return 'planned';
+      if (isPresentedPlan(evidence)) return 'planned';
       return checks.some(({ failed }) => failed) ? 'check' : 'answered';
     default:
       return section;
@@ -169,6 +169,7 @@ function whyOf(run: RunFacts, section: SectionName): string {
     .replace(/^(?:it answered; )?no check that coxswain recognises$/, '')
     .replace(/^it (?:answered|finished without a last message)(?:;|, and) /, '')
     .replace(/^stopped by you,? ?/, '')
+    .replace(/^it presented a plan, which was not approved in this session: /, 'not approved: ')
     .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later$/, '$2 failed in call $1');
 }
 

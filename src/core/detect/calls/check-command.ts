@@ -13,6 +13,8 @@ export interface CheckCommand {
   readonly isWide: boolean;
   /** The names of tests that it selects, as after `-run` or `-t`; empty if they are not known. Absent if it selects none. */
   readonly names?: string;
+  /** The programs after it in a pipe, such as `tail`: the exit code is theirs. Absent without a pipe, and with `pipefail`. */
+  readonly pipedTo?: readonly string[];
   /** True if it names no part but a folder of all tests of its purpose, such as `./integration_test/`. */
   readonly isSuite?: boolean;
 }
@@ -54,7 +56,7 @@ const NAME_OPTION = /^(?:--?run|-t|-k|-g|--grep|--testNamePattern|--test-name-pa
 /** A folder of all integration tests. */
 const SUITE = /(?:^|\/)(?:integration|e2e|acceptance|smoke)(?:[-_]?tests?)?(?:\/(?:\.\.\.)?)?$/;
 /** Words after a check that do not narrow it. */
-const WHOLE = /^(?:\.|\.\/|\.\/\.\.\.|\d+|(?:\.\/)?(?:src|tests?|packages|lib|app|apps)\/?|run|check|format|ci|all)$/;
+const WHOLE = /^(?:\.|\.\/|\.\/\.\.\.|\d+|run|check|format|ci|all)$/;
 /** Tests that a run of the unit tests does not include. */
 const INTEGRATION = /(?<![a-z])(?:integration|e2e|end-to-end|acceptance|smoke)(?![a-z])/i;
 
@@ -105,10 +107,19 @@ function checksUnder(node: SyntaxNode, line: string, task: string): readonly Che
   const own = node.type === 'Command' ? checksInCommand(node, line, task) : [];
   const found: CheckCommand[] = [...own];
   if (own.length > 0) return found;
+  const programs = node.type === 'Pipeline' && !line.includes('pipefail') ? node.commands.map(programOf) : [];
+  let position = 0;
   forEachChild(node, (child) => {
-    found.push(...checksUnder(child, line, task));
+    position += 1;
+    const pipedTo = programs.slice(position);
+    for (const check of checksUnder(child, line, task))
+      found.push(pipedTo.length === 0 ? check : { ...check, pipedTo });
   });
   return found;
+}
+
+function programOf(node: SyntaxNode): string {
+  return node.type === 'Command' ? (node.name?.value ?? '') : '';
 }
 
 /** Finds the check among the words of one command. A quoted text is a check only as a script of `bash -c`. */
