@@ -1,6 +1,6 @@
 import { keyNumber, type CallKey } from './call-keys.ts';
-import type { InstructionFile } from './instruction-lines.ts';
 import { keyRunsOf, type FailedCall, type KeyRun } from './failed-calls.ts';
+import type { RunFacts } from './run-facts.ts';
 
 /** A key holds if it failed in this number of earlier sessions, and in this share of those that ran it. */
 const MIN_SESSIONS = 2;
@@ -8,17 +8,11 @@ const MIN_SHARE = 0.8;
 const MAX_KEYS = 50_000;
 const MAX_FAILURES = 20_000;
 
-export interface LessonRun {
-  readonly id: string;
-  readonly parentId?: string;
+export interface LessonRun extends Pick<
+  RunFacts,
+  'id' | 'parentId' | 'source' | 'startedAtMs' | 'failures' | 'keys' | 'instructions'
+> {
   readonly project: string;
-  readonly source: string;
-  readonly startedAtMs: number;
-  readonly failures: readonly FailedCall[];
-  /** See `keyRunsOf`. */
-  readonly keys: readonly number[];
-  /** The instruction files that the run shows. */
-  readonly instructions: readonly InstructionFile[];
 }
 
 export interface PlacedFailure extends FailedCall {

@@ -54,15 +54,7 @@ export interface Lessons {
 }
 
 /** Failed calls of one cause, such as edits whose text is not found, which name other things each time. Plain JSON. */
-export interface OtherCause {
-  readonly project: string;
-  readonly tool: string;
-  readonly cause: string;
-  readonly times: number;
-  readonly sessions: number;
-  readonly calls: number;
-  readonly examples: readonly LessonExample[];
-}
+export type OtherCause = Pick<Lesson, 'project' | 'tool' | 'cause' | 'times' | 'sessions' | 'calls' | 'examples'>;
 
 /** Runs are added in any order. Memory: 5,000 runs, each with at most 300 failures and 3,000 keys. */
 export class LessonsFold {

@@ -107,7 +107,7 @@ export interface StoryPiece {
   readonly style?: 'strong' | 'code';
 }
 
-interface StoryPattern {
+export interface StoryPattern {
   readonly kind: string;
   readonly stuck: boolean;
   readonly occurrences: number;

@@ -32,14 +32,9 @@ import { adviceOf, type DerivedPayload } from '../records/derived-payload.ts';
 import { askModel, type ModelAnswer } from '../steering/guidance/model-classifier.ts';
 import { Filesystem } from '../steering/prompt/prompt-resources.ts';
 
-interface AdvicePointsParts {
-  readonly log: RunLog;
-  readonly fold: RunFold;
+interface AdvicePointsParts extends Pick<RunParts, 'log' | 'fold' | 'mode' | 'models' | 'providerTimeLimitMs'> {
   readonly path: RunPath;
   readonly family: RunFamily;
-  readonly mode: 'steer' | 'shadow';
-  readonly models: readonly ModelGuidanceConfig[];
-  readonly providerTimeLimitMs: number;
   readonly isEnded: () => boolean;
 }
 

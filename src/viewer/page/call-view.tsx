@@ -24,14 +24,16 @@ const MAX_NAME = 120;
 const MAX_FIELDS = 40;
 const DIFF_LINES = 16;
 
-export function CallView(props: {
+export interface CallProps {
   readonly record: TrajectoryRecord;
   readonly call: ToolStarted;
   readonly end: TrajectoryRecord | undefined;
   readonly row: RunRow;
   readonly isOpen: boolean;
   readonly onToggle: (seq: number, isOpen: boolean) => void;
-}): ReactElement {
+}
+
+export function CallView(props: CallProps): ReactElement {
   const { call, end, isOpen, record, row } = props;
   const result = end?.payload.kind === 'tool_ended' ? end.payload : undefined;
   const { headline, isWhole, shownName } = headlineOf(call.args);

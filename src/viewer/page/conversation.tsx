@@ -16,7 +16,7 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { AdviceMark, PatternSpan, RunRow } from '../server/api-shapes.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
-import { Cost, RecordView } from './record-view.tsx';
+import { Cost, type RecordProps, RecordView } from './record-view.tsx';
 import { type Fold, foldRows, type Item, itemsOf, type Rows } from './rows.ts';
 import { safeLine } from './safe-text.ts';
 
@@ -181,16 +181,7 @@ function isBetween(seq: number, from: number, to: number | null): boolean {
   return seq >= from && seq < (to ?? Number.POSITIVE_INFINITY);
 }
 
-function Row(props: {
-  readonly row: RunRow;
-  readonly pages: RecordPages;
-  readonly isOpen: boolean;
-  readonly marks: string;
-  readonly label: string | undefined;
-  readonly advice: AdviceMark | undefined;
-  readonly onSelect: (seq: number) => void;
-  readonly onToggle: (seq: number, isOpen: boolean) => void;
-}): ReactElement {
+function Row(props: Omit<RecordProps, 'record' | 'end'> & { readonly pages: RecordPages }): ReactElement {
   const { pages, row, ...rest } = props;
   const record = pages.at(row.seq);
   if (record === undefined) return <div className="row is-waiting" />;

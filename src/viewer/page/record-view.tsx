@@ -7,10 +7,9 @@ import { adviceOf } from '../../core/records/derived-payload.ts';
 import { rowOf } from '../../core/records/kind-definition.ts';
 import type { StoredContentBlock, StoredMessage } from '../../core/records/agent-message.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { AdviceMark, RunRow } from '../server/api-shapes.ts';
+import type { AdviceMark } from '../server/api-shapes.ts';
 import { deliveryOf, fateClass } from './advice-words.ts';
-import { CallView, ResultView } from './call-view.tsx';
+import { type CallProps, CallView, ResultView } from './call-view.tsx';
 import { FoldedText } from './folded-text.tsx';
 import { clockText, costText, fullTimeText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
@@ -21,18 +20,15 @@ import { textOf, withoutBlankLines, type ShownText } from './text-of.ts';
 
 const MAX_TITLE_CHARS = 200;
 
-export const RecordView = memo(function RecordView(props: {
-  readonly row: RunRow;
-  readonly record: TrajectoryRecord;
-  readonly end: TrajectoryRecord | undefined;
-  readonly isOpen: boolean;
+export interface RecordProps extends Omit<CallProps, 'call'> {
   readonly label: string | undefined;
   readonly advice: AdviceMark | undefined;
   /** CSS classes: `is-selected`, `is-stuck` (inside a stuck pattern), `is-evidence` (evidence of advice). */
   readonly marks: string;
   readonly onSelect: (seq: number) => void;
-  readonly onToggle: (seq: number, isOpen: boolean) => void;
-}): ReactElement {
+}
+
+export const RecordView = memo(function RecordView(props: RecordProps): ReactElement {
   const { isOpen, label, record, row, onSelect, onToggle } = props;
   const { seq, recorded_at_unix_ms: atMs } = record;
   const isSelected = props.marks.includes('is-selected');
@@ -100,14 +96,7 @@ class RowBoundary extends Component<
   }
 }
 
-function Body(props: {
-  readonly row: RunRow;
-  readonly record: TrajectoryRecord;
-  readonly end: TrajectoryRecord | undefined;
-  readonly isOpen: boolean;
-  readonly advice: AdviceMark | undefined;
-  readonly onToggle: (seq: number, isOpen: boolean) => void;
-}): ReactElement | null {
+function Body(props: RecordProps): ReactElement | null {
   const { payload, seq } = props.record;
   switch (payload.kind) {
     case 'tool_started':

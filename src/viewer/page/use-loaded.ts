@@ -8,11 +8,8 @@ export interface Loaded<Value> {
   readonly reload: () => void;
 }
 
-interface State<Value> {
+interface State<Value> extends Omit<Loaded<Value>, 'reload'> {
   readonly key: string;
-  readonly value: Value | undefined;
-  readonly error: Error | undefined;
-  readonly isLoading: boolean;
 }
 
 /** Fetches a value again whenever `key` changes. Responses for older keys are dropped. */

@@ -28,19 +28,10 @@ export interface RunListState {
   readonly complete: (rows: readonly ListedRow[]) => void;
 }
 
-interface State {
-  readonly rows: readonly ListedRow[];
+interface State extends Omit<RunListState, 'isLost' | 'arrived' | 'more' | 'reload' | 'complete'> {
   readonly next: string | undefined;
-  readonly total: number;
-  readonly groups: RunsAnswer['groups'] | undefined;
-  readonly costUsd: number;
-  readonly notIndexed: number;
-  readonly pending: number;
   /** Number of runs that the facets do not count yet. */
   readonly notLookedAt: number;
-  readonly facets: Facets | undefined;
-  readonly isLoading: boolean;
-  readonly error: Error | undefined;
 }
 
 let lastKey: string | undefined;

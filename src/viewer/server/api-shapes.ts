@@ -1,12 +1,12 @@
 import type { LastAct, RunVerdict } from '../../core/facts/run-verdict.ts';
-import type { Delivery, NextCall } from '../../core/facts/advice-outcome.ts';
+import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import type { Label } from '../../lab/labels.ts';
 import type { Severity, DecisionPoint } from '../../core/records/spoken-advice.ts';
 import type { PatternLevel } from '../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunPatterns } from '../../core/facts/seen-pattern.ts';
 import type { RunUsage } from '../../core/facts/run-view.ts';
-import type { Wasted } from '../../core/facts/run-story.ts';
+import type { StoryPattern, Wasted } from '../../core/facts/run-story.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { StoreKind } from '../../stores/store-address.ts';
 import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
@@ -160,20 +160,13 @@ export interface RunRowsAnswer {
   readonly upTo: number;
 }
 
-export interface PatternSpan {
-  readonly kind: string;
+export interface PatternSpan extends StoryPattern {
   readonly identity: string;
   readonly level: PatternLevel;
-  readonly stuck: boolean;
   readonly tool?: string;
-  readonly occurrences: number;
-  readonly fromSeq: number;
   readonly toSeq: number | null;
   /** The record that flagged the pattern. For a recomputed pattern, the call at which it is flagged. */
   readonly flaggedSeq: number | null;
-  readonly fromCall: number;
-  readonly toCall: number | null;
-  readonly flaggedCall: number | null;
   readonly evidence: readonly EvidenceCall[];
 }
 
@@ -186,27 +179,22 @@ export interface CallsAround {
   readonly after: readonly CallMark[];
 }
 
-export interface AdviceMark {
-  readonly seq: number;
-  readonly adviceId: string;
-  readonly speaker: 'feedback' | 'guidance';
+export interface AdviceMark extends Pick<
+  AdviceOutcome,
+  'seq' | 'adviceId' | 'speaker' | 'text' | 'delivery' | 'reason' | 'callsBefore' | 'nextCall'
+> {
   readonly provider: string;
   readonly severity?: Severity;
   readonly point?: DecisionPoint;
-  readonly text: string;
   readonly why?: string;
   readonly pattern?: { readonly identity: string; readonly level: PatternLevel };
   /** Null if unknown. */
   readonly delivered: boolean | null;
-  readonly delivery: Delivery;
-  readonly reason?: string;
   readonly channel?: string;
-  readonly callsBefore: number;
-  readonly acknowledged?: 'accepted' | 'rejected' | 'noted';
+  readonly acknowledged?: AdviceOutcome['response'];
   readonly evidence: readonly EvidenceCall[];
   readonly evidenceSeqs: readonly number[];
   readonly isLeft: boolean;
-  readonly nextCall: NextCall;
   readonly around: CallsAround;
   readonly fate: string;
 }
