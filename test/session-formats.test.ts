@@ -11,7 +11,10 @@ import { surest } from '../src/formats/reading/choose-importer.ts';
 import { importDocument, importLines } from './support/import-check.ts';
 import { mutatedJson } from './support/json-mutation.ts';
 
-/** The real program's actions while it wrote the sample, according to its screen and the fake model server. */
+/**
+ * The real program's actions while it wrote the sample, according to its screen and the fake model server. The samples of Kimi CLI and
+ * goose are made after public descriptions.
+ */
 interface Sample {
   readonly file: string;
   readonly format: FormatName;
@@ -182,6 +185,69 @@ const samples: readonly Sample[] = [
         modelId: 'm',
         lastAnswer: 'all done',
         outcome: 'ended',
+      },
+    ],
+  },
+  {
+    file: 'qwen-chat.jsonl',
+    format: 'qwen-code',
+    runs: [
+      {
+        id: '026605e3-ca42-4ecb-b810-7071c18acadd',
+        task: 'Investigate',
+        turns: 5,
+        calls: 'run_shell_command run_shell_command! nope_tool! run_shell_command run_shell_command!',
+        inputTokens: 6_000,
+        outputTokens: 170,
+        modelId: 'qwen3-coder-plus',
+        lastAnswer: 'Done.',
+        outcome: undefined,
+      },
+    ],
+  },
+  {
+    file: 'kimi-wire.jsonl',
+    format: 'kimi',
+    runs: [
+      {
+        id: 'kimi-wire',
+        task: 'list the files',
+        turns: 4,
+        calls: 'Shell Shell! Task',
+        inputTokens: 600,
+        outputTokens: 80,
+        modelId: undefined,
+        lastAnswer: 'all done',
+        outcome: 'ended',
+      },
+      {
+        id: 'kimi-wire/agent-Task:0',
+        parentId: 'kimi-wire',
+        task: 'look at files',
+        turns: 1,
+        calls: '',
+        inputTokens: 150,
+        outputTokens: 20,
+        modelId: undefined,
+        lastAnswer: 'sub done',
+        outcome: 'ended',
+      },
+    ],
+  },
+  {
+    file: 'goose-session.jsonl',
+    format: 'goose',
+    runs: [
+      {
+        id: 'goose-session',
+        task: 'list the files',
+        turns: 3,
+        calls: 'developer__shell developer__shell! unknown!',
+        inputTokens: 0,
+        outputTokens: 0,
+        modelId: 'm',
+        lastAnswer: 'all done',
+        outcome: undefined,
       },
     ],
   },

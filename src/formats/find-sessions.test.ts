@@ -28,12 +28,16 @@ const FILES = {
   ],
   opencode: ['.local/share/opencode/opencode.db', '.local/share/opencode/storage/session/global/ses_1.json'],
   pi: ['.pi/agent/sessions/--p--/1.jsonl'],
+  'qwen-code': ['.qwen/projects/-p/chats/1.jsonl'],
+  kimi: ['.kimi/sessions/p/1/wire.jsonl'],
+  goose: ['.local/share/goose/sessions/sessions.db', '.local/share/goose/sessions/1.jsonl'],
 };
 const BESIDE = [
   '.claude/settings.json',
   '.claude/projects/-p/a/subagents/agent-1.jsonl',
   '.codex/history.jsonl',
   '.gemini/tmp/p/logs.json',
+  '.kimi/sessions/p/1/context.jsonl',
   '.local/share/opencode/storage/message/ses_1/msg_1.json',
 ];
 
@@ -55,6 +59,8 @@ test.each([
   ['GEMINI_CLI_HOME', 'gemini', '.gemini/tmp/p/chats/session-1.jsonl'],
   ['XDG_DATA_HOME', 'opencode', 'opencode/opencode.db'],
   ['PI_CODING_AGENT_DIR', 'pi', 'sessions/--p--/1.jsonl'],
+  ['QWEN_RUNTIME_DIR', 'qwen-code', 'projects/-p/chats/1.jsonl'],
+  ['KIMI_SHARE_DIR', 'kimi', 'sessions/p/1/wire.jsonl'],
 ])('%s moves the folder of %s', async (variable, format, file) => {
   const moved = await homeWith([file]);
   const found = await findSessions({ home: await homeWith([]), env: { [variable]: moved } });

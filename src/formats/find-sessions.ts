@@ -73,6 +73,24 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     sessions: ['sessions/**/*.jsonl'],
     session: (id) => `sessions/*/*_${id}.jsonl`,
   },
+  {
+    format: 'qwen-code',
+    title: 'Qwen Code',
+    folder: ({ home, env }) => env['QWEN_RUNTIME_DIR'] || env['QWEN_HOME'] || join(home, '.qwen'),
+    sessions: ['projects/*/chats/*.jsonl', 'tmp/*/chats/*.jsonl'],
+  },
+  {
+    format: 'kimi',
+    title: 'Kimi CLI',
+    folder: ({ home, env }) => env['KIMI_SHARE_DIR'] || join(home, '.kimi'),
+    sessions: ['sessions/*/*/wire.jsonl'],
+  },
+  {
+    format: 'goose',
+    title: 'goose',
+    folder: ({ home, env }) => join(env['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'goose'),
+    sessions: ['sessions/sessions.db', 'sessions/*.jsonl'],
+  },
 ];
 
 export function hostFolder(format: string, places: SessionPlaces): string {

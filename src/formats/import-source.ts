@@ -15,7 +15,7 @@ import {
 import { decompress, packingOf, openBytes, openZipArchive } from './reading/open-bytes.ts';
 import { type FormatName, type ImportItem, diagnosticItem } from './import-item.ts';
 import type { Importer, ImportSource, LineImport, LineImporter } from './importer.ts';
-import { readOpencodeDatabase, SQLITE_MAGIC } from './opencode/opencode-database.ts';
+import { readSessionDatabase, SQLITE_MAGIC } from './opencode/opencode-database.ts';
 import { importers as allImporters } from './importers.ts';
 import { importLines } from './reading/import-lines.ts';
 import { decodeJson, type JsonText, locateFault } from './reading/json-text.ts';
@@ -94,7 +94,7 @@ async function* itemGroups(source: ImportSource, context: ReadContext): AsyncGen
   let chunks: AsyncGenerator<Buffer> | undefined;
   try {
     if (source.path !== '-' && openedSource.magic.equals(SQLITE_MAGIC)) {
-      yield* readOpencodeDatabase(source.path);
+      yield* readSessionDatabase(source.path);
       return;
     }
     const packing = packingOf(openedSource.magic);

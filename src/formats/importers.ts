@@ -6,6 +6,8 @@ import { codexExecImporter, codexRolloutImporter } from './codex/codex.ts';
 import { copilotImporter } from './copilot/copilot.ts';
 import { coxswainImporter } from './neutral/coxswain-records.ts';
 import { geminiChatImporter, geminiDocumentImporter, geminiStreamImporter } from './gemini/gemini.ts';
+import { gooseDocumentImporter, gooseLinesImporter } from './goose/goose.ts';
+import { kimiImporter } from './kimi/kimi.ts';
 import type { FormatName } from './import-item.ts';
 import type { Importer } from './importer.ts';
 import { inspectArchiveImporter, inspectDocumentImporter } from './inspect/inspect.ts';
@@ -13,6 +15,7 @@ import { openaiChatImporter, openaiChatLinesImporter } from './openai-chat/opena
 import { openhandsDocumentImporter, openhandsFolderImporter, openhandsLineImporter } from './openhands/openhands.ts';
 import { opencodeImporter, opencodeLinesImporter } from './opencode/opencode.ts';
 import { piImporter } from './pi/pi.ts';
+import { qwenImporter } from './qwen/qwen.ts';
 import { otlpDocumentImporter, otlpLinesImporter } from './otlp/otlp.ts';
 import { stepsImporter, stepsLinesImporter } from './neutral/steps.ts';
 import { sweAgentImporter } from './swe-agent/swe-agent.ts';
@@ -36,6 +39,10 @@ export const importers: readonly Importer[] = [
   opencodeImporter,
   opencodeLinesImporter,
   piImporter,
+  qwenImporter,
+  kimiImporter,
+  gooseLinesImporter,
+  gooseDocumentImporter,
   atifImporter,
   inspectDocumentImporter,
   inspectArchiveImporter,

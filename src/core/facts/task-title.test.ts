@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { taskTitle } from './task-title.ts';
+import { StoredNames, taskTitle } from './task-title.ts';
 
 test.each([
   ['Fix the login form', 'Fix the login form'],
@@ -22,4 +22,13 @@ test.each([
 
 test('a task that is only a wrapper has no title', () => {
   expect(taskTitle('<system-reminder>x</system-reminder>')).toBeUndefined();
+});
+
+test.each([
+  ['Claude Code', '01a20731-32fa-7283-8738-4fb01b1c16aa/a1', '01a20731-32fa-7283-8738-4fb01b1c16aa/agent-a1'],
+  ['Codex', 's1/019a2000-0000-7000-8000-0000000000bb', '019a2000-0000-7000-8000-0000000000bb'],
+])('a subagent of %s that hooks recorded is the run of its transcript', (_, runId, transcriptId) => {
+  const stored = new StoredNames();
+  stored.add({ runId, depth: 1, startedAtMs: 0, lastAtMs: 0, records: 1, lastSeq: 0, turns: 0, calls: 0, errors: 0 });
+  expect([transcriptId, 'a1', 's1'].map((id) => stored.idOf(id))).toEqual([runId, undefined, undefined]);
 });

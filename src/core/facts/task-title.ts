@@ -144,10 +144,16 @@ export class StoredNames {
   }
 }
 
-/** Normalises a run id. Hooks name a subagent `SESSION/ID`, and transcripts name it `SESSION/agent-ID`. */
+/**
+ * Normalises a run id. Hooks name a subagent `SESSION/ID`, and transcripts name it `SESSION/agent-ID`, or `ID` if it is a session of
+ * its own.
+ */
 function nameOf(runId: string): string {
-  return withoutNumber(runId).replace('/agent-', '/');
+  return withoutNumber(runId).replace('/agent-', '/').replace(SESSION_BEFORE_OWN, '');
 }
+
+/** The session before the id of a subagent that is a session of its own, as in Codex. */
+const SESSION_BEFORE_OWN = /^.*\/(?=[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$)/;
 
 /** Returns the id of a run without the number that a session in several files has after it. */
 export function withoutNumber(runId: string): string {

@@ -92,7 +92,7 @@ class GeminiRun {
     } else if (emittedCount !== undefined) return;
     else if (entry.type === 'user') {
       this.session.outcome(undefined, atMs);
-      yield* this.user(sourceBlocksOf(entry.content), atMs);
+      yield* this.user(geminiBlocks(entry.content), atMs);
     } else if (entry.type === 'error') {
       yield* this.session.failure(plainText(entry.content), atMs);
       this.session.outcome(statedFailure(plainText(entry.content)), atMs);
@@ -122,7 +122,7 @@ class GeminiRun {
     const newCalls = calls.slice(emittedCount ?? 0);
     if (emittedCount !== undefined && newCalls.length === 0) return;
     const parts: AnswerPart[] =
-      emittedCount === undefined ? [...thoughtsOf(entry), ...sourceBlocksOf(entry.content)] : [];
+      emittedCount === undefined ? [...thoughtsOf(entry), ...geminiBlocks(entry.content)] : [];
     for (const call of newCalls) {
       const name = textOrUndefined(call.name) ?? 'unknown';
       parts.push({ type: 'call', call: { sourceId: textOrUndefined(call.id), name, args: asJson(call.args ?? {}) } });
@@ -158,7 +158,7 @@ class GeminiRun {
 }
 
 /** Converts parts of the Gemini API to blocks. Results are skipped, because they belong to their calls. */
-function sourceBlocksOf(content: unknown): readonly StoredContentBlock[] {
+export function geminiBlocks(content: unknown): readonly StoredContentBlock[] {
   return sourceBlocks(content).flatMap((block): readonly StoredContentBlock[] => {
     if (block.type !== 'other') return [block];
     const { text, thought, functionResponse, functionCall } = membersOf(block.value);

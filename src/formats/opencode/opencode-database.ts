@@ -5,6 +5,7 @@ import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { SessionDatabase } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
+import { GOOSE_TABLES, gooseSessions } from '../goose/goose.ts';
 import { opencodeSession } from './opencode-run.ts';
 
 export const SQLITE_MAGIC: Buffer = Buffer.from('SQLi');
@@ -12,10 +13,10 @@ const TABLES = ['message', 'part', 'session'];
 const MAX_TABLES_NAMED = 8;
 
 /**
- * `opencode.db` of versions since 1.2, oldest session first, opened read-only. @throws CoxswainError `format-unknown`
- * for another database, `input-io` if it cannot be read
+ * `opencode.db` of versions since 1.2, or `sessions.db` of goose, oldest session first, opened read-only. @throws
+ * CoxswainError `format-unknown` for another database, `input-io` if it cannot be read
  */
-export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterable<ImportItem>> {
+export async function* readSessionDatabase(path: string): AsyncGenerator<Iterable<ImportItem>> {
   const database = openDatabase(path);
   try {
     const selectRows = selectIn(database);
@@ -26,12 +27,19 @@ export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterab
       const readers = 'coxswain report, backtest and view read it, and coxswain export writes its runs as files';
       throw new CoxswainError('format-unknown', `a store of coxswain: ${readers}`);
     }
+    if (GOOSE_TABLES.every((name) => names.includes(name))) {
+      yield* gooseSessions(selectRows);
+      return;
+    }
     if (TABLES.some((name) => !names.includes(name))) {
       const tableNames = names
         .slice(0, MAX_TABLES_NAMED)
         .join(', ')
         .replaceAll(/[^\x20-\x7e]/g, '?');
-      throw new CoxswainError('format-unknown', `a SQLite database with the tables ${tableNames}, not one of opencode`);
+      throw new CoxswainError(
+        'format-unknown',
+        `a SQLite database with the tables ${tableNames}, not one of opencode or goose`,
+      );
     }
     const sessions = selectRows('SELECT id, parent_id AS parentID, agent FROM session ORDER BY time_created, id');
     for (const { id, parentID, agent } of sessions) {

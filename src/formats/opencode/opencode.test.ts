@@ -103,7 +103,7 @@ test('a database of something else is an unknown form, named by its tables', asy
   database.close();
   await expect(itemsOf(path)).rejects.toMatchObject({
     code: 'format-unknown',
-    message: expect.stringContaining('a SQLite database with the tables cakes, not one of opencode'),
+    message: expect.stringContaining('a SQLite database with the tables cakes, not one of opencode or goose'),
   });
 });
 
