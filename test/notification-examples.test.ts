@@ -66,6 +66,16 @@ const bash = (command: string): TrajectoryPayload => ({
   args: { command },
 });
 
+const answerOf = (usage: { readonly inputTokens: number; readonly outputTokens: number }): TrajectoryPayload => ({
+  kind: 'message_appended',
+  message: {
+    role: 'assistant',
+    content: 'On it.',
+    model_id: 'claude-opus-4-5',
+    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+  },
+});
+
 test('docs/notifications.md has the sentence of each event', async () => {
   const asked: TrajectoryPayload = {
     kind: 'session_event',
@@ -78,6 +88,8 @@ test('docs/notifications.md has the sentence of each event', async () => {
     ...newsOf(recorded(bash('rm -rf build'), asked), 2),
     ...newsOf(recorded(bash('git push')), 10),
     ...newsOf(recorded({ ...end, reason: 'rate_limit', labels })),
+    ...newsOf(recorded(answerOf({ inputTokens: 156_000, outputTokens: 400 }))),
+    ...newsOf(recorded(...Array.from({ length: 10 }, () => answerOf({ inputTokens: 100_000, outputTokens: 40_000 })))),
     ...newsOf(await live({}, async (run) => repeat(run, 12))),
     ...newsOf(await live({ budget: { calls: 1 } }, async (run) => repeat(run, 1))),
     ...newsOf(await live({ deadline: { minutes: 5 } }, async () => {}), 6),

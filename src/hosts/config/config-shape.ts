@@ -259,6 +259,8 @@ const notifyShape: ObjectShape = object(
         waiting: true,
         silent: true,
         limit: true,
+        context: true,
+        runaway: true,
         stuck: true,
         continued: true,
         budget: true,
@@ -266,7 +268,7 @@ const notifyShape: ObjectShape = object(
         failed: true,
         ended: true,
       }),
-      9,
+      11,
       1,
     ),
     quiet: text('two times of day, such as 23:00-07:00', {

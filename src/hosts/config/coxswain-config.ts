@@ -200,6 +200,8 @@ export type NotifyReason =
   | 'waiting'
   | 'silent'
   | 'limit'
+  | 'context'
+  | 'runaway'
   | 'stuck'
   | 'continued'
   | 'budget'

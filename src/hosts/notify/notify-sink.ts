@@ -1,3 +1,9 @@
+import { systemClock, type Clock } from '../../core/base/clock.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
+import { alertOf } from '../../core/facts/run-alert.ts';
+import { RunView } from '../../core/facts/run-view.ts';
+import { systemTimers, type Timers } from '../../core/recorder/record-queue-options.ts';
+import type { Notification } from './notification.ts';
 import type { NotifySection } from '../config/coxswain-config.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { EventSink } from '../../core/run/listeners.ts';
@@ -8,6 +14,10 @@ import { RunNotifications } from './run-notifications.ts';
 export interface NotifyOptions extends NotifySection {
   /** Called for each notification that could not be sent. Default: emits a process warning. */
   readonly onFailure?: (message: string) => void;
+  /** Timers for `waiting`, `silent` and `deadline`, which no record tells. Default: the timers of the process. */
+  readonly timers?: Timers;
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock;
 }
 
 export interface NotifySink extends EventSink {
@@ -22,15 +32,87 @@ export interface NotifySink extends EventSink {
  *
  * @throws CoxswainError "invalid-argument" if the webhook is not a URL
  */
-export function notifySink({ onFailure = warn, ...section }: NotifyOptions): NotifySink {
+export function notifySink({
+  clock = systemClock,
+  onFailure = warn,
+  timers = systemTimers,
+  ...section
+}: NotifyOptions): NotifySink {
   const notifier = notifierOf(section, { onFailure });
   const runs = new RunNotifications({ delivered: true });
+  const alerts = new RunAlerts(runs, (notification) => notifier.tell(notification), { clock, timers });
   return {
     record: (record) => {
-      for (const notification of runs.take(record, record.run_id ?? '')) notifier.tell(notification);
+      const run = record.run_id ?? '';
+      for (const notification of runs.take(record, run)) notifier.tell(notification);
+      alerts.take(record, run);
     },
-    finish: () => notifier.finish(),
+    finish: async () => {
+      alerts.stop();
+      await notifier.finish();
+    },
   };
+}
+
+const LOOK_MS = 30_000;
+const MAX_RUNS = 256;
+
+/** Looks at the open runs of this process every 30 seconds, while there are any. */
+class RunAlerts {
+  readonly #runs: RunNotifications;
+  readonly #tell: (notification: Notification) => void;
+  readonly #parts: { readonly clock: Clock; readonly timers: Timers };
+  readonly #views = new LruMap<RunView>(MAX_RUNS);
+  readonly #childAtMs = new LruMap<number>(MAX_RUNS);
+  #last: { readonly nowMs: number; readonly steadyMs: number } | undefined;
+  #awokeAtMs = 0;
+  #cancel: (() => void) | undefined;
+
+  constructor(
+    runs: RunNotifications,
+    tell: (notification: Notification) => void,
+    parts: { readonly clock: Clock; readonly timers: Timers },
+  ) {
+    this.#runs = runs;
+    this.#tell = tell;
+    this.#parts = parts;
+  }
+
+  take(record: TrajectoryRecord, run: string): void {
+    const view = this.#views.get(run) ?? new RunView();
+    view.fold(record);
+    if (view.outcome === undefined) this.#views.set(run, view);
+    else this.#views.delete(run);
+    if (record.parent_run_id !== undefined) this.#childAtMs.set(record.parent_run_id, record.recorded_at_unix_ms);
+    if (this.#cancel === undefined && this.#views.size > 0) this.#wait();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #wait(): void {
+    const { clock, timers } = this.#parts;
+    this.#last = { nowMs: clock.nowMs(), steadyMs: timers.nowMs() };
+    this.#cancel = timers.after(LOOK_MS, () => this.#look(), 'let-go');
+  }
+
+  #look(): void {
+    const { clock, timers } = this.#parts;
+    const nowMs = clock.nowMs();
+    const { nowMs: lastMs, steadyMs } = this.#last ?? { nowMs, steadyMs: timers.nowMs() };
+    // A machine that slept is no silence.
+    if (nowMs - lastMs - (timers.nowMs() - steadyMs) > LOOK_MS) this.#awokeAtMs = nowMs;
+    for (const notice of this.#runs.overdue(nowMs)) this.#tell(notice);
+    for (const [run, view] of this.#views.entries()) {
+      const alert = alertOf(view, { nowMs, activeAtMs: Math.max(this.#awokeAtMs, this.#childAtMs.get(run) ?? 0) });
+      const notice = alert && this.#runs.found(run, [alert.kind, alert.text], alert.sinceMs);
+      if (notice !== undefined) this.#tell(notice);
+    }
+    this.#cancel = undefined;
+    if (this.#views.size > 0) this.#wait();
+  }
 }
 
 function warn(message: string): void {

@@ -97,3 +97,49 @@ test('a stuck run is news, and going on counts only after advice that reached th
   expect(await work(false)).not.toContain('continued');
   expect(await work(true)).toContain('continued');
 });
+
+test('a full context is news once until a compaction, of a session and not of its subagents', async () => {
+  const full = (depth: number): readonly string[] => {
+    const runs = new RunNotifications();
+    const answer = {
+      kind: 'message_appended',
+      message: { role: 'assistant', content: 'x', model_id: 'claude-opus-4-5', usage: { input_tokens: 160_000 } },
+    } as const;
+    const compaction = { kind: 'compaction', trigger: 'auto' } as const;
+    const payloads = [answer, answer, compaction, answer];
+    return payloads.flatMap((payload, seq) => {
+      const record = { schema_version: 1, run_id: 'r', depth, seq, recorded_at_unix_ms: MINUTE_MS, payload } as const;
+      return runs.take(record, 'r').map(({ event }) => event);
+    });
+  };
+  expect([full(0), full(1)]).toEqual([['context', 'context'], []]);
+});
+
+test('a session that spends or starts subagents beyond the bound in ten minutes is news once, and a slow one is none', async () => {
+  const eventsOf = (minutesApart: number): readonly string[] => {
+    const runs = new RunNotifications();
+    let seq = 0;
+    const take = (run: string, payload: TrajectoryRecord['payload'], atMs: number): readonly string[] => {
+      const place = run === 'r' ? { depth: 0 } : { depth: 1, parent_run_id: 'r' };
+      const record = {
+        schema_version: 1,
+        run_id: run,
+        seq: (seq += 1),
+        recorded_at_unix_ms: atMs,
+        payload,
+        ...place,
+      } as const;
+      return runs.take(record, run).map(({ message }) => message);
+    };
+    const begin = (run: string): TrajectoryRecord['payload'] => ({
+      kind: 'run_started',
+      identity: { run_id: run, depth: 0 },
+    });
+    const told = [...take('r', begin('r'), MINUTE_MS)];
+    for (let at = 1; at <= 24; at += 1)
+      told.push(...take(`c${at}`, begin(`c${at}`), MINUTE_MS * (1 + at * minutesApart)));
+    return told;
+  };
+  expect(eventsOf(0.1)).toEqual(['Run r has started 20 subagents in 10 minutes']);
+  expect(eventsOf(1)).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import { isExpired, type TimeSpan, deadlineAfter } from '../../core/base/deadline.ts';
-import { budgetRemaining } from '../../core/base/budget.ts';
+import { budgetRemaining, type Budget } from '../../core/base/budget.ts';
 import { countOf } from '../../core/base/number-text.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { printableCut } from '../../core/base/printable.ts';
@@ -8,6 +8,7 @@ import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts
 import { present } from '../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
+import { pressureOf, recentOf, type RecentWork } from '../../core/facts/run-alert.ts';
 import { isCutOff, type RunOutcome } from '../../core/facts/run-verdict.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import {
@@ -21,12 +22,16 @@ import {
 import { timeOfDay, type Notification, type NotifyEvent } from './notification.ts';
 
 const MAX_RUNS = 256;
+const MAX_DEPTH = 16;
+const MAX_RECENT = 1_000;
 
 export interface RunNotificationsOptions {
   /** True: only delivered advice counts. False (default): produced advice counts too. */
   readonly delivered?: boolean;
   /** Deadline for runs that have neither a parent nor a deadline, counted from their first record. */
   readonly deadline?: TimeSpan | undefined;
+  /** Budget for runs that have neither a parent nor a budget. */
+  readonly budget?: Budget | undefined;
 }
 
 /** What a notification says about a run beside its news. */
@@ -39,6 +44,9 @@ export interface AboutRun {
 interface RunNotes {
   readonly situation: RunSituation;
   readonly isSubagent: boolean;
+  readonly parentId?: string | undefined;
+  /** What it and its subagents did in the last ten minutes. */
+  readonly recent: readonly RecentWork[];
   readonly about: AboutRun;
   readonly hasEnded: boolean;
   /** The time of an end that was told before its record came. */
@@ -62,7 +70,33 @@ export class RunNotifications {
     const knownNotes = this.#runs.get(run) ?? this.#notesOf(record);
     const { notes, news } = this.#notesAfter({ ...knownNotes, about }, record);
     this.#runs.set(run, notes);
-    return news.map((one) => notificationOf(run, notes, one));
+    const costUsd = (notes.situation.costUsd ?? 0) - (knownNotes.situation.costUsd ?? 0);
+    const children = record.payload.kind === 'run_started' && notes.isSubagent ? 1 : 0;
+    const work = { atMs: record.recorded_at_unix_ms, costUsd, children };
+    return [...news.map((one) => notificationOf(run, notes, one)), ...this.#pressure(run, work)];
+  }
+
+  /** Counts the work of a run in it and in the session that started it. */
+  #pressure(run: string, work: RecentWork): readonly Notification[] {
+    if (work.atMs <= 0) return [];
+    let at: string | undefined = run;
+    for (let level = 0; level < MAX_DEPTH && at !== undefined; level += 1) {
+      const notes: RunNotes | undefined = this.#runs.get(at);
+      if (notes === undefined) return [];
+      if (!notes.isSubagent) return this.#pressureOn(at, notes, work);
+      at = notes.parentId;
+    }
+    return [];
+  }
+
+  #pressureOn(run: string, notes: RunNotes, work: RecentWork): readonly Notification[] {
+    const isWork = work.costUsd > 0 || work.children > 0;
+    const recent = isWork ? [...recentOf(notes.recent, work.atMs), work].slice(-MAX_RECENT) : notes.recent;
+    const found = pressureOf(notes.situation.context, recent, work.atMs);
+    const news = found.filter(({ kind }) => !notes.sent.includes(kind));
+    const sent = [...notes.sent, ...news.map(({ kind }) => kind)];
+    this.#runs.set(run, { ...notes, recent, sent });
+    return news.map(({ kind, text }) => notificationOf(run, notes, [kind, text]));
   }
 
   overdue(nowMs: number): readonly Notification[] {
@@ -92,12 +126,14 @@ export class RunNotifications {
 
   #notesOf(record: TrajectoryRecord): RunNotes {
     const { recorded_at_unix_ms: atMs, depth } = record;
-    const { deadline } = this.#options;
+    const { budget = {}, deadline } = this.#options;
     const isSubagent = depth > 0;
     const deadlineAtMs = isSubagent || deadline === undefined || atMs === 0 ? null : deadlineAfter(atMs, deadline).atMs;
     return {
-      situation: { ...EMPTY_SITUATION, deadlineAtMs },
+      situation: { ...EMPTY_SITUATION, deadlineAtMs, budget: isSubagent ? {} : budget },
       isSubagent,
+      ...present({ parentId: record.parent_run_id }),
+      recent: [],
       about: {},
       hasEnded: false,
       calls: 0,
@@ -134,13 +170,18 @@ export class RunNotifications {
     if (payload.kind === 'run_ended') return { ...notes, hasEnded: true };
     if (payload.kind === 'run_started' || payload.kind === 'run_identified' || payload.kind === 'child_ended') {
       const next = situationAfterStart(situation, payload);
-      return { ...notes, situation: { ...next, deadlineAtMs: next.deadlineAtMs ?? situation.deadlineAtMs } };
+      const budget = Object.keys(next.budget).length > 0 ? next.budget : situation.budget;
+      return { ...notes, situation: { ...next, budget, deadlineAtMs: next.deadlineAtMs ?? situation.deadlineAtMs } };
     }
     if (payload.kind === 'deadline_set') {
       return { ...notes, situation: { ...situation, deadlineAtMs: payload.deadline_at_unix_ms ?? null } };
     }
     if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
       return { ...notes, situation: situationAfterResponse(situation, payload) };
+    }
+    if (payload.kind === 'compaction') {
+      const sent = notes.sent.filter((event) => event !== 'context');
+      return { ...notes, sent, situation: { ...situation, context: undefined } };
     }
     if (payload.kind === 'tool_ended') return { ...notes, calls: notes.calls + 1 };
     return this.#isAdvice(payload) ? { ...notes, wasAdvised: true } : notes;

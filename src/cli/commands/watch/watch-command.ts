@@ -50,6 +50,7 @@ import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { ListFeed } from './list-feed.ts';
+import type { Budget } from '../../../core/base/budget.ts';
 import { spanOption, wholeOption } from '../../terminal/option-values.ts';
 
 const RECENT_MS = 30 * 60_000;
@@ -69,6 +70,7 @@ interface WatchMachineParts {
   /** Given in the background. `keep` says that the process lives, and returns false if another one has become the watch. */
   readonly background?: { readonly aliveBeforeMs: number | undefined; readonly keep: () => boolean };
   readonly deadline: TimeSpan | undefined;
+  readonly budget?: Budget | undefined;
   readonly intervalMs: number;
   readonly notifiers: readonly Notifier[];
   readonly terminal: Terminal;
@@ -87,7 +89,7 @@ async function newestSession(): Promise<string> {
 
 /** A run in a file and in a store is followed in the store. A file without lines is read again after each change. */
 async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Promise<boolean> {
-  const { deadline, intervalMs, notifiers, background, signal, terminal } = parts;
+  const { budget, deadline, intervalMs, notifiers, background, signal, terminal } = parts;
   const startedAtMs = Math.floor(performance.timeOrigin);
   // What happened since the last watch in the background ended is news.
   const startMs = Math.min(
@@ -103,7 +105,7 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
       : isList
         ? new ListFeed(terminal, sinceMs)
         : new LinesFeed(output, options.fromStart === true ? 0 : startMs);
-  const watcher = new Watcher({ feed, notifiers, deadline });
+  const watcher = new Watcher({ feed, notifiers, deadline, budget });
   const storedNames = new StoredNames();
   const allProblems: Problems[] = [];
   const files = new SessionStates();
@@ -386,9 +388,9 @@ async function runInBackground(terminal: Terminal): Promise<number> {
   try {
     if (!keep()) return 0;
     const { resolved } = await loadConfig({ projectFolder: homedir() });
-    const { notify = {} } = resolved;
+    const { budget, deadline, notify = {} } = resolved;
     const notifier = notifierOf(notify, { onFailure, sent: record.sent, onSent: (sent) => void keep(sent) });
-    const parts = { deadline: undefined, intervalMs: BACKGROUND_INTERVAL_MS, notifiers: [notifier], terminal };
+    const parts = { budget, deadline, intervalMs: BACKGROUND_INTERVAL_MS, notifiers: [notifier], terminal };
     const { aliveBeforeMs } = record;
     await watchMachine({}, { ...parts, background: { aliveBeforeMs, keep }, signal: stop.signal });
     await notifier.finish();

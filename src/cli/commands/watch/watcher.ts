@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import type { Budget } from '../../../core/base/budget.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { LruMap } from '../../../core/base/lru-map.ts';
 import { type ReadRun, type ReadRunsItem, readRuns } from '../../../formats/read-runs.ts';
@@ -132,6 +133,7 @@ interface WatcherParts {
   readonly feed: WatchedFeed;
   readonly notifiers: readonly Notifier[];
   readonly deadline: TimeSpan | undefined;
+  readonly budget?: Budget | undefined;
 }
 
 export interface WatchedSource {
@@ -185,7 +187,7 @@ export class Watcher {
 
   constructor(parts: WatcherParts) {
     this.#parts = parts;
-    this.#notices = new RunNotifications({ deadline: parts.deadline });
+    this.#notices = new RunNotifications({ deadline: parts.deadline, budget: parts.budget });
   }
 
   async take(item: ReadRunsItem, source: WatchedSource): Promise<void> {
