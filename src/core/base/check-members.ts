@@ -38,7 +38,6 @@ function unknownOption(option: string, shapes: object): CoxswainError {
   return new CoxswainError('invalid-definition', message, { details: { option } });
 }
 
-/** Says what to use instead of an unknown name. */
 function nameHint(name: string, names: readonly string[]): string {
   const nearest = nearestName(name, names);
   const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;

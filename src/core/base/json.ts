@@ -10,7 +10,6 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value at a path of member names. Returns undefined if it is missing. */
 export function memberAt(value: Json, path: readonly string[]): Json | undefined;
 export function memberAt(value: unknown, path: readonly string[]): unknown;
 export function memberAt(value: unknown, path: readonly string[]): unknown {
@@ -75,5 +74,4 @@ export function present<Members extends object>(members: Members): Present<Membe
   return result as Present<Members>;
 }
 
-/** A type without `readonly`, for building a value. */
 export type Mutable<Value> = { -readonly [Member in keyof Value]: Value[Member] };

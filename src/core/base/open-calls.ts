@@ -11,7 +11,6 @@ const MAX_OPEN_CALLS = 512;
 export class OpenCalls<Call> {
   readonly #open: LruMap<Call>;
 
-  /** @param calls  open calls, oldest first */
   constructor(calls: Iterable<readonly [string, Call]> = []) {
     this.#open = new LruMap(MAX_OPEN_CALLS, calls);
   }

@@ -102,22 +102,18 @@ export function flag(defaultValue?: boolean): FlagShape {
   return { kind: 'flag', ...present({ default: defaultValue }) };
 }
 
-/** A whole number from `min` to `max`. */
 export function whole(min: number, max: number, defaultValue?: number): NumberShape {
   return { kind: 'number', min, max, whole: true, ...present({ default: defaultValue }) };
 }
 
-/** A number from `min` to `max`. */
 export function amount(min: number, max: number, defaultValue?: number): NumberShape {
   return { kind: 'number', min, max, whole: false, ...present({ default: defaultValue }) };
 }
 
-/** A number above 0. */
 export function above0(max: number, defaultValue?: number): NumberShape {
   return { ...amount(0, max, defaultValue), above: true };
 }
 
-/** A number from 0 to 1. */
 export function share(defaultValue?: number): NumberShape {
   return amount(0, 1, defaultValue);
 }

@@ -54,7 +54,6 @@ function tailStart(text: string, limit: number): number {
   return isLow(text.charCodeAt(start)) ? start + 1 : start;
 }
 
-/** Returns the index after the last space or comma, or 0 if there is neither. */
 function lastBreak(text: string): number {
   return Math.max(text.lastIndexOf(' '), text.lastIndexOf(',')) + 1;
 }
@@ -75,7 +74,6 @@ function isLow(unit: number): boolean {
 export const VALUE_LIMITS = {
   /** Total number of object members and list items. */
   nodes: 10_000,
-  /** Nesting depth of objects and lists. */
   depth: 64,
   /** UTF-16 units of a single text. */
   textChars: 1_048_576,
@@ -157,7 +155,6 @@ function copyValue(value: unknown, budget: ValueBudget): Json | undefined {
   }
 }
 
-/** Replaces a value that JSON leaves out of objects, if it occurs in a list or as the whole value. */
 function replaceUnstorable(value: unknown): Json {
   if (typeof value === 'function') return '[function]';
   return typeof value === 'symbol' ? `[${String(value).slice(0, 100)}]` : null;
@@ -209,7 +206,6 @@ function unreadableText(error: unknown, budget: ValueBudget): string {
   return `[unreadable: ${reason}]`;
 }
 
-/** Copies an object that has no class or an unknown class. */
 function copyPlain(value: object, budget: ValueBudget): Json {
   // A missing member reads as undefined.
   const { toJSON } = value as { readonly toJSON?: unknown };
@@ -320,7 +316,6 @@ function lengthOf(items: readonly unknown[]): number {
   return Number.isSafeInteger(length) && length > 0 ? length : 0;
 }
 
-/** @param count  the number of available items and the total number */
 function copyItems(
   items: readonly unknown[],
   { atHand: length, total }: { readonly atHand: number; readonly total: number },
@@ -361,7 +356,6 @@ function copyItem(items: readonly unknown[], index: number, budget: ValueBudget)
   return toJson(item, budget);
 }
 
-/** @param total  the total number of members, if `value` does not contain all of them */
 function copyMembers(value: object, budget: ValueBudget, total?: number): Json {
   const keys = Object.keys(value);
   const result: Record<string, Json> = {};

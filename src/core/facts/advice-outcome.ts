@@ -96,7 +96,6 @@ const DEFAULT_MAX_PIECES = 1_000;
 interface FoldedRecord {
   readonly calls: number;
   readonly call: RunCall | undefined;
-  /** The cost of the response. */
   readonly costUsd: number | undefined;
 }
 
@@ -109,7 +108,6 @@ type Draft = {
   -readonly [Field in keyof Omit<AdviceOutcome, 'callsLeft' | 'cleared' | 'inTime'>]: AdviceOutcome[Field];
 } & {
   before: EndedCall | undefined;
-  /** True if a record flagged the pattern before the advice or within `within` calls. */
   wasFlagged: boolean;
 };
 

@@ -24,7 +24,6 @@ const PATH =
 /** A word that zsh replaces by the path of the program after its first character. */
 const EXPANDED = /^==+$/;
 const IMPORTED = /\bimport ([a-z_]\w*)|\bfrom ([a-z_]\w*) import\b/gi;
-/** Tools whose argument is the name of something that may be missing. */
 const TAKES_NAME = /skill|command|agent|task/i;
 const FLAG = /^--?[a-z][\w-]*/i;
 
@@ -36,7 +35,6 @@ interface SimpleCommand {
 export interface CallKeys {
   readonly call: CallKey;
   readonly commands: readonly SimpleCommand[];
-  /** Programs, programs with their first word or a flag, paths, skills, tools. */
   readonly names: readonly string[];
 }
 
@@ -93,12 +91,10 @@ export function isCheckFailure(args: Json, cause: string): boolean {
   return !IS_INVOCATION.test(cause) && checkCommandsOf(args).some(({ purpose }) => purpose !== 'task');
 }
 
-/** True if a line of output says that a program was not found or did not understand its words. */
 export function isInvocationFailure(cause: string): boolean {
   return IS_INVOCATION.test(cause);
 }
 
-/** True if the exit code of a command line is not that of its programs. */
 export function hidesExitCode(line: string): boolean {
   return /\|\s*(?:tail|head|grep|tee|cat|sed|awk|sort|wc|jq|less|cut)\b|\|\|\s*(?:true|:|echo)|;\s*(?:echo|true)\b/.test(
     line,
@@ -163,7 +159,6 @@ function visit(node: SyntaxNode, line: string, commands: SimpleCommand[]): void 
   forEachChild(node, (child) => visit(child, line, commands));
 }
 
-/** Returns the names in a command: its program, the program with its first word, the program with each flag, each path. */
 function namesIn(path: string, args: readonly string[]): readonly string[] {
   const program = path.includes('/') ? withoutHome(path) : path;
   const [first = ''] = args;
@@ -181,7 +176,6 @@ function withoutHome(text: string): string {
   return text.replace(/^(?:\/home|\/Users)\/[^/]+/, '~');
 }
 
-/** Masks what differs between two calls with the same meaning: quoted texts, addresses, digests, numbers. */
 function masked(text: string): string {
   return text
     .slice(0, MAX_LINE)
@@ -199,7 +193,6 @@ function masked(text: string): string {
 
 const CAUSE_CHARS = 120;
 
-/** Masks what differs between two failures of the same cause: paths, quoted names, addresses, digests and numbers. */
 export function maskedCause(text: string): string {
   return text
     .replaceAll(/<\/?\w+>/g, '')

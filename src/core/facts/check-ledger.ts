@@ -104,7 +104,6 @@ function containsTargets(command: string, other: string): boolean {
   return others.length > 0 && others.every((name) => own.some((one) => name === one || name.startsWith(`${one}/`)));
 }
 
-/** Returns true if everything that failed in the other check ran again in this one. */
 function covers(check: CheckCommand, { command, isWide, key, names, purpose }: CheckCommand): boolean {
   const isSame = purpose === check.purpose;
   if (check.isWide) {
@@ -140,7 +139,6 @@ const NOTHING_RAN =
 const SOMETHING_RAN =
   /(?<![\d.,])[1-9]\d* (?:tests?\b(?! skipped)|pass(?:ed|ing)?\b|examples\b|specs\b)|\bTests?:?\s+(?:run:\s+)?[1-9]|^# pass [1-9]|^ok\s+\S+\s(?!.*\[no tests? )|^\s*--- PASS|^\s*[✓✔]/m;
 
-/** Returns true for tests whose result says that none of them ran. */
 function saysNothingRan({ purpose }: CheckCommand, result: string): boolean {
   if (purpose !== 'test' && purpose !== 'integration') return false;
   const text = result.slice(-20_000);

@@ -18,7 +18,6 @@ import type { RunCall } from './run-call.ts';
 
 const MAX_FAILURES = 300;
 const MAX_KEYS = 3_000;
-/** A failure is no longer attributed a cost after this number of calls. */
 const MAX_CALLS = 20;
 const NO_CAUSE = 'no message';
 /** A warning also stands in the output of calls that work. An interrupt is no failure, and some programs begin with the command. */
@@ -27,7 +26,6 @@ const SAYS_NOTHING = /\bwarning\b|^(?:\^C)?$|^Command: /i;
 /** Share of its words that a command must have in common with a failed one to be what worked instead. */
 const ALIKE_SHARE = 0.75;
 const SHOWN_CHARS = 160;
-/** Characters of a result that are searched for a failure that the exit code hides. */
 const HIDDEN_CHARS = 4_000;
 
 export interface FailedCall {
@@ -56,12 +54,9 @@ export interface FailedCall {
 export type KeyOutcome = 'none' | 'worked' | 'failed';
 const OUTCOMES = ['none', 'worked', 'failed'] as const satisfies readonly KeyOutcome[];
 
-/** What became of a key in one run. */
 export interface KeyRun {
   readonly key: number;
-  /** Number of the first call with the key. */
   readonly number: number;
-  /** That call failed, for whatever reason. */
   readonly callFailed: boolean;
   readonly first: KeyOutcome;
   readonly last: KeyOutcome;
@@ -159,7 +154,6 @@ export class FailedCallsFold {
     else if (outcome !== 'none' && known.last !== outcome) this.#keys.set(id, { ...known, last: outcome });
   }
 
-  /** A call worked: it ends the cost of the failures of its tool, and may be what worked instead of them. */
   #work({ args, number, tool }: RunCall, now: Spent): void {
     if (this.#open.length === 0) return;
     const shown = shownCall({ args, tool });
@@ -195,7 +189,6 @@ function closed(open: OpenFailure, now: Spent & { readonly number: number; reado
   return { ...failure, ...cost, ...(worked === undefined ? {} : { worked }) };
 }
 
-/** True for nearly the same words, the same target, or the same last two words. */
 function isAlike(failed: string, worked: string): boolean {
   const [left, right] = [failed.split(' '), worked.split(' ')];
   if (left.length === 1 && right.length === 1) return failed === worked;
@@ -205,7 +198,6 @@ function isAlike(failed: string, worked: string): boolean {
   return left.length > 2 && right.length > 2 && left.slice(-2).join(' ') === right.slice(-2).join(' ');
 }
 
-/** Returns the call as the agent made it, on one line: its command without the change of folder, or its first short argument. */
 function shownCall({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
   const line = commandLineOf(args);
   const texts = isJsonObject(args) ? Object.values(args).filter((value) => typeof value === 'string') : [];

@@ -2,12 +2,10 @@ import { LruMap } from '../base/lru-map.ts';
 import { failedKeysOf, isCheckFailure, keyNumber, keysOf } from './call-keys.ts';
 import type { RunCall } from './run-call.ts';
 
-/** The same new failure in this number of sessions within this time is told. */
 const SESSIONS = 5;
 const WITHIN_MS = 3_600_000;
 const MAX_KEYS = 5_000;
 
-/** A call that failed in several sessions of a project at the same time. Plain JSON. */
 export interface FleetFailure {
   /** Continues "The run …". May contain a command of the agent. */
   readonly text: string;

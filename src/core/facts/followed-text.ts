@@ -8,7 +8,6 @@ export function followedText(outcome: AdviceOutcome): string {
   return laterPart === undefined ? next : `${next}; ${laterPart}`;
 }
 
-/** Describes the call after the advice: `next call: the same again`. */
 export function nextText(next: NextCall): string {
   return `next call: ${nextCallText(next)}`;
 }

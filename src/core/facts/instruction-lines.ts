@@ -30,7 +30,6 @@ export interface InstructionFile {
   readonly lines: readonly (readonly [number: number, text: string])[];
 }
 
-/** The line of an instruction file that names what fails. */
 export interface InstructionLine {
   readonly path: string;
   /** 1-based. */
@@ -51,7 +50,6 @@ function lineAt(number: number, line: string): readonly (readonly [number, strin
 export class InstructionsFold {
   readonly #files = new Map<string, InstructionFile>();
 
-  /** @param result  the result of a call that worked */
   readCall(args: Json, result: Json): void {
     const path = readPath(args);
     if (path === undefined) return;
@@ -67,7 +65,6 @@ export class InstructionsFold {
     });
   }
 
-  /** @param text  a message that the agent did not write */
   readMessage(text: string): void {
     for (const [, claudePath, codexPath, body = ''] of text.matchAll(GIVEN)) {
       const path = claudePath ?? codexPath;
@@ -144,7 +141,6 @@ function patternsOf({ key, shown, tool }: NamedFailure): readonly RegExp[] {
   return patterns;
 }
 
-/** A name that instruction files use for other things than the failing call. */
 function isCommon(name: string, tool: string): boolean {
   return (
     name === tool ||

@@ -8,11 +8,8 @@ import { WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdic
 
 const LABEL_CHARS = 80;
 const MAX_RUNNING = 64;
-/** Calls that ask the user. */
 const QUESTION = /^(?:AskUserQuestion|ask_user(?:_question)?|ask_followup_question|request_user_input|question)$/;
-/** Calls that present a plan to the user. */
 const PLAN = /^(?:ExitPlanMode|exit_plan_mode|plan_exit)$/;
-/** Calls that hand in the answer. */
 const ANSWER = /^(?:finish|submit|task_complete|mark_task_complete|complete_task|attempt_completion|final_answer)$/;
 /** Reasons why a model stopped that an answer does not have. */
 const NO_ANSWER = /^(?:tool_use|tool_calls|toolUse|max_tokens|length|pause_turn|error|aborted)$/;
@@ -22,10 +19,8 @@ export class LastActFold {
   #isAnswer = false;
   #isPlan = false;
   #lastCall: RunCall | undefined;
-  /** Calls without a result since the last message, by id. */
   readonly #running = new Map<string, RunCall>();
 
-  /** @param call  the call that the record started or ended */
   fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
     switch (payload.kind) {
       case 'session_event':
@@ -100,14 +95,12 @@ function questionOf({ args, tool }: RunCall): string {
   return `${WAITS_FOR_ANSWER}${question === undefined ? '' : `: ${question}`}`;
 }
 
-/** Returns a call as a person would name it: its command, the description of its task, or its tool and first text. */
 function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
   const command = commandLineOf(args);
   if (command !== undefined) return oneLine(withoutFolder(command));
   return oneLine(textIn(args, 'description') ?? `${tool} ${firstText(args) ?? ''}`);
 }
 
-/** Returns a command without the change of folder before it. */
 export function withoutFolder(command: string): string {
   return command.trim().replace(/^cd (?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;)\s*/, '');
 }

@@ -22,7 +22,6 @@ export interface PlacedFailure extends FailedCall {
   readonly numbers: readonly number[];
 }
 
-/** A session of the user with its subagents. */
 export interface LessonSession {
   readonly id: string;
   readonly startedAtMs: number;
@@ -33,11 +32,9 @@ export interface LessonSession {
 /** A key in the sessions so far, from the first one in which it failed. */
 export interface KeyState {
   readonly key: CallKey;
-  /** Number of sessions that ran it with an outcome. */
   readonly ran: number;
   readonly failed: number;
   readonly lastFailed: boolean;
-  /** It held after one of the sessions. */
   readonly wasHeld: boolean;
 }
 
@@ -110,12 +107,10 @@ export class LessonBook {
     }
   }
 
-  /** The keys that held after one of the sessions, by their number. */
   get held(): ReadonlyMap<number, KeyState> {
     return new Map([...this.#states].filter(([, { wasHeld }]) => wasHeld));
   }
 
-  /** The state of a key that is armed: a call with it is expected to fail. */
   armed(number: number): KeyState | undefined {
     const state = this.#states.get(number);
     return state !== undefined && holds(state) && state.lastFailed ? state : undefined;

@@ -24,7 +24,6 @@ export interface Lesson {
   readonly sessions: number;
   /** Number of sessions that ran it since it failed first. */
   readonly ranIn: number;
-  /** Calls until something else worked. */
   readonly calls: number;
   readonly ms: number;
   readonly tokens: number;
@@ -33,7 +32,6 @@ export interface Lesson {
   readonly hidden: number;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  /** The call that worked after it in most sessions. */
   readonly worked?: { readonly shown: string; readonly sessions: number };
   /** False if it worked in the last session that ran it. */
   readonly stillHappens: boolean;
@@ -42,7 +40,6 @@ export interface Lesson {
   readonly examples: readonly LessonExample[];
 }
 
-/** What keeps failing in some runs, and what does not keep failing. Plain JSON. */
 export interface Lessons {
   readonly projects: readonly string[];
   /** Those that still happen and cost the most calls first. */
@@ -103,14 +100,12 @@ export class LessonsFold {
   }
 }
 
-/** The instruction files that the sessions show, each as the latest session shows it. */
 function shownInstructions(runs: readonly LessonRun[]): readonly InstructionFile[] {
   const inOrder = runs.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
   const files = new Map(inOrder.flatMap(({ instructions }) => instructions.map((file) => [file.path, file])));
   return [...files.values()];
 }
 
-/** Returns the lessons of a project, and the failures of no lesson. Each failure belongs to the key that explains the most sessions. */
 function lessonsOf(
   project: string,
   book: LessonBook,
@@ -177,7 +172,6 @@ function lessonOf(project: string, state: KeyState, failures: readonly PlacedFai
   };
 }
 
-/** The first failure of each of the last two sessions. */
 function examplesOf(failures: readonly PlacedFailure[]): readonly LessonExample[] {
   const bySession = Map.groupBy(failures, ({ sessionId }) => sessionId);
   return [...bySession.values()]
@@ -202,7 +196,6 @@ function costsOf(failures: readonly PlacedFailure[]): Pick<Lesson, 'calls' | 'ms
   return sum;
 }
 
-/** Returns the text that occurs in most sessions; the last of several. */
 function mostOf(
   texts: readonly (readonly string[])[],
 ): { readonly shown: string; readonly sessions: number } | undefined {

@@ -5,7 +5,6 @@ import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { timesSeen } from './seen-pattern.ts';
 import type { Moment, RunFacts } from './run-facts.ts';
 
-/** An interval of a run: consecutive failures, or a time without records. */
 export interface Streak {
   readonly length: number;
   readonly call: number;
@@ -67,7 +66,6 @@ export function momentsOf(sources: MomentSources): readonly Moment[] {
 /** Keeps the best moments of any number of runs. Memory: `size` moments for each of up to 64 types. */
 export class BestMoments {
   readonly #size: number;
-  /** Moments by type, the highest score first. For equal scores, the earliest moment is first. */
   readonly #byType = new Map<string, readonly Moment[]>();
 
   constructor(size: number) {

@@ -24,7 +24,6 @@ export interface AlertNow {
   readonly nowMs: number;
   /** The latest sign of life that is no record of the run: its file grew, a child run worked, the machine woke up. */
   readonly activeAtMs?: number;
-  /** What the run waits for in the words of its host, if the host says so. */
   readonly hostWaitsFor?: string | undefined;
 }
 
@@ -36,7 +35,6 @@ export interface RunAlert {
 }
 
 const AGENT_TOOL = /agent|^task$/i;
-/** Commands whose purpose is to wait. */
 const WAITS = /(?:^|[;&|]\s*)(?:sleep|wait|watch|tail\s+-[a-zA-Z]*[fF])\b/;
 
 /**

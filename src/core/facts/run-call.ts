@@ -66,7 +66,6 @@ function isBare(args: Json): boolean {
   return args === null || (typeof args === 'object' && Object.keys(args).length === 0);
 }
 
-/** Returns the JSON of a value. Stops soon after `chars` characters and does not read the rest of the value. */
 function shortJson(value: Json, chars: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, chars + 1));
   if (value === null || typeof value !== 'object') return String(value);

@@ -24,7 +24,6 @@ const MAX_TIMED_CALLS = 20_000;
 const MAX_PAUSE_MS = 3_600_000;
 
 export interface RunFactsOptions {
-  /** Detectors that find the patterns of a run without steering. */
   readonly detectors?: readonly PatternDetector[];
   readonly prices?: ModelPrices | undefined;
   /** Includes hints. Hints are not recorded, so the patterns are recomputed. */
@@ -67,7 +66,6 @@ export class RunFactsFold {
     this.#story = new StoryFold(this.view);
   }
 
-  /** The agent program of the run, if its records contain it. */
   get program(): string | undefined {
     const { started } = this.view;
     return started?.format ?? started?.host;
@@ -211,7 +209,6 @@ export class RunFactsFold {
     return { activeMs: this.#activeMs, costUsd, tokens };
   }
 
-  /** @returns the line that states why the call failed */
   #noteCall(call: RunCall, record: TrajectoryRecord): string | undefined {
     const { args, endSeq, number, startLost, tool } = call;
     const index = number - 1;
@@ -261,7 +258,6 @@ export class RunFactsFold {
   }
 }
 
-/** Returns the user whose home folder contains the path; undefined without such a user. */
 function ownerOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
 }

@@ -19,7 +19,6 @@ export interface RunDiagnostic {
   readonly line?: number;
 }
 
-/** A pattern, and the cost of the responses while it was open, if known. */
 export interface PatternFacts extends TrajectoryPattern {
   readonly costUsd?: number;
 }
@@ -34,7 +33,6 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly project?: string;
   /** The label `person` at the end of the run, or the user whose home folder contains its source. */
   readonly person?: string;
-  /** The name of the agent, or of its program. */
   readonly agent?: string;
   readonly modelId?: string;
   /** Unix milliseconds; 0 if no record has a time. */
@@ -56,7 +54,6 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly verdict: RunVerdict;
   /** What only a clock finds: the run waits for a person, or nothing has been recorded for long. */
   readonly alert?: RunAlert;
-  /** The last result of each check, the most recent result last. */
   readonly checks: readonly LastCheck[];
   readonly stuck: boolean;
   readonly steered: boolean;
@@ -66,7 +63,6 @@ export interface RunFacts extends RunUsage, RunWork {
   /** Usage after the first stuck pattern was flagged. Absent if the run did not get stuck. */
   readonly afterFlag?: Wasted;
   readonly advice: AdviceTally;
-  /** Each advice text, its delivery and what followed it. */
   readonly adviceTexts: readonly AdviceOutcome[];
   readonly faults: number;
   readonly faultTexts: readonly string[];
@@ -80,7 +76,6 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly problem?: string;
 }
 
-/** Returns the facts as commands print them: without texts and drawings that follow from the records. */
 export function factsJson(facts: RunFacts): object {
   const {
     adviceTexts: _texts,
@@ -113,19 +108,16 @@ function patternJson({ identity: _identity, ...pattern }: PatternFacts): object 
   };
 }
 
-/** A position in a run that is worth reviewing. Plain JSON. */
 export interface Moment {
   readonly runId: string;
   readonly call?: number;
   /** Time in Unix milliseconds, if known. */
   readonly atMs?: number;
   readonly what: string;
-  /** The type of the moment. A report prefers moments of different types. */
   readonly type: string;
   readonly score: number;
 }
 
-/** What became of all advice in a run, or of the advice of one provider. Plain JSON. */
 export interface AdviceTally {
   readonly pieces: number;
   readonly delivered: number;
@@ -175,7 +167,6 @@ export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally
   };
 }
 
-/** Returns the evidence calls to show for a pattern: the first call, the call that flagged the pattern, and the last call. */
 export function shownEvidence({ evidence, flaggedAt }: TrajectoryPattern): readonly number[] {
   const shown = new Set([...evidence.slice(0, 1), ...evidence.slice(-1)]);
   if (flaggedAt !== null) shown.add(flaggedAt);

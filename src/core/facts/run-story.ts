@@ -10,10 +10,8 @@ import type { RunCall } from './run-call.ts';
 const MAX_LINES = 64;
 const LINE_CHARS = 160;
 
-/** Calls, tokens and cost of a run after its first warning. */
 export interface Wasted extends Omit<RunUsage, 'answersWithoutCost'> {
   readonly call: number;
-  /** The kind of this pattern, and its tool if it has one. */
   readonly kind: string;
   readonly tool?: string;
   /** The last error line of the pattern's calls before the warning, with masked numbers. Absent if none of them failed. */
@@ -32,7 +30,6 @@ export class StoryFold {
   readonly #view: RunView;
   readonly #errorLines = new Map<string, number>();
   #firstWarning: Warning | undefined;
-  /** The error line of the last failed call, with masked numbers, and the index of that call. */
   #lastError: { readonly line: string; readonly index: number } | undefined;
 
   constructor(view: RunView) {
@@ -51,7 +48,6 @@ export class StoryFold {
     return line;
   }
 
-  /** The most frequent error line, with masked numbers, and how often it occurs. Undefined without error lines. */
   get errorLine(): readonly [string, number] | undefined {
     return [...this.#errorLines].sort(([, a], [, b]) => b - a)[0];
   }
@@ -92,17 +88,14 @@ export class StoryFold {
 
 const MAX_LINE = 80;
 
-/** One of the four sentences about a run. Its text may quote the run. */
 export interface StorySentence {
   readonly name: string;
-  /** The colour of the sentence; empty if there is nothing to report. */
   readonly mark: '' | 'stuck' | 'bad' | 'advice';
   readonly pieces: readonly StoryPiece[];
 }
 
 export interface StoryPiece {
   readonly text: string;
-  /** `seq` of the record that the text is about. */
   readonly seq?: number;
   readonly style?: 'strong' | 'code';
 }
@@ -164,7 +157,6 @@ export function storyFactsOf(
   };
 }
 
-/** Tells a run in four sentences: where it got stuck, what that cost, the advice, and whether the advice helped. */
 export function runStory(facts: StoryFacts): readonly StorySentence[] {
   const { advice, patterns, wasted } = facts;
   return [

@@ -81,7 +81,6 @@ export class RunCounter {
     this.#count(draft, record);
   }
 
-  /** Returns the summary. Before the first record, it has no id. */
   summary(): RunSummary {
     const draft = this.#draft ?? newSummary(undefined);
     return { ...draft, openCalls: this.#openCalls.entries().map(([key]) => key) };

@@ -24,7 +24,6 @@ export interface LastCheck {
   readonly isHidden?: true;
 }
 
-/** Returns the result of a check in one or two words. */
 export function checkResult({
   failed,
   isHidden,
@@ -74,25 +73,19 @@ export function hasFailed(verdict: RunVerdict['verdict'] | undefined): boolean {
 const CUT_OFF_AFTER_MS = 6 * 3_600_000;
 
 export interface LastAct {
-  /** Words that state what the run waits for; empty if unknown. */
   readonly waitsFor?: string;
   /** Time since the last record; 0 without a clock, absent if no record has a time. */
   readonly silentMs?: number;
-  /** True if the last message is an answer of the agent without a call. */
   readonly isAnswer?: boolean;
-  /** The call that has no result, or that ended last. */
   readonly call?: string;
-  /** True if `call` has no result. */
   readonly isRunning?: boolean;
   /** True if the last call presented a plan that was not approved. */
   readonly isPlan?: boolean;
   /** The heading of the last plan. */
   readonly plan?: string;
-  /** The last change of a source file. */
   readonly lastChange?: LastChange;
 }
 
-/** Returns the work during which a run stopped: ` while "npm test" was running`; empty if unknown. */
 function duringText({ call = '', isRunning = false }: LastAct): string {
   return call === '' ? '' : isRunning ? ` while "${call}" was running` : `, after "${call}"`;
 }
@@ -158,10 +151,8 @@ function beforeText({ number }: LastCheck, change: LastChange | undefined): stri
   return `, before its last change (call ${change.number}, ${change.file.split('/').slice(-2).join('/').slice(-80)})`;
 }
 
-/** Words that several sources use for a run that was stopped early. */
 const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
 
-/** Returns true if the agent was stopped before it answered. */
 export function isCutOff({ outcome, reason }: Pick<RunOutcome, 'outcome' | 'reason'>): boolean {
   return reason === undefined ? CUT_OFF.has(outcome) : reason !== 'answered';
 }

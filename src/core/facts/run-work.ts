@@ -24,7 +24,6 @@ export interface RunWork {
   readonly commitsWithoutHooks?: number;
   /** The branch of the last commit, or the last branch that the run created. */
   readonly branch?: string;
-  /** The address that the last `gh pr create` or `glab mr create` printed. */
   readonly pullRequest?: string;
   readonly plan?: string;
   readonly lastMessage?: string;
@@ -154,7 +153,6 @@ export function commitsText({
   return [`${countOf(commits, 'commit')}${where}${without === 0 ? '' : `, ${share}with --no-verify`}`];
 }
 
-/** Returns the branch in words, if the commits do not name it. */
 export function branchText({ branch, commitsOn = {} }: Pick<RunWork, 'branch' | 'commitsOn'>): readonly string[] {
   return branch === undefined || Object.hasOwn(commitsOn, branch) ? [] : [`branch ${branch}`];
 }

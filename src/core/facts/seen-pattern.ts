@@ -17,17 +17,14 @@ export interface RunPatterns {
   readonly leftOut: number;
 }
 
-/** Returns true for level `warn` and above. */
 export function isFlagged({ level }: Pick<TrajectoryPattern, 'level'>): boolean {
   return level !== 'hint';
 }
 
-/** Returns true if a pattern of level `warn` or above shows that the agent was stuck. */
 export function saysStuck(patterns: readonly TrajectoryPattern[]): boolean {
   return patterns.some((pattern) => pattern.stuck && isFlagged(pattern));
 }
 
-/** Returns true for a pattern in which the agent is stuck at its last record. */
 export function isStuckNow(pattern: Pick<TrajectoryPattern, 'clearedAt' | 'level' | 'stuck'>): boolean {
   return pattern.stuck && isFlagged(pattern) && pattern.clearedAt === undefined;
 }
@@ -45,7 +42,6 @@ export function timesSeen(
   return basis === 'recorded' && (clearedAt ?? undefined) === undefined ? `at least ${times}` : times;
 }
 
-/** Distinguishes the first flag of a pattern from a later flag at a higher level. */
 export function changeOf({ flaggedAt, evidence }: TrajectoryPattern): 'flagged' | 'raised' {
   const last = evidence.at(-1) ?? 0;
   return flaggedAt !== null && last > flaggedAt ? 'raised' : 'flagged';

@@ -7,9 +7,7 @@ const WRAPPERS =
   /<(system-reminder|system_reminder|environment_context|environment_details|session_context|hook_context|user_instructions|INSTRUCTIONS|ide_opened_file|ide_selection|local-command-caveat|local-command-stdout|command-message|command-contents|permissions[\w ]*|collaboration_mode|skills?_instructions|current_datetime|sql_tables|bash-stdout|bash-stderr|task-notification)>[^]*?(?:<\/\1>|$)/gi;
 const COMMAND_NAME = /<command-name>\s*([^<]*?)\s*<\/command-name>/i;
 const COMMAND_ARGS = /<command-args>([^]*?)<\/command-args>/i;
-/** Tags whose text is the user's. */
 const TAG = /<\/?(?:user_query|user_request|task|prompt|request|query|instructions?|feedback|user_message|message)>/gi;
-/** Openings that say nothing about the task. */
 const OPENINGS: readonly RegExp[] = [
   /^implement the following plan:?\s*/i,
   /^\[\[ ## user_query ## \]\]\s*/i,
@@ -23,7 +21,6 @@ const NOISE =
 const HEADINGS =
   /^(?:#+\s*)?(?:context|background|overview|objective|goal|instructions?|summary|description|problem)\s*:?\s*$/i;
 
-/** Returns the slash command that a program stored in tags: its name with the slash, and the words after it. */
 export function slashCommand(text: string): { readonly name: string; readonly args: string } | undefined {
   const name = COMMAND_NAME.exec(text)?.[1];
   return name === undefined ? undefined : { name, args: COMMAND_ARGS.exec(text)?.[1]?.trim() ?? '' };

@@ -116,7 +116,6 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** The fault as a file name, without the characters that file systems refuse. A long message is cut. */
 function nameOf({ at, lost, message, sessionId = '', where }: FaultLine): string {
   let name = '';
   const fields = [at, where, String(lost ?? ''), sessionId.slice(0, 64).toWellFormed(), message.toWellFormed()].join(

@@ -128,9 +128,7 @@ function contentOf(file: string, limits: typeof POINTER | typeof INDEX): Buffer 
   }
 }
 
-/** Where the project folder of a session can be read from. */
 interface ProjectHints {
-  /** Value of `CLAUDE_PROJECT_DIR`, which Claude Code sets for its hooks. */
   readonly projectDir: string | undefined;
   readonly cwd: string | undefined;
 }

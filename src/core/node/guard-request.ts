@@ -90,7 +90,6 @@ export function boundConnections(server: Server): { readonly prove: (socket: Soc
   return { prove: (socket) => void unprovenSockets.delete(socket) };
 }
 
-/** Tracks the memory used by all incoming request bodies. */
 export interface BufferedBodies {
   bytes: number;
   readonly maxBytes: number;

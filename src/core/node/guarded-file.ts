@@ -194,7 +194,6 @@ export function makeOwnFolder(root: string, folder: string): void {
 
 /** A small file that another program owns, such as settings. */
 interface FoundFile {
-  /** Path with links resolved. */
   readonly path: string;
   readonly bytes: Buffer;
 }

@@ -18,7 +18,6 @@ interface LimitedResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly durationMs: number;
-  /** True if the process and its process group were killed after the time limit. */
   readonly timedOut: boolean;
   readonly error?: string;
 }

@@ -68,9 +68,7 @@ export function cacheRoot(places: StatePlaces): string {
 }
 
 interface Root {
-  /** The variable of the XDG specification, which ignores relative paths. */
   readonly variable: string;
-  /** The folder in the home folder. */
   readonly folder: string;
   readonly onWindows: string;
 }

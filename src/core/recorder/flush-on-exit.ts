@@ -11,7 +11,6 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const TIME_LIMIT_MS = 2_000;
 
 const flushables = new Map<Flushable, number>();
-/** Queues that exceeded their time limit at `beforeExit`. */
 const timedOutQueues = new Set<Flushable>();
 let isFlushing = false;
 
@@ -74,7 +73,6 @@ function countSignalExitListeners(): number {
   return count;
 }
 
-/** Called again after every flush. A queue that could not be flushed does not delay the exit again. */
 function onBeforeExit(): void {
   for (const entry of flushables) {
     const [queue] = entry;

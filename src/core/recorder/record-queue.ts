@@ -80,7 +80,6 @@ class QueueCounts {
     this.lastFault = error;
   }
 
-  /** Counts a record that was not accepted. */
   countDrop(): EmitAnswer {
     this.dropped += 1;
     return 'dropped';
@@ -131,7 +130,6 @@ class QueueCounts {
     };
   }
 
-  /** Creates the error of a `flush` that could not store everything. Each lost record is reported once. */
   createFlushError(): CoxswainError {
     const lost = this.dropped - this.#reportedDrops;
     this.#reportedDrops = this.dropped;
@@ -146,7 +144,6 @@ class QueueCounts {
   }
 }
 
-/** Returns true if the sink works but refuses these records. */
 function isRejection(fault: unknown): boolean {
   const kind = appendFault(fault);
   return kind === 'refused' || kind === 'spoiled';
@@ -164,7 +161,6 @@ class LossLog {
   #nextAtMs = -Infinity;
   #isFailing = false;
 
-  /** Logs the records lost since the last entry. @param isEnd  logs them even shortly after the last entry */
   logDropped({ dropped, lastFault }: Pick<QueueCounts, 'dropped' | 'lastFault'>, nowMs: number, isEnd = false): void {
     const newLosses = dropped - this.#loggedCount;
     if (newLosses <= 0 || (!isEnd && nowMs < this.#nextAtMs && dropped < this.#loggedCount * 10)) return;
@@ -178,7 +174,6 @@ class LossLog {
     return dropped === this.#loggedCount;
   }
 
-  /** Logs once that the store fails, until `works` is called. */
   logFailing({ queued, lastFault }: QueueCounts, forMs: number): void {
     if (this.#isFailing || forMs < FAILING_MS) return;
     this.#isFailing = true;
@@ -245,7 +240,6 @@ export class RecordQueue {
   readonly #runs = new WaitingRuns();
   readonly #counts = new QueueCounts();
   readonly #lossLog = new LossLog();
-  /** True from `close`, which logs every loss at its end. */
   #isClosing = false;
   #ready: WaitingRun[] = [];
   readonly #waiters: Waiters;
@@ -285,7 +279,6 @@ export class RecordQueue {
     return this.#runs.find(runId)?.durableSeq ?? -1;
   }
 
-  /** Number of lost records of a run; 0 if the run was forgotten. */
   lostRecords(runId: string): number {
     return this.#runs.find(runId)?.lostRecords ?? 0;
   }
@@ -345,7 +338,6 @@ export class RecordQueue {
     }
   }
 
-  /** Logs every loss for `coxswain doctor`, as if the process ended now. */
   logUnsaved(): void {
     this.#lossLog.logEnd(this.#runs.active, this.#counts, this.#timers.nowMs());
   }

@@ -29,11 +29,8 @@ export interface RunLogParts {
   readonly nextSeq?: number;
   /** Time of the run's last record, Unix milliseconds; default 0. */
   readonly lastMs?: number;
-  /** Redacts every payload before it is folded or stored. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
-  /** `TrajectoryRecord.late_input_id` of every record of this log. */
   readonly lateInputId?: string | undefined;
-  /** Counts faults of the input. */
   readonly tally?: InputTally;
   /** Called once per run and kind of fault. The same message is recorded. */
   readonly onInputFault?: (message: string) => void;
@@ -140,7 +137,6 @@ export class RunLog {
     this.#parts.tally?.note(fault);
   }
 
-  /** Counts a fault of the input. The first fault of its kind is recorded after the current record. */
   noteInputFault(fault: InputFault, detail: string): void {
     const { tally, onInputFault } = this.#parts;
     tally?.note(fault);

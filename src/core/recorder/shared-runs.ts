@@ -6,7 +6,6 @@ import { adviceIdElsewhere } from '../steering/advice/advice.ts';
 import { lastSeqOf } from '../facts/run-summary.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
-/** Number of runs whose moves are remembered. Each takes a few bytes. */
 const MAX_MOVED_RUNS = 10_000;
 
 /** Maximum number of consecutive conflicts for one batch. */
@@ -40,12 +39,10 @@ export class SharedRuns implements TrajectorySink {
     this.#store = store;
   }
 
-  /** Returns the error of a run that already existed in the store, and undefined for any other run. */
   refusal(runId: string): CoxswainError | undefined {
     return this.#refused.get(runId);
   }
 
-  /** Forgets the moves of a run that continues with the store's `seq`. */
   reopen(runId: string): void {
     this.#runs.delete(runId);
     this.#refused.delete(runId);
@@ -82,7 +79,6 @@ export class SharedRuns implements TrajectorySink {
     return moves.length === 0 ? batch : batch.map((record) => moveRecord(record, moves));
   }
 
-  /** Returns true if other records are stored there, or if the preceding records are being moved. */
   #isConflict(error: unknown, runId: string): boolean {
     if (!(error instanceof CoxswainError)) return false;
     return (

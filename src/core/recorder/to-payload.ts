@@ -32,7 +32,6 @@ export class InputTally {
     this.#counts[fault] = (this.#counts[fault] ?? 0) + times;
   }
 
-  /** Returns the counts for `health`. Empty if there were no faults. */
   health(): { readonly input?: InputCounts } {
     return this.#isClean ? {} : { input: { ...this.#counts } };
   }
@@ -120,13 +119,11 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
   }
 }
 
-/** Returns a description of the type of an event that `toPayload` does not know; otherwise undefined. */
 export function unknownType({ type }: { readonly type: unknown }, payload: TrajectoryPayload): string | undefined {
   if (payload.kind !== 'unrecognised' || type === 'unrecognised') return undefined;
   return `event type ${String(type).slice(0, 80)}`;
 }
 
-/** Handles an event with the fields of its record, and an event from a newer host or from JavaScript. */
 function emittedPayload(event: EventOf<EmittedKind>): TrajectoryPayload {
   const { type }: { readonly type: string } = event;
   if (!isEmitted(type)) {
@@ -193,7 +190,6 @@ function toStoredBlock(block: ContentBlock): StoredContentBlock {
 
 const CAMEL_CASE_NAMES = new WeakMap<Fields, readonly (readonly [name: string, member: string])[]>();
 
-/** Reads the fields of a definition from an object whose members have the same names in camel case. */
 function readInSnakeCase(fields: Fields, object: object): Readonly<Record<string, unknown>> {
   let names = CAMEL_CASE_NAMES.get(fields);
   if (names === undefined) {

@@ -106,7 +106,6 @@ export class InMemoryTrajectorySink implements TrajectorySink {
   }
 }
 
-/** Number of runs whose `seq` is remembered in case they continue. */
 const MAX_KNOWN_RUNS = 10_000;
 const MAX_UNKNOWN_TYPES = 100;
 
@@ -346,12 +345,10 @@ class HeldRun {
   #log: RunLog | undefined;
   #isAnonymous = false;
 
-  /** Undefined until it is identified. */
   get runId(): string | undefined {
     return this.#log?.identity.runId;
   }
 
-  /** True if it was recorded under a generated id. */
   get isAnonymous(): boolean {
     return this.#isAnonymous;
   }
@@ -366,7 +363,6 @@ class HeldRun {
     return 'accepted';
   }
 
-  /** Records `run_started`, or `run_resumed` if the run has records, at the time of the first held event, and the held events. */
   identify(log: RunLog, identity: AgentIdentity, atMs: number): EmitAnswer {
     const payload: TrajectoryPayload =
       log.nextSeq === 0

@@ -81,14 +81,12 @@ export class WaitingRun {
   durableSeq = -1;
   lastSeq = -1;
   lostRecords = 0;
-  /** Number of attempts, number of failed attempts since the last success, and the time at which these started. */
   attempts = 0;
   failures = 0;
   failingSinceMs: number | undefined;
   stopResting: (() => void) | undefined;
   /** True if no more records are written, because the sink has other records with this id or the queue is closed. */
   isRefused = false;
-  /** Number of gaps filled since the last success. */
   holesFilled = 0;
   #items: WaitingRecord[] = [];
   #batch: readonly WaitingRecord[] | undefined;
@@ -102,7 +100,6 @@ export class WaitingRun {
     this.#items.push({ record, bytes });
   }
 
-  /** Adds a gap for a lost record, or extends the gap that ends just before it. */
   pushGap(record: TrajectoryRecord, reason: string): void {
     const widenedGap = widenGap(this.#items.at(-1)?.record, record);
     if (widenedGap !== undefined) this.#items.pop();
@@ -124,13 +121,11 @@ export class WaitingRun {
     return last === undefined ? undefined : { from: this.firstWaitingSeq, through: lastSeqOf(last.record) };
   }
 
-  /** Number of records in `unsavedRange` that gaps replace. */
   get gapRecords(): number {
     const gaps = [...(this.#batch ?? []), ...this.#items].flatMap(({ record }) => (isGap(record) ? [record] : []));
     return gaps.reduce((sum, gap) => sum + lastSeqOf(gap) - gap.seq + 1, 0);
   }
 
-  /** The first `seq` in memory that is not a gap. Infinity if there is no such record. */
   get firstRecordSeq(): number {
     return firstRecordSeqOf(this.#batch ?? []) ?? firstRecordSeqOf(this.#items) ?? Infinity;
   }
@@ -141,7 +136,6 @@ export class WaitingRun {
     return this.#batch;
   }
 
-  /** The batch is stored. @returns its load; nothing if it was given up meanwhile */
   settleBatch(): Load {
     const load = loadOf(this.#batch ?? []);
     this.#batch = undefined;
@@ -161,7 +155,6 @@ export class WaitingRun {
     this.#items = this.#takeAll();
   }
 
-  /** Adds a gap from the sink's next `seq` to the batch. @returns false if there is no hole */
   prependGap(expectedSeq: number, reason: string): boolean {
     const first = this.#batch?.[0]?.record;
     if (first === undefined || expectedSeq >= first.seq) return false;
@@ -170,14 +163,12 @@ export class WaitingRun {
     return true;
   }
 
-  /** Replaces the batch by a gap. @returns the lost load */
   dropBatch(reason: string): Load {
     const batch = this.#batch ?? [];
     this.#batch = undefined;
     return this.#drop(reason, batch, this.#takeAll());
   }
 
-  /** Replaces everything that waits by one gap. @returns the lost load */
   dropAll(reason: string): Load {
     return this.#drop(reason, this.#takeAll(), []);
   }
@@ -237,7 +228,6 @@ function isGap(record: TrajectoryRecord): boolean {
   return record.payload.kind === 'gap';
 }
 
-/** Creates the gap record that replaces a lost record, or the range `fromSeq … throughSeq`. */
 function gapFor(
   record: TrajectoryRecord,
   reason: string,
@@ -254,13 +244,11 @@ function gapFor(
   };
 }
 
-/** Extends `gap` by a lost `record` that directly follows it. Otherwise returns undefined. */
 function widenGap(gap: TrajectoryRecord | undefined, record: TrajectoryRecord): TrajectoryRecord | undefined {
   if (gap?.payload.kind !== 'gap' || lastSeqOf(gap) !== record.seq - 1) return undefined;
   return { ...gap, payload: { ...gap.payload, through_seq: lastSeqOf(record) } };
 }
 
-/** Number of idle runs whose `durableSeq` is remembered. */
 const MAX_IDLE_RUNS = 10_000;
 
 export class WaitingRuns {
@@ -275,7 +263,6 @@ export class WaitingRuns {
     return this.#active.size > 0;
   }
 
-  /** The number of runs that are retried, and how long the first of them has been failing. */
   failingCounts(nowMs: number): { readonly failingRuns: number; readonly failingForMs: number } {
     const failingSince = this.active.flatMap(({ failingSinceMs }) => failingSinceMs ?? []);
     const longestMs = Math.max(0, ...failingSince.map((sinceMs) => nowMs - sinceMs));
@@ -321,14 +308,12 @@ export function createSettledCheck(runs: readonly WaitingRun[]): () => boolean {
     });
 }
 
-/** Adds a gap for the records that the sink lost before the batch. @returns false if that has not helped before */
 export function fillHole(run: WaitingRun, error: unknown): boolean {
   const expected = expectedSeqOf(error);
   run.holesFilled += 1;
   return expected !== undefined && run.holesFilled <= 3 && run.prependGap(expected, 'not in the store');
 }
 
-/** A queue with records that are not in the store. */
 interface UnsavedQueue {
   logUnsaved(): void;
 }
@@ -336,7 +321,6 @@ interface UnsavedQueue {
 const unsavedQueues = new Set<UnsavedQueue>();
 let isListening = false;
 
-/** Adds a queue that logs its losses when the process ends by itself, by `process.exit()` or by an error. */
 export function watchUnsaved(queue: UnsavedQueue): void {
   unsavedQueues.add(queue);
   if (isListening) return;

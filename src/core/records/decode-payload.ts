@@ -158,7 +158,6 @@ function unicodeEscape(surrogate: string): string {
   return `\\u${surrogate.charCodeAt(0).toString(16)}`;
 }
 
-/** A content block of an unknown type becomes `other`. */
 const block: FieldDecode = fieldDecode(
   (value, path, key) => {
     const fieldPath = pathOf(path, key);
@@ -272,7 +271,6 @@ function decodesOf(fields: Fields): Readonly<Record<string, FieldDecode>> {
 type Variants = typeof BLOCKS | typeof MESSAGES;
 const VARIANTS = new Map<string, FieldDecodes>();
 
-/** Returns the decoder of an object whose field `discriminator` names the variant. */
 function decodesNamed(
   variants: Variants,
   discriminator: string,

@@ -79,7 +79,6 @@ export function parseRecord(line: string): TrajectoryRecord {
   return decodeParsed(value, line);
 }
 
-/** Returns false for null, which is treated as absent. */
 function isText(value: unknown, path: string): boolean {
   if (value === null) return false;
   if (value !== undefined) textDecode(value, path);
@@ -131,7 +130,6 @@ export function encodeRecord(record: TrajectoryRecord): string {
   }
 }
 
-/** Returns the result of `JSON.stringify(record)` with this text as the payload. */
 function encodeAround(record: TrajectoryRecord, payloadText: string): string {
   const members: string[] = [];
   for (const [key, value] of Object.entries(record)) {

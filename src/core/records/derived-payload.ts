@@ -6,7 +6,6 @@ import type { Severity, DecisionPoint, PatternReference } from './spoken-advice.
 /** Payloads that are derived from an input record. */
 export type DerivedPayload = PayloadOf<KindsThat<{ readonly role: 'derived' }>>;
 
-/** Works like `Omit`, but distributes over unions. */
 type Without<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never;
 
 export type DerivedDraft = Without<DerivedPayload, 'cause_seq' | 'ordinal' | 'advice_id'>;
@@ -20,9 +19,7 @@ interface RecordedAdvice {
   readonly speaker: 'feedback' | 'guidance';
   readonly text: string;
   readonly pattern: PatternReference | undefined;
-  /** Guidance has none. */
   readonly severity: Severity | undefined;
-  /** Feedback is given after a tool result. */
   readonly point: DecisionPoint;
 }
 

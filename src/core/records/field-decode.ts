@@ -81,7 +81,6 @@ export const flagDecode: FieldDecode = fieldDecode(
   },
 );
 
-/** @param convert  converts an invalid number to a valid number, if possible */
 function numberDecode(
   expected: string,
   isValid: (value: number) => boolean,
@@ -104,7 +103,6 @@ function numberDecode(
   );
 }
 
-/** Decodes a safe integer from 0. */
 export const countDecode: FieldDecode = numberDecode(
   'a whole number from 0',
   (value) => value >= 0 && Number.isSafeInteger(value),
@@ -234,7 +232,6 @@ export function listDecode(decode: FieldDecode): FieldDecode {
   );
 }
 
-/** Returns the usable items. If the list exceeds the budget's nodes, returns its first and last items. */
 function repairItems(items: readonly unknown[], decode: FieldDecode, budget: ValueBudget): readonly unknown[] {
   const length = Number.isSafeInteger(items.length) ? Math.max(0, items.length) : 0;
   const count = Math.min(length, budget.nodes);
@@ -340,7 +337,6 @@ function noteType(budget: ValueBudget, key: string | number, value: unknown): vo
   budget.note('wrongTypes', `${key} is of type ${value === null ? 'null' : typeof value}`);
 }
 
-/** Returns the number that the host probably meant, and counts the fault. */
 function numberMeant(value: unknown, budget: ValueBudget, key: string | number): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number') {

@@ -2,7 +2,6 @@ import { type ShapeOf, type ValueOf, CHOICES } from './shapes.ts';
 
 export type Severity = ValueOf<'severity'>;
 
-/** All severities in ascending order. */
 export const SEVERITIES: readonly Severity[] = CHOICES.severity;
 
 /** An observation about the trajectory, that is, the sequence of the agent's calls. */

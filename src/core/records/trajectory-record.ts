@@ -56,9 +56,7 @@ export type FeedbackProduced = PayloadOf<'feedback_produced'>;
 export type GuidanceProduced = PayloadOf<'guidance_produced'>;
 export type AdviceAcknowledged = PayloadOf<'advice_acknowledged'>;
 export type SteeringStart = ShapeOf<'steering'>;
-/** Limits or usage of a run. */
 export type StoredBudget = ShapeOf<'budget'>;
-/** A call that has not run yet. */
 export type StoredPendingCall = ShapeOf<'pending_call'>;
 
 /** The identity of a run, as stored. A child run (a subagent) has its parent's id, and its depth is one greater. */

@@ -3,7 +3,6 @@ import { isJsonObject, type Json } from '../base/json.ts';
 import type { StoredContent } from './agent-message.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
-/** Replaces the bytes of an image block by their size and digest. */
 export function withoutPicture<Block extends object>(block: Block): Block {
   // Any property name may be read from any object.
   const { data_base64: base64, ...rest } = block as Readonly<Record<string, unknown>>;

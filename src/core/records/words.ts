@@ -84,10 +84,8 @@ export function inWords(table: keyof typeof WORDS, id: string): string {
   return (Object.hasOwn(words, id) ? words[id] : undefined) ?? id.replaceAll('_', ' ');
 }
 
-/** The reason in delivery records when an experiment withholds advice. */
 export const WITHHELD_REASON = 'withheld by experiment';
 
-/** The reason in delivery records in shadow mode. */
 export const SHADOW_REASON = 'shadow mode';
 
 /** The types of `session_event` records in which hosts report permissions. Their data may have a `tool`. */

@@ -19,7 +19,6 @@ CLASSES[46] = DOT;
 for (const extra of '+/=') CLASSES[extra.charCodeAt(0)] = BASE64_EXTRA;
 for (const blank of ' \t\n\r') CLASSES[blank.charCodeAt(0)] = BLANK;
 
-/** Returns true if the unit at `position` is in one of the classes of `mask`. Returns false outside the text. */
 export function isOf(text: string, position: number, mask: number): boolean {
   const unit = text.charCodeAt(position);
   return unit < 128 && ((CLASSES[unit] ?? 0) & mask) !== 0;
@@ -39,7 +38,6 @@ export function runStart(text: string, end: number, mask: number, limit: number)
   return position;
 }
 
-/** Returns true if there is a digit between `start` and `end`. */
 export function hasDigit(text: string, start: number, end: number): boolean {
   for (let position = start; position < end; position += 1) {
     const unit = text.charCodeAt(position);

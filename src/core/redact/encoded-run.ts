@@ -1,8 +1,6 @@
-/** Minimum length of a token without punctuation. */
 const MIN_RUN_CHARS = 20;
 /** Minimum length of a run that is decoded. It gives 24 bytes. */
 const MIN_DECODED_CHARS = 32;
-/** Maximum number of characters that are decoded. */
 const MAX_RUN_CHARS = 65_536;
 
 const BASE64 = new Uint8Array(128);
@@ -41,7 +39,6 @@ export function nextRun(text: string, startIndex: number): EncodedRun | undefine
   return undefined;
 }
 
-/** The end of the last line of a wrapped text whose first line is from `start` to `end`. */
 function wrappedEnd(text: string, start: number, end: number): number {
   const lineChars = end - start;
   let wrapped = end;

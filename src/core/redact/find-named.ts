@@ -16,7 +16,6 @@ import { endsLikeName, MAX_NAME_CHARS, NAME_UNITS, nameStrength, type NameStreng
 
 const MAX_SEPARATORS = 24;
 const MAX_BLANKS = 64;
-/** Maximum number of characters between the start of a line and a name. */
 const MAX_LINE_CHARS = 240;
 
 /** A secret that the preceding name, option or tag identifies. `position` is a mark; text before `done` is ignored. */
@@ -279,7 +278,6 @@ const MAX_BACKSLASHES = 16;
 const NESTED =
   /(?:[{[]\s{0,40}|(?:[|>][-+]?)?[ \t]{0,8}(?:\r?\n|\\n)[ \t]{1,40}(?:- )?)(?:\\{0,8}["'`]?(?:value|current|plain|plaintext|secret|secretString|data|raw|text|content|default|password|token|key)\\{0,8}["'`]?\s{0,4}(?:[:=]|=>)\s{0,8})?/iy;
 
-/** Returns the start of a nested value, or `valueStart` if the value is not nested. */
 function nestedBegin(text: string, valueStart: number): number {
   if (!'{[|>\n\r\\'.includes(text.charAt(valueStart) || ' ')) return valueStart;
   NESTED.lastIndex = valueStart;
@@ -290,7 +288,6 @@ function nestedBegin(text: string, valueStart: number): number {
   return isNamed || isBlock || opening.startsWith('[') || opening.endsWith('- ') ? NESTED.lastIndex : valueStart;
 }
 
-/** Returns the secret whose value begins at `start`, and undefined for other values. */
 function readValue(text: string, startIndex: number, standing: Standing): SecretSpan | undefined {
   if (placeholderEnd(text, startIndex) >= 0) return undefined;
   const valueStart =

@@ -12,7 +12,6 @@ const KEY_BYTES = 32;
 /** Number of remembered secrets. A secret that occurs in every line then needs only one digest. */
 const MAX_KNOWN = 1_000;
 
-/** Writes a digest as letters, two per byte. */
 export function lettersOf(digest: Uint8Array, bytes: number): string {
   let letters = '';
   for (const byte of digest.subarray(0, bytes)) letters += (LETTERS[byte >> 4] ?? '') + (LETTERS[byte & 15] ?? '');

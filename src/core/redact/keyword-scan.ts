@@ -14,7 +14,6 @@ interface Anchored {
   readonly anchor: number;
 }
 
-/** Possible anchor characters, best first. */
 const ANCHORS = "~_:.-'";
 /** Characters between a name and its value, or at the start of an option, an escape, a colour or our placeholder. */
 const STRUCTURE = ':=-%&>|<,([\\\u001B';
@@ -98,13 +97,11 @@ export class Marks {
     this.#run = nextRun(text, 0);
   }
 
-  /** The next run that ends after `start` and begins no later than `before`. */
   run(start: number, before: number): EncodedRun | undefined {
     while (this.#run !== undefined && this.#run.end <= start) this.#run = nextRun(this.#text, this.#run.end);
     return this.#run !== undefined && this.#run.start <= before ? this.#run : undefined;
   }
 
-  /** The first mark at or after `start`; otherwise the text's length. */
   next(start: number): number {
     if (this.#commonIndex < start) {
       this.#commonIndex = this.#byHand ? nextByHand(this.#text, start) : nextOf(patterns?.[0], this.#text, start);
@@ -133,7 +130,6 @@ function nextByHand(text: string, start: number): number {
   return text.length;
 }
 
-/** Number of characters before an anchor that the patterns compare. */
 const CHARS_BEFORE = 3;
 
 /**
@@ -240,11 +236,9 @@ export function findInEncoded(text: string, run: EncodedRun, done: number): Secr
   return undefined;
 }
 
-/** Expressions of rules. Each is compiled at the first occurrence of its keyword. */
 const expressions: RegExp[] = [];
 
 interface Place {
-  /** The keyword's start and end, and the end of the processed text. */
   readonly start: number;
   readonly from: number;
   readonly done: number;

@@ -102,7 +102,6 @@ function listOf(item: FieldClass): FieldClass {
     Array.isArray(value) ? mapItems(value, (one) => item(one, writer)) : redactContent(value, writer);
 }
 
-/** An object with these fields; any other field is content, unless `otherClasses` names it. */
 function objectOf(fields: Fields, otherClasses: Readonly<Record<string, FieldClass>> = {}): FieldClass {
   const classes = new Map(Object.entries(otherClasses));
   for (const [name, word] of Object.entries(fields)) classes.set(name, classOf(word));
@@ -123,7 +122,6 @@ function objectOf(fields: Fields, otherClasses: Readonly<Record<string, FieldCla
   };
 }
 
-/** One of several objects, selected by the field `by`; any other is content. */
 function variantOf(by: string, variants: Readonly<Record<string, Fields>>): FieldClass {
   const classesByName = new Map<string, FieldClass>();
   return (value, writer) => {
@@ -164,7 +162,6 @@ const redactUnrecognised: FieldClass = (value, writer) => {
   return { ...rest };
 };
 
-/** Transforms every field according to its class. Returns the same payload if nothing changed. */
 export function redactFields(payload: TrajectoryPayload, writer: FieldWriter): TrajectoryPayload {
   // A payload is JSON, and each class keeps the type of its field.
   return (payloadClassOf(payload.kind) ?? redactUnrecognised)(

@@ -5,7 +5,6 @@ import { type Fingerprint, isPlaceholder, placeholderEnd, placeholderOf, type Se
 
 export interface RedactTextOptions {
   readonly off: ReadonlySet<string>;
-  /** Returns true to keep a found secret. */
   readonly allows: (secret: string) => boolean;
   /** If false, only secrets with a known form are found, not values identified by the name before them. */
   readonly named: boolean;
@@ -23,7 +22,6 @@ export function redactText(text: string, options: RedactTextOptions): string {
 
 /** Text next to a replaced secret may become a secret itself, so the scan is repeated until nothing changes. */
 const MAX_ROUNDS = 6;
-/** Maximum levels of base64 in base64. */
 const MAX_DEPTH = 2;
 
 function redactDeep(text: string, options: RedactTextOptions, depth: number): string {
@@ -90,11 +88,9 @@ function replaceAll(text: string, spans: readonly Replacement[]): string {
 interface Scan {
   readonly options: RedactTextOptions;
   readonly depth: number;
-  /** True if escapes are already resolved. */
   readonly inView: boolean;
 }
 
-/** Finds secrets by form, by the text before them, and in encoded runs, from left to right. */
 function scanText(text: string, scanOptions: Scan): readonly Replacement[] | 'escaped' {
   const { options, inView } = scanOptions;
   const marks = new Marks(text);
@@ -176,7 +172,6 @@ function replacementOf(secret: string, { rule }: SecretSpan, { options, depth }:
   return options.off.has(rule) || isPlaceholder(inner) ? inner : placeholder();
 }
 
-/** Rules that find a value by the text before it; another rule may know its form. */
 const VALUE_RULES: ReadonlySet<string> = new Set([
   'named-secret',
   'bearer-token',
@@ -185,7 +180,6 @@ const VALUE_RULES: ReadonlySet<string> = new Set([
   'url-credentials',
 ]);
 
-/** A text without colours and escapes, with the position of each character in the original. */
 interface TextView {
   readonly text: string;
   /** Start in the original of each character of `text`, and the end. */

@@ -99,7 +99,6 @@ function walkMember(name: string, value: Json, redaction: JsonRedaction, path: o
   return changedItems ?? value;
 }
 
-/** Members that contain the value if a secret's name has an object. */
 const VALUE_NAMES = /^(?:value|current|plain|plaintext|secret|secretstring|data|raw|text|content|default|_)$/i;
 
 /** `password: { value: '…' }`: treats the value members as the name itself. */
@@ -135,7 +134,6 @@ function namedText(value: string, strength: NameStrength, redaction: JsonRedacti
   return replacement === undefined ? redaction.text(value) : scheme + replacement;
 }
 
-/** Replaces the value of `name=value; attributes`. */
 function setCookie(value: string, redaction: JsonRedaction): string {
   const header = 'Set-Cookie: ';
   const redactedText = redaction.text(header + value);
@@ -202,7 +200,6 @@ interface RedactorParts {
   readonly readResult?: (text: string) => TextReading;
 }
 
-/** Removes secrets, or all content, from payloads. */
 export interface Redactor {
   /** Returns the redacted payload, or the same object if nothing changed. Never throws, as the functions below. */
   readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
@@ -260,7 +257,6 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
   const named = (secret: string, rule: string): string | undefined =>
     whole.off.has('named-secret') || allows(secret) ? undefined : placeholderOf(rule, fingerprint?.(secret));
   const json: FieldWriter['json'] = (value) => redactJson(value, { text, token, named });
-  /** Keeps redacted ids distinct. */
   const id = (value: string): string => {
     const redactedText = text(value);
     return redactedText === value || fingerprint !== undefined ? redactedText : `${redactedText}-${hashText(value)}`;
@@ -436,7 +432,6 @@ const SECRET_FILE =
 const COMMAND_KEYS: ReadonlySet<string> = new Set(['command', 'cmd', 'script', 'code', 'input', 'args']);
 const MAX_COMMAND_CHARS = 4_096;
 
-/** Returns true if a call's arguments hold a command whose output is a secret and nothing else. */
 function printsSecret(args: Json): boolean {
   if (typeof args === 'string') {
     const command = args.slice(0, MAX_COMMAND_CHARS);
@@ -462,5 +457,4 @@ function hidePrinted(result: Json, hide: (secret: string) => string): Json {
   );
 }
 
-/** Members of a result that hold what a command printed. */
 const TEXT_KEYS: ReadonlySet<string> = new Set(['text', 'stdout', 'output', 'content', 'result', 'aggregated_output']);

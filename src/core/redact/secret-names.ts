@@ -144,14 +144,12 @@ export const NAME_ENDINGS: readonly string[] = [
 
 const endings = new Set(NAME_ENDINGS.map((ending) => lettersAt(ending, 3)));
 
-/** Returns three letters of any case as one number. */
 function lettersAt(text: string, end: number): number {
   return (
     ((text.charCodeAt(end - 3) | 32) << 16) | ((text.charCodeAt(end - 2) | 32) << 8) | (text.charCodeAt(end - 1) | 32)
   );
 }
 
-/** Returns true if one of these names may end at `end`. This check is fast. */
 export function endsLikeName(text: string, end: number): boolean {
   return end >= 3 && endings.has(lettersAt(text, end));
 }

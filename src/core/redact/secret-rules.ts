@@ -11,7 +11,6 @@ export interface SecretRule {
    * is the secret alone. Quantifiers that may fail late are bounded, so that the time is linear.
    */
   readonly expression: string;
-  /** True if the secret must start at the beginning of a word. */
   readonly atWord: boolean;
   /** Final check of a match. */
   readonly check?: (secret: string) => boolean;
@@ -30,7 +29,6 @@ const UNAMBIGUOUS = new Set(['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_']);
 
 type RuleRow = readonly [id: string, keywords: string, expression: string, match: string, miss: string];
 
-/** A rule in one line: id, keywords separated by blanks, expression, an example that matches and one that does not. */
 function ruleFromRow(...[id, keywords, expression, match, miss]: RuleRow): SecretRule {
   const words = keywords.split(' ');
   const atWord = words.some((word) => word.length < 5 && !UNAMBIGUOUS.has(word));
@@ -231,7 +229,6 @@ const TOKEN_RULES: readonly SecretRule[] = [
 ];
 
 const CLOSING = /-{4,5} ?END [A-Z0-9 ]{1,60}-{4,5}/y;
-/** Header lines between the opening and the key. */
 const HEADER =
   /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Subject|Encryption|Public-Lines|Private-Lines|Private-MAC|Key-Derivation|Argon2-[A-Za-z]{1,20}) ?:/y;
 const MAX_HEADER_CHARS = 256;
@@ -248,7 +245,6 @@ function privateKeyEnd(text: string, start: number): number | undefined {
   let end: number | undefined;
   let position = start;
   let headers = 0;
-  /** Remaining words of a header's value: line breaks may have become blanks. */
   let words = 0;
   for (;;) {
     const lineStart = skipSeparators(text, position);
@@ -283,7 +279,6 @@ function lastEnd(text: string, last: { readonly start: number; readonly stop: nu
   return /\n|\\n/.test(text.slice(last.end, Math.min(last.start, last.end + MAX_HEADER_CHARS))) ? last.stop : last.end;
 }
 
-/** Skips blanks, escaped line breaks, quotes and the separators and prefixes of quoted lines. */
 function skipSeparators(text: string, start: number): number {
   let position = start;
   for (;;) {
@@ -308,7 +303,6 @@ function wordEnd(text: string, start: number): number {
   return position;
 }
 
-/** Returns true if a base64 text decodes to `user:password`. */
 function isUserAndPassword(encoded: string): boolean {
   if (encoded.length > 4_095) return true;
   // `atob` is not used, because it throws an error for most other words, which would be slow.
@@ -324,7 +318,6 @@ const MADE = String.raw`(?=\S{0,64}\d)(?:(?=\S{0,64}[A-Z])(?=\S{0,64}[a-z])|(?=\
 const VALUE = String.raw`[^\s"'\x60$%|<>(){},;:=]`;
 const NAME_END = ['KEY', 'TOKEN', 'SECRET', 'PASSWORD', 'PASS', 'PAT'];
 
-/** Forms that are not specific to a service. */
 const COMMON_RULES: readonly SecretRule[] = [
   {
     ...ruleFromRow('private-key', '', String.raw`(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}`, '', ''),
@@ -460,10 +453,8 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
 ];
 
-/** All rules that find a secret by its form. `find-named.ts` finds secrets by the name before them. */
 export const SECRET_RULES: readonly SecretRule[] = [...COMMON_RULES, ...TOKEN_RULES];
 
-/** Names of all built-in rules, for `off` and placeholders. */
 export const BUILT_IN_RULES: readonly string[] = [
   ...new Set(['named-secret', 'cookie', ...SECRET_RULES.map(({ id }) => id)]),
 ];

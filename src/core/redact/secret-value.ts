@@ -12,7 +12,6 @@ export interface Standing {
   readonly upper: boolean;
   readonly opensLine: boolean;
   readonly strength: NameStrength;
-  /** True for an option of a command and a parameter of an address. */
   readonly isOption?: boolean;
 }
 
@@ -61,15 +60,12 @@ export function lineEnd(text: string, start: number, mayQuote = false): number {
 /** The context of a value in a call, a list, a table, an element, or after an option. */
 export const CALL = { separator: ',', tight: true, upper: false, opensLine: false } as const;
 
-/** Words in place of a value: types, absences, descriptions, outcomes. */
 const NO_VALUE =
   /^(?:true|false|null|nil|none|undefined|nan|yes|no|on|off|string|str|text|number|int|integer|bool|boolean|any|u?int\d{0,2}(?:clamped)?(?:array)?|bigint|float\d{0,2}(?:array)?|buffer|bytearray|cryptokey|keyobject|secretkey|omit|include|same-origin|use-credentials|object|unknown|never|void|bytes|optional|required|missing|empty|invalid|incorrect|expired|wrong|default|hidden|redacted|masked|secret|password|changeme|todo|passed|failed|skipped|success|[~^]?\d+\.\d+\.\d+)$/i;
-/** A sentence about a password. */
 const PROSE = /\s(?:the|to|used|your|is|are|for|a|an|of|in|must|not|and|or|with|has|at)\s/i;
 /** Counts, times and shares: values of names that also count (`pass`, `tokens`). */
 const COUNT = /^[+-]?\d{1,9}(?:[.,]\d{1,6})?(?:ms|s|m|h|%|k|x|\/\d{1,9})?$/i;
 
-/** Returns true for a word or a number that is not a secret. */
 export function isNoValue(value: string, strength: NameStrength): boolean {
   return NO_VALUE.test(value) || (strength === 'weak' && COUNT.test(value));
 }
@@ -137,12 +133,10 @@ export function isReference(text: string, start: number): boolean {
 
 export interface SecretSpan {
   readonly start: number;
-  /** Exclusive. */
   readonly end: number;
   readonly rule: string;
 }
 
-/** Distinguishes secrets without revealing them: letters, as `createFingerprint` returns them. */
 export type Fingerprint = (secret: string) => string;
 
 /** The replacement of a secret: `[REDACTED:rule]`, or with a fingerprint `[REDACTED:rule:letters]`. */
@@ -152,14 +146,12 @@ export function placeholderOf(rule: string, fingerprint = ''): string {
 
 const PLACEHOLDER = /\[REDACTED:[a-z0-9-]{1,40}(?::[a-z]{1,20})?\]/y;
 
-/** The end of a placeholder at `position`, or -1. */
 export function placeholderEnd(text: string, position: number): number {
   if (text.charCodeAt(position) !== 91 || text.charCodeAt(position + 1) !== 82) return -1;
   PLACEHOLDER.lastIndex = position;
   return PLACEHOLDER.test(text) ? PLACEHOLDER.lastIndex : -1;
 }
 
-/** True if the whole text is a placeholder, optionally after a scheme. */
 export function isPlaceholder(text: string): boolean {
   return /^(?:[A-Za-z][A-Za-z0-9-]{0,30} )?\[REDACTED:[a-z0-9-]{1,40}(?::[a-z]{1,20})?\]$/.test(text);
 }

@@ -18,12 +18,9 @@ export interface StructureOptions {
 
 const MARK_BYTES = 8;
 
-/** A tool's name, an id, a word of a closed list, without blanks. */
 const TOKEN = /^[A-Za-z0-9_.:/@+#-]{1,128}$/;
-/** The name of a member, as opposed to data used as a key. */
 const KEY = /^[A-Za-z_$][A-Za-z0-9_-]{0,39}$/;
 const FINGERPRINT = /^(?:text_\d+|number|id|key)_[ghjkmnpqrstvwxyz]{16}$/;
-/** The fingerprint of a result after its classification. */
 const CLASSIFIED = /^(.{1,60}) text_\d+_[ghjkmnpqrstvwxyz]{16}$/;
 const MAX_DEPTH = 256;
 

@@ -36,7 +36,6 @@ const ASK_BEFORE_TURN: Evaluation = { kind: 'evaluation', point: 'pre_tool_selec
 const ASK_AFTER_CALL: Evaluation = { kind: 'evaluation', point: 'post_tool_result' };
 const NOTHING: readonly DerivedPayload[] = [];
 
-/** Receives a record of the replay, and the payloads derived from it. */
 type Visit = (record: TrajectoryRecord, derived: readonly DerivedPayload[]) => void;
 
 /**

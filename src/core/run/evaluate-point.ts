@@ -61,7 +61,6 @@ export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointO
   return { drafts, state: stateAfter(input.state, noise, guidance.state) };
 }
 
-/** Returns the same object if the state has not changed. */
 function stateAfter(
   state: SteeringState,
   { ledger, heldReasons: held }: NoiseGate,

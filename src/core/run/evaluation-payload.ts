@@ -27,7 +27,6 @@ export interface AdviseContext {
 
 type PendingCall = NonNullable<AdviseContext['pendingToolCalls']>[number];
 
-/** Creates the record of a decision point, before redaction. Fields of the context with a wrong type are left out. */
 export function evaluationPayload(
   point: DecisionPoint,
   context: AdviseContext | null,

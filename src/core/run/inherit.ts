@@ -48,7 +48,6 @@ function hasLimit(budget: Budget): boolean {
   return Object.values(budget).some((limit) => limit !== undefined);
 }
 
-/** Adds the providers of the parent's prompt to a prompt without providers. */
 function withSpeakers(prompt: PromptTemplate, parent: PromptTemplate): PromptTemplate {
   const { feedbackProviders, guidanceProviders, observers } = prompt;
   if (feedbackProviders.length + guidanceProviders.length + observers.length > 0) return prompt;

@@ -16,7 +16,6 @@ export class LastWords {
     this.#listeners.push(listener);
   }
 
-  /** Completes the end event with the first result of a listener. Every listener is called. */
   complete(event: AgentEvent & { readonly type: 'agent_end' }): AgentEvent {
     const [ending] = this.#listeners.flatMap((listener) => {
       try {

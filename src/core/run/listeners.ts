@@ -39,7 +39,6 @@ export class Listeners {
   #queue: (() => void)[] = [];
   #faults = 0;
   #lastFault = '';
-  /** Number of items dropped by listeners that were removed. */
   #droppedBefore = 0;
 
   add(sink: EventSink, runId?: string): () => void {

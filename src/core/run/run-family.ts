@@ -11,7 +11,6 @@ export interface FamilyPlace {
   readonly sharesBudget: boolean;
   /** Unix milliseconds. The earlier of this deadline and the parent's deadline applies. */
   readonly ownDeadlineAtMs?: number | undefined;
-  /** Usage of earlier descendants of a continued run. */
   readonly below?: BudgetUsage | undefined;
 }
 
@@ -40,7 +39,6 @@ export class RunFamily {
     return addUsage(this.#ownUsage, this.#childUsage);
   }
 
-  /** Usage of the shared budget by other runs. Undefined if no other run uses it. */
   get shared(): BudgetUsage | undefined {
     const sharedUsage = usageDifference(this.#budgetOwner.usage, this.#ownUsage);
     return Object.values(sharedUsage).some((amount) => amount > 0) ? sharedUsage : undefined;

@@ -70,7 +70,6 @@ export class RunFold {
   readonly session: Session;
   readonly analysis: TrajectoryAnalysis;
   readonly redactWords: (text: string) => string;
-  /** Called for a slow provider. Only a live run sets it. */
   onOverrun: ((provider: string, durationMs: number) => void) | undefined;
   readonly #options: RunFoldOptions;
   readonly #speakers: RunSpeakersByPrompt;
@@ -158,7 +157,6 @@ export class RunFold {
     return guidanceContextOf({ nowMs: this.#nowMs, session, analysis, speakers, state: this.#steering }, { point });
   }
 
-  /** Returns the state as JSON. A fold can continue from it. */
   snapshot(options: SnapshotOptions = {}): RunFoldSnapshot {
     return {
       schema_version: 1,
@@ -332,7 +330,6 @@ export class RunFold {
   }
 }
 
-/** Adds the cause to a draft. If the draft is advice, also adds its id. */
 function completePayload(draft: DerivedDraft, causeSeq: number, ordinal: number): DerivedPayload {
   if (draft.kind === 'feedback_produced' || draft.kind === 'guidance_produced') {
     return { ...draft, cause_seq: causeSeq, ordinal, advice_id: adviceId(causeSeq, ordinal) };

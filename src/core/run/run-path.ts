@@ -50,7 +50,6 @@ class LaterEvents {
   }
 }
 
-/** Kinds of records after which the usage of the run may have grown. */
 const USES: ReadonlySet<TrajectoryPayload['kind']> = new Set(['message_appended', 'tool_started', 'tool_ended']);
 
 /** A payload about the work of a provider, which `health()` counts. */
@@ -98,7 +97,6 @@ export class RunPath {
     this.#stop.abort(Object.assign(error, { name: 'AbortError', ...shouldStop }));
   }
 
-  /** True while providers, detectors or subscribers run. */
   get isBusy(): boolean {
     return this.#isBusy;
   }
@@ -111,13 +109,11 @@ export class RunPath {
     this.fault('advise', new Error('requested from within a provider, which gets no advice'));
   }
 
-  /** Counts an event that arrived after the end of the run and therefore cannot be recorded. */
   late(): EmitAnswer {
     this.#parts.log.noteInputFault('lateEvents', 'an event after the end');
     return 'dropped';
   }
 
-  /** @param detail  the unknown type of an event, which is recorded next */
   noteType(detail: string | undefined): void {
     if (detail !== undefined) this.#parts.log.noteInputFault('unknownTypes', detail);
   }

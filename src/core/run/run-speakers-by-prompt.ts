@@ -10,14 +10,12 @@ export interface PromptSpeakers {
   readonly prompt: PromptTemplate;
   readonly feedbackProviders: readonly FeedbackProviderConfig[];
   readonly observers: readonly ObserverConfig[];
-  /** The feedback providers, then the observers. */
   readonly speakers: readonly Speaker[];
   readonly guidanceProviders: readonly GuidanceProviderConfig[];
   readonly delivery: FeedbackDelivery;
   readonly cadence: FeedbackCadence;
 }
 
-/** The prompt of a run for which no prompt is set. */
 export const DEFAULT_PROMPT: PromptTemplate = definePrompt({ ns: 'run', key: 'default' });
 
 // Many runs with the same steering use the same prompt. This cache lets their speakers (providers and observers) be checked

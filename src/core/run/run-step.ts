@@ -20,7 +20,6 @@ import type { Redactor } from '../redact/redactor.ts';
 /** Additional state of the host. It is computed from the records of the run, so it is reproducible. */
 export interface HostFold<State extends Json> {
   readonly initial: State;
-  /** Pure. */
   fold(state: State, record: TrajectoryRecord): State;
 }
 
@@ -41,7 +40,6 @@ export interface RunStepWork<State extends Json, Result> {
   readonly identity: RunLogIdentity;
   /** Options for a run that is not stored. Undefined: the run does not start yet, and `work` is not called. */
   begin(state: State): ChildOptions | undefined;
-  /** @param state  returns the host's state, including events that the run received during the step */
   work(run: Run, state: () => State): Result;
   /** Changes the host's state without a record, even if the run does not start yet. Default: no change. */
   remember?(state: State): State;
@@ -53,7 +51,6 @@ export interface RunStepWork<State extends Json, Result> {
   passes?(state: State): boolean;
 }
 
-/** An input that could not be stored when it arrived. */
 export interface LateInput {
   /** Unique; stored in every record of the input. */
   readonly id: string;
@@ -71,14 +68,12 @@ export interface RebuiltRun<State extends Json> {
   readonly snapshot: RunFoldSnapshot;
   readonly state: State;
   readonly ended: boolean;
-  /** The last folded `seq`. */
   readonly throughSeq: number;
 }
 
 interface StepSnapshot<State extends Json> {
   readonly schema_version: 1;
   readonly build: string;
-  /** Null if the run has not started. */
   readonly run: RunSnapshot | null;
   readonly host: State;
 }
@@ -94,7 +89,6 @@ interface RunSurroundings {
   readonly others: BudgetUsage | undefined;
 }
 
-/** A stored run that is continued outside of steps. */
 export interface OpenedRun extends Omit<Restored<Json>, 'state'> {
   readonly summary: RunSummary;
   readonly nextSeq: number;
@@ -105,7 +99,6 @@ export interface OpenedRun extends Omit<Restored<Json>, 'state'> {
 /** Thrown by a step if the snapshot of the run is unusable. Call `rebuild`, then repeat the step. */
 export class UnusableSnapshot extends Error {
   override readonly name = 'UnusableSnapshot';
-  /** `seq` of the run's next record. */
   readonly nextSeq: number;
 
   constructor(nextSeq: number) {
@@ -117,7 +110,6 @@ export class UnusableSnapshot extends Error {
 /** A run whose records are too many for a transaction. Call `catchUp` with `from`, then open the run again. */
 export interface FarBehind<State extends Json> {
   readonly from: RebuiltRun<State>;
-  /** `seq` of the run's next record. */
   readonly nextSeq: number;
 }
 
@@ -238,7 +230,6 @@ export class RunStepper<State extends Json> {
     return rebuiltFrom(run, throughSeq);
   }
 
-  /** Returns the snapshot of a run in the form that `step` saves. */
   save(run: RunSnapshot, state: State): Json {
     return this.#snapshotOf(run, state);
   }
@@ -319,7 +310,6 @@ export class RunStepper<State extends Json> {
     return { fold, state: rebuilt.state ?? this.#options.host.initial, ended: rebuilt.ended ?? false };
   }
 
-  /** Folds a stored record. Its derived records are stored too. */
   #takeIn(record: TrajectoryRecord, restored: Restored<State>): Restored<State> {
     if (!isDerived(record.payload)) restored.fold.fold(record);
     const { kind } = record.payload;

@@ -102,7 +102,6 @@ class AdvicePoints {
   }
 }
 
-/** Returns the unit of the experiment that this advice belongs to. */
 function drawnUnit(item: DerivedPayload, { analysis, situation: { stretch } }: RunFold): string {
   const advice = adviceOf(item);
   const identity = advice?.pattern?.identity;
@@ -139,7 +138,6 @@ export interface RunParts {
   readonly onFault: (message: string) => void;
   readonly onProvider: RunPathParts['onProvider'];
   readonly onResumed: () => void;
-  /** Called for an event that is not recorded. */
   readonly onDelta: (event: AgentEvent) => void;
   readonly listen: (sink: EventSink) => () => void;
   readonly ended?: boolean;

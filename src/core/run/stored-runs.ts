@@ -16,7 +16,6 @@ const MIN_UNSAVED_RECORDS = 200;
 /** Characters of state that are written at most per new record. */
 const STATE_CHARS_PER_RECORD = 200;
 
-/** The run is folded inside a transaction, however long it is, after this many attempts while other processes write to it. */
 const MAX_CATCH_UPS = 5;
 
 interface StoredRunsOptions {

@@ -25,7 +25,6 @@ export class SliceState<Item> implements SliceView<Item> {
   #ring: RingBuffer<Item>;
   #allItems: readonly Item[] | undefined;
 
-  /** @param total  at least `items.length`. The oldest items beyond `retain` are dropped */
   constructor(retain: number, items: readonly Item[] = [], total: number = items.length) {
     this.#ring = RingBuffer.restore(retain, items.map(freezeDeep), total);
   }
@@ -116,7 +115,6 @@ interface KnownEventType {
 class SliceRegistry {
   readonly #slices = new Map<string, RegisteredSlice>();
   readonly #eventTypes = new Map<string, KnownEventType>();
-  /** Slices of the snapshot that are not registered yet. */
   readonly #unregistered: Map<string, SliceSnapshot>;
   readonly #retain: Readonly<Record<string, number>>;
 
@@ -189,7 +187,6 @@ function duplicate(kind: 'slice' | 'event type', name: string): CoxswainError {
   );
 }
 
-/** Maximum depth of events that cause each other. */
 const MAX_DEPTH = 16;
 
 /** If each event caused two events, depth 16 would give 131,070 events. */
@@ -316,7 +313,6 @@ class FoldingSession implements Session {
   readonly #subscriptions = new Map<string, readonly Subscription[]>();
   readonly #dispatchedTypes = new Set<string>();
   #eventCount: number;
-  /** The event that is being processed, or the last processed event. */
   #event: SessionEvent<unknown> | undefined;
 
   constructor(snapshot: SessionSnapshot, options: SessionOptions) {

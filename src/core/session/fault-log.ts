@@ -1,7 +1,6 @@
 import { cutMessage, messageOf } from '../base/error.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
 
-/** Number of faults retained. All faults are counted. */
 const RETAINED_FAULTS = 100;
 
 export const FAULT_CODES = ['reducer-failed', 'subscriber-failed', 'dispatch-depth', 'fault-handler-failed'] as const;

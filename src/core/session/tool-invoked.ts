@@ -7,7 +7,6 @@ import { defineSlice, type Slice, type SliceView, append, type SliceOperation, a
 
 const PARAMS_PREVIEW_LENGTH = 512;
 const RESULT_PREVIEW_LENGTH = 256;
-/** Maximum lengths of each text in the parameters. They are tried in this order. */
 const FIELD_LENGTHS: readonly number[] = [400, 200, 100, 50, 20];
 const SHORTEST_PREVIEW = 200;
 const MAX_DEPTH = 4;
@@ -106,7 +105,6 @@ function successOf(result: unknown): boolean {
   return flag !== false;
 }
 
-/** Cuts each text in the parameters to the greatest length at which all parameters fit. */
 function cutParams(params: unknown): string {
   for (const limit of FIELD_LENGTHS) {
     const text = canonicalJson(cutValue(params, limit, 0));

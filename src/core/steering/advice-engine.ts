@@ -42,7 +42,6 @@ export interface AdviceFault {
     | 'model-rejected'
     | 'model-junk'
     | 'model-unknown-id';
-  /** At most 300 characters. */
   readonly message: string;
 }
 

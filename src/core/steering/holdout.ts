@@ -30,9 +30,7 @@ export type HoldoutArm = NonNullable<SteeringStart['holdout']>;
 export interface DrawnAdvice {
   readonly providerName: string;
   readonly speaker: 'feedback' | 'guidance';
-  /** The pattern that the advice is about. */
   readonly pattern?: Pick<TrajectoryPattern, 'identity' | 'firstSeen' | 'stuck'>;
-  /** The current stretch of calls in which the agent is stuck. */
   readonly stretch?: StuckStretch;
 }
 
@@ -97,7 +95,6 @@ export function holdoutArmOf(
   return { share, ...assignment, within_calls: withinCalls };
 }
 
-/** Hashes texts to a uniformly distributed number from 0 up to 1. */
 function fractionOf(texts: readonly string[]): number {
   return Number.parseInt(hashText(texts.join('\n')).slice(0, DIGITS), 16) / 16 ** DIGITS;
 }

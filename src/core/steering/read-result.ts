@@ -2,7 +2,6 @@ import type { TextReading } from '../redact/structure-only.ts';
 import { classifyError, type ErrorCategory } from '../detect/calls/error-class.ts';
 import { readAnswer } from '../detect/calls/answer-reading.ts';
 
-/** For each cause, a text that the analysis classifies as that cause. */
 const CAUSES: { readonly [Category in ErrorCategory]: string } = {
   auth: 'unauthorized',
   permission: 'permission denied',
@@ -17,7 +16,6 @@ const CAUSES: { readonly [Category in ErrorCategory]: string } = {
   other: 'failed',
   silent: '',
 };
-/** Maximum length of an ordinary result. A longer result without a sign of failure is not classified. */
 const SHORT_CHARS = 400;
 
 /**

@@ -91,7 +91,6 @@ function checkAmount(name: string, value: unknown, min: number, max: number = Nu
   });
 }
 
-/** Returns the part of a configuration that is data. The code of a provider cannot be compared. */
 function describe(steering: Omit<ResolvedSteering, 'configurationHash'>): unknown {
   return {
     feedback: steering.feedback.map(({ provider, trigger }) => [
@@ -120,7 +119,6 @@ interface Retention {
   /** Maximum number of items by slice name; default: the slice's own `retain`. */
   readonly slices: Readonly<Record<string, number>>;
   readonly analysis: AnalysisRetention;
-  /** Maximum number of identities in the advice ledger. */
   readonly identities: number;
 }
 

@@ -14,7 +14,6 @@ export interface StandardSteeringOptions {
   readonly add?: NonNullable<SteeringOptions['feedback']>;
 }
 
-/** Noise limits of the standard steering. */
 export const STANDARD_NOISE: Required<Pick<NoiseOptions, 'callsPerAdvice' | 'maxPerRun'>> = {
   callsPerAdvice: 50,
   maxPerRun: 6,

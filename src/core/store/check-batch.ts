@@ -7,7 +7,6 @@ import { lastSeqOf } from '../facts/run-summary.ts';
 import { MAX_BATCH_RECORDS, MAX_RUN_ID_CHARS, type RunChange } from './trajectory-store.ts';
 import { present } from '../base/json.ts';
 
-/** Number of readable characters that are kept of an id that is replaced. */
 const READABLE_ID_CHARS = 100;
 
 export interface EncodedRecord {

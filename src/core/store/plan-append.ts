@@ -4,7 +4,6 @@ import { foldRunSummaries, type RunSummary } from '../facts/run-summary.ts';
 
 export interface AppendPlan {
   readonly fresh: readonly EncodedRecord[];
-  /** The summary of the run after `fresh` is stored. */
   readonly summary: RunSummary;
   readonly stored: RunSummary | undefined;
 }

@@ -4,7 +4,6 @@ import { checkPageLimit, readPageCursor, writePageCursor } from './page-cursor.t
 import type { RunSummary } from '../facts/run-summary.ts';
 import type { RunPage, RunQuery, StoreReader } from './trajectory-store.ts';
 
-/** A position in the list of runs. Adding or removing other runs does not change it. */
 type RunPlace = Pick<RunSummary, 'startedAtMs' | 'runId'>;
 
 interface CheckedRunQuery {

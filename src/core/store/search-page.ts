@@ -11,7 +11,6 @@ import { invalidArgument } from '../base/error.ts';
 const SNIPPET_CHARS = 200;
 const CHARS_BEFORE_WORD = 60;
 
-/** A position in the order of search results. Other records do not change it. */
 export type SearchPlace = Pick<SearchHit, 'atMs' | 'runId' | 'seq'>;
 
 export interface CheckedSearchQuery {
@@ -93,7 +92,6 @@ function toPlace([atMs, runId, seq, ...extraParts]: readonly unknown[]): SearchP
   return isPlace ? { atMs, runId, seq: Number(seq) } : undefined;
 }
 
-/** A search without an index. Call `offer` with every record, in any order. */
 interface SearchScan {
   offer(record: TrajectoryRecord): void;
   readonly hits: readonly SearchHit[];
@@ -135,7 +133,6 @@ export function createSearchScan(query: CheckedSearchQuery): SearchScan {
 /** Maximum length of a word that is compared. Longer words, such as base64, are compared by their beginning. */
 const MAX_WORD_CHARS = 64;
 
-/** The normalised words of a text and their positions. */
 interface TextWords {
   readonly words: readonly string[];
   /** Start index of each word, in UTF-16 units. */

@@ -4,10 +4,8 @@ export function storeClosed(): CoxswainError {
   return new CoxswainError('store-closed', 'the store is closed; open it again to use it');
 }
 
-/** The position of the damage. */
 export interface DamagedPlace {
   readonly runId: string;
-  /** Absent for the summary or snapshot of a run. */
   readonly seq?: number;
 }
 
@@ -21,7 +19,6 @@ export function storeDamaged(place: DamagedPlace, problem: string): CoxswainErro
   );
 }
 
-/** Returns the problem that an error states. The position and the advice in its message are left out. */
 export function damageText(thrown: unknown): string {
   const problem = thrown instanceof CoxswainError ? thrown.details['problem'] : undefined;
   return typeof problem === 'string' ? problem : messageOf(thrown);
@@ -32,7 +29,6 @@ export function isDamaged(thrown: unknown): boolean {
   return thrown instanceof CoxswainError && thrown.code === 'store-damaged';
 }
 
-/** SQLite's codes for a malformed page and for a malformed first page. */
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 

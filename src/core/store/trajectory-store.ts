@@ -2,7 +2,6 @@ import type { Json } from '../base/json.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from '../facts/run-summary.ts';
 
-/** Maximum number of records per `append`. */
 export const MAX_BATCH_RECORDS = 500;
 
 /** Maximum length of a run id in UTF-16 units. */

@@ -75,7 +75,6 @@ export class AnswerReading {
   get reportsFailureAnywhere(): boolean {
     return (this.#reportsAnywhere ??= reportsFailure(this.text, true));
   }
-  /** True if the last lines report a failure. */
   get reportsFailureAtEnd(): boolean {
     return reportsFailure(this.text, false);
   }
@@ -93,7 +92,6 @@ export class AnswerReading {
   get saysNone(): boolean {
     return this.text.length < 10 || this.#says('none') || this.#says('noChange');
   }
-  /** True if the host skipped the call. */
   get wasNotRun(): boolean {
     return this.#says('notRun');
   }
@@ -104,7 +102,6 @@ export class AnswerReading {
   get acknowledges(): boolean {
     return (this.#acknowledges ??= this.#isAcknowledgement());
   }
-  /** Returns the ids of the matching reading rules and of the rules that mask a part of the result. */
   rules(): readonly string[] {
     return [...rulesOf(this.text), ...masksOf(this.text).map((id) => `mask-${id}`)];
   }

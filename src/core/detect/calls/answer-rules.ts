@@ -16,7 +16,6 @@ const FAILURE_OPENINGS: readonly ReadingRule[] = [
   },
 ];
 
-/** The properties of a result that a rule can detect. */
 export type AnswerProperty =
   | 'complains'
   | 'refuses'
@@ -31,7 +30,6 @@ export type AnswerProperty =
 
 /** Rules by property. `maxChars` is the maximum length of the results that a rule reads; default: any length. */
 const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: number }>> = {
-  /** A shell or an interpreter reports an error. */
   complains: {
     id: 'line-complains',
     form: /^(?:(?:\/?(?:usr\/)?bin\/)?(?:ba|z|da|k)?sh: [^\n]{0,160}(?:not found|no such file or directory|permission denied|syntax error|unexpected)|[\w./-]{1,80}: (?:line \d+: )?[^\n]{0,160}(?:command not found|no such file or directory|permission denied|not a directory|is a directory|cannot access)|Traceback \(most recent call last\):|npm (?:ERR!|error\b)|fatal: |E: )/im,
@@ -41,7 +39,6 @@ const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: n
     id: 'refuses-softly',
     form: /^\s*(?:wrong|invalid|incorrect)\b[^\n]{0,60}[!.]?\s*$|does not exist/i,
   },
-  /** A program reports its own failure at the beginning or the end of a line. */
   reportsFailure: {
     id: 'line-reports-failure',
     mentions: /ERROR|FATAL|CRITICAL|FAIL|[Ee]rror|[Ee]xception|fatal|[Ff]ail|not ok|exit|ould not|annot|nable to/,
@@ -74,7 +71,6 @@ const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: n
   notRun: { id: 'not-run', maxChars: 300, form: /^\W*sibling tool call errored/i },
 };
 
-/** All rules that read the words of results. */
 export const ANSWER_RULES: readonly QuickRule[] = [...FAILURE_OPENINGS, ...Object.values(RULES)];
 
 export function answerMatches(property: AnswerProperty, text: string): boolean {
@@ -98,7 +94,6 @@ export function inferIsError(text: string): boolean {
   return failureRule(text) !== undefined;
 }
 
-/** Returns the id of the rule that classifies a text as a failure; undefined if no rule matches. */
 function failureRule(text: string): string | undefined {
   if (text === '') return undefined;
   if (text.trimStart().startsWith('{')) return reportsFailureAsJson(text) ? 'json-failure' : undefined;

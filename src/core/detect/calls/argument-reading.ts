@@ -71,7 +71,6 @@ const QUERY = /^q$|quer(?:y|ies)$|search|keyword|question/i;
 /** Names of arguments that refer to an element of a page, which gets a new number in each rendering. */
 const REFERENCE = /^(?:ref|uid|index|(?:backend_?)?node_?id|element_?(?:id|index|ref))$/i;
 
-/** Returns the arguments without references, if there are others. */
 function withoutReferences(args: Readonly<Record<string, Json>>): Json {
   const others = Object.entries(args).filter(([name]) => !REFERENCE.test(name));
   return others.length === 0 ? args : Object.fromEntries(others);

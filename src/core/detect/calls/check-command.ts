@@ -72,7 +72,6 @@ export function checkCommandsOf(args: Json, task = ''): readonly CheckCommand[] 
   return line === undefined ? [] : checksIn(line.slice(0, MAX_CHARS), task);
 }
 
-/** Returns the command of a shell call, in the argument `command` or `cmd`, as one line. */
 export function commandLineOf(args: Json): string | undefined {
   if (!isJsonObject(args)) return undefined;
   const { cmd, command = cmd } = args;
@@ -206,7 +205,6 @@ function purposeOfName(target: string): CheckPurpose | undefined {
   return has('build', 'compile', 'assemble') ? 'build' : undefined;
 }
 
-/** Returns which part of the project the words after a check name. */
 function partOf(rest: readonly string[]): Pick<CheckCommand, 'isWide' | 'names' | 'isSuite'> {
   const isAll = isWide(rest);
   if (isAll) return { isWide: true };
@@ -254,7 +252,6 @@ const NAMED_FOLDER = /\s(?:\.\/)?(?:src|packages|lib|apps?|tests|test\/)\/?(?=\s
 /** Lines of the program pre-commit. */
 const HOOK_RESULT = /^.{3,}\.{3,}\s*(?:\([^)]*\))?(?:Passed|Failed)$/m;
 const HOOK_FAILED = /(?:pre-commit|commit-msg) (?:script|hook) failed|hook (?:exited|declined)|\.{3,}Failed$/m;
-/** A command that creates a commit, also behind a wrapper. */
 export const COMMIT: RegExp = /\bgit (?:-\S+ \S+ )*commit\b/;
 
 /** Returns what the hooks of a `git commit` showed: whether they failed, and the checks that they ran. Undefined if no check is to be seen. */
@@ -277,7 +274,6 @@ function hookCheck(check: CheckCommand): CheckCommand {
   return NAMED_FOLDER.test(check.command) ? { ...check, isWide: false } : check;
 }
 
-/** Returns true for a call that creates a commit and runs its hooks. */
 export function isCheckedCommit(args: Json): boolean {
   return runsHooks(commandLineOf(args) ?? '');
 }

@@ -75,7 +75,6 @@ const LOG_LINE = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
 /** A line that names no failure: a banner such as `==== FAILURES ====`, a passed test, an echoed command. */
 const NAMES_NO_FAILURE = /^(?:([=\-_*#~])\1{2,}.*\1{3}$|\(pass\)|[✓✔]|ok \d|(?:--- )?PASS\b|\$ )/;
 const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
-/** The last line of a traceback. */
 const RAISED_LINE = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
 /** A position in a file: `:12:5`, `(12,5)`, `line 12`. */
 const POSITION = /(?<=[\w)]):\d+(?::\d+)?(?=[:,)\s])|\(\d+,\d+\)|\bline \d+/g;
@@ -113,7 +112,6 @@ export function classifyError(text: string): ErrorClass {
   };
 }
 
-/** Returns true if a text contains a word for a failure. */
 export function namesFailure(text: string): boolean {
   return NAMES_FAILURE.test(text);
 }
@@ -131,7 +129,6 @@ export function groupKeyOf(category: ErrorCategory, line: string): string {
   return hashText(`${category}:${strongMask(line)}`);
 }
 
-/** Returns the trimmed non-empty lines. For a long text: the lines of both ends. */
 function linesOf(text: string): readonly string[] {
   const endsText = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
   const lines = endsText

@@ -104,7 +104,6 @@ const TRUNCATED = NOTES.find(({ id }) => id === 'note-truncated') as NoteRule;
 
 interface HostForm {
   readonly outcome: Extract<CallOutcome, 'refused' | 'cancelled'>;
-  /** Matches the whole text, or its fixed beginning or end. */
   readonly form: RegExp;
 }
 

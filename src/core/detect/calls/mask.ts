@@ -68,12 +68,10 @@ export function lightMask(text: string, strictly = false): string {
   return head + text.slice(END_CHARS, -END_CHARS) + maskPiece(text.slice(-END_CHARS), strictly);
 }
 
-/** Masks the text of a failure: see `lightMask`. */
 export function failureMask(text: string): string {
   return lightMask(text, true);
 }
 
-/** Returns the ids of the rules that mask a part of the beginning of a text. */
 export function masksOf(text: string): readonly string[] {
   const piece = text.slice(0, END_CHARS);
   const ranges = findVolatileRanges(piece, false);

@@ -166,14 +166,11 @@ export function exitingCommands(node: SyntaxNode | undefined): readonly Exiting[
   }
 }
 
-/** A result without the envelope added by a harness or a protocol. */
 interface OpenedAnswer {
   readonly result: Json;
-  /** True if the envelope says that the call failed. */
   readonly failed: boolean;
 }
 
-/** Field names of an MCP result. */
 const MCP_MEMBER = /^(?:content|is_?error|_?meta|structuredContent|type)$/i;
 /** Field names that hold the text of a result with a single field. */
 const LONE_NAME = /^(?:result|output|text|content|response|answer|observation|value|data|stdout)$/;
@@ -242,7 +239,6 @@ function unwrapValue(value: unknown): OpenedAnswer | undefined {
   return typeof loneValue === 'string' ? { result: loneValue, failed: false } : undefined;
 }
 
-/** Returns what a program printed, from an event of OpenHands: its ids, its time and its metadata go. */
 function unwrapObservation(value: Readonly<Record<string, unknown>>): OpenedAnswer | undefined {
   const { observation, content, extras, kind } = value;
   if (isJsonObject(observation)) return unwrapObservation(observation);
@@ -256,7 +252,6 @@ function unwrapObservation(value: Readonly<Record<string, unknown>>): OpenedAnsw
   return { result, failed: value['is_error'] === true };
 }
 
-/** Returns the payload of an envelope that reports success, or the error message of an envelope that reports a failure. */
 function unwrapEnvelope(value: Readonly<Record<string, unknown>>, names: readonly string[]): OpenedAnswer | undefined {
   const payload = names.filter((name) => !ENVELOPE.test(name));
   const [name = ''] = payload;
@@ -276,10 +271,8 @@ function unwrapEnvelope(value: Readonly<Record<string, unknown>>, names: readonl
   return isSuccess && inner !== undefined ? { result: inner as Json, failed: false } : undefined;
 }
 
-/** Maximum length of the JSON of a picture without its image data. */
 const PICTURE_CHARS = 400;
 
-/** Returns the digest of a picture without image data, or an empty text without a digest. Returns undefined for any other value. */
 function pictureText(part: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof part['type'] !== 'string' || !/image|screenshot/.test(part['type'])) return undefined;
   const json = canonicalJson(part);
@@ -288,7 +281,6 @@ function pictureText(part: Readonly<Record<string, unknown>>): string | undefine
   return digest === null ? '' : `[picture, digest: ${digest[1] ?? digest[2] ?? ''}]`;
 }
 
-/** Joins the texts in a list of text and picture parts. */
 function joinParts(parts: readonly unknown[]): OpenedAnswer | undefined {
   const texts: string[] = [];
   for (const part of parts) {
@@ -302,7 +294,6 @@ function joinParts(parts: readonly unknown[]): OpenedAnswer | undefined {
 
 const REMINDERS = ['system-reminder', 'system-warning'];
 
-/** Removes the reminders that a harness appends to a text. */
 export function withoutReminders(text: string): string {
   const trimmed = text.trimEnd();
   const name = REMINDERS.find((tag) => trimmed.endsWith(`</${tag}>`));

@@ -21,7 +21,6 @@ export interface ShellCommand {
   readonly state?: ShellState;
 }
 
-/** The content that a command writes to a file: the whole content, or a replacement. */
 interface ShellState {
   readonly target: string;
   readonly content?: string;
@@ -134,7 +133,6 @@ function commandCodes(command: Command): readonly number[] {
   return innerLine === undefined ? answerCodes(words) : answerCodesOf(innerLine);
 }
 
-/** Returns the line that `bash -c LINE` runs. */
 function shellLineOf([name = '', option = '', line]: readonly string[]): string | undefined {
   return /^(?:\S*\/)?(?:ba|z|da)?sh$/.test(name) && /^-\w*c$/.test(option) ? line : undefined;
 }

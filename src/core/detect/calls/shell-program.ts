@@ -4,7 +4,6 @@ export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));
 }
 
-/** Programs that prepare the execution of another program. */
 export const SETUP_PROGRAMS: ReadonlySet<string> = wordSet(
   'cd pushd popd export set unset source . alias echo printf true : sudo env time nohup command exec eval then',
 );

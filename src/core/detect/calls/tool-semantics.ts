@@ -61,7 +61,6 @@ const PATH_KEYS = [
 const PATCH_KEYS = ['patch', 'input', 'patchText'];
 const FOLDER_KEYS = ['cwd', 'workdir', 'working_directory'];
 const CONTENT_KEYS = ['content', 'contents', 'file_text', 'text', 'new_content', 'code_edit', 'body', 'new_source'];
-/** Arguments that specify a position within a file. */
 const PLACE_KEYS = ['cell_id', 'cell_number', 'line_number', 'start_line', 'range'];
 const BEFORE_KEYS = ['old_string', 'old_str', 'oldString', 'oldText', 'old_text', 'old', 'search'];
 const AFTER_KEYS = ['new_string', 'new_str', 'newString', 'newText', 'new_text', 'new', 'replace', 'replacement'];
@@ -164,7 +163,6 @@ function commandOf(tool: string, args: Json, object: Arguments): string | undefi
   return undefined;
 }
 
-/** Returns the command line of `['bash', '-lc', LINE]`, or of a program and its arguments. */
 function commandLineOf(words: readonly string[]): string {
   return words.length === 1 || isShellCall(words) ? (words.at(-1) ?? '') : words.join(' ');
 }
@@ -217,7 +215,6 @@ function actionOf({ action, command }: Arguments): string {
   return typeof command === 'string' ? command : '';
 }
 
-/** The kind of a call with a single argument, by the name and type of that argument. */
 const LONE_ARGUMENTS: readonly (readonly [RegExp, 'string' | 'number', ToolKind])[] = [
   [/^(?:thoughts?|thinking|reasoning)$/, 'string', 'note'],
   [/^(?:code|script)$/, 'string', 'execute'],

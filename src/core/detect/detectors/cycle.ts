@@ -3,7 +3,6 @@ import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detect
 import { appendEvidence } from './level.ts';
 
 interface State {
-  /** Different calls since the last new one, in order of appearance. */
   readonly keys: readonly string[];
   /** The last six calls, as positions in `keys`, and their turns. */
   readonly order: readonly (readonly [position: number, turn: number])[];

@@ -12,7 +12,6 @@ export interface DetectorFactory<Option extends string> {
 
 /** A `PatternFold` with a typed state. */
 interface StatefulFold<State> extends Pick<PatternFold, 'observe' | 'read'> {
-  /** JSON. */
   snapshot(): State;
 }
 

@@ -12,7 +12,6 @@ interface State {
   readonly causes: readonly string[];
   /** The only kind of cause, if other arguments do not cure it. */
   readonly outside: ErrorCategory | null;
-  /** A cause came up again. */
   readonly repeated: boolean;
   readonly lastArgsKey: string;
   readonly lastMessageKey: string;

@@ -9,7 +9,6 @@ interface State {
   readonly epoch: number;
 }
 
-/** The last call with certain arguments. */
 interface Entry {
   readonly resultKey: string;
   readonly count: number;

@@ -18,7 +18,6 @@ export function gradeCount(count: number, warnAt: number): Grade | undefined {
   return { level, confidence: Math.round(confidence * 100) / 100 };
 }
 
-/** The view with the higher confidence; the first one if they are equal. */
 export function moreConfident<View extends { readonly confidence: number }>(
   left: View | undefined,
   right: View | undefined,

@@ -9,7 +9,6 @@ import trained from './repetition-weights.json' with { type: 'json' };
 interface State {
   readonly structure: StructureSnapshot | null;
   readonly evidence: readonly number[];
-  /** The agent has paused since the last call. */
   readonly waited: boolean;
 }
 

@@ -48,7 +48,6 @@ export const sequentialCallsDetector: DetectorFactory<'warnAt'> = defineDetector
   },
 );
 
-/** Adds the finished turn to the row, or starts a new row with it. */
 function nextState(state: State, { kind, failure, resultMissing, index, tool, argsKey, turn }: Step): State {
   const isIndependent = kind === 'read' && failure === undefined && !resultMissing;
   const nextTurn = { open: isIndependent ? { index, tool, argsKey } : null, turn };

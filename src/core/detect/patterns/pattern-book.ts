@@ -30,13 +30,9 @@ type Place = Pick<Step, 'index'>;
 
 const NO_CHANGES: readonly PatternChange[] = [];
 const MAX_EVIDENCE = 32;
-/** Maximum number of open patterns. Beyond it the oldest open pattern is closed. */
 const MAX_OPEN = 64;
-/** Maximum number of remembered refused calls. */
 const MAX_REFUSED = 64;
-/** Number of successful steps with new information after which a pattern is cleared. */
 const PROGRESS_TO_CLEAR = 3;
-/** Number of steps without a sighting after which a pattern is cleared. */
 const QUIET_TO_CLEAR = 12;
 
 /**
@@ -53,7 +49,6 @@ export class PatternBook {
   #closedTotal: number;
   readonly #refused: number[];
 
-  /** @param maxClosed  number of cleared patterns to keep; the total count remains exact */
   constructor(snapshot?: PatternBookSnapshot, maxClosed = 200) {
     this.#maxClosed = maxClosed;
     this.#open = new Map((snapshot?.open ?? []).map((open) => [open.pattern.identity, open]));
@@ -107,7 +102,6 @@ export class PatternBook {
     return (this.#openList ??= Array.from(this.#open.values(), (open) => open.pattern));
   }
 
-  /** Returns all open patterns and the last 200 cleared patterns, ordered by their first call. */
   all(): readonly TrajectoryPattern[] {
     return [...this.#closed, ...this.open()].sort(
       (a, b) => a.firstSeen - b.firstSeen || (a.identity < b.identity ? -1 : 1),

@@ -81,17 +81,13 @@ export interface Step {
   readonly editsAndRuns: boolean;
 }
 
-/** A result without its envelope. */
 export interface ResultReading {
   readonly result: Json;
-  /** True if the envelope says that the call failed. */
   readonly envelopeFailed: boolean;
-  /** The output of a program with its exit code; undefined for other results. */
   readonly printed: ShellAnswer | undefined;
   readonly answer: AnswerReading;
 }
 
-/** Removes the envelope of a result and reads the content. Accounts for most of the cost of `makeStep`. */
 export function unwrapResult(rawResult: Json): ResultReading {
   const cleanedResult = cleanResult(rawResult);
   const openedAnswer = openAnswer(cleanedResult);
@@ -194,7 +190,6 @@ const REMOTE_PROGRAMS = new Set(['curl', 'wget', 'ssh', 'gh', 'glab', 'kubectl',
 /** If the result of a pause is longer than this many characters, it contains information. */
 const PAUSE_CHARS = 120;
 
-/** Returns the kind of the call, corrected by its result. */
 function correctKind(
   { kind, shell, program }: CallSemantics,
   answer: AnswerReading,
@@ -234,7 +229,6 @@ const MIN_ECHO_CHARS = 12;
 /** Results with more characters are compared including the repeated arguments. */
 const MAX_ECHOING_CHARS = 8_000;
 
-/** Removes from the `messageKey` of a failure the arguments that the result repeats. */
 function withoutEchoes({ text, failure }: AnswerReading, args: Readonly<Record<string, unknown>>): ErrorClass {
   if (text.length > MAX_ECHOING_CHARS) return failure;
   let remainder = text;

@@ -83,7 +83,6 @@ interface SeenCall {
   readonly moved: boolean;
 }
 
-/** The state of a `Structure` as JSON. */
 export interface StructureSnapshot {
   readonly calls: readonly SeenCall[];
   readonly shapes: readonly number[];
@@ -93,7 +92,6 @@ export interface StructureSnapshot {
   readonly newTool: string;
 }
 
-/** The names of the features, in the order of `Structure.features`. */
 export const FEATURES = [
   'sameAnswer',
   'sameShape',
@@ -117,7 +115,6 @@ export const FEATURES = [
 
 const WINDOW = 8;
 const MAX_SHAPES = 64;
-/** Maximum value of the count of consecutive calls without a new line. */
 const MAX_STALE = 12;
 const SHORT_CHARS = 10;
 const MIN_LIKENESS = 0.6;
@@ -127,7 +124,6 @@ const MIN_LIKENESS = 0.6;
  * Memory: hashes of 64 results.
  */
 export class Structure {
-  /** The last call and the 8 calls before it. */
   readonly #calls: SeenCall[];
   readonly #shapes: LruMap<true, number>;
   #staleRun: number;
@@ -185,11 +181,9 @@ export class Structure {
   get filled(): number {
     return Math.min(WINDOW, this.#calls.length) / WINDOW;
   }
-  /** Share of earlier calls with the same result as the last call. */
   get sameAnswer(): number {
     return this.#alike((call, now) => call.resultKey === now.resultKey);
   }
-  /** Share of earlier calls that failed with the same cause as the last call. */
   get sameCause(): number {
     return this.#alike((call, now) => now.cause !== '' && call.cause === now.cause);
   }
@@ -219,7 +213,6 @@ export class Structure {
     ];
   }
 
-  /** Returns the number of matching calls among the last 8, divided by 8. */
   #share(matches: (call: SeenCall, now: SeenCall) => boolean): number {
     const now = this.#calls.at(-1);
     return now === undefined ? 0 : this.#calls.slice(-WINDOW).filter((call) => matches(call, now)).length / WINDOW;

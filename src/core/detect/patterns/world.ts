@@ -20,9 +20,7 @@ export interface WorldSnapshot {
   readonly lines?: readonly (readonly [number, 0 | 1])[];
 }
 
-/** Maximum number of remembered calls per epoch, and of remembered changes per run. */
 const REMEMBERED = 512;
-/** Maximum number of remembered result lines per run. */
 const REMEMBERED_LINES = 384;
 
 /**
@@ -48,7 +46,6 @@ export class World {
     this.#lines = new LruMap(REMEMBERED_LINES, snapshot?.lines);
   }
 
-  /** Handles a user message: the agent has new information. */
   noteUserMessage(): void {
     this.#advance();
   }

@@ -23,7 +23,6 @@ export interface LedgerEntry {
 /** The advice produced in a run, by identity, oldest first. Plain JSON. */
 export type AdviceLedger = readonly LedgerEntry[];
 
-/** Counts of the run at the time of a decision: calls, model responses, compactions. */
 export interface AdviceView {
   readonly callIndex: number;
   readonly turn: number;
@@ -66,7 +65,6 @@ export function rearmAdvice(ledger: AdviceLedger, identity: string): AdviceLedge
 
 export interface AdviceCandidate {
   readonly source: 'feedback' | 'guidance';
-  /** Name of the provider. Each provider has its own budget of a run. */
   readonly provider?: string;
   /** Identity of the pattern, or the provider's name. */
   readonly identity: string;
@@ -250,7 +248,6 @@ interface JoinOptions {
 export const MAX_ADVICE_CHARS = 9_000;
 
 interface JoinedAdvice<Item> {
-  /** The joined text; `''` if no item fits. */
   readonly text: string;
   readonly included: readonly Item[];
   /** The items that did not fit, most severe first. */

@@ -5,7 +5,6 @@ import { Acknowledgement, AcknowledgementEvent, type AcknowledgementResponse, Ca
 
 export const ACKNOWLEDGEMENT_RESPONSES: readonly AcknowledgementResponse[] = ['accepted', 'rejected', 'noted'];
 
-/** Maximum characters of a note. Longer notes are cut. */
 export const MAX_NOTE_CHARS = 500;
 
 export interface ToolDefinition {
@@ -104,7 +103,6 @@ function parseAnswer(answer: unknown): AdviceAnswer | string {
 
 const UNSEEN = unseen();
 
-/** One line without characters that a reader cannot see. */
 function readLine(value: unknown, maxChars: number): string | undefined {
   const line =
     typeof value === 'string' ? value.slice(0, maxChars).replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim() : '';

@@ -61,7 +61,6 @@ export interface FiredFileTrigger {
   readonly path: string;
 }
 
-/** Dispatched when a speaker ran after its file trigger fired. */
 export const FileTriggerFired: EventType<FiredFileTrigger> = defineEvent<FiredFileTrigger>('file-trigger/fired');
 
 export const FiredFileTrigger: Slice<FiredFileTrigger> = defineSlice<FiredFileTrigger>('file-trigger').on(
@@ -69,17 +68,14 @@ export const FiredFileTrigger: Slice<FiredFileTrigger> = defineSlice<FiredFileTr
   (_view, { data }) => append(data),
 );
 
-/** The pattern for which a provider or observer ran, and the counts of the run at that time. */
 export interface PatternTriggerServed {
   readonly candidate: AdviceCandidate;
   readonly view: AdviceView;
 }
 
-/** Dispatched when a speaker ran after its pattern trigger fired. */
 export const PatternTriggerFired: EventType<PatternTriggerServed> =
   defineEvent<PatternTriggerServed>('pattern-trigger/fired');
 
-/** Pattern triggers that have fired. The ledger has one entry per pattern and speaker (provider or observer). */
 export const PatternTriggerLedger: Slice<LedgerEntry> = defineSlice<LedgerEntry>('pattern-trigger').on(
   PatternTriggerFired,
   (ledger, { data }) => replace(recordAdvice(ledger.all(), data.candidate, data.view)),
@@ -91,7 +87,6 @@ export interface PendingObserverTrigger {
   readonly eventTypes: readonly string[];
 }
 
-/** Dispatched when an event arrives whose type a trigger names. */
 export const ObserverTriggerRequested: EventType<string> = defineEvent<string>('observer-trigger/requested');
 
 const ObserverTriggersServed: EventType<readonly string[]> = defineEvent<readonly string[]>('observer-trigger/served');
@@ -115,14 +110,12 @@ export function pendingTriggers(view: SliceView<PendingObserverTrigger>): readon
   return view.latest()?.eventTypes ?? [];
 }
 
-/** Removes pending event types for which a speaker ran. */
 export function clearPendingTriggers(session: Session, eventNames: readonly string[], atMs: number): void {
   if (eventNames.length > 0) session.dispatch(ObserverTriggersServed(eventNames, { atMs }));
 }
 
 export type SpeakerSource = 'feedback' | 'assessment';
 
-/** The last feedback of one speaker (a provider or observer) under one prompt. */
 export type LastSpoken =
   | { readonly source: 'feedback'; readonly name: string; readonly said: StoredFeedback }
   | { readonly source: 'assessment'; readonly name: string; readonly said: StoredAssessment };

@@ -285,7 +285,6 @@ export const deadlineFeedback: ProviderDefinition<DeadlineFeedbackOptions, Feedb
   },
 );
 
-/** Returns true if the remaining time has changed enough since the last feedback. */
 function hasChangedEnough({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, thresholdMs: number): boolean {
   if (deadline === undefined || lastOwnFeedback === undefined) return true;
   if (deadline.setAtMs !== undefined && deadline.setAtMs > lastOwnFeedback.atMs) return true;

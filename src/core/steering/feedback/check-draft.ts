@@ -20,7 +20,6 @@ const MAX_CONTENT_CHARS = 500;
 const MAX_CATEGORY_CHARS = 64;
 const DEFAULT_PRIORITY = 100;
 
-/** A draft whose optional members may be undefined. */
 type DraftParts = { readonly [Part in keyof GuidanceDraft]: GuidanceDraft[Part] | undefined } & Pick<
   GuidanceDraft,
   'key' | 'content'
@@ -75,7 +74,6 @@ function longerThan(text: string, maxChars: number): boolean {
   return text.length > 2 * maxChars || Array.from(text).length > maxChars;
 }
 
-/** Maximum characters of each text in a draft, and of the complete rendered text. */
 export const MAX_FEEDBACK_CHARS = 2_000;
 const MAX_ITEMS = 20;
 const LEVELS: readonly PatternLevel[] = ['hint', 'warn', 'strong'];

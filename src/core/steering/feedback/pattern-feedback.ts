@@ -26,14 +26,12 @@ export interface PatternSpeakerOptions {
 
 interface PatternTexts {
   readonly name: string;
-  /** The kind of the pattern, which is also the category of the observation. */
   readonly kind: string;
   readonly summary: string;
   readonly observation: (pattern: TrajectoryPattern) => string;
   readonly suggestions: readonly string[];
 }
 
-/** Defines a provider that gives feedback while a pattern of one kind is open. */
 function definePatternFeedback(texts: PatternTexts): ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> {
   const { kind, name, suggestions, summary } = texts;
   const levelChoice = choice<PatternLevel>({ hint: true, warn: true, strong: true }, 'warn');
@@ -130,7 +128,6 @@ interface LastCall {
   readonly tool?: string;
   /** A program for which `isListedProgram` returns true. */
   readonly program?: string;
-  /** The class of its result, for a pattern without one. */
   readonly answer?: AnswerClass;
   readonly fact?: CallFact;
 }
@@ -169,7 +166,6 @@ export const CLASS_WORDS: Readonly<Record<AnswerClass, { readonly name: string; 
   },
 };
 
-/** The suggestion for each fact about the last call. */
 export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
   comment: 'The whole command is a comment and runs nothing: send the program without it.',
   'foreign-name': 'The missing name is not in your command: run the part that produces it alone.',
@@ -181,7 +177,6 @@ export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
   'known-result': 'The result will not change: if it answers the task, finish; if not, change the call.',
 };
 
-/** Facts that name the result better than its class. */
 const FACT_RESULTS: Readonly<Partial<Record<CallFact, string>>> = {
   'missing-module': 'missing module',
   rejected: 'rejection',
@@ -242,7 +237,6 @@ type CallFact =
   | 'long-call'
   | 'known-result';
 
-/** A part of a command that runs before another one. */
 const EARLIER_PART = /[|`]|\$\(|-exec/;
 const QUOTED_NAME = /['"`‘]([^'"`‘’\s~]+)['"`’]/;
 const PROGRAM_MESSAGE = /^(?:\S*\/)?([\w.-]+): (?:\S+: )?[^\d\s]/gm;
@@ -285,7 +279,6 @@ function isShell(invoked: ToolInvoked): boolean {
   return readCall(invoked.name, argsOf(invoked)).shell;
 }
 
-/** Returns true if the error names something that the command does not contain but may produce. */
 function isProducedName(errorLine: string, command: string): boolean {
   const name = QUOTED_NAME.exec(errorLine)?.[1]
     ?.split('/')
@@ -374,7 +367,6 @@ function describeLastCall({ answer, evidence, tool }: TrajectoryPattern, context
   };
 }
 
-/** Returns the command of a shell call, or the first text of other arguments. */
 function commandOf(invoked: ToolInvoked): string {
   const args = argsOf(invoked);
   if (typeof args === 'string') return args;

@@ -329,7 +329,6 @@ interface RanSpeaker {
   readonly triggers: readonly FiredTrigger[];
 }
 
-/** Stores the fired triggers of the speakers that ran. Call it after all speakers were evaluated. */
 function settleTriggers(session: Session, ran: readonly RanSpeaker[], atMs: number): void {
   const eventNames: string[] = [];
   for (const { speaker, triggers } of ran) {

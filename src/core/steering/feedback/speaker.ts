@@ -30,7 +30,6 @@ import type { Slice } from '../../session/define-slice.ts';
 
 /** State of a session besides its slices. A restored session does not need it. A speaker is a provider or observer. */
 interface SessionFeedback {
-  /** Lists of speakers that `prepareSpeakers` has prepared. */
   readonly preparedLists: WeakSet<readonly Speaker[]>;
   readonly watchedKinds: Set<SessionEventKind>;
   /** The speaker that is running. A speaker that requests feedback itself would otherwise never end. */

@@ -31,7 +31,6 @@ export const sequentialWhenParallel: ThresholdClassifier = defineThreshold(
   },
 );
 
-/** @param calls oldest first */
 function singleCalls(calls: readonly RecentCall[]): number {
   const tool = calls.at(-1)?.tool;
   const argsKeys: string[] = [];

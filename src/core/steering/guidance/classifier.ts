@@ -128,7 +128,6 @@ function describeParts(operator: string, parts: readonly Classifier[]): Pick<Cla
   return { name, afterRefusals: parts.every((part) => part.afterRefusals === true) };
 }
 
-/** A relevant result contains all reasons and the first pattern. */
 function joinResults(
   isRelevant: boolean,
   confidence: number,
@@ -292,7 +291,6 @@ const SECRETS: readonly Secret[] = [
       /(?:api[_-]?key|secret|passwd|password|access[_-]?token|auth[_-]?token)["']{0,2} {0,2}[:=] {0,2}["']?(?=[\w+/=.-]{0,63}\d)[\w+/=.-]{8}/i,
   },
 ];
-/** Matches names of members whose value is a secret. */
 const SECRET_NAME =
   /^(?:api[_-]?key|(?:client[_-]?)?secret|passwd|password|(?:access|auth|refresh)[_-]?token|private[_-]?key)$/i;
 const MIN_VALUE_CHARS = 6;

@@ -344,7 +344,6 @@ function guidanceKey(config: GuidanceProviderConfig): string {
   return `guidance:${providerNameOf(config)}`;
 }
 
-/** Returns true if the guidance may concern a call that a person or a policy refused. */
 function isHeld(
   { classification }: ProducedGuidance,
   { provider }: ResolvedGuidanceConfig,

@@ -18,7 +18,6 @@ const CLASSES: readonly (readonly [why: FailureClass, pattern: RegExp])[] = [
   ['unsupported version', /unsupported (?:engine|environment)|bad \w+ .*version|requires .*version/i],
 ];
 
-/** A class of the closed list. */
 export type FailureClass =
   | 'command not found'
   | 'unknown subcommand or option'
@@ -34,7 +33,6 @@ export interface KnownLesson {
   readonly call: string;
   readonly why: FailureClass;
   readonly sessions: number;
-  /** A call that worked instead in at least two sessions. */
   readonly instead?: { readonly call: string; readonly sessions: number };
 }
 
@@ -43,7 +41,6 @@ export const LessonsKnown: EventType<{ readonly lessons: readonly KnownLesson[] 
   readonly lessons: readonly KnownLesson[];
 }>('lessons-known');
 
-/** The lessons that the host knows. The slice has one item. */
 export const KnownLessons: Slice<readonly KnownLesson[]> = defineSlice<readonly KnownLesson[]>('lessons-known', {
   retain: 1,
 }).on(LessonsKnown, (_view, { data }) => (data.lessons.length === 0 ? none : replace([data.lessons])));
@@ -139,7 +136,6 @@ function textOf(lessons: readonly KnownLesson[]): string {
   return text;
 }
 
-/** The last lessons that the host told, as far as they have the safe form. */
 function lessonsIn({ session }: Pick<GuidanceContext, 'session'>): readonly KnownLesson[] {
   const told = session.slice(KnownLessons).latest() ?? [];
   return told.filter(

@@ -92,7 +92,6 @@ export interface ModelClassifier {
   classify(digest: ContextDigest, options: { readonly signal: AbortSignal }): Promise<ModelVerdict | undefined>;
 }
 
-/** Upper limit of `AskModelOptions.timeLimitMs`. */
 export const MAX_MODEL_TIME_MS = 600_000;
 
 /** The result of a model-backed classifier. Plain JSON. */
