@@ -4,7 +4,7 @@ import * as ai6 from 'ai-6';
 import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '../src/adapters/ai-sdk/index.ts';
 import { messageOf } from '../src/core/base/error.ts';
 import type { AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
-import { abortReasonOf, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { abortReasonOf, ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { withBelow } from '../test/support/with-below.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import {
@@ -103,6 +103,9 @@ async function ask(scene: AiScene, { cox, instructions, model, prompt, toolbox, 
     stopWhen: sdk.isStepCount(60),
     maxRetries: 0,
     ...(instructions === undefined ? {} : isAgent ? { instructions } : { system: instructions }),
+    ...(scene.structured === true
+      ? { output: sdk.Output.object({ schema: sdk.jsonSchema<{ found: string }>(ANSWER_SCHEMA) }) }
+      : {}),
     ...(scene.userHookThrows === true ? { onStepFinish: throwing } : {}),
   };
   const call = { prompt, abortSignal: signal };

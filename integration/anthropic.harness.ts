@@ -4,7 +4,7 @@ import { anthropicCapabilities, anthropicSteering } from '../src/adapters/anthro
 import { messageOf } from '../src/core/base/error.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
-import { abortReasonOf, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { abortReasonOf, ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { neutralAnthropicRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
@@ -75,8 +75,21 @@ async function onStage(scene: AdapterScene, play: (stage: Stage) => Promise<Play
   }
 }
 
-function bodyOf({ instructions }: Stage): { model: string; max_tokens: number; system?: string } {
-  return { model: 'claude-opus-5', max_tokens: 1000, ...(instructions === undefined ? {} : { system: instructions }) };
+interface Body {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly system?: string;
+  readonly output_config?: Anthropic.OutputConfig;
+}
+
+function bodyOf({ instructions, scene }: Stage): Body {
+  const format = { type: 'json_schema', schema: { ...ANSWER_SCHEMA } } as const;
+  return {
+    model: 'claude-opus-5',
+    max_tokens: 1000,
+    ...(instructions === undefined ? {} : { system: instructions }),
+    ...(scene.structured === true ? { output_config: { format } } : {}),
+  };
 }
 
 // The scene's schema is an object schema.

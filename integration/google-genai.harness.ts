@@ -16,7 +16,7 @@ import type {
   NeutralMessage,
   NeutralRequest,
 } from '../test/support/adapter-contract/adapter-harness.ts';
-import { abortReasonOf, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { abortReasonOf, ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import { startFakeGeminiServer } from './fake-gemini-server.ts';
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
@@ -94,9 +94,15 @@ function declarationsOf(
   return tools.names.map((name) => ({ name, description: name, parametersJsonSchema: SCENE_TOOL_SCHEMA }));
 }
 
-function requestOf({ instructions, signal }: Stage, contents: Content[], config: object): GenerateContentParameters {
+function requestOf(
+  { instructions, scene, signal }: Stage,
+  contents: Content[],
+  config: object,
+): GenerateContentParameters {
   const system = instructions === undefined ? {} : { systemInstruction: instructions };
-  return { model: 'gemini-3-pro', contents, config: { ...system, abortSignal: signal, ...config } };
+  const format =
+    scene.structured === true ? { responseMimeType: 'application/json', responseJsonSchema: ANSWER_SCHEMA } : {};
+  return { model: 'gemini-3-pro', contents, config: { ...system, ...format, abortSignal: signal, ...config } };
 }
 
 async function playAutomatic(stage: Stage): Promise<Played> {

@@ -1,10 +1,18 @@
 import { ChatOpenAI } from '@langchain/openai';
-import { createAgent, createMiddleware, HumanMessage, tool, ToolMessage, type BaseMessage } from 'langchain';
+import {
+  createAgent,
+  createMiddleware,
+  HumanMessage,
+  providerStrategy,
+  tool,
+  ToolMessage,
+  type BaseMessage,
+} from 'langchain';
 
 import { coxswainMiddleware, langchainCapabilities } from '../src/adapters/langchain/index.ts';
 import { messageOf } from '../src/core/base/error.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
-import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { neutralChatRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
@@ -50,6 +58,7 @@ async function play(scene: AdapterScene): Promise<AdapterOutcome> {
     createAgent({
       model: chatModel(`${server.url}/v1`),
       systemPrompt,
+      ...(scene.structured === true ? { responseFormat: providerStrategy(ANSWER_SCHEMA) as never } : {}),
       tools: toolbox.names.map((name) =>
         tool(async (args: unknown) => await toolbox.run(name, args), {
           name,

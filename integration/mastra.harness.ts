@@ -63,7 +63,11 @@ async function play(scene: AdapterScene): Promise<AdapterOutcome> {
     return new Agent(cox === undefined ? config : cox.wrap(config));
   };
   const ask = async (agent: Agent, prompt: string): Promise<{ text: string; history: unknown }> => {
-    const options = { maxSteps: 60, abortSignal: signal };
+    // The types of the package do not hold under exactOptionalPropertyTypes.
+    const asked = { structuredOutput: { schema: z.object({ found: z.string() }) } } as unknown as {
+      structuredOutput?: never;
+    };
+    const options = { maxSteps: 60, abortSignal: signal, ...(scene.structured === true ? asked : {}) };
     const output =
       scene.streaming === true ? await agent.stream(prompt, options) : await agent.generate(prompt, options);
     const full = 'getFullOutput' in output ? await output.getFullOutput() : output;

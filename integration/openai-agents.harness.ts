@@ -3,7 +3,7 @@ import { Agent, MemorySession, OpenAIProvider, Runner, setTracingDisabled, tool 
 import { messageOf } from '../src/core/base/error.ts';
 import { openaiAgentsCapabilities, coxswainAgents } from '../src/adapters/openai-agents/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
-import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { mapModelCalls } from '../src/testing/model-script.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
 import { neutralChatRequest, neutralResponsesRequest } from '../test/support/adapter-contract/neutral-request.ts';
@@ -64,8 +64,10 @@ async function play(scene: AdapterScene, { useResponses, tellsErrors }: Usage): 
   const common = { model: 'gpt-5', modelSettings: { store: false } } as const;
   const digger = below === undefined ? undefined : new Agent({ ...below, ...common, tools });
   const agentTool = digger?.asTool({ toolName: digger.name, toolDescription: digger.name });
+  const outputType = { type: 'json_schema', name: 'answer', strict: true, schema: ANSWER_SCHEMA } as const;
   const agent = new Agent({
     name: 'looker',
+    ...(scene.structured === true ? { outputType: outputType as unknown as 'text' } : {}),
     instructions: 'You look around.',
     ...common,
     tools: [...tools, ...(agentTool === undefined || below?.handsOver === true ? [] : [agentTool])],
@@ -89,12 +91,12 @@ async function play(scene: AdapterScene, { useResponses, tellsErrors }: Usage): 
   const work = async (): Promise<{ readonly finalText: string; readonly history: unknown }> => {
     if (scene.streaming !== true) {
       const result = await runner.run(agent, scene.prompt, options);
-      return { finalText: result.finalOutput ?? '', history: result.history };
+      return { finalText: textOf(result.finalOutput), history: result.history };
     }
     const result = await runner.run(agent, scene.prompt, { ...options, stream: true });
     for await (const event of result) void event;
     await result.completed;
-    return { finalText: result.finalOutput ?? '', history: result.history };
+    return { finalText: textOf(result.finalOutput), history: result.history };
   };
   try {
     const answer = await work().then(
@@ -110,6 +112,11 @@ async function play(scene: AdapterScene, { useResponses, tellsErrors }: Usage): 
     await scene.run?.end();
     await server.close();
   }
+}
+
+/** A structured answer is an object. */
+function textOf(output: unknown): string {
+  return typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(output);
 }
 
 /** The same tool within a function that does nothing. */

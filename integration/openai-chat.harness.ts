@@ -3,7 +3,7 @@ import OpenAI6 from 'openai-6';
 
 import { openaiCapabilities } from '../src/adapters/openai/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
-import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { neutralChatRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { HANDOVER } from '../test/support/with-below.ts';
 import { onStage } from './openai-stage.ts';
@@ -49,7 +49,7 @@ async function playRunTools(scene: AdapterScene, Client: typeof OpenAI): Promise
       }));
       const steered = steering?.tools(own) ?? (scene.idleHooks === true ? own.map(idleTool) : own);
       const messages = messagesOf(prompt, instructions);
-      const body = { model: 'gpt-5', messages, tools: steered };
+      const body = { model: 'gpt-5', messages, tools: steered, ...formatOf(scene) };
       const options = {
         signal,
         maxChatCompletions: 60,
@@ -86,6 +86,7 @@ async function playLoop(scene: AdapterScene): Promise<AdapterOutcome> {
       const messages = messagesOf(prompt, instructions);
       const body = {
         model: 'gpt-5',
+        ...formatOf(scene),
         messages,
         tools: tools.names.map((name) => ({
           type: 'function' as const,
@@ -121,6 +122,11 @@ async function playLoop(scene: AdapterScene): Promise<AdapterOutcome> {
       }
     },
   );
+}
+
+function formatOf({ structured = false }: AdapterScene): { response_format?: OpenAI.ResponseFormatJSONSchema } {
+  if (!structured) return {};
+  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: ANSWER_SCHEMA } } };
 }
 
 function messagesOf(prompt: string, instructions: string | undefined): OpenAI.ChatCompletionMessageParam[] {

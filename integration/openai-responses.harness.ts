@@ -3,7 +3,7 @@ import OpenAI6 from 'openai-6';
 
 import { openaiCapabilities } from '../src/adapters/openai/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
-import { SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
+import { ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { neutralResponsesRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { HANDOVER } from '../test/support/with-below.ts';
 import { onStage } from './openai-stage.ts';
@@ -31,6 +31,9 @@ async function play(scene: AdapterScene, Client: typeof OpenAI): Promise<Adapter
       const body = {
         model: 'gpt-5',
         store: false,
+        ...(scene.structured === true
+          ? { text: { format: { type: 'json_schema' as const, name: 'answer', schema: ANSWER_SCHEMA } } }
+          : {}),
         instructions,
         input,
         tools: tools.names.map((name) => ({

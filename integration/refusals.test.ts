@@ -10,6 +10,7 @@ import { createAgent, humanInTheLoopMiddleware, tool as chainTool } from 'langch
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
+import type { AdapterOptions } from '../src/adapters/host/adapter-options.ts';
 import { coxswainAgent } from '../src/adapters/ai-sdk/index.ts';
 import { coxswainMiddleware } from '../src/adapters/langchain/index.ts';
 import { coxswainMastra } from '../src/adapters/mastra/index.ts';
@@ -25,7 +26,11 @@ import { withOpenAi } from './adapter-scene.ts';
 import { harness } from './claude-agent-sdk.harness.ts';
 import { playClaude } from './claude-scene.ts';
 import { chatModel, handles } from './langchain.harness.ts';
+import { loopHarness as anthropic } from './anthropic.harness.ts';
+import { loopHarness as googleGenAi } from './google-genai.harness.ts';
 import { modelAt } from './mastra.harness.ts';
+import { loopHarness as openaiChat } from './openai-chat.harness.ts';
+import { harness as openaiResponses } from './openai-responses.harness.ts';
 import { scriptedAiModel } from './scripted-ai-model.ts';
 
 setTracingDisabled(true);
@@ -135,6 +140,21 @@ test.each(['the host says it', 'a person gives a reason', 'a hook of the user st
       expect(outcomesOf(own)).toEqual(['refused', 'refused', 'refused', 'refused']);
       expectToAsk(own);
     });
+  },
+);
+
+test.each([openaiChat, openaiResponses, anthropic, googleGenAi])(
+  '$name: a call of an own loop whose answer isRefused describes is a refusal',
+  async (loop) => {
+    const scene = { ...SEQUENTIAL, script: INSISTING, tools: { pay: () => NO } };
+    const isRefused = (result: unknown): boolean => result === NO;
+    const played = await playScene(
+      { ...loop, run: (given) => loop.run({ ...given, adapter: { isRefused } as AdapterOptions }) },
+      scene,
+      standardSteering(),
+    );
+    expect(outcomesOf(played.records)).toEqual(['refused', 'refused', 'refused', 'refused']);
+    expectToAsk(played.records);
   },
 );
 

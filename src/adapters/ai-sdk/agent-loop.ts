@@ -1,6 +1,8 @@
 import { messageOf } from '../../core/base/error.ts';
 import type { JsonObject } from '../../core/base/json.ts';
 import { identityOf } from '../host/adapter-options.ts';
+import { ABORTED, endingAfterTrouble, troubleOf, type Trouble } from '../host/run-outcome.ts';
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { Guard } from '../host/guarded.ts';
 import type { Run } from '../../core/run/run.ts';
 import { CallBook } from './call-book.ts';
@@ -68,6 +70,7 @@ export class AgentLoop {
   #phase: Phase = 'idle';
   #iteration = -1;
   #promptLength = 0;
+  #trouble: Trouble | undefined;
   #signal: { readonly aborted: boolean } | undefined;
   #isTask = false;
   #asksForTools = false;
@@ -144,6 +147,7 @@ export class AgentLoop {
   failed(prepared: PreparedRequest, error: unknown, answer?: GeneratedAnswer): void {
     const isAborted = this.isAborted(error);
     this.#phase = isAborted ? 'aborted' : 'failed';
+    this.#trouble = troubleOf(error);
     if (isAborted) this.#next.lost(prepared.advice, 'the request was aborted');
     else this.#next.failed(prepared.advice);
     const stopReason = isAborted ? 'aborted' : 'error';
@@ -174,15 +178,15 @@ export class AgentLoop {
   }
 
   /** @returns how the run ended, if known */
-  closing(): string | undefined {
+  closing(): RunEnding | undefined {
     const phase = this.#phase;
     const isCutOff = phase === 'waiting' || (phase === 'answered' && this.#asksForTools);
     const isAborted = phase === 'aborted' || (isCutOff && this.#signal?.aborted === true);
     this.#next.close();
     this.calls.close();
     this.#phase = 'idle';
-    if (isAborted) return 'aborted';
-    return phase === 'failed' ? 'error' : undefined;
+    const trouble = isAborted ? ABORTED : phase === 'failed' ? this.#trouble : undefined;
+    return trouble && endingAfterTrouble(trouble);
   }
 
   #beginTurn(original: ModelRequest, modelId: string, isRetry: boolean): void {

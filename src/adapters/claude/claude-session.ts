@@ -1,3 +1,4 @@
+import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { type Mutable, present } from '../../core/base/json.ts';
 import { identityOf, type KnownIdentity } from '../host/adapter-options.ts';
 import type { AdviseContext } from '../../core/run/evaluation-payload.ts';
@@ -31,7 +32,7 @@ export class ClaudeSession {
     this.#isConversationNamed = run.conversationId !== undefined;
     run.beforeEnd(() => {
       this.#closeThreads();
-      return this.result?.outcome;
+      return this.result && endingOf(this.result);
     });
   }
 
@@ -110,9 +111,8 @@ export class ClaudeSession {
   }
 
   end(result: QueryResult): void {
-    const { outcome, labels } = result;
     this.result = result;
-    this.root.emit({ type: 'agent_end', outcome, labels });
+    this.root.emit({ type: 'agent_end', ...endingOf(result), labels: result.labels });
   }
 
   /** SDK versions that do not send the agent's id send the id of the call that started the agent. */
@@ -123,8 +123,16 @@ export class ClaudeSession {
 
   #closeThreads(): void {
     this.root.close();
-    for (const thread of this.#agents.values()) thread.end(present({ outcome: this.result?.outcome }));
+    for (const thread of this.#agents.values()) thread.end(this.result === undefined ? {} : endingOf(this.result));
   }
+}
+
+function endingOf({ outcome, labels }: QueryResult): RunEnding {
+  const isTurns = labels['subtype'] === 'error_max_turns';
+  return {
+    outcome,
+    ...present({ reason: outcome === 'aborted' ? 'interrupted' : isTurns ? 'turn_limit' : undefined }),
+  };
 }
 
 const sessions = new WeakMap<Run, ClaudeSession>();

@@ -34,6 +34,8 @@ export interface Trouble {
 /** The reader of a streamed answer left before its end. */
 export const STREAM_LEFT: Trouble = { outcome: 'aborted', why: 'interrupted', reason: 'the stream was cancelled' };
 
+export const ABORTED: Trouble = { outcome: 'aborted', why: 'interrupted', reason: 'the request was aborted' };
+
 /** Classifies an error by the names that the platform and the SDKs use. */
 export function troubleOf(error: unknown): Trouble {
   const names = namesOf(error);

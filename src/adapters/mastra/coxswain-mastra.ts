@@ -11,7 +11,7 @@ import { guarded } from '../host/guarded.ts';
 import type { CallResult, IssuedCall } from '../host/issued-call.ts';
 import type { OpenCall } from '../host/open-calls.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
-import { troubleOf, type Trouble } from '../host/run-outcome.ts';
+import { ABORTED, troubleOf, type Trouble } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
 import { answerOfChunks, deniedIn, errorInChunks, newsOfPrompt, outcomeOfTool } from './read-steps.ts';
 
@@ -60,7 +60,6 @@ export interface CoxswainMastra {
   wrap<Config extends object>(config: Config): Config;
 }
 
-const ABORTED: Trouble = { outcome: 'aborted', why: 'interrupted', reason: 'the request was aborted' };
 const NO_ANSWER: Trouble = { outcome: 'error', reason: 'the model gave no answer' };
 
 const UNSEEN = 'no request to a model was seen: create the agent with new Agent(cox.wrap({ ... }))';

@@ -42,6 +42,8 @@ export interface AdapterScene {
   readonly forceTurn?: boolean;
   /** Uses the streaming function of the SDK and consumes the stream. */
   readonly streaming?: boolean;
+  /** Asks the model for an answer of the form `ANSWER_SCHEMA`, in the way of the SDK. */
+  readonly structured?: boolean;
   /** Attaches a session or store of the SDK, if the SDK has one. */
   readonly session?: boolean;
   /** Adds a hook, listener or callback that always throws. */

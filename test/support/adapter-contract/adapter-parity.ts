@@ -2,6 +2,8 @@ import { DECISION_POINTS, type DecisionPoint } from '../../../src/core/records/s
 import type { TrajectoryRecord } from '../../../src/core/records/trajectory-record.ts';
 import type { AdapterHarness } from './adapter-harness.ts';
 import { playScene, type Scene } from './adapter-player.ts';
+import { ABORTED, STRUCTURED } from './contract-scenes.ts';
+import { textOfContent } from '../../../src/core/records/agent-message.ts';
 import type { ContractTools } from './contract-tools.ts';
 import { createFakeClock } from '../../../src/testing/fake-clock.ts';
 import {
@@ -48,8 +50,43 @@ export function adapterParity(harnesses: readonly AdapterHarness[], { describe, 
         expect(byTurn(found)).toEqual(byTurn(expected));
         expect(kindsOf(expected)).toEqual(['feedback', 'guidance', 'pattern']);
       });
+
+      for (const [about, scene] of Object.entries(ALIKE)) {
+        const skip = harness.skips?.[`parity: ${about}`];
+        const check = skip === undefined ? test : test.skip;
+        check(`${harness.name}: ${about} is recorded alike`, async () => {
+          const [expected, found] = [await factsOf(first, scene), await factsOf(harness, scene)];
+          expect(found).toEqual(expected);
+        });
+      }
     }
   });
+}
+
+/** Scenes of which every adapter records the same facts. */
+const ALIKE: Readonly<Record<string, Scene>> = {
+  'an abort of the user': ABORTED,
+  'a structured answer': STRUCTURED,
+};
+
+/** The facts of a run that do not depend on the SDK. */
+async function factsOf(harness: AdapterHarness, scene: Scene): Promise<object> {
+  const { standardSteering } = await import('../../../src/core/steering/standard-steering.ts');
+  const { records } = await playScene(harness, scene, standardSteering());
+  const plainName = plainNames(harness);
+  const facts = { turns: 0, calls: [] as string[], texts: [] as string[], output: 0, said: [] as string[], end: '' };
+  for (const { payload } of records) {
+    if (payload.kind === 'tool_ended') facts.calls.push(`${plainName(payload.tool_name)} ${payload.outcome ?? 'ran'}`);
+    if (payload.kind === 'feedback_produced') facts.said.push(payload.text);
+    if (payload.kind === 'run_ended') facts.end = `${payload.outcome} ${payload.reason ?? ''}`.trim();
+    if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') continue;
+    // Some adapters keep what arrived of an answer that broke off.
+    if (payload.message.error_message === undefined) facts.turns += 1;
+    facts.output += payload.message.usage?.output_tokens ?? 0;
+    const text = textOfContent(payload.message.content);
+    if (text !== '') facts.texts.push(text);
+  }
+  return facts;
 }
 
 /** A pattern or a piece of advice. */

@@ -9,6 +9,14 @@ export const SCENE_TOOL_SCHEMA = {
   properties: { at: { type: 'number' }, note: { type: 'string' } },
 } as const;
 
+/** JSON schema of a structured answer. */
+export const ANSWER_SCHEMA: {
+  type: 'object';
+  properties: { found: { type: 'string' } };
+  required: string[];
+  additionalProperties: false;
+} = { type: 'object', properties: { found: { type: 'string' } }, required: ['found'], additionalProperties: false };
+
 const SCENE_TOOLS: ScriptedTools = {
   look: (args) => `It is quiet at ${JSON.stringify(args)}.`,
   mute: () => '',
@@ -110,6 +118,13 @@ export const ABORTED: Scene = {
   ...SEQUENTIAL,
   script: { turns: [{ calls: [lookCall(1)] }, { text: FINAL_TEXT, answerAfterMs: 30_000 }] },
   abortAtRequest: 1,
+};
+
+/** An answer of the form `ANSWER_SCHEMA`. */
+export const STRUCTURED: Scene = {
+  ...SEQUENTIAL,
+  script: { turns: [{ calls: [lookCall(1)] }, { text: '{"found":"nothing"}' }] },
+  structured: true,
 };
 
 /** The reason with which the user of a scene aborts. */
