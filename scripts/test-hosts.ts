@@ -23,15 +23,20 @@ function run(program: string, args: readonly string[], options: { readonly cwd?:
   return spawnSync(program, args, { stdio: 'inherit', env, ...options }).status ?? 1;
 }
 
-for (const [host, { package: name, version, program }] of Object.entries(HOST_DRIVERS)) {
-  if (hosts.length > 0 && !hosts.includes(host)) continue;
-  const place = join(folder, `${host}-${version}`);
-  if (existsSync(join(place, 'node_modules', '.bin', program))) continue;
+function install(place: string, name: string, version: string): void {
+  if (existsSync(join(place, 'node_modules'))) return;
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, 'package.json'), '{"private":true}\n');
   if (run('npm', ['install', '--no-audit', '--no-fund', '--save-exact', `${name}@${version}`], { cwd: place }) !== 0) {
     console.error(`${name}@${version} cannot be installed; its tests are skipped`);
   }
+}
+
+for (const [host, { package: name, version, ownPackage }] of Object.entries(HOST_DRIVERS)) {
+  if (hosts.length > 0 && !hosts.includes(host)) continue;
+  const place = join(folder, `${host}-${version}`);
+  install(place, name, version);
+  if (ownPackage !== undefined) install(join(place, 'config'), ownPackage, version);
 }
 const changedMs = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 if (changedMs('dist/index.js') < Math.max(...globSync('src/**/*.ts').map(changedMs))) run('node', ['scripts/build.ts']);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Json } from '../../src/core/base/json.ts';
@@ -23,6 +23,11 @@ export interface HostDriver {
   readonly package: string;
   readonly version: string;
   readonly program: string;
+  /**
+   * A package that the program installs at its start from npm into each of its configuration folders, which took up to 100 s. It is
+   * installed once, in the folder `config` beside the program.
+   */
+  readonly ownPackage?: string;
   readonly startServer: (options: FakeModelServerOptions) => Promise<FakeModelServer>;
   /** Writes what the host needs beside our hooks. */
   readonly prepare?: (run: HostRun) => void;
@@ -86,6 +91,16 @@ function collaboration(name: string, args: Json): ModelTurn {
 function writeIn(folder: string, name: string, text: string): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, name), text);
+}
+
+/** Gives a configuration folder the package that the program would install there. */
+function giveOwnPackage(folder: string, host: HostName): void {
+  const { version } = HOST_DRIVERS[host];
+  const from = join(process.env['COXSWAIN_HOSTS'] ?? '', `${host}-${version}`, 'config');
+  if (!existsSync(from) || existsSync(join(folder, 'node_modules'))) return;
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(from, name), join(folder, name));
+  symlinkSync(join(from, 'node_modules'), join(folder, 'node_modules'));
 }
 
 function changeJson(file: string, more: object): void {
@@ -274,8 +289,11 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     package: 'opencode-ai',
     version: '1.18.33',
     program: 'opencode',
+    ownPackage: '@opencode-ai/plugin',
     startServer: async (options) => startFakeOpenAiServer(withTools(options)),
-    prepare({ project, url }) {
+    prepare({ home, project, url }) {
+      for (const folder of [join(project, '.opencode'), join(home, '.config', 'opencode')])
+        giveOwnPackage(folder, 'opencode');
       const options = { baseURL: `${url}/v1`, apiKey: KEY };
       const fake = { npm: '@ai-sdk/openai-compatible', options, models: { m: { name: 'm', tool_call: true } } };
       const config = { provider: { fake }, model: 'fake/m', snapshot: false, autoupdate: false, share: 'disabled' };

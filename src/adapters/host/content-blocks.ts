@@ -53,6 +53,7 @@ export function usageOfStored(stored: { readonly [Name in keyof StoredUsage]?: u
     cacheWriteTokens: stored.cache_write_tokens,
     cacheWriteHourTokens: stored.cache_write_hour_tokens,
     reasoningTokens: stored.reasoning_tokens,
+    contextWindowTokens: stored.context_window_tokens,
     costUsd: stored.cost_usd,
   });
 }

@@ -16,7 +16,7 @@ test('cached tokens are counted once, whether the vendor includes them in the in
   expect(contextOf('gpt-5', { output_tokens: 5 })).toBeUndefined();
 });
 
-test("the context is a share of the model's window, of an unknown model only a size, and after a compaction unknown", () => {
+test("the context is a share of the model's window, or of the one that the host states, of an unknown model only a size, and after a compaction unknown", () => {
   const after = (model_id: string | undefined, input_tokens: number) => {
     const message = { role: 'assistant', content: '', ...(model_id === undefined ? {} : { model_id }) } as const;
     const payload = { kind: 'message_appended', message: { ...message, usage: { input_tokens } } } as const;
@@ -26,6 +26,9 @@ test("the context is a share of the model's window, of an unknown model only a s
   expect(after('anthropic/claude-sonnet-4.5', 150_000)?.share).toBe(0.75);
   expect(after('claude-sonnet-4-5[1m]', 150_000)?.share).toBe(0.15);
   expect(after('no-such-model', 150_000)).toEqual({ tokens: 150_000 });
+  const stated = { input_tokens: 5_000, context_window_tokens: 10_000 };
+  const payload = { kind: 'message_appended', message: { role: 'assistant', content: '', usage: stated } } as const;
+  expect(contextAfter(undefined, payload, 'claude-sonnet-4-5')).toEqual({ tokens: 5_000, window: 10_000, share: 0.5 });
   const compaction = { kind: 'compaction', trigger: 'auto' } as const;
   expect(contextAfter({ tokens: 1 }, compaction, undefined)).toBeUndefined();
 });

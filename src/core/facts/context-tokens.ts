@@ -22,8 +22,8 @@ export function contextAfter(
   const tokens = contextTokensOf(payload, runModelId);
   if (tokens === undefined || payload.kind !== 'message_appended' || payload.message.role !== 'assistant')
     return before;
-  const modelId = payload.message.model_id ?? runModelId;
-  const window = modelId === undefined ? undefined : contextWindowOf(modelId);
+  const { model_id: modelId = runModelId, usage } = payload.message;
+  const window = usage?.context_window_tokens ?? (modelId === undefined ? undefined : contextWindowOf(modelId));
   return { tokens, ...(window === undefined ? {} : { window, share: tokens / window }) };
 }
 

@@ -23,6 +23,8 @@ export interface Usage {
   readonly cacheWriteHourTokens?: number;
   /** These tokens are included in the output tokens. */
   readonly reasoningTokens?: number;
+  /** Size of the model's context window, if the host states it. Not a part of the response. */
+  readonly contextWindowTokens?: number;
   readonly costUsd?: number;
 }
 

@@ -71,6 +71,8 @@ export const FIGURES = {
     cache_write_hour_tokens: 'count?',
     /** Part of the output. */
     reasoning_tokens: 'count?',
+    /** Size of the model's context window, if the host states it. No count of the response. */
+    context_window_tokens: 'count?',
     cost_usd: 'amount?',
   },
   /** Annotations of a tool by its MCP server, as in the protocol. */

@@ -80,7 +80,7 @@ test('tokens of an answer whose count is missing are part of the next count', ()
   expect(used).toEqual([100, undefined, 80, 20]);
 });
 
-test("a hook's text between a call and its result takes neither the turn nor the usage from the answer", () => {
+test("a hook's text between a call and its result takes neither the turn nor the usage and its window from the answer", () => {
   const usage = { input_tokens: 9, cached_input_tokens: 4, output_tokens: 2 };
   const { runs } = importLines(codexRolloutImporter, [
     meta(),
@@ -90,13 +90,19 @@ test("a hook's text between a call and its result takes neither the turn nor the
     message('developer', 'advice of a hook'),
     output('a', 'x'),
     output('b', 'y'),
-    event({ type: 'token_count', info: { total_token_usage: { total_tokens: 11 }, last_token_usage: usage } }),
+    event({
+      type: 'token_count',
+      info: { total_token_usage: { total_tokens: 11 }, last_token_usage: usage, model_context_window: 258_400 },
+    }),
     call('c'),
   ]);
   const kinds = runs[0]?.payloads.map(({ kind }) => kind);
   expect(kinds?.filter((kind) => kind === 'turn_started')).toHaveLength(2);
   expect(runs[0]?.payloads[2]).toMatchObject({
-    message: { role: 'assistant', usage: { input_tokens: 9, cache_read_tokens: 4, output_tokens: 2 } },
+    message: {
+      role: 'assistant',
+      usage: { input_tokens: 9, cache_read_tokens: 4, output_tokens: 2, context_window_tokens: 258_400 },
+    },
   });
 });
 

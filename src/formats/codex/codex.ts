@@ -5,6 +5,7 @@ import {
   membersOf,
   textOrUndefined,
   listOf,
+  numberOrUndefined,
   present,
   jsonOf,
 } from '../../core/base/json.ts';
@@ -245,7 +246,9 @@ class CodexRollout extends ObjectLines {
       const growth = countGrowth(this.#previousTotal, total);
       // A count of an earlier answer is missing. The answer gets both, so that the run has the total of the host.
       const isMissing = Number(growth.total_tokens) > Number(last.total_tokens);
-      this.#session.usage(sourceUsage(isMissing ? growth : last));
+      const usage = sourceUsage(isMissing ? growth : last);
+      const window = numberOrUndefined(info.model_context_window);
+      this.#session.usage(usage && { ...usage, ...present({ context_window_tokens: window }) });
     }
     this.#previousTotal = total;
     this.#session.closeAnswer();

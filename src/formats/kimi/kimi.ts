@@ -110,7 +110,7 @@ class KimiRun {
         yield* this.#resultItems(payload, atMs);
         return true;
       case 'StatusUpdate':
-        session.usage(kimiUsage(membersOf(payload.token_usage)));
+        session.usage(kimiUsage(payload));
         return true;
       case 'ApprovalRequest':
         this.#requests.set(payload.id, plainText(payload.tool_call_id));
@@ -155,7 +155,8 @@ function contentBlock(part: JsonMembers): StoredContentBlock {
 }
 
 /** The counts of the input exclude each other. */
-function kimiUsage(tokens: JsonMembers): StoredUsage | undefined {
+function kimiUsage({ max_context_tokens: window, token_usage: usage }: JsonMembers): StoredUsage | undefined {
+  const tokens = membersOf(usage);
   const other = numberOrUndefined(tokens.input_other);
   if (other === undefined) return undefined;
   const read = numberOrUndefined(tokens.input_cache_read) ?? 0;
@@ -165,5 +166,6 @@ function kimiUsage(tokens: JsonMembers): StoredUsage | undefined {
     output_tokens: numberOrUndefined(tokens.output) ?? 0,
     cache_read_tokens: read,
     cache_write_tokens: write,
+    ...present({ context_window_tokens: numberOrUndefined(window) }),
   };
 }

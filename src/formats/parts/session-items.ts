@@ -260,6 +260,9 @@ function usageBeyond(usage: StoredUsage | undefined, counted: StoredUsage | unde
   if (usage === undefined || counted === undefined) return usage;
   const previousCounts: Readonly<Record<string, number | undefined>> = counted;
   return Object.fromEntries(
-    Object.entries(usage).map(([name, count]) => [name, Math.max(0, count - (previousCounts[name] ?? 0))]),
+    Object.entries(usage).map(([name, count]) => [
+      name,
+      name === 'context_window_tokens' ? count : Math.max(0, count - (previousCounts[name] ?? 0)),
+    ]),
   );
 }

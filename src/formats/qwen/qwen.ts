@@ -69,7 +69,7 @@ class QwenImport extends ObjectLines {
           {
             parts: [...geminiBlocks(parts), ...listOf(parts).flatMap(callOf)],
             modelId: textOrUndefined(value.model),
-            usage: qwenUsage(membersOf(value.usageMetadata)),
+            usage: qwenUsage(value),
           },
           atMs,
         );
@@ -135,13 +135,17 @@ function* resultItems(session: SessionItems, value: JsonMembers, atMs: number | 
 }
 
 /** Thoughts are a part of the output. */
-function qwenUsage(tokens: JsonMembers): StoredUsage | undefined {
+function qwenUsage({ contextWindowSize: window, usageMetadata }: JsonMembers): StoredUsage | undefined {
+  const tokens = membersOf(usageMetadata);
   const input = numberOrUndefined(tokens.promptTokenCount);
   if (input === undefined) return undefined;
   return {
     input_tokens: input,
     output_tokens: numberOrUndefined(tokens.candidatesTokenCount) ?? 0,
     cache_read_tokens: numberOrUndefined(tokens.cachedContentTokenCount) ?? 0,
-    ...present({ reasoning_tokens: numberOrUndefined(tokens.thoughtsTokenCount) }),
+    ...present({
+      reasoning_tokens: numberOrUndefined(tokens.thoughtsTokenCount),
+      context_window_tokens: numberOrUndefined(window),
+    }),
   };
 }
