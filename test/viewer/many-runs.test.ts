@@ -66,17 +66,6 @@ describe.skipIf(chromium === undefined)('the pages over many runs (need a Chromi
     await page.context().close();
   });
 
-  test('tasks are sorted by a figure, and the order is part of the address', async () => {
-    const page = await scene.open('/?page=runs&group=task', WIDE);
-    const tasks = page.locator('.tasks tbody th');
-    await expect.poll(() => tasks.allInnerTexts()).toEqual(TASKS.toSorted());
-    await page.getByRole('button', { name: 'Wasted' }).click();
-    await expect.poll(() => page.url()).toContain('sort=wasted');
-    await page.getByRole('columnheader', { name: 'Wasted' }).and(page.locator('[aria-sort="descending"]')).waitFor();
-    await expect.poll(() => tasks.count()).toBe(3);
-    await page.context().close();
-  });
-
   test('patterns are listed with the outcomes of their runs, and lead to these runs', async () => {
     const page = await scene.open('/?page=runs', WIDE);
     await page.getByRole('link', { name: 'By pattern' }).click();

@@ -464,13 +464,10 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('goes to the next run of the list, and compares two runs of one task in three clicks', async () => {
+  test('compares two runs of one task in three clicks', async () => {
     const page = await scene.open('/?page=runs&task=Look%20at%20it&sort=calls');
     await page.locator('.run-row').nth(1).waitFor();
     await page.locator('.run-row').first().click();
-    await page.getByText('run 1 of 2').waitFor();
-    await page.keyboard.press('J');
-    await page.getByText('run 2 of 2').waitFor();
     await page.getByRole('link', { name: 'Compare', exact: true }).last().click();
     const first = page.locator('tbody tr').first();
     await expect.poll(() => first.innerText()).toContain('the same task');

@@ -114,8 +114,6 @@ function Mark(): ReactElement {
 const KEYS: readonly (readonly [string, string])[] = [
   ['j', 'next row'],
   ['k', 'previous row'],
-  ['J', 'next run of the list'],
-  ['K', 'previous run of the list'],
   ['→', 'next call'],
   ['←', 'previous call'],
   ['e', 'next error'],

@@ -16,7 +16,7 @@ import { RunFiltersBar } from './run-filters-bar.tsx';
 import { RunListRow, runRouteOf } from './run-list-row.tsx';
 import { type PlacedRun, placeRuns } from './run-tree.ts';
 import { safeLine } from './safe-text.ts';
-import { SortButton, sortedBy, SortHead } from './sort-head.tsx';
+import { SortHead } from './sort-head.tsx';
 import { type Loaded, useLoaded, useReloadWhilePending } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 import { type RunListState, useRunList } from './use-run-list.ts';
@@ -312,14 +312,7 @@ function useListKeys(list: {
 
 const TASK_CHARS = 160;
 
-const COLUMNS = [
-  ['Runs', 'runs'],
-  ['Succeeded'],
-  ['Stuck'],
-  ['Calls, median', 'calls'],
-  ['Wasted', 'wasted'],
-  ['Cost', 'cost'],
-] as const;
+const COLUMNS = ['Runs', 'Succeeded', 'Stuck', 'Calls, median', 'Wasted', 'Cost'];
 
 function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement {
   const { error, reload, value } = useTasks(filters);
@@ -339,9 +332,7 @@ function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement 
   );
 }
 
-function useTasks({ group, order, sort, ...rest }: RunFilters): Loaded<TasksAnswer> {
-  const isTaskOrder = COLUMNS.some(([, name]) => name === sort);
-  const filters = { ...rest, ...(isTaskOrder ? present({ sort }) : {}), ...present({ order }) };
+function useTasks({ group, order: _order, sort: _sort, ...filters }: RunFilters): Loaded<TasksAnswer> {
   const by = group === 'pattern' ? 'pattern' : 'task';
   const loaded = useLoaded(`${by} ${JSON.stringify(filters)}`, () => getTasks(by, filters));
   useReloadWhilePending(loaded);
@@ -357,14 +348,9 @@ function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filter
       <thead>
         <tr>
           <th scope="col">{isPattern ? 'Pattern' : 'Task'}</th>
-          {COLUMNS.map(([label, name]) => (
-            <th
-              key={label}
-              scope="col"
-              className="number"
-              aria-sort={name === undefined ? undefined : sortedBy(filters, name, 'runs')}
-            >
-              {name === undefined ? label : <SortButton filters={filters} name={name} label={label} initial="runs" />}
+          {COLUMNS.map((label) => (
+            <th key={label} scope="col" className="number">
+              {label}
             </th>
           ))}
           <th scope="col">

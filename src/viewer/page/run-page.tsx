@@ -20,14 +20,12 @@ import { Outline, type Noticed } from './outline.tsx';
 import type { RecordPages } from './record-pages.ts';
 import { runKey, type Route } from './route.ts';
 import type { Rows } from './rows.ts';
-import { runRouteOf } from './run-list-row.tsx';
 import { RunStory } from './run-story.tsx';
 import { StatePanel } from './state-panel.tsx';
 import { Strip } from './strip.tsx';
 import { useLabels } from './use-labels.ts';
 import { asError } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
-import { placeInList } from './use-run-list.ts';
 import { useRunKeys } from './use-run-keys.ts';
 import { useRunModel, type RunModel } from './use-run-model.ts';
 
@@ -152,13 +150,6 @@ function LoadedRun(props: {
     compare: () => goTo({ page: 'compare', a: runKey(route.run) }),
     label: labels.setLabel,
     undo: labels.undo,
-    neighbour: (direction) => {
-      const place = placeInList(route.run);
-      const row = direction === 1 ? place?.next : place?.before;
-      if (place === undefined || row === undefined)
-        say(direction === 1 ? 'No next run in the list.' : 'No previous run in the list.');
-      else goTo(runRouteOf(row, place.filters));
-    },
     leave: () => {
       setNoticed(undefined);
       const { at: _at, ...rest } = route;

@@ -2,16 +2,15 @@ import { type ReactElement, type ReactNode, useEffect, useRef, useState } from '
 
 import { bytesText, countOf, countText } from '../../core/base/number-text.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
-import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
+import type { RunAnswer } from '../server/api-shapes.ts';
 import { exportPath, getExport, type RunAddress } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { runKey } from './route.ts';
-import { runRouteOf, stateOf } from './run-list-row.tsx';
+import { stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
-import { placeInList } from './use-run-list.ts';
 
 export function RunTitle({
   answer,
@@ -67,7 +66,6 @@ export function RunTitle({
         </div>
       </div>
       <div className="actions">
-        <Neighbours run={run} />
         {children}
         <Link className="button" to={{ page: 'compare', a: runKey(run) }}>
           Compare
@@ -75,28 +73,6 @@ export function RunTitle({
         <ShareButton run={run} />
       </div>
     </header>
-  );
-}
-
-function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
-  const place = placeInList(run);
-  if (place === undefined) return null;
-  const neighbourLink = (row: ListedRow | undefined, words: string, sign: string): ReactElement =>
-    row === undefined ? (
-      <span className="button is-off" aria-hidden="true">
-        {sign}
-      </span>
-    ) : (
-      <Link className="button" to={runRouteOf(row, place.filters)} title={words}>
-        <span aria-hidden="true">{sign}</span>
-        <span className="visually-hidden">{words}</span>
-      </Link>
-    );
-  return (
-    <span className="neighbours">
-      run {countText(place.number)} of {countText(place.total)} {neighbourLink(place.before, 'Previous run (K)', '‹')}{' '}
-      {neighbourLink(place.next, 'Next run (J)', '›')}
-    </span>
   );
 }
 

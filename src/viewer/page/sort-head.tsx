@@ -3,23 +3,22 @@ import type { ReactElement } from 'react';
 import type { RunFilters } from './api.ts';
 import { goTo } from './use-route.ts';
 
-export function sortedBy(filters: RunFilters, name: string, initial = 'group'): 'ascending' | 'descending' | 'none' {
-  if ((filters.sort ?? initial) !== name) return 'none';
+function sortedBy(filters: RunFilters, name: string): 'ascending' | 'descending' | 'none' {
+  if ((filters.sort ?? 'group') !== name) return 'none';
   return filters.order === 'asc' ? 'ascending' : 'descending';
 }
 
-export function SortButton(props: {
+function SortButton(props: {
   readonly filters: RunFilters;
   readonly name: string;
   readonly label: string;
-  readonly initial?: string;
 }): ReactElement {
-  const { filters, initial = 'group', label, name } = props;
-  const direction = sortedBy(filters, name, initial);
+  const { filters, label, name } = props;
+  const direction = sortedBy(filters, name);
   const { sort: _sort, order: _order, ...rest } = filters;
   const nextFilters: RunFilters = {
     ...rest,
-    ...(name === initial ? {} : { sort: name }),
+    ...(name === 'group' ? {} : { sort: name }),
     ...(direction === 'descending' ? { order: 'asc' } : {}),
   };
   return (
@@ -44,8 +43,8 @@ export function SortHead({ filters }: { readonly filters: RunFilters }): ReactEl
   return (
     <div className="run-head" role="group" aria-label="Order">
       {ORDERS.map(([name, label]) => (
-        <span key={name} className={sortedBy(filters, name, 'group') === 'none' ? '' : 'is-sorted'}>
-          <SortButton filters={filters} name={name} label={label} initial="group" />
+        <span key={name} className={sortedBy(filters, name) === 'none' ? '' : 'is-sorted'}>
+          <SortButton filters={filters} name={name} label={label} />
         </span>
       ))}
     </div>

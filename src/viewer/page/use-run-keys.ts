@@ -14,7 +14,6 @@ export interface RunKeys {
   readonly label: (target: 'stuck' | 'ok' | 'skip' | null) => void;
   readonly undo: () => void;
   readonly unfold: () => void;
-  readonly neighbour: (direction: 1 | -1) => void;
   readonly leave: () => void;
 }
 
@@ -40,10 +39,6 @@ function actionOf(event: KeyboardEvent, keys: RunKeys): (() => void) | undefined
       return () => keys.step(1);
     case 'k':
       return () => keys.step(-1);
-    case 'J':
-      return () => keys.neighbour(1);
-    case 'K':
-      return () => keys.neighbour(-1);
     case 'ArrowRight':
       return () => keys.call(1);
     case 'ArrowLeft':

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import type { Facets, ListedRow, RunsAnswer, SourceRow } from '../server/api-shapes.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { getRows, getRuns, type RunAddress, type RunFilters } from './api.ts';
+import { getRows, getRuns, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
 import { asError } from './use-loaded.ts';
 
@@ -34,27 +34,6 @@ interface State extends Omit<RunListState, 'isLost' | 'arrived' | 'more' | 'relo
   readonly notLookedAt: number;
 }
 
-let lastKey: string | undefined;
-
-export interface ListPlace {
-  /** 1-based position. */
-  readonly number: number;
-  readonly total: number;
-  readonly before: ListedRow | undefined;
-  readonly next: ListedRow | undefined;
-  readonly filters: RunFilters;
-}
-
-/** Returns undefined if no list was shown, or if the list does not contain the run. */
-export function placeInList(run: RunAddress): ListPlace | undefined {
-  const list = lastKey === undefined ? undefined : lists.get(lastKey);
-  const index = list?.rows.findIndex((row) => runKey(row) === runKey(run)) ?? -1;
-  if (lastKey === undefined || list === undefined || index < 0) return undefined;
-  // The cast is safe: the key is the JSON of the filters.
-  const filters = JSON.parse(lastKey) as RunFilters;
-  return { number: index + 1, total: list.total, before: list.rows[index - 1], next: list.rows[index + 1], filters };
-}
-
 const lists = new LruMap<State>(8);
 
 const EMPTY: State = {
@@ -81,10 +60,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   const requested = useRef(new Set<string>());
 
   useEffect(() => {
-    if (!state.isLoading) {
-      lists.set(key, state);
-      lastKey = key;
-    }
+    if (!state.isLoading) lists.set(key, state);
   }, [key, state]);
 
   const load = useCallback(

@@ -184,25 +184,8 @@ function plainName(text: string): string {
 const MAX_TASKS = 500;
 const MAX_NAMED = 24;
 
-export const TASK_SORTS = ['runs', 'calls', 'wasted', 'cost'] as const;
-const FIGURES = {
-  runs: ({ runs }) => runs,
-  calls: ({ medianCalls }) => medianCalls,
-  wasted: ({ wastedCalls }) => wastedCalls,
-  cost: ({ costUsd }) => costUsd ?? -1,
-} satisfies Record<(typeof TASK_SORTS)[number], (group: TaskGroup) => number>;
-
-/** Groups runs by task or by pattern, the largest figure first. Runs without one are left out. Cost: one pass over the runs. */
-export function runGroups(
-  runs: readonly MatchedRun[],
-  {
-    by,
-    isAscending,
-    sort,
-  }: { readonly by: 'task' | 'pattern'; readonly sort: (typeof TASK_SORTS)[number]; readonly isAscending: boolean },
-): readonly TaskGroup[] {
-  const figureOf = FIGURES[sort];
-  const sign = isAscending ? -1 : 1;
+/** Groups runs by task or by pattern, the largest group first. Runs without one are left out. Cost: one pass over the runs. */
+export function runGroups(runs: readonly MatchedRun[], by: 'task' | 'pattern'): readonly TaskGroup[] {
   const groups = new Map<string, MatchedRun[]>();
   for (const matched of runs) {
     const task = taskKeyOf(matched);
@@ -215,7 +198,7 @@ export function runGroups(
   }
   return [...groups]
     .map(([key, groupRuns]) => toTaskGroup(key, by, groupRuns))
-    .sort((a, b) => sign * (figureOf(b) - figureOf(a)) || (a.task < b.task ? -1 : 1))
+    .sort((a, b) => b.runs - a.runs || (a.task < b.task ? -1 : 1))
     .slice(0, MAX_TASKS);
 }
 

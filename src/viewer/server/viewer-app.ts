@@ -10,7 +10,7 @@ import { addCompareRoutes } from './compare-runs.ts';
 import { addRunRoutes } from './run-routes.ts';
 import type { Sessions, ApiContext, ViewerEnv, ViewerState } from './sessions.ts';
 import { findStaticFile } from './static-files.ts';
-import { runGroups, TASK_SORTS } from './task-groups.ts';
+import { runGroups } from './task-groups.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 
 export interface AppSetup {
@@ -118,17 +118,11 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
   });
   app.get('/api/runs', async (context) => context.json(await list.page(readRunsQuery(context.req.query()))));
   app.get('/api/tasks', async (context) => {
-    const { by = 'task', sort = 'runs', ...query } = context.req.query();
-    const order = TASK_SORTS.find((name) => name === sort);
-    if (order === undefined)
-      throw new CoxswainError('invalid-argument', `sort=${sort.slice(0, 80)}: give ${TASK_SORTS.join(', ')}`);
+    const { by = 'task', ...query } = context.req.query();
     if (by !== 'task' && by !== 'pattern')
       throw new CoxswainError('invalid-argument', `by=${by.slice(0, 80)}: give task or pattern`);
     const { pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, true);
-    return context.json({
-      tasks: runGroups(runs, { by, sort: order, isAscending: query['order'] === 'asc' }),
-      pending,
-    } satisfies TasksAnswer);
+    return context.json({ tasks: runGroups(runs, by), pending } satisfies TasksAnswer);
   });
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
