@@ -54,6 +54,9 @@ test('the exit code of a pipe, of an alternative and of a last echo is not that 
 test('names, paths, addresses and numbers are masked, so that one cause is one text', () => {
   const causes = ['File /w/src/a.ts does not exist (12).', 'File /home/b/main.go does not exist (7).'];
   expect(new Set(causes.map(maskedCause))).toEqual(new Set(['File PATH does not exist (#).']));
+  expect(maskedCause('no config .golangci.yaml or vitest.config.ts in ./a/.eslintrc.json')).toBe(
+    'no config PATH or PATH in PATH',
+  );
 });
 
 test('a merge with conflicts and the checks of a pull request fail because the work is not done', () => {

@@ -199,7 +199,7 @@ export function maskedCause(text: string): string {
     .replaceAll(/https?:\/\/\S+/g, 'URL')
     .replaceAll(/(["'`])(?:(?!\1).){3,200}\1/g, '$1…$1')
     .replaceAll(
-      /(?:[\w.@~-]*\/)+[\w.@-]+|\b[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|md|json|ya?ml|toml|css|html|sh)\b/g,
+      /(?:[\w.@~-]*\/)+[\w.@-]+|(?<![\w.@~-])[\w.@~-]{1,200}\.(?:[cm]?[jt]sx?|py|go|rs|java|md|json|ya?ml|toml|css|html|sh)\b/g,
       'PATH',
     )
     .replaceAll(/\b[\da-f]{7,40}\b/g, 'HASH')

@@ -51,7 +51,9 @@ test('a session shows the files that the agent reads and the host gives to it, w
 });
 
 test('a skill whose name is a usual word is named only as a skill', () => {
-  const files = [instructionFile('CLAUDE.md', 'Commit often.\nMake a git commit.\nUse the `commit` skill.')];
+  const files = [
+    instructionFile('CLAUDE.md', 'Use git add/commit often.\nMake a git commit.\nUse the `commit` skill.'),
+  ];
   const skill = { key: { kind: 'name', text: 'commit' }, shown: 'Skill commit', tool: 'Skill' } as const;
   expect(instructionLineOf(skill, files)?.line).toBe(3);
 });

@@ -134,7 +134,7 @@ function patternsOf({ key, shown, tool }: NamedFailure): readonly RegExp[] {
   // The name of a skill is often a usual word, such as commit.
   if (!isShell && key.kind === 'name' && key.text !== tool) {
     const escaped = wordOf(key.text, '\\w-');
-    return [...patterns, new RegExp(`[/\`]${escaped}|${escaped} skill|skill ${escaped}`, 'i')];
+    return [...patterns, new RegExp(`(?<!\\w)[/\`]${escaped}|${escaped} skill|skill ${escaped}`, 'i')];
   }
   const name = isShell ? program : key.kind === 'name' ? key.text : '';
   if (name.length > 2 && /^[\w:.-]+$/.test(name) && !isCommon(name, tool)) patterns.push(new RegExp(wordOf(name)));
