@@ -14,7 +14,7 @@ const config: ViteUserConfig = mergeConfig(
       include: [
         'src/**/sqlite-{crash,delete-run,power-loss,processes}.test.ts',
         'test/hostile-repositories/*.test.ts',
-        'test/{backtest-queue,hook-spills,live-equals-replay,lost-records,postgres,postgres-faults,postgres-replication,store-mutations}.test.ts',
+        'test/{backtest-queue,hook-spills,watch-killed,live-equals-replay,lost-records,postgres,postgres-faults,postgres-replication,store-mutations}.test.ts',
       ],
     },
   },

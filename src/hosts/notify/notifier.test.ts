@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Notification, NotifyFailure } from './notification.ts';
-import { Notifier } from './notifier.ts';
+import { Notifier, type PendingNotification } from './notifier.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -67,6 +67,31 @@ test('one run that is noisy leaves the others theirs', () => {
   });
   expect(results.flat().filter(Boolean).length).toBeLessThanOrEqual(7);
   expect(notifier.tell(stuck('b'))).toBe(true);
+});
+
+test('what waits for another one is sent by the next process, and what happened before the last one was sent is not news', async () => {
+  let [hold, waiting]: [() => void, readonly PendingNotification[]] = [() => {}, []];
+  const held = new Promise<undefined>((resolve) => (hold = () => resolve(undefined)));
+  const sent: string[] = [];
+  const clock = { ms: 60 * MINUTE_MS, nowMs: () => clock.ms };
+  const parts = { clock, sleep: async () => {}, onFailure: () => {} };
+  const slow = { name: 'slow', send: async () => held };
+  const before = new Notifier({ ...parts, targets: [slow], onSent: (_sent, pending) => (waiting = pending) });
+  before.tell(stuck('a'));
+  before.tell(stuck('b'));
+  await new Promise(setImmediate);
+  // The process is killed here: the first one is on its way.
+  const left = waiting;
+  hold();
+  await before.finish();
+  expect([left.map(({ run }) => run), waiting]).toEqual([['b'], []]);
+  const quick = { name: 'quick', send: async ({ run }: Notification) => void sent.push(run) };
+  const after = new Notifier({ ...parts, targets: [quick], pending: left, sent: [['stuck a', clock.ms]] });
+  clock.ms += 30 * MINUTE_MS;
+  expect(after.tell({ ...stuck('a'), atMs: 59 * MINUTE_MS })).toBe(false);
+  expect(after.tell({ ...stuck('a'), atMs: 61 * MINUTE_MS })).toBe(true);
+  await after.finish();
+  expect(sent).toEqual(['b', 'a']);
 });
 
 test('a failure that may pass is tried three times, any other once', async () => {

@@ -42,7 +42,7 @@ const REDACTION = { off: new Set<string>(), allows: () => false, named: true };
 /** Returns the notifier of a configuration. @throws CoxswainError as `targetsOf` */
 export function notifierOf(
   { on, quiet, ...section }: NotifySection,
-  parts: Pick<NotifierParts, 'onFailure' | 'sent' | 'onSent'>,
+  parts: Pick<NotifierParts, 'onFailure' | 'sent' | 'pending' | 'onSent'>,
 ): Notifier {
   return new Notifier({
     ...parts,
@@ -53,7 +53,7 @@ export function notifierOf(
   });
 }
 
-interface NotifierParts {
+export interface NotifierParts {
   readonly targets: readonly NotifyTarget[];
   readonly on?: readonly NotifyEvent[];
   readonly clock: Clock;
@@ -64,9 +64,14 @@ interface NotifierParts {
   readonly quiet?: string;
   /** What an earlier process sent, as `onSent` had it. */
   readonly sent?: readonly SentKey[];
-  /** Called with what was sent, whenever that changes. At most 1,000 entries. */
-  readonly onSent?: (sent: readonly SentKey[]) => void;
+  /** What an earlier process had not begun to send when it ended. It is sent first. */
+  readonly pending?: readonly PendingNotification[];
+  /** Called with what was sent and with what waits, whenever that changes. At most 1,000 entries. */
+  readonly onSent?: (sent: readonly SentKey[], pending: readonly PendingNotification[]) => void;
 }
+
+/** A notification that waits for those before it. Its secrets are redacted. */
+export type PendingNotification = Pick<Notification, 'event' | 'run' | 'message'>;
 
 /** What was sent, and when in Unix milliseconds. */
 export type SentKey = readonly [key: string, atMs: number];
@@ -82,33 +87,36 @@ export class Notifier {
   #hour: readonly { readonly run: string; readonly ms: number }[] = [];
   #unsent = 0;
   #inQuietHours = 0;
+  readonly #pending = new Set<PendingNotification>();
   #countedMs = Number.NEGATIVE_INFINITY;
   #lastSend: Promise<void> = Promise.resolve();
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
     this.#sentMs = new LruMap(MAX_KNOWN, parts.sent);
+    for (const notification of parts.pending ?? []) this.#send(notification);
   }
 
   /** Queues a notification. @returns false if its event is not selected or a limit is reached */
   tell(notification: Notification): boolean {
     if (this.#parts.on?.includes(notification.event) === false) return false;
     const nowMs = this.#parts.clock.nowMs();
-    const { cause, event, run } = notification;
+    const { atMs = Infinity, cause, event, run } = notification;
     const key = [event, run, cause].filter((part) => part !== undefined).join(' ');
     const lastMs = this.#sentMs.get(key);
     this.#hour = this.#hour.filter(({ ms }) => nowMs - ms < HOUR_MS);
-    if (lastMs !== undefined && (cause !== undefined || nowMs - lastMs < REPEAT_MS)) return false;
+    if (lastMs !== undefined && (cause !== undefined || lastMs >= atMs || nowMs - lastMs < REPEAT_MS)) return false;
     if (this.#hour.filter((sent) => sent.run === run).length >= MAX_PER_RUN_AND_HOUR) return false;
     this.#sentMs.set(key, nowMs);
-    this.#parts.onSent?.(this.#sentMs.entries());
     if (this.#isQuiet(nowMs)) {
       this.#inQuietHours += 1;
+      this.#keep();
       return false;
     }
     const isCount = this.#hour.length >= MAX_PER_HOUR;
     if (isCount && nowMs - this.#countedMs < REPEAT_MS) {
       this.#unsent += 1;
+      this.#keep();
       return false;
     }
     const more = this.#unsent === 0 ? 'Only one in ten minutes follows' : `${this.#unsent} more were not sent`;
@@ -124,8 +132,18 @@ export class Notifier {
       run: shownText(run),
       message: [shownText(notification.message), ...notes].join('\n'),
     };
-    this.#lastSend = this.#sendAfter(this.#lastSend, shownNotification);
+    this.#send(shownNotification);
     return true;
+  }
+
+  #send(notification: PendingNotification): void {
+    this.#pending.add(notification);
+    this.#keep();
+    this.#lastSend = this.#sendAfter(this.#lastSend, notification);
+  }
+
+  #keep(): void {
+    this.#parts.onSent?.(this.#sentMs.entries(), [...this.#pending]);
   }
 
   #isQuiet(nowMs: number): boolean {
@@ -141,6 +159,9 @@ export class Notifier {
 
   async #sendAfter(before: Promise<void>, notification: Notification): Promise<void> {
     await before;
+    // A process that is killed while it sends must not send again.
+    this.#pending.delete(notification);
+    this.#keep();
     await Promise.all(this.#parts.targets.map((target) => this.#sendTo(target, notification)));
   }
 

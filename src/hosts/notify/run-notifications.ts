@@ -73,7 +73,8 @@ export class RunNotifications {
     const costUsd = (notes.situation.costUsd ?? 0) - (knownNotes.situation.costUsd ?? 0);
     const children = record.payload.kind === 'run_started' && notes.isSubagent ? 1 : 0;
     const work = { atMs: record.recorded_at_unix_ms, costUsd, children };
-    return [...news.map((one) => notificationOf(run, notes, one)), ...this.#pressure(run, work)];
+    const told = [...news.map((one) => notificationOf(run, notes, one)), ...this.#pressure(run, work)];
+    return work.atMs > 0 ? told.map((one) => Object.assign(one, { atMs: work.atMs })) : told;
   }
 
   /** Counts the work of a run in it and in the session that started it. */

@@ -1,3 +1,5 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { reasonOf } from '../../core/base/error.ts';
 import type { NotifySection } from '../config/coxswain-config.ts';
 import { escaped, type NotifyFailure, type NotifyTarget, type Notification } from './notification.ts';
@@ -37,22 +39,29 @@ export function postJson(url: string, body: unknown): Promise<NotifyFailure | un
   return post(url, 'application/json', JSON.stringify(body));
 }
 
+/** The watch in the background runs without WebAssembly, which `fetch` needs. */
 async function post(url: string, type: string, body: string): Promise<NotifyFailure | undefined> {
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': type },
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(LIMIT_MS),
-    });
-    await response.body?.cancel();
-    if (response.ok) return undefined;
-    const { status } = response;
+    const status = await statusOf(url, type, body);
+    if (status >= 200 && status < 300) return undefined;
     return { why: `it answered ${status}`, mayRetry: status === 429 || status >= 500 };
   } catch (error) {
     return { why: reasonOf(error), mayRetry: true };
   }
+}
+
+function statusOf(url: string, type: string, body: string): Promise<number> {
+  const { promise, reject, resolve } = Promise.withResolvers<number>();
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const request = send(url, { method: 'POST', headers, signal, agent: false }, (response) => {
+    resolve(response.statusCode ?? 0);
+    response.destroy();
+  });
+  request.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+  request.end(body);
+  return promise;
 }
 
 /**

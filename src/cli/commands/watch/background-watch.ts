@@ -5,10 +5,11 @@ import { extname, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CoxswainError, hasCode } from '../../../core/base/error.ts';
-import { isJsonObject, jsonOf } from '../../../core/base/json.ts';
+import { isJsonObject, type Json, jsonOf } from '../../../core/base/json.ts';
 import { readGuarded, replaceGuarded } from '../../../core/node/guarded-file.ts';
 import { makeStateFolder, stateFile } from '../../../core/node/state-places.ts';
-import type { SentKey } from '../../../hosts/notify/notifier.ts';
+import type { NotifyEvent } from '../../../hosts/notify/notification.ts';
+import type { PendingNotification, SentKey } from '../../../hosts/notify/notifier.ts';
 
 interface ProcessIdentity {
   readonly host: string;
@@ -86,8 +87,10 @@ const OWNER = { env: process.env };
 
 interface WatchRecord {
   readonly holder: ProcessIdentity;
+  /** Everything that happened before was seen. */
   readonly aliveAtMs: number;
   readonly sent: readonly SentKey[];
+  readonly pending: readonly PendingNotification[];
 }
 
 type BackgroundWatch =
@@ -152,25 +155,30 @@ function isHere(holder: ProcessIdentity): boolean {
 
 export class BackgroundRecord {
   readonly aliveBeforeMs: number | undefined;
-  #sent: readonly SentKey[];
+  #state: Pick<WatchRecord, 'aliveAtMs' | 'sent' | 'pending'>;
 
-  constructor() {
+  /** @param nowMs  what happened before is no news if no watch ran before */
+  constructor(nowMs: number) {
     const before = readRecord();
     this.aliveBeforeMs = before?.aliveAtMs;
-    this.#sent = before?.sent ?? [];
+    this.#state = before ?? { aliveAtMs: nowMs, sent: [], pending: [] };
   }
 
   get sent(): readonly SentKey[] {
-    return this.#sent;
+    return this.#state.sent;
+  }
+  get pending(): readonly PendingNotification[] {
+    return this.#state.pending;
   }
 
   /** Writes the record. @returns false if another process has become the watch */
-  keep(nowMs: number, sent: readonly SentKey[] = this.#sent): boolean {
-    this.#sent = sent;
+  keep(change: Partial<Pick<WatchRecord, 'aliveAtMs' | 'sent' | 'pending'>> = {}): boolean {
+    this.#state = { ...this.#state, ...change };
     const holder = readRecord()?.holder;
     if (holder !== undefined && holder.pid !== process.pid && isHere(holder)) return false;
     makeStateFolder(OWNER);
-    const record: WatchRecord = { holder: thisProcess(), aliveAtMs: nowMs, sent };
+    const { aliveAtMs, pending, sent } = this.#state;
+    const record: WatchRecord = { holder: thisProcess(), aliveAtMs, sent, pending };
     replaceGuarded(stateFile('watch', OWNER), JSON.stringify(record), { mode: 0o600 });
     return true;
   }
@@ -179,7 +187,7 @@ export class BackgroundRecord {
 function readRecord(): WatchRecord | undefined {
   const bytes = readGuarded(stateFile('watch', OWNER));
   const value = bytes === undefined ? undefined : jsonOf(bytes.toString('utf8'));
-  const { aliveAtMs, holder, sent } = isJsonObject(value) ? value : {};
+  const { aliveAtMs, holder, pending, sent } = isJsonObject(value) ? value : {};
   if (!isJsonObject(holder) || typeof aliveAtMs !== 'number' || !Array.isArray(sent)) return undefined;
   const { boot, host, pid, processStart } = holder;
   if (typeof pid !== 'number' || typeof host !== 'string') return undefined;
@@ -188,5 +196,14 @@ function readRecord(): WatchRecord | undefined {
     const [key, atMs] = Array.isArray(one) ? one : [];
     return typeof key === 'string' && typeof atMs === 'number' ? [[key, atMs]] : [];
   });
-  return { holder: { boot, host, pid, processStart }, aliveAtMs, sent: keys };
+  return { holder: { boot, host, pid, processStart }, aliveAtMs, sent: keys, pending: pendingIn(pending) };
+}
+
+function pendingIn(value: Json | undefined): readonly PendingNotification[] {
+  return (Array.isArray(value) ? value : []).flatMap((one): readonly PendingNotification[] => {
+    const { event, message, run } = isJsonObject(one) ? one : {};
+    if (typeof event !== 'string' || typeof message !== 'string' || typeof run !== 'string') return [];
+    // Only a notifier writes the file, with its own events.
+    return [{ event: event as NotifyEvent, message, run }];
+  });
 }

@@ -15,7 +15,7 @@ import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { commandTarget } from '../../../hosts/notify/webhook-target.ts';
 import type { NotifyEvent } from '../../../hosts/notify/notification.ts';
-import { Notifier, notifierOf, type SentKey, targetsOf } from '../../../hosts/notify/notifier.ts';
+import { Notifier, notifierOf, type NotifierParts, targetsOf } from '../../../hosts/notify/notifier.ts';
 import {
   WatchFeed,
   LinesFeed,
@@ -63,12 +63,16 @@ const PLACES: SessionPlaces = { home: homedir(), env: process.env };
 const BACKGROUND_REST = 200;
 const BACKGROUND_SCAN_MS = 5_000;
 const BACKGROUND_INTERVAL_MS = 3_000;
+const SEEN_LAG_MS = 2 * BACKGROUND_INTERVAL_MS;
 /** Sessions that changed up to this long before the start are followed, if no watch was alive since. In milliseconds. */
 const MAX_MISSED_MS = 12 * 3_600_000;
 
 interface WatchMachineParts {
-  /** Given in the background. `keep` says that the process lives, and returns false if another one has become the watch. */
-  readonly background?: { readonly aliveBeforeMs: number | undefined; readonly keep: () => boolean };
+  /** In the background. `keep` notes that all before a time was seen, and returns false if another process has become the watch. */
+  readonly background?: {
+    readonly aliveBeforeMs: number | undefined;
+    readonly keep: (seenUntilMs?: number) => boolean;
+  };
   readonly deadline: TimeSpan | undefined;
   readonly budget?: Budget | undefined;
   readonly intervalMs: number;
@@ -137,9 +141,12 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
   const stores = new Map<string, LiveReader>();
   const running: Promise<void>[] = [];
   const followed = new Set<string>();
+  // Files that a scan finds are read in the pause after it.
+  let [seenMs, nextSeenMs]: (number | undefined)[] = [];
   try {
     while (!signal.aborted) {
       const scanStartMs = steadyMs();
+      const scanAtMs = systemClock.nowMs();
       await completeProjects(stores);
       // A store may be created, or change again, later.
       for (const { address, project } of machineStores({ project: options.project, sinceMs }, terminal)) {
@@ -163,7 +170,8 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
         running.push(follow(path, basename(place), runs));
       }
       await feed.scanned(await tick(watcher, [...followed]));
-      if (background?.keep() === false) break;
+      if (background?.keep(seenMs) === false) break;
+      [seenMs, nextSeenMs] = [nextSeenMs, scanAtMs - SEEN_LAG_MS];
       const [scanMs, rest] = background === undefined ? [SCAN_MS, REST] : [BACKGROUND_SCAN_MS, BACKGROUND_REST];
       await pause(Math.max(scanMs, rest * (steadyMs() - scanStartMs)), signal);
     }
@@ -373,26 +381,35 @@ async function stopCommand(terminal: Terminal): Promise<number> {
 async function runInBackground(terminal: Terminal): Promise<number> {
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
-  const record = new BackgroundRecord();
+  const record = new BackgroundRecord(Math.floor(performance.timeOrigin));
   const onFailure = (message: string): void =>
     void logFault({ where: 'watch', message }, { env: process.env, nowMs: systemClock.nowMs() }, true);
   // A record that cannot be written, for example on a full disk, keeps nobody from being told.
-  const keep = (sent?: readonly SentKey[]): boolean => {
+  const keep = (change: Parameters<typeof record.keep>[0]): boolean => {
     try {
-      return record.keep(systemClock.nowMs(), sent);
+      return record.keep(change);
     } catch (error) {
       onFailure(messageOf(error));
       return true;
     }
   };
   try {
-    if (!keep()) return 0;
+    if (!keep({})) return 0;
     const { resolved } = await loadConfig({ projectFolder: homedir() });
     const { budget, deadline, notify = {} } = resolved;
-    const notifier = notifierOf(notify, { onFailure, sent: record.sent, onSent: (sent) => void keep(sent) });
+    const { pending, sent: sentBefore } = record;
+    const onSent: NotifierParts['onSent'] = (sent, onTheirWay) => void keep({ sent, pending: onTheirWay });
+    const notifier = notifierOf(notify, { onFailure, sent: sentBefore, pending, onSent });
     const parts = { budget, deadline, intervalMs: BACKGROUND_INTERVAL_MS, notifiers: [notifier], terminal };
     const { aliveBeforeMs } = record;
-    await watchMachine({}, { ...parts, background: { aliveBeforeMs, keep }, signal: stop.signal });
+    await watchMachine(
+      {},
+      {
+        ...parts,
+        background: { aliveBeforeMs, keep: (aliveAtMs) => keep(present({ aliveAtMs })) },
+        signal: stop.signal,
+      },
+    );
     await notifier.finish();
     return 0;
   } catch (error) {
