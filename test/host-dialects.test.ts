@@ -276,17 +276,17 @@ test('a call of Gemini CLI that never ended is of the answer that its chat has, 
   expect(['turn_started', 'tool_started', 'compaction'].map((kind) => countOf(played, kind))).toEqual([2, 1, 1]);
 });
 
-test('the session file of pi, which no event names, has the tokens of each answer once, also if its extension reports them', async () => {
+test('the session file of pi, which no event names, has the tokens of each answer once, also of an aborted one, and if its extension reports them', async () => {
   const folder = testFolder();
   vi.stubEnv('PI_CODING_AGENT_DIR', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
   const file = join(folder, 'sessions', 'project', `2026_${SESSION}.jsonl`);
   mkdirSync(dirname(file), { recursive: true });
   const lines: object[] = [{ type: 'session', id: SESSION, cwd: '/' }];
-  const answer = (second: number, content: readonly object[]): HostStep => ({
+  const answer = (second: number, content: readonly object[], more: object = {}): HostStep => ({
     before: () => {
       const usage = { input: 100, output: 20 };
-      const message = { role: 'assistant', model: 'm', usage, content, stopReason: 'stop' };
+      const message = { role: 'assistant', model: 'm', usage, content, stopReason: 'stop', ...more };
       const timestamp = new Date(START_MS + second * 1_000).toISOString();
       lines.push({ type: 'message', id: `e${second}`, parentId: null, timestamp, message });
       writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -302,11 +302,13 @@ test('the session file of pi, which no event names, has the tokens of each answe
     { sent: { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'list the files' } },
     answer(1, [{ type: 'toolCall', id: 'c1', name: 'nope', arguments: {} }]),
     { sent: { ...base, hook_event_name: 'PostToolBatch', tool_calls: [], usages: usages.slice(0, 1) } },
+    answer(2, [{ type: 'text', text: 'I am' }], { stopReason: 'aborted', errorMessage: 'Operation aborted' }),
+    { sent: { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'go on' } },
     answer(3, [{ type: 'text', text: 'Done.' }]),
     { sent: { ...base, hook_event_name: 'Stop', stop_hook_active: true, last_assistant_message: 'Done.', usages } },
     { sent: { ...base, hook_event_name: 'SessionEnd', reason: 'quit', usages } },
   ]);
-  expect(viewOf(played.records).usage.tokens).toBe(240);
+  expect(viewOf(played.records).usage.tokens).toBe(360);
   expect([countOf(played, 'turn_started'), countOf(played, 'tool_started')]).toEqual([2, 1]);
   expect(played.records.at(-1)?.payload).toMatchObject({ kind: 'run_ended', outcome: 'ended', reason: 'answered' });
 });

@@ -46,6 +46,8 @@ export interface SessionAnswer {
   readonly compaction?: string;
   /** False if the file may get more parts of the answer. */
   readonly isWhole: boolean;
+  /** True for an answer that failed or was aborted, and was paid: it is no turn. */
+  readonly hasFailed?: true;
 }
 
 export interface SessionPart {

@@ -145,11 +145,12 @@ export class SessionItems {
     errorMessage: string,
     atMs: number | undefined,
     parts: readonly StoredContentBlock[] = [sourceBlock(errorMessage)],
+    paid: Pick<AnswerPiece, 'modelId' | 'usage'> = {},
   ): Generator<ImportItem> {
     yield* this.flush();
     this.#endReason = undefined;
     const items = yield* this.#beginRun(undefined, atMs);
-    yield* items.answer({ parts, errorMessage, sameTurn: true }, atMs);
+    yield* items.answer({ ...paid, parts, errorMessage, sameTurn: true }, atMs);
   }
 
   *compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {

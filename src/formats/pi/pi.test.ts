@@ -32,8 +32,9 @@ test("an extension's text is no user text, and a failed request is no turn", () 
     header,
     { type: 'custom_message', id: 'a', parentId: null, customType: 'coxswain', content: 'advice', display: true },
     entry('b', 'a', user('Go.')),
-    entry('c', 'b', answer({ stopReason: 'error', errorMessage: '400 bad request' })),
+    entry('c', 'b', answer({ stopReason: 'error', errorMessage: '400 bad request', usage: { input: 0, output: 0 } })),
   ]);
+  expect(JSON.stringify(runs[0]?.payloads)).not.toContain('usage');
   expect(runs[0]?.payloads).toMatchObject([
     { message: { role: 'system', content: 'advice' } },
     { message: { role: 'user', content: 'Go.' } },
@@ -66,4 +67,17 @@ test('entries older than a fork are copies of the session that it was forked fro
   ]);
   expect(runs[0]?.run.task).toBe('Only update the README');
   expect(runs[0]?.payloads.filter(({ kind }) => kind === 'message_appended')).toHaveLength(2);
+});
+
+test('an aborted answer is no turn, and its tokens count', () => {
+  const aborted = { stopReason: 'aborted', errorMessage: 'Operation aborted', model: 'm' };
+  const { runs } = importLines(piImporter, [
+    header,
+    entry('a', null, user('Go.')),
+    entry('b', 'a', answer({ ...aborted, usage: { input: 900, output: 7, cacheRead: 0, cacheWrite: 0 } })),
+  ]);
+  expect(runs[0]?.payloads.filter(({ kind }) => kind === 'turn_started')).toEqual([]);
+  expect(runs[0]?.payloads[1]).toMatchObject({
+    message: { error_message: 'Operation aborted', model_id: 'm', usage: { input_tokens: 900, output_tokens: 7 } },
+  });
 });

@@ -136,20 +136,14 @@ class PiImport extends ObjectLines {
       const { type } = membersOf(part);
       return type === 'toolCall' ? { type: 'call', call: sourceCall(part) } : sourceBlock(part);
     });
+    const modelId = textOrUndefined(message.model);
+    const usage = piUsage(membersOf(message.usage));
     if (typeof message.errorMessage === 'string') {
       const content = parts.filter((part) => part.type !== 'call');
-      yield* this.#session.failure(message.errorMessage, atMs, content);
-    } else {
-      yield* this.#session.answer(
-        {
-          parts,
-          modelId: textOrUndefined(message.model),
-          stopReason: textOrUndefined(stopReason),
-          usage: piUsage(membersOf(message.usage)),
-        },
-        atMs,
-      );
-    }
+      // The provider counts what it sent before an abort.
+      const paid = usage !== undefined && (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0) > 0;
+      yield* this.#session.failure(message.errorMessage, atMs, content, paid ? { modelId, usage } : {});
+    } else yield* this.#session.answer({ parts, modelId, stopReason: textOrUndefined(stopReason), usage }, atMs);
     const isStop = outcome === 'aborted';
     const error = outcome === 'error' ? statedFailure(plainText(message.errorMessage)) : outcome;
     this.#session.outcome(isStop ? { outcome, reason: 'interrupted' } : error, atMs);

@@ -105,7 +105,11 @@ export class RecordedThread implements HostThread {
     );
     const unread = answers.map((answer, index): UnreadAnswer => {
       const isNewUsage = answer.atMs > lastUsageAtMs;
-      const isTurnKnown = index < lastKnown || !isNewUsage || answer.calls.some((call) => this.#isKnown(call));
+      const isTurnKnown =
+        answer.hasFailed === true ||
+        index < lastKnown ||
+        !isNewUsage ||
+        answer.calls.some((call) => this.#isKnown(call));
       const calls = answer.calls.filter((call) => {
         const state = this.#lookUp(call);
         return state === 'open' || (state === 'new' && index >= lastKnown);
@@ -204,7 +208,8 @@ export class RecordedThread implements HostThread {
   stop(text: string | undefined, usages: readonly AnswerUsage[] = [], answer?: UnreadAnswer): void {
     this.#cutOffOpenCalls();
     if (answer?.usage !== undefined) {
-      if (answer.hasNewUsage) this.recordAnswer({ ...answer, text: text ?? answer.text, isTurnKnown: false });
+      if (answer.hasNewUsage)
+        this.recordAnswer({ ...answer, text: text ?? answer.text, isTurnKnown: answer.hasFailed === true });
       return;
     }
     const newUsages = this.#unrecordedUsages(usages);

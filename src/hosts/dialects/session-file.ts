@@ -175,9 +175,13 @@ class Answers {
 
   #hear(message: Extract<StoredMessage, { readonly role: 'assistant' }>, atMs: number): void {
     const { content, error_message: error, model_id: modelId, stop_reason: stopReason, usage: stored } = message;
-    // The host wrote it in place of an answer.
-    if (error !== undefined) return;
     const usage = stored && usageOfStored(stored);
+    if (error !== undefined) {
+      // The host wrote it in place of an answer.
+      const failed = { atMs, text: '', calls: [], isWhole: true, hasFailed: true } as const;
+      if (usage !== undefined) this.list.push({ ...failed, usage, ...present({ modelId }) });
+      return;
+    }
     this.#replaceLast((answer) => ({
       ...answer,
       ...present({ modelId, usage }),
