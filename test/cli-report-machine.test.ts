@@ -70,6 +70,7 @@ test('a report without a path covers the project store and the sessions of every
   await writeFileAt('.claude/projects/-o/old.jsonl', session('old'), 48);
   await writeFileAt('.claude/projects/-o/alone/subagents/agent-old.jsonl', session('alone', { agentId: 'old' }), 48);
   await writeFileAt('.claude/projects/-o/empty.jsonl', '');
+  await writeFileAt('.cursor/chats/p/1/store.db', '');
   const env = homeOnly(join(here.cwd, 'home'));
 
   const { code, stderr, stdout } = await here.run(['report', '--json'], { env });
@@ -110,7 +111,9 @@ test('a report without a path covers the project store and the sessions of every
 
   const plain = await here.run(['--all'], { env });
   expect([plain.code, plain.stderr]).toEqual([0, '']);
-  expect(plain.stdout).toMatch(/\n\S*mine\.db, 5 session files of Claude Code, 1 session file of Codex\n/);
+  expect(plain.stdout).toMatch(
+    /\n\S*mine\.db, 5 session files of Claude Code, 1 session file of Codex, not read: 1 of Cursor CLI\n/,
+  );
   expect(plain.stdout).toContain('\nFailed or cut off: 2\n');
   expect((await here.run(['report', '--html', 'night.html'], { env })).code).toBe(0);
   expect(await readFile(join(here.cwd, 'night.html'), 'utf8')).toContain('/gone/other');

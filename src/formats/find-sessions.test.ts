@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { testFolder } from '../../test/support/test-folder.ts';
-import { findSessions } from './find-sessions.ts';
+import { findSessions, findUnread } from './find-sessions.ts';
 
 async function homeWith(files: readonly string[]): Promise<string> {
   const folder = testFolder();
@@ -73,4 +73,15 @@ test('a database is as new as its log, which is written first', async () => {
   const home = await homeWith(['.local/share/opencode/opencode.db', '.local/share/opencode/opencode.db-wal']);
   const found = await findSessions({ home, env: {} });
   expect(found.flatMap(({ sessions }) => sessions.map(({ modifiedAtMs }) => modifiedAtMs))).toEqual([1_001_000]);
+});
+
+test('files of programs that are known and not read are found, those of Aider in the project', async () => {
+  const home = await homeWith(['.cursor/chats/p/1/store.db', '.kimi-code/sessions/p/s1.jsonl']);
+  const project = await homeWith(['.aider.chat.history.md']);
+  const found = await findUnread({ home, env: {}, project });
+  expect(found.map(({ sessions, title }) => [title, sessions.length])).toEqual([
+    ['Cursor CLI', 1],
+    ['Kimi Code', 1],
+    ['Aider', 1],
+  ]);
 });

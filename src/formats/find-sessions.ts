@@ -173,12 +173,43 @@ export async function findSessions(places: SessionPlaces): Promise<readonly Host
   );
 }
 
+/** Programs whose session files coxswain does not read. The files of Aider are in the project. */
+const UNREAD_HOSTS: readonly Pick<SessionHost, 'title' | 'folder' | 'sessions'>[] = [
+  {
+    title: 'Cursor CLI',
+    folder: ({ home, env }) => env['CURSOR_DATA_DIR'] || join(home, '.cursor'),
+    sessions: ['chats/*/*/store.db'],
+  },
+  {
+    title: 'Kimi Code',
+    folder: ({ home, env }) => env['KIMI_CODE_HOME'] || join(home, '.kimi-code'),
+    sessions: ['sessions/**/*.jsonl'],
+  },
+];
+
+/** Session files that are found and not read, by the title of their program. */
+export async function findUnread(
+  places: SessionPlaces & { readonly project: string },
+): Promise<readonly { readonly title: string; readonly sessions: readonly Omit<FoundSession, 'format'>[] }[]> {
+  const aider = { title: 'Aider', folder: () => places.project, sessions: ['.aider.chat.history.md'] };
+  return Promise.all(
+    [...UNREAD_HOSTS, aider].map(async ({ folder, sessions, title }) => ({
+      title,
+      sessions: await filesIn(folder(places), sessions),
+    })),
+  );
+}
+
 async function sessionsIn(
   folder: string,
   format: FormatName,
   patterns: readonly string[],
 ): Promise<readonly FoundSession[]> {
-  const sessions: FoundSession[] = [];
+  return (await filesIn(folder, patterns)).map((file) => ({ format, ...file }));
+}
+
+async function filesIn(folder: string, patterns: readonly string[]): Promise<readonly Omit<FoundSession, 'format'>[]> {
+  const sessions: Omit<FoundSession, 'format'>[] = [];
   for await (const name of glob([...patterns], { cwd: folder })) {
     const path = join(folder, name);
     // Skip deleted files and links without a target.
@@ -186,7 +217,7 @@ async function sessionsIn(
     if (stats?.isFile() !== true) continue;
     // SQLite writes changes to the write-ahead log first, so its time counts too.
     const log = name.endsWith('.db') ? await stat(`${path}-wal`).catch(() => undefined) : undefined;
-    sessions.push({ format, path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
+    sessions.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
   }
   return sessions.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs);
 }

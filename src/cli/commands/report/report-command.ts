@@ -8,6 +8,7 @@ import { countOf, durationText, parseDuration } from '../../../core/base/number-
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import {
   findSessions,
+  findUnread,
   hostFolder,
   filesOfSessions,
   type HostSessions,
@@ -163,6 +164,10 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const inputs = recentSessions
       .filter((host) => host.sessions.length > 0)
       .map((host) => `${countOf(host.sessions.length, 'session file')} of ${host.title}`);
+    for (const { sessions: files, title } of await findUnread({ ...places, project })) {
+      const { length } = files.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs);
+      if (length > 0) inputs.push(`not read: ${length} of ${title}`);
+    }
     const isMany = store !== undefined && store.stores.length > 1;
     if (store !== undefined) inputs.unshift(isMany ? `the stores of ${store.stores.length} projects` : storeName);
     const storedNames = new StoredNames();
