@@ -205,7 +205,8 @@ async function sessionsIn(
   format: FormatName,
   patterns: readonly string[],
 ): Promise<readonly FoundSession[]> {
-  return (await filesIn(folder, patterns)).map((file) => ({ format, ...file }));
+  const files = await filesIn(folder, patterns);
+  return files.map(({ modifiedAtMs, path }) => ({ format, path, modifiedAtMs }));
 }
 
 async function filesIn(folder: string, patterns: readonly string[]): Promise<readonly Omit<FoundSession, 'format'>[]> {
