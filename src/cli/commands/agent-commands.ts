@@ -160,6 +160,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
         'Claude Code: the project’s .claude/settings.json, which is committed, instead of .claude/settings.local.json',
       '--project <folder>': 'the project (default: this folder)',
       '--deadline <span>': 'also write a configuration with this deadline for each session, such as 45m',
+      '--watch': 'only: start coxswain watch --background when you log in, by systemd or launchd',
       '--yes': 'do not ask',
       '--dry-run': 'show every line that would change, and stop',
       '--undo': 'restore the settings files as they were; from a file that has changed since, remove only the hooks',

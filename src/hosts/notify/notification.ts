@@ -10,6 +10,8 @@ export interface Notification {
   readonly message: string;
   /** What the event is about. An event of a run with a cause is sent once for it; one without, at most once in ten minutes. */
   readonly cause?: string;
+  /** What the event is about if it is not about one run: it is sent once for it, whatever run shows it. */
+  readonly topic?: string;
   /** When it happened, in Unix milliseconds. An event that happened before the last one of its kind and run was sent is not sent again. */
   readonly atMs?: number;
 }

@@ -101,8 +101,8 @@ export class Notifier {
   tell(notification: Notification): boolean {
     if (this.#parts.on?.includes(notification.event) === false) return false;
     const nowMs = this.#parts.clock.nowMs();
-    const { atMs = Infinity, cause, event, run } = notification;
-    const key = [event, run, cause].filter((part) => part !== undefined).join(' ');
+    const { atMs = Infinity, cause, event, run, topic } = notification;
+    const key = topic ?? [event, run, cause].filter((part) => part !== undefined).join(' ');
     const lastMs = this.#sentMs.get(key);
     this.#hour = this.#hour.filter(({ ms }) => nowMs - ms < HOUR_MS);
     if (lastMs !== undefined && (cause !== undefined || lastMs >= atMs || nowMs - lastMs < REPEAT_MS)) return false;

@@ -28,6 +28,7 @@ import { loadConfigSync } from '../../../hosts/config/load-config.ts';
 import { trustProject } from '../../../hosts/config/trust-project.ts';
 import { askYesNo, type Terminal } from '../../terminal/terminal.ts';
 import { lineDiff } from '../../../core/base/line-diff.ts';
+import { installWatchService, removeWatchService, requireTargets, watchService } from '../watch/watch-service.ts';
 import { folderLines } from '../doctor/check-hosts.ts';
 import { printable } from '../../../core/base/printable.ts';
 
@@ -37,6 +38,7 @@ export interface InitOptions {
   readonly project?: string;
   readonly deadline?: string;
   readonly undo?: boolean;
+  readonly watch?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -55,6 +57,7 @@ export async function initCommand(
     throw invalidArgument(`unknown target ${printable(target)}; choose one of ${HOSTS.join(', ')}`);
   }
   checkOptions(options, namedHost);
+  if (options.watch === true && !undo) return await addWatch(options, terminal);
   const chosenHosts = namedHost !== undefined ? [namedHost] : shared ? [] : installedHosts(places);
   const hosts: readonly HostName[] = chosenHosts.length === 0 ? ['claude-code'] : chosenHosts;
   const project = resolve(options.project ?? '.');
@@ -69,6 +72,12 @@ export async function initCommand(
   };
   const fileOf = (host: HostName): string => filesOf(host)[0];
   if (undo) {
+    const watch = namedHost === undefined ? await removeWatchService() : undefined;
+    if (watch !== undefined)
+      await terminal.write(
+        `${printable(watch.file)} ${watch.isRemoved ? 'is removed, and the watch has ended' : 'was changed since, and stays'}\n`,
+      );
+    if (options.watch === true) return 0;
     const files = undoInit({
       owner,
       settingsFiles: (namedHost === undefined ? HOSTS : hosts).flatMap(filesOf),
@@ -104,6 +113,24 @@ export async function initCommand(
   });
   const setNote = hosts.includes('claude-code') ? setNoteOf(claude?.version ?? '', needs) : '';
   return await writeChanges(changes, { options, owner, hosts, fileOf, hookFile, project, setNote }, terminal);
+}
+
+/** Lets the watch in the background start when the user logs in. */
+async function addWatch({ dryRun, yes }: InitOptions, terminal: Terminal): Promise<number> {
+  await requireTargets();
+  const service = watchService();
+  await terminal.write(
+    `${printable(service.file)} starts coxswain watch --background when you log in${dryRun === true ? `:\n${service.text}` : '\n'}`,
+  );
+  if (dryRun === true) return 0;
+  if (yes !== true && (await askYesNo('Write and start it?')) !== true) {
+    await terminal.write('nothing was changed; --yes does not ask\n');
+    return 0;
+  }
+  const toRun = await installWatchService(service);
+  if (toRun === undefined) await terminal.write('it runs; coxswain init --undo --watch removes it\n');
+  else terminal.complain(`coxswain: the file is written, and it did not start; run: ${toRun}`);
+  return toRun === undefined ? 0 : 1;
 }
 
 function checkOptions({ project, shared, user }: InitOptions, namedHost: HostName | undefined): void {

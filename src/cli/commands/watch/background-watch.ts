@@ -110,16 +110,25 @@ export function findBackgroundWatch(): BackgroundWatch {
     : { state: 'ended', sinceMs: record.aliveAtMs };
 }
 
+/** The process of the watch in the background. */
+export function watchProgram(): {
+  readonly args: readonly [program: string, ...args: string[]];
+  readonly env: Readonly<Record<string, string>>;
+} {
+  const bin = fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url));
+  return { args: [process.execPath, ...SMALL, bin, 'watch', '--background'], env: { [IN_BACKGROUND]: '1' } };
+}
+
 /** @throws CoxswainError `store-io` if it does not start */
 export async function startBackgroundWatch(): Promise<number> {
   const running = findBackgroundWatch();
   if (running.state === 'running') return running.pid;
-  const bin = fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url));
-  const child = spawn(process.execPath, [...SMALL, bin, 'watch', '--background'], {
+  const { args, env } = watchProgram();
+  const child = spawn(args[0], args.slice(1), {
     cwd: existsSync(homedir()) ? homedir() : parse(process.cwd()).root,
     detached: true,
     stdio: 'ignore',
-    env: { ...process.env, [IN_BACKGROUND]: '1' },
+    env: { ...process.env, ...env },
   });
   const faults: string[] = [];
   child.on('error', (error) => faults.push(error.message));

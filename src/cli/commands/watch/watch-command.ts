@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 import { systemClock, steadyMs } from '../../../core/base/clock.ts';
 import { present } from '../../../core/base/json.ts';
-import { userFolders } from '../../../hosts/config/find-config.ts';
 import { loadConfig } from '../../../hosts/config/load-config.ts';
 import { untrustedText } from '../../../hosts/config/loaded-config.ts';
 import { followSource, type FollowState } from '../../../formats/follow-source.ts';
@@ -45,6 +44,7 @@ import {
   startBackgroundWatch,
   stopBackgroundWatch,
 } from './background-watch.ts';
+import { requireTargets } from './watch-service.ts';
 import { lookAtRun } from '../../runs/runs-from.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
@@ -360,12 +360,7 @@ async function followClock(
 }
 
 async function startCommand(terminal: Terminal): Promise<number> {
-  const { resolved } = await loadConfig({ projectFolder: homedir() });
-  if (targetsOf(resolved.notify ?? {}).length === 0) {
-    throw invalidArgument(
-      `there is no one to tell: set notify to a webhook, a command or the desktop in ${join(userFolders({}).config, 'config.json')}, for example { "notify": { "desktop": true } }`,
-    );
-  }
+  await requireTargets();
   const pid = await startBackgroundWatch();
   await terminal.write(`watching every agent in the background (process ${pid}); coxswain watch --stop ends it\n`);
   return 0;

@@ -223,7 +223,9 @@ export class Watcher {
     const found = this.#fleet.take(...failure, place);
     if (found === undefined || !source.isLive(atMs)) return;
     await this.#parts.feed.take({ type: 'alert', ...watched.placeOf(atMs), kind: 'failing', ...found });
-    this.#tell(this.#notices.found(watched.runId, ['stuck', found.text], found.sinceMs));
+    const notice = this.#notices.found(watched.runId, ['stuck', found.text], found.sinceMs);
+    const day = new Date(atMs).toISOString().slice(0, 10);
+    this.#tell(notice && { ...notice, topic: `failing ${day} ${place.project} ${found.text}` });
   }
 
   async tick({ localIds, nowMs, open, steadyMs }: WatchTick): Promise<void> {

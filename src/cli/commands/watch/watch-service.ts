@@ -1,0 +1,158 @@
+import { rmdirSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, parse } from 'node:path';
+import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
+import { hashText } from '../../../core/base/hash.ts';
+import { findFile, replaceFile } from '../../../core/node/guarded-file.ts';
+import { runLimited } from '../../../core/node/run-limited.ts';
+import { loadConfig } from '../../../hosts/config/load-config.ts';
+import { userFolders } from '../../../hosts/config/find-config.ts';
+import { targetsOf } from '../../../hosts/notify/notifier.ts';
+import { watchProgram } from './background-watch.ts';
+
+const LIMIT_MS = 20_000;
+const NAME = 'coxswain-watch';
+const LABEL = 'dev.coxswain.watch';
+
+interface WatchService {
+  readonly file: string;
+  readonly text: string;
+  readonly start: readonly [program: string, ...args: string[]];
+  readonly stop: readonly [program: string, ...args: string[]];
+}
+
+/**
+ * The watch in the background as a service of this user: a unit of systemd, or an agent of launchd.
+ *
+ * @throws CoxswainError "input-io" on a system with neither
+ */
+export function watchService(platform: NodeJS.Platform = process.platform): WatchService {
+  const { args, env } = watchProgram();
+  const variables = { PATH: process.env['PATH'] ?? '', ...env };
+  if (platform === 'darwin') {
+    const file = join(homedir(), 'Library/LaunchAgents', `${LABEL}.plist`);
+    return {
+      file,
+      text: signed(launchAgent(args, variables), '<!-- ', ' -->'),
+      start: ['launchctl', 'load', '-w', file],
+      stop: ['launchctl', 'unload', '-w', file],
+    };
+  }
+  if (platform === 'linux') {
+    const { XDG_CONFIG_HOME: config = '' } = process.env;
+    return {
+      file: join(config === '' ? join(homedir(), '.config') : config, 'systemd/user', `${NAME}.service`),
+      text: signed(systemdUnit(args, variables), '# ', ''),
+      start: ['systemctl', '--user', 'enable', '--now', NAME],
+      stop: ['systemctl', '--user', 'disable', '--now', NAME],
+    };
+  }
+  throw new CoxswainError(
+    'input-io',
+    'the watch can start with systemd or launchd only; use coxswain watch --background',
+  );
+}
+
+function systemdUnit(args: readonly string[], env: Readonly<Record<string, string>>): string {
+  const quoted = (text: string): string =>
+    `"${text
+      .replaceAll(/["\\]/g, String.raw`\$&`)
+      .replaceAll('%', '%%')
+      .replaceAll('$', '$$$$')}"`;
+  const variables = Object.entries(env).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
+  return [
+    '[Unit]',
+    'Description=coxswain watch',
+    '[Service]',
+    `ExecStart=${args.map((arg) => quoted(arg).replaceAll('$', '$$$$')).join(' ')}`,
+    ...variables,
+    'Restart=on-failure',
+    '[Install]',
+    'WantedBy=default.target',
+    '',
+  ].join('\n');
+}
+
+function launchAgent(args: readonly string[], env: Readonly<Record<string, string>>): string {
+  const string = (text: string): string =>
+    `<string>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</string>`;
+  const variables = Object.entries(env).map(([name, value]) => `<key>${name}</key>${string(value)}`);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<plist version="1.0"><dict>',
+    `<key>Label</key>${string(LABEL)}`,
+    `<key>ProgramArguments</key><array>${args.map(string).join('')}</array>`,
+    `<key>EnvironmentVariables</key><dict>${variables.join('')}</dict>`,
+    '<key>RunAtLoad</key><true/>',
+    '</dict></plist>',
+    '',
+  ].join('\n');
+}
+
+/** The last line has a hash of the text, so that undoing removes no file that a person has changed. */
+function signed(text: string, open: string, close: string): string {
+  return `${text}${open}coxswain init --watch ${hashText(text)}${close}\n`;
+}
+
+function isUnchanged(text: string): boolean {
+  const [, body = '', hash] = /^([^]*\n)[^\n]*coxswain init --watch ([0-9a-f]+)[^\n]*\n$/.exec(text) ?? [];
+  return hash !== undefined && hashText(body) === hash;
+}
+
+/** @throws CoxswainError `invalid-argument` if the configuration of the user names no one to tell */
+export async function requireTargets(): Promise<void> {
+  const { resolved } = await loadConfig({ projectFolder: homedir() });
+  if (targetsOf(resolved.notify ?? {}).length > 0) return;
+  throw invalidArgument(
+    `there is no one to tell: set notify to a webhook, a command or the desktop in ${join(userFolders({}).config, 'config.json')}, for example { "notify": { "desktop": true } }`,
+  );
+}
+
+/**
+ * Writes the service and starts it.
+ *
+ * @returns what to run if it did not start
+ * @throws CoxswainError `input-io` for a file that this did not write
+ */
+export async function installWatchService({ file, start, text }: WatchService): Promise<string | undefined> {
+  const before = textOf(file);
+  if (before !== undefined && !isUnchanged(before))
+    throw new CoxswainError('input-io', `${file} is not as coxswain wrote it: move it away first`);
+  if (before !== text) replaceFile(file, Buffer.from(text), { mode: 0o600 });
+  return runs(start);
+}
+
+/** Stops and removes the service if it is as it was written. @returns undefined if there is none */
+export async function removeWatchService(): Promise<
+  { readonly file: string; readonly isRemoved: boolean } | undefined
+> {
+  if (process.platform !== 'linux' && process.platform !== 'darwin') return undefined;
+  const { file, stop } = watchService();
+  const text = textOf(file);
+  if (text === undefined) return undefined;
+  if (!isUnchanged(text)) return { file, isRemoved: false };
+  await runs(stop);
+  rmSync(file);
+  // Folders that are not empty stay.
+  for (const folder of [dirname(file), dirname(dirname(file))]) if (!removedFolder(folder)) break;
+  return { file, isRemoved: true };
+}
+
+function removedFolder(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function textOf(file: string): string | undefined {
+  return findFile(file)?.bytes.toString('utf8');
+}
+
+async function runs([program, ...args]: WatchService['start']): Promise<string | undefined> {
+  const { root: cwd } = parse(process.cwd());
+  const { code } = await runLimited({ command: program, args, cwd, env: process.env, limitMs: LIMIT_MS });
+  return code === 0 ? undefined : [program, ...args].join(' ');
+}
