@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../core/base/json.ts';
 import { createContext, useContext, useState, type ReactElement } from 'react';
 
 import {
@@ -18,7 +19,7 @@ import { stateOf } from './run-list-row.tsx';
 import { costText, spanText } from './number-text.ts';
 import { Picture } from './picture.tsx';
 import { safeLine } from './safe-text.ts';
-import { headlineOf, isCut, isObject, shownResult, textOf } from './text-of.ts';
+import { headlineOf, isCut, shownResult, textOf } from './text-of.ts';
 
 const MAX_NAME = 120;
 const MAX_FIELDS = 40;
@@ -39,7 +40,7 @@ export function CallView(props: CallProps): ReactElement {
   const { headline, isWhole, shownName } = headlineOf(call.args);
   const list = listOf(call.args);
   // An edit shows what it changed. Its result says little, unless it failed.
-  const edit = isOpen && isObject(call.args) ? editOf(call.args) : undefined;
+  const edit = isOpen && isJsonObject(call.args) ? editOf(call.args) : undefined;
   const isEdit = row.tool === 'write' && row.failed !== true && edit !== undefined;
   return (
     <div className={isOpen ? 'box' : 'box is-line'}>
@@ -80,11 +81,11 @@ const MAX_STEPS = 50;
 
 /** Returns the steps of a plan or the questions to the user, if the call has such an argument. */
 function listOf(args: unknown): readonly Step[] | undefined {
-  if (!isObject(args)) return undefined;
+  if (!isJsonObject(args)) return undefined;
   const steps = [args['todos'], args['plan'], args['questions']].find((value) => Array.isArray(value));
   if (!Array.isArray(steps) || steps.length === 0) return undefined;
   const shown = (steps as readonly unknown[]).slice(0, MAX_STEPS).map((step): Step | undefined => {
-    if (!isObject(step)) return undefined;
+    if (!isJsonObject(step)) return undefined;
     const { content, options, question, status, step: words } = step;
     const text = [content, words, question].find((value) => typeof value === 'string');
     if (typeof text !== 'string') return undefined;
@@ -96,7 +97,7 @@ function listOf(args: unknown): readonly Step[] | undefined {
 }
 
 function labelOf(option: unknown): string {
-  return isObject(option) && typeof option['label'] === 'string' ? option['label'] : textOf(option).text;
+  return isJsonObject(option) && typeof option['label'] === 'string' ? option['label'] : textOf(option).text;
 }
 
 function Steps({ steps }: { readonly steps: readonly Step[] }): ReactElement {
@@ -121,7 +122,7 @@ function childOf(call: ToolStarted, children: readonly ListedRow[]): ListedRow |
   if (children.length === 0) return undefined;
   const childById = children.find(({ runId }) => call.tool_call_id !== '' && runId.endsWith(call.tool_call_id));
   if (childById !== undefined) return childById;
-  const texts = isObject(call.args) ? Object.values(call.args).filter((value) => typeof value === 'string') : [];
+  const texts = isJsonObject(call.args) ? Object.values(call.args).filter((value) => typeof value === 'string') : [];
   return children.find(
     ({ task }) => task !== undefined && task.length >= MIN_TASK_CHARS && texts.some((text) => text.startsWith(task)),
   );
@@ -215,7 +216,7 @@ function Arguments(props: {
   readonly without: string | undefined;
 }): ReactElement {
   const { args, edit, seq } = props;
-  if (!isObject(args) || isCut(args)) {
+  if (!isJsonObject(args) || isCut(args)) {
     return <FoldedText shown={textOf(args)} seq={seq} part="args" />;
   }
   const entries = Object.entries(args).filter(
@@ -261,7 +262,7 @@ function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
 const CONTENTS: ReadonlySet<string> = new Set(['content', 'contents', 'file_text', 'new_string', 'new_str', 'code']);
 
 function pathOf(args: unknown): unknown {
-  if (!isObject(args)) return undefined;
+  if (!isJsonObject(args)) return undefined;
   return args['path'] ?? args['file_path'] ?? args['filePath'];
 }
 

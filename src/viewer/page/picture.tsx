@@ -1,10 +1,11 @@
+import { isJsonObject } from '../../core/base/json.ts';
 import { useContext, type ReactElement } from 'react';
 
 import { countText } from '../../core/base/number-text.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import { safeImage } from './safe-image.ts';
 import { safeLine } from './safe-text.ts';
-import { isCut, isObject, type ShownPicture } from './text-of.ts';
+import { isCut, type ShownPicture } from './text-of.ts';
 
 export function Picture(props: { readonly picture: ShownPicture; readonly seq: number }): ReactElement {
   const { fetchWhole } = useContext(FoldedTextContext);
@@ -22,7 +23,8 @@ export function Picture(props: { readonly picture: ShownPicture; readonly seq: n
   const source = safeImage(mediaType, data);
   if (source === undefined) {
     // Most records contain only the size and digest of a picture, not its data.
-    const bytes = isObject(data) && typeof data['bytes'] === 'number' ? ` and ${countText(data['bytes'])} bytes` : '';
+    const bytes =
+      isJsonObject(data) && typeof data['bytes'] === 'number' ? ` and ${countText(data['bytes'])} bytes` : '';
     return (
       <p className="dim">
         An image of kind {kind}

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../core/base/json.ts';
 import { safeText } from '../../core/base/printable.ts';
 import type { CutText } from '../server/api-shapes.ts';
 import { hasColours } from './ansi-text.tsx';
@@ -46,7 +47,7 @@ export interface ShownPicture {
 }
 
 export function shownResult(value: unknown): { readonly shown: ShownText; readonly pictures: readonly ShownPicture[] } {
-  const list: unknown = isObject(value) && Array.isArray(value['content']) ? value['content'] : value;
+  const list: unknown = isJsonObject(value) && Array.isArray(value['content']) ? value['content'] : value;
   const blocks: readonly unknown[] = Array.isArray(list) ? list : [list];
   const picturesByBlock = blocks.map((block) => pictureOf(block));
   const pictures = picturesByBlock.filter((picture) => picture !== undefined);
@@ -57,24 +58,24 @@ export function shownResult(value: unknown): { readonly shown: ShownText; readon
 
 /** Recognises the picture formats of stored messages, Anthropic, MCP and OpenAI. */
 function pictureOf(block: unknown): ShownPicture | undefined {
-  if (!isObject(block)) return undefined;
+  if (!isJsonObject(block)) return undefined;
   const { data, data_base64: stored, image_url: link, media_type: type, mimeType, source } = block;
   if (stored !== undefined && type !== undefined) return { mediaType: type, data: stored };
-  if (isObject(source) && source['data'] !== undefined)
+  if (isJsonObject(source) && source['data'] !== undefined)
     return { mediaType: source['media_type'], data: source['data'] };
   if (block['type'] === 'image' && data !== undefined) return { mediaType: mimeType, data };
-  const url = isObject(link) ? link['url'] : link;
+  const url = isJsonObject(link) ? link['url'] : link;
   const parts = typeof url === 'string' ? /^data:([\w/+.-]+);base64,(.*)$/s.exec(url) : null;
   return parts === null ? undefined : { mediaType: parts[1], data: parts[2] };
 }
 
 /** Joins a list of text parts. Many hosts return results in this form, and the model read these texts. */
 function textBlocks(value: unknown): string | undefined {
-  const list: unknown = isObject(value) ? value['content'] : value;
+  const list: unknown = isJsonObject(value) ? value['content'] : value;
   if (!Array.isArray(list) || list.length === 0) return undefined;
   const texts: string[] = [];
   for (const block of list as readonly unknown[]) {
-    if (!isObject(block) || block['type'] !== 'text' || typeof block['text'] !== 'string') return undefined;
+    if (!isJsonObject(block) || block['type'] !== 'text' || typeof block['text'] !== 'string') return undefined;
     texts.push(block['text']);
   }
   return texts.join('\n');
@@ -102,7 +103,7 @@ const HEADLINES = [
 const MAX_HEADLINE = 300;
 
 export function headlineOf(args: unknown): ShownArgs {
-  if (!isObject(args) || isCut(args)) return shownHeadline(textOf(args).text, true);
+  if (!isJsonObject(args) || isCut(args)) return shownHeadline(textOf(args).text, true);
   const entries = Object.entries(args);
   const [onlyEntry] = entries;
   if (onlyEntry === undefined) return { headline: '', isWhole: true };
@@ -122,8 +123,4 @@ function shownHeadline(text: string, isAll: boolean): ShownArgs {
   const [firstLine = ''] = text.replace(/^\s*```\w*[^\S\n]*\n/, '').split('\n', 1);
   const headlineText = firstLine.slice(0, MAX_HEADLINE);
   return { headline: headlineText, isWhole: isAll && headlineText.length === text.trimEnd().length };
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

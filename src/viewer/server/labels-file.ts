@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 
 import { present } from '../../core/base/json.ts';
 import { formatLabels, LABEL_TARGETS, readLabels, type Label } from '../../lab/labels.ts';
-import { CoxswainError } from '../../core/base/error.ts';
+import { invalidArgument } from '../../core/base/error.ts';
 import { replaceFile } from '../../core/node/guarded-file.ts';
 import type { LabelsAnswer } from './api-shapes.ts';
 
@@ -82,13 +82,13 @@ export function readLabelChange(body: unknown): LabelChange {
     Record<string, unknown>
   >;
   const newTarget = LABEL_TARGETS.find((one) => one === target) ?? (target === null ? null : undefined);
-  if (newTarget === undefined) throw createInvalidError(`target must be ${LABEL_TARGETS.join(', ')} or null`);
+  if (newTarget === undefined) throw invalidArgument(`target must be ${LABEL_TARGETS.join(', ')} or null`);
   if (!isText(id, MAX_ID_CHARS) || id === '')
-    throw createInvalidError(`id must be a text of 1 to ${MAX_ID_CHARS} characters`);
+    throw invalidArgument(`id must be a text of 1 to ${MAX_ID_CHARS} characters`);
   if (note !== undefined && !isText(note, MAX_NOTE_CHARS))
-    throw createInvalidError(`note has at most ${MAX_NOTE_CHARS} characters`);
+    throw invalidArgument(`note has at most ${MAX_NOTE_CHARS} characters`);
   if (split !== undefined && !isText(split, MAX_SPLIT_CHARS))
-    throw createInvalidError(`split has at most ${MAX_SPLIT_CHARS} characters`);
+    throw invalidArgument(`split has at most ${MAX_SPLIT_CHARS} characters`);
   return {
     id,
     target: newTarget,
@@ -99,8 +99,4 @@ export function readLabelChange(body: unknown): LabelChange {
 
 function isText(value: unknown, maxChars: number): value is string {
   return typeof value === 'string' && value.length <= maxChars && value.isWellFormed();
-}
-
-function createInvalidError(message: string): CoxswainError {
-  return new CoxswainError('invalid-argument', message);
 }

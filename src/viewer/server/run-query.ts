@@ -1,5 +1,5 @@
 import { present } from '../../core/base/json.ts';
-import { CoxswainError } from '../../core/base/error.ts';
+import { invalidArgument } from '../../core/base/error.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { hasFailed, verdictOf } from '../../core/facts/run-verdict.ts';
 import type { RunExtras, RunGroup } from './api-shapes.ts';
@@ -40,8 +40,8 @@ export interface RunsQuery {
 export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
   const { after, limit = String(DEFAULT_LIMIT), order = 'desc', sort = 'group' } = query;
   const knownSort = SORTS.find((name) => name === sort);
-  if (knownSort === undefined) throw invalidQuery(`sort=${sort}: give ${SORTS.join(', ')}`);
-  if (order !== 'asc' && order !== 'desc') throw invalidQuery(`order=${order}: give asc or desc`);
+  if (knownSort === undefined) throw invalidArgument(`sort=${sort}: give ${SORTS.join(', ')}`);
+  if (order !== 'asc' && order !== 'desc') throw invalidArgument(`order=${order}: give asc or desc`);
   return {
     filter: { ...textFilters(query), ...present({ ids: parseIds(query['ids']) }) },
     sort: knownSort,
@@ -58,7 +58,7 @@ export function parseWholeNumber(
 ): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= from && number <= to) return number;
-  throw invalidQuery(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
+  throw invalidArgument(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
 }
 
 const TEXT_FILTERS = ['source', 'q', 'project', 'status', 'model', 'agent', 'task', 'pattern'] as const;
@@ -69,7 +69,7 @@ function textFilters(query: Readonly<Record<string, string>>): Pick<RunFilter, (
     const text = query[name];
     if (text === undefined || text.trim() === '') continue;
     if (text.length > MAX_TEXT_CHARS)
-      throw invalidQuery(`${name} has ${text.length} characters; at most ${MAX_TEXT_CHARS} are read`);
+      throw invalidArgument(`${name} has ${text.length} characters; at most ${MAX_TEXT_CHARS} are read`);
     filters[name] = text;
   }
   return filters;
@@ -78,12 +78,8 @@ function textFilters(query: Readonly<Record<string, string>>): Pick<RunFilter, (
 function parseIds(text: string | undefined): RunFilter['ids'] {
   if (text === undefined || text === '') return undefined;
   if (text.length > MAX_IDS_CHARS)
-    throw invalidQuery(`ids has ${text.length} characters; at most ${MAX_IDS_CHARS} are read`);
+    throw invalidArgument(`ids has ${text.length} characters; at most ${MAX_IDS_CHARS} are read`);
   return new Set(text.split(',').map((key) => readRunKey(key).join('/')));
-}
-
-function invalidQuery(message: string): CoxswainError {
-  return new CoxswainError('invalid-argument', message);
 }
 
 /** Splits `SOURCE/RUN`; both parts are URI-encoded. @throws CoxswainError `invalid-argument` for invalid escapes */
@@ -92,7 +88,7 @@ export function readRunKey(key: string): readonly [source: string, runId: string
   try {
     return [decodeURIComponent(key.slice(0, slash)), decodeURIComponent(key.slice(slash + 1))];
   } catch {
-    throw invalidQuery(`ids are SOURCE/RUN, each URI-encoded, got ${key.slice(0, 80)}`);
+    throw invalidArgument(`ids are SOURCE/RUN, each URI-encoded, got ${key.slice(0, 80)}`);
   }
 }
 
