@@ -246,6 +246,8 @@ export {
   deadlineObserver,
   type DeadlineReportOptions,
   type DeadlineSpacing,
+  afterCompaction,
+  type AfterCompactionOptions,
   contextFeedback,
   type ContextFeedbackOptions,
   paceFeedback,

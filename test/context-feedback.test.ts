@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { contextFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
+import { afterCompaction, contextFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 
 /** What is said after the call of each answer, whose context has this many thousand tokens; 0 stands for a compaction. */
@@ -42,4 +42,28 @@ test('the context is spoken of once at each of two shares, and again after a com
 
 test('the context of a model whose window is unknown is not spoken of', async () => {
   expect(await saidAt([100, 190, 900], 'a-model-of-ours')).toEqual(['', '', '']);
+});
+
+test('the reminders of the user are repeated once after each compaction, and never without one', async () => {
+  const provider = afterCompaction({ reminders: ['Never touch the folder vendor.'] });
+  const cox = createCoxswain({ store: memoryStore(), feedback: [{ provider }], guidance: [] });
+  const run = cox.startRun({ task: 'Fix it' });
+  const said = [false, true, false, false, true, false].map((isCompacted, at) => {
+    if (isCompacted) run.emit({ type: 'compaction', trigger: 'auto' });
+    const call = { toolCallId: `c${at}`, toolName: 'Read' };
+    run.emit({ type: 'tool_execution_start', ...call, args: { path: `${at}` } });
+    run.emit({ type: 'tool_execution_end', ...call, result: 'ok', isError: false });
+    return run.feedback() ?? '';
+  });
+  await run.end();
+  expect(said.map((text) => /compacted (\d+ times?)/.exec(text)?.[1] ?? text)).toEqual([
+    '',
+    '1 time',
+    '',
+    '',
+    '2 times',
+    '',
+  ]);
+  expect(said[1]).toContain('Never touch the folder vendor.\n');
+  expect(said[1]).toContain('Read your task list and your notes again before you go on.');
 });

@@ -17,7 +17,12 @@ import { WORDS } from '../src/core/records/words.ts';
 import { KINDS } from '../src/core/records/kinds.ts';
 import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
-import { deadlineFeedback, contextFeedback, paceFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
+import {
+  afterCompaction,
+  deadlineFeedback,
+  contextFeedback,
+  paceFeedback,
+} from '../src/core/steering/feedback/built-in-feedback.ts';
 import {
   driftFeedback,
   errorCascadeFeedback,
@@ -132,6 +137,7 @@ test('the feedback page has the names and default triggers of the built-in provi
     deadlineFeedback: deadlineFeedback(),
     paceFeedback: paceFeedback(),
     contextFeedback: contextFeedback(),
+    afterCompaction: afterCompaction(),
     patternFeedback: patternFeedback(),
     stallFeedback: stallFeedback(),
     errorCascadeFeedback: errorCascadeFeedback(),

@@ -27,6 +27,7 @@ const budget = { budget: { calls: 31 }, usage: { calls: 30 } };
 
 /** By name: its arguments, calls at which it speaks, what else is known, and whether one call is enough. */
 const CASES = {
+  afterCompaction: { calls: one, known: { trajectory: { compactions: 1 } }, isAlways: true },
   allOf: { args: [cox.errorStreak()], calls: failing },
   anyOf: { args: [cox.errorStreak()], calls: failing },
   consultationPrompt: { args: [{ consultationTool: 'request_review' }], calls: failing },

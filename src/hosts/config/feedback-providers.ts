@@ -3,6 +3,7 @@ import {
   toolUsageMonitor,
   contextFeedback,
   paceFeedback,
+  afterCompaction,
 } from '../../core/steering/feedback/built-in-feedback.ts';
 import {
   driftFeedback,
@@ -28,6 +29,7 @@ export const FEEDBACK: {
   readonly pattern: ConfiguredFeedback<typeof patternFeedback>;
   readonly pace: ConfiguredFeedback<typeof paceFeedback>;
   readonly context: ConfiguredFeedback<typeof contextFeedback>;
+  readonly afterCompaction: ConfiguredFeedback<typeof afterCompaction>;
   readonly toolUsageMonitor: ConfiguredFeedback<typeof toolUsageMonitor>;
   readonly stall: ConfiguredFeedback<typeof stallFeedback>;
   readonly errorCascade: ConfiguredFeedback<typeof errorCascadeFeedback>;
@@ -37,6 +39,7 @@ export const FEEDBACK: {
   pattern: { make: patternFeedback, isUsual: true },
   pace: { make: paceFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.pace },
   context: { make: contextFeedback, isUsual: false },
+  afterCompaction: { make: afterCompaction, isUsual: false },
   // From the specification's example of this provider.
   toolUsageMonitor: { make: toolUsageMonitor, isUsual: false, trigger: { everyNCalls: 10 } },
   stall: { make: stallFeedback, isUsual: false },

@@ -1,5 +1,5 @@
-import { amount, choice, type ShapesOf, whole } from '../../base/shape.ts';
-import { durationText, countText } from '../../base/number-text.ts';
+import { amount, choice, list, type ShapesOf, text, whole } from '../../base/shape.ts';
+import { countOf, durationText, countText } from '../../base/number-text.ts';
 import { remainingMs } from '../../base/deadline.ts';
 import type {
   FeedbackContext,
@@ -57,6 +57,35 @@ export const contextFeedback: ProviderDefinition<ContextFeedbackOptions, Feedbac
 function shareIn(summary: string): number {
   return Number(/ (\d+) % full/.exec(summary)?.[1] ?? 0) / 100;
 }
+
+/** Options of `afterCompaction`. */
+export interface AfterCompactionOptions {
+  /** Your own sentences that the agent shall still follow, at most ten with at most 150 characters each. Default: none. */
+  readonly reminders?: readonly string[];
+}
+
+/**
+ * Repeats your own reminders once after each compaction of the context, and asks the agent to read its task list again. It quotes nothing of
+ * the run. Default trigger: every call.
+ *
+ * @throws CoxswainError "invalid-definition" if an option is out of range
+ */
+export const afterCompaction: ProviderDefinition<AfterCompactionOptions, FeedbackProvider> = defineProvider(
+  { reminders: list(text('a text of 1 to 150 characters', { maxChars: 150, pattern: () => /[^\s\p{C}]/u }), 10) },
+  ({ reminders }): FeedbackProvider => ({
+    name: 'AfterCompaction',
+    defaultTrigger: { everyNCalls: 1 },
+    shouldRun: ({ lastOwnFeedback: last, trajectory }) =>
+      (trajectory?.compactions ?? 0) > Number(/ (\d+) time/.exec(last?.summary ?? '')?.[1] ?? 0),
+    provide: ({ trajectory }) => ({
+      summary: `Your context was compacted ${countOf(trajectory?.compactions ?? 0, 'time')} in this run.`,
+      // An option without a default may be absent.
+      suggestions: [...((reminders as readonly string[] | undefined) ?? []), READ_AGAIN],
+    }),
+  }),
+);
+
+const READ_AGAIN = 'Read your task list and your notes again before you go on.';
 
 /** Options of `paceFeedback`. */
 export interface PaceFeedbackOptions {
