@@ -84,3 +84,11 @@ test('records of a subagent are a child run, and what a branch copies is not its
   ]);
   expect(diagnostics[0]?.message).toContain('copied');
 });
+
+test('a session of Claude Code, which has records of the system too, is not taken for a chat', () => {
+  const lines = [
+    record('user', { message: { role: 'user', content: 'Go.' } }),
+    record('system', { subtype: 'stop_hook_summary', hookCount: 1 }),
+  ];
+  expect(qwenImporter.recognise(lines, { path: 's1.jsonl', name: 's1.jsonl' })).toBe(0);
+});

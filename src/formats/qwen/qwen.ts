@@ -26,13 +26,22 @@ const TASKS: ReadonlySet<unknown> = new Set([undefined, 'mid_turn_user_message',
 export const qwenImporter: LineImporter = {
   shape: 'lines',
   format: 'qwen-code',
-  recognise: (firstLines) => confidence(firstLines, isRecord, { all: 0.99, some: 0.985 }),
+  // Claude Code has the same records, with other contents.
+  recognise: (firstLines) =>
+    firstLines.some((line) => hasParts(membersOf(line)))
+      ? confidence(firstLines, isRecord, { all: 0.99, some: 0.985 })
+      : 0,
   open: (source) => new QwenImport(source),
 };
 
-function isRecord({ message, sessionId, subtype, type, uuid }: JsonMembers): boolean {
+function isRecord(line: JsonMembers): boolean {
+  const { sessionId, subtype, type, uuid } = line;
   if (!TYPES.has(type) || typeof sessionId !== 'string' || typeof uuid !== 'string') return false;
-  return Array.isArray(membersOf(message).parts) || (type === 'system' && typeof subtype === 'string');
+  return hasParts(line) || (type === 'system' && typeof subtype === 'string');
+}
+
+function hasParts({ message, type }: JsonMembers): boolean {
+  return TYPES.has(type) && Array.isArray(membersOf(message).parts);
 }
 
 class QwenImport extends ObjectLines {
