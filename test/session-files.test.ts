@@ -65,7 +65,15 @@ function entriesOf(path: string): readonly JsonMembers[] {
 
 function walkCodex(entries: readonly JsonMembers[]): Walk {
   const payloads = entries.flatMap(({ type, payload }) => (type === 'response_item' ? [membersOf(payload)] : []));
-  const outputs = payloads.flatMap(({ output }) => (typeof output === 'string' ? [output] : []));
+  const asked = new Map(
+    payloads.flatMap(({ arguments: args, call_id: id }) => (typeof args === 'string' ? [[id, args]] : [])),
+  );
+  const outputs = payloads.flatMap(({ call_id: id, output }) => {
+    if (typeof output !== 'string') return [];
+    // A search that found nothing answers by its exit code.
+    const saysNo = /\nOutput:\n?\s*$/.test(output) && /\b(?:rg|command -v|git config) /.test(asked.get(id) ?? '');
+    return saysNo ? [] : [output];
+  });
   const failed = outputs.filter((text) => {
     const code = /^(?:Chunk ID: .*\n)?(?:Exit code: (\d+)|Wall time: .*\nProcess exited with code (\d+))\n/.exec(text);
     if (code !== null) return (code[1] ?? code[2]) !== '0';
