@@ -85,11 +85,10 @@ test('records of a subagent are a child run, and what a branch copies is not its
   expect(diagnostics[0]?.message).toContain('copied');
 });
 
-test('a session of Claude Code with system lines at its beginning is not one of Qwen Code', () => {
-  const common = { sessionId: 's1', uuid: 'u1', timestamp: '2026-11-28T10:00:00.000Z' };
-  const claude = [
-    { ...common, type: 'system', subtype: 'turn_duration', durationMs: 5 },
-    { ...common, type: 'user', message: { role: 'user', content: 'Go.' } },
+test('a session of Claude Code, which has records of the system too, is not taken for a chat', () => {
+  const lines = [
+    record('user', { message: { role: 'user', content: 'Go.' } }),
+    record('system', { subtype: 'stop_hook_summary', hookCount: 1 }),
   ];
-  expect(qwenImporter.recognise(claude, { path: 's1.jsonl', name: 's1.jsonl' })).toBe(0);
+  expect(qwenImporter.recognise(lines, { path: 's1.jsonl', name: 's1.jsonl' })).toBe(0);
 });

@@ -34,10 +34,14 @@ export const qwenImporter: LineImporter = {
   open: (source) => new QwenImport(source),
 };
 
-/** Claude Code writes lines of the same types, and its messages have no parts. */
-function isRecord({ message, sessionId, type, uuid }: JsonMembers): boolean {
+function isRecord(line: JsonMembers): boolean {
+  const { sessionId, subtype, type, uuid } = line;
   if (!TYPES.has(type) || typeof sessionId !== 'string' || typeof uuid !== 'string') return false;
-  return Array.isArray(membersOf(message).parts);
+  return hasParts(line) || (type === 'system' && typeof subtype === 'string');
+}
+
+function hasParts({ message, type }: JsonMembers): boolean {
+  return TYPES.has(type) && Array.isArray(membersOf(message).parts);
 }
 
 class QwenImport extends ObjectLines {
