@@ -20,6 +20,7 @@ import { REFUSAL_ADVICE } from '../src/core/steering/prompt/refusal.ts';
 import { payloadsOf, playScene } from '../test/support/adapter-contract/adapter-player.ts';
 import { SEQUENTIAL } from '../test/support/adapter-contract/contract-scenes.ts';
 import type { ModelScript } from '../src/testing/model-script.ts';
+import { refusal } from '../src/core/run/refusal.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import { recordedRun } from '../test/support/recorded-run.ts';
 import { withOpenAi } from './adapter-scene.ts';
@@ -103,17 +104,21 @@ test('LangChain: a call that a person rejects is a refusal', async () => {
   });
 });
 
-test.each(['the host says it', 'a person gives a reason', 'a hook of the user stops it'])(
+test.each(['the host says it', 'a person gives a reason', 'a hook of the user stops it', 'the tool throws it'])(
   'Mastra: a declined call is a refusal: %s',
   async (how) => {
     await withOpenAi(INSISTING, standardSteering(), async ({ run, baseURL, records }) => {
       const isHook = how === 'a hook of the user stops it';
+      const isThrown = how === 'the tool throws it';
       const pay = createTool({
         id: 'pay',
         description: 'Pays.',
         inputSchema: z.object({ eur: z.number() }),
-        requireApproval: !isHook,
-        execute: async () => 'paid',
+        requireApproval: !isHook && !isThrown,
+        execute: async () => {
+          if (isThrown) throw refusal(NO);
+          return 'paid';
+        },
       });
       const agent = new MastraAgent(
         coxswainMastra(run).wrap({

@@ -37,8 +37,19 @@ export function scriptAnalysis(
     const id = { tool_call_id: `call-${index}`, tool_name: call.tool ?? 'read_file' };
     const args = call.args ?? { path: `file-${index}.txt` };
     const result = call.result ?? `content number ${index} of the file`;
+    const next = calls.findIndex(({ sameTurn }, at) => at > index && sameTurn !== true);
+    const turn = calls.slice(index, next === -1 ? undefined : next);
+    // The message of the model announces all calls of the turn.
+    const content = turn.map(({ tool = 'read_file' }, at) => ({
+      type: 'tool_call' as const,
+      id: `call-${index + at}`,
+      name: tool,
+      args: {},
+    }));
     return [
-      ...(call.sameTurn === true ? [] : [{ kind: 'turn_started' } as const]),
+      ...(call.sameTurn === true
+        ? []
+        : ([{ kind: 'turn_started' }, { kind: 'message_appended', message: { role: 'assistant', content } }] as const)),
       { kind: 'tool_started', ...id, args },
       { kind: 'tool_ended', ...id, result, is_error: call.failed ?? false },
     ];

@@ -5,7 +5,7 @@ import { ABORTED, endingAfterTrouble, troubleOf, type Trouble } from '../host/ru
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { Guard } from '../host/guarded.ts';
 import type { Run } from '../../core/run/run.ts';
-import { CallBook } from './call-book.ts';
+import { CallBook, type CallBookOptions } from './call-book.ts';
 import type { GeneratedAnswer } from './model-answer.ts';
 import { NextAdvice } from './next-advice.ts';
 import type { PlacedAdvice } from '../../core/run/advice-handle.ts';
@@ -44,7 +44,7 @@ export class PromptNews {
   }
 }
 
-export interface LoopOptions {
+export interface LoopOptions extends CallBookOptions {
   readonly maxChars: number;
   readonly forceTurn: boolean;
 }
@@ -81,7 +81,7 @@ export class AgentLoop {
     this.#guard = guard;
     this.#options = options;
     this.#next = new NextAdvice(options.maxChars);
-    this.calls = new CallBook(run, options.maxChars);
+    this.calls = new CallBook(run, options);
   }
 
   get run(): Run {

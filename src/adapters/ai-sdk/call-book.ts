@@ -1,3 +1,5 @@
+import { refusedBy, type RefusalOptions } from '../host/adapter-options.ts';
+import { statedOutcome } from '../../core/run/refusal.ts';
 import { present } from '../../core/base/json.ts';
 import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
@@ -33,15 +35,20 @@ const { channel = '' } = aiSdkCapabilities.post_tool_result;
  * Shared by the model that requests calls, the tools that run them, and the request with their results. Only the calls
  * of the last turn and calls with advice are kept.
  */
+/** Options of `CallBook`. */
+export interface CallBookOptions extends Pick<RefusalOptions, 'isRefused'> {
+  readonly maxChars: number;
+}
+
 export class CallBook {
   readonly #run: Run;
-  readonly #maxChars: number;
+  readonly #options: CallBookOptions;
   readonly #calls = new Map<string, BookedCall>();
   readonly #ids = new CallIds();
 
-  constructor(run: Run, maxChars: number) {
+  constructor(run: Run, options: CallBookOptions) {
     this.#run = run;
-    this.#maxChars = maxChars;
+    this.#options = options;
   }
 
   ask(calls: readonly AnsweredCall[]): void {
@@ -69,12 +76,13 @@ export class CallBook {
     this.#run.emit({ type: 'tool_execution_update', toolCallId: call.recordedId, toolName: call.name, partial });
   }
 
-  end(id: string, result: unknown, isError: boolean, outcome?: CallOutcome): void {
+  end(id: string, result: unknown, isError: boolean, known?: CallOutcome): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.state === 'ended') return;
     if (call.state === 'requested') this.#startCall(call, call.args);
     call.state = 'ended';
     const hasFailed = isError || saysThatItFailed(result);
+    const outcome = known ?? statedOutcome(result) ?? refusedBy(this.#options, result, this.#run);
     const endedCall = {
       toolCallId: call.recordedId,
       toolName: call.name,
@@ -145,7 +153,7 @@ export class CallBook {
   #outputChange(call: BookedCall): OutputChange {
     return (output) => {
       if (call.text !== undefined) return withText(output, call.text);
-      const advice = placeAdvice(call.waiting, this.#maxChars);
+      const advice = placeAdvice(call.waiting, this.#options.maxChars);
       call.waiting = [];
       if (advice === undefined) return undefined;
       const changedOutput = withText(output, advice.text);

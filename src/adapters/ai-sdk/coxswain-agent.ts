@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { MAX_ADVICE_CHARS } from '../../core/steering/advice/advice.ts';
-import { checkAdapter, currentRun, type AdapterOptions, type RunSource } from '../host/adapter-options.ts';
+import { checkAdapter, currentRun, type RefusalOptions, type RunSource } from '../host/adapter-options.ts';
 import { guarded } from '../host/guarded.ts';
 import type { Run } from '../../core/run/run.ts';
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, present } from '../../core/base/json.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import { RunScope } from '../host/run-scope.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
@@ -140,7 +140,7 @@ class RunLoops {
   }
 }
 
-export interface CoxswainAgentOptions extends AdapterOptions {
+export interface CoxswainAgentOptions extends RefusalOptions {
   /**
    * If true, guidance at `pre_response` forces one more turn, at most once per run. Streamed answers are buffered until they
    * are complete, until a turn was forced. Default false: such guidance is recorded as undelivered.
@@ -182,11 +182,11 @@ const UNSEEN =
  * Cost: some tens of microseconds per request, plus the evaluation of advice.
  */
 export function coxswainAgent(source: RunSource, options: CoxswainAgentOptions = {}): CoxswainAgent {
-  checkAdapter('coxswainAgent', source, options, { forceTurn: true });
+  checkAdapter('coxswainAgent', source, options, { forceTurn: true, isRefused: true });
   const { maxChars = MAX_ADVICE_CHARS, forceTurn = false } = options;
   const guard = guarded(source, options);
   const scope = new RunScope(currentRun('ai-sdk', source));
-  const loopOptions = { maxChars, forceTurn };
+  const loopOptions = { maxChars, forceTurn, ...present({ isRefused: options.isRefused }) };
   const loops = new RunLoops((owner) => new AgentLoop(owner, guard, loopOptions));
   listenToSdkLoops();
   if (typeof source !== 'function') {

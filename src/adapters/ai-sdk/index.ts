@@ -3,3 +3,4 @@ export type { RunSource } from '../host/adapter-options.ts';
 export { aiSdkCapabilities } from './capabilities.ts';
 export { coxswainAgent, type AgentSettings, type CoxswainAgent, type CoxswainAgentOptions } from './coxswain-agent.ts';
 export type { LanguageModelShape, PromptMessage } from './sdk-shapes.ts';
+export type { RefusalOptions } from '../host/adapter-options.ts';

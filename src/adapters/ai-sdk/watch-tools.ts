@@ -1,3 +1,4 @@
+import { statedOutcome } from '../../core/run/refusal.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import type { Guard } from '../host/guarded.ts';
@@ -55,8 +56,8 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
   if (id === '') return run();
   const { calls, run: caller } = loopOf(id);
   const tool = scope.tool(caller, name);
-  const endCall = (result: unknown, isError: boolean): void =>
-    guard('a tool result', () => calls.end(id, result, isError));
+  const endCall = (result: unknown, isError: boolean, error?: unknown): void =>
+    guard('a tool result', () => calls.end(id, result, isError, statedOutcome(error)));
   const succeed = (result: unknown): unknown => {
     tool.leave();
     endCall(result, false);
@@ -64,7 +65,7 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
   };
   const fail = (error: unknown): never => {
     tool.leave({ error });
-    endCall(errorText(error), true);
+    endCall(errorText(error), true, error);
     throw error;
   };
   guard('a tool call', () => calls.begin(id, name, input));
@@ -87,7 +88,7 @@ interface EachWatch {
 
 async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, guard }: EachWatch): AsyncGenerator {
   let lastValue: unknown;
-  let callResult: { readonly result: unknown; readonly isError: boolean } = {
+  let callResult: { readonly result: unknown; readonly isError: boolean; readonly error?: unknown } = {
     result: 'the tool was stopped before its end',
     isError: true,
   };
@@ -99,11 +100,11 @@ async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, 
     }
     callResult = { result: lastValue, isError: false };
   } catch (error) {
-    callResult = { result: errorText(error), isError: true };
+    callResult = { result: errorText(error), isError: true, error };
     throw error;
   } finally {
     tool.leave();
-    guard('a tool result', () => calls.end(id, callResult.result, callResult.isError));
+    guard('a tool result', () => calls.end(id, callResult.result, callResult.isError, statedOutcome(callResult.error)));
   }
 }
 

@@ -20,6 +20,29 @@ export interface AdapterOptions {
   readonly maxChars?: number;
 }
 
+/** For adapters that see the results of tools. */
+export interface RefusalOptions extends AdapterOptions {
+  /**
+   * Returns true for a tool's result, or an error's message, by which a person or a policy refused the call. Default: never. An
+   * error of `refusal()`, and what the SDK's own approvals reject, is recognised anyway.
+   */
+  readonly isRefused?: (result: unknown) => boolean;
+}
+
+/** Asks the function of the user. A fault of it is recorded, and the call counts as not refused. */
+export function refusedBy(
+  { isRefused }: Pick<RefusalOptions, 'isRefused'>,
+  result: unknown,
+  run: Run,
+): 'refused' | undefined {
+  try {
+    return isRefused?.(result) === true ? 'refused' : undefined;
+  } catch (error) {
+    run.reportFault('isRefused', error);
+    return undefined;
+  }
+}
+
 /**
  * Checks the run and the options passed by JavaScript callers.
  *

@@ -2,7 +2,8 @@ import type { AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { CallOutcome, RunEnding } from '../../core/records/trajectory-record.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 import type { Run } from '../../core/run/run.ts';
-import { identityOf } from './adapter-options.ts';
+import { identityOf, refusedBy } from './adapter-options.ts';
+import { statedOutcome } from '../../core/run/refusal.ts';
 import { present } from '../../core/base/json.ts';
 import { saysThatItFailed } from './content-blocks.ts';
 import { AdviceUnderWay, type OutgoingRequest } from './advice-under-way.ts';
@@ -49,6 +50,8 @@ export interface ConversationOptions {
   readonly maxChars?: number;
   /** Reason recorded when advice cannot be delivered before the final answer. */
   readonly noWayBeforeAnswer: string;
+  /** As in `RefusalOptions`. */
+  readonly isRefused?: (result: unknown) => boolean;
 }
 
 /**
@@ -198,8 +201,9 @@ export class Conversation {
    *
    * @returns advice on the result; the caller must pass it to `said` or `later`
    */
-  ended(call: OpenCall, { result, isError: isFlagged, outcome }: CallResult): readonly AdviceHandle[] {
+  ended(call: OpenCall, { result, isError: isFlagged, outcome: known }: CallResult): readonly AdviceHandle[] {
     this.#calls.close(call);
+    const outcome = known ?? statedOutcome(result) ?? refusedBy(this.#options, result, this.run);
     const isError = isFlagged || saysThatItFailed(result);
     const end = { toolCallId: call.callId, toolName: call.name, result, isError, ...present({ outcome }) };
     this.run.emit({ type: 'tool_execution_end', ...end });

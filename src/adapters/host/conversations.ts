@@ -1,6 +1,6 @@
 import { hashText } from '../../core/base/hash.ts';
 import type { Run } from '../../core/run/run.ts';
-import type { AdapterOptions } from './adapter-options.ts';
+import type { RefusalOptions } from './adapter-options.ts';
 import { Conversation } from './conversation.ts';
 import type { IssuedCall } from './issued-call.ts';
 
@@ -18,11 +18,11 @@ interface Loops<State> {
  * run.
  */
 export class Conversations<State extends object> {
-  readonly #options: AdapterOptions;
+  readonly #options: RefusalOptions;
   readonly #start: () => State;
   readonly #byRun = new WeakMap<Run, Loops<State>>();
 
-  constructor(options: AdapterOptions, start: () => State) {
+  constructor(options: RefusalOptions, start: () => State) {
     this.#options = options;
     this.#start = start;
   }

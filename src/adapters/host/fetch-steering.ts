@@ -1,7 +1,7 @@
 import { isJsonObject, jsonOf, type JsonMembers } from '../../core/base/json.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 import type { Run } from '../../core/run/run.ts';
-import type { AdapterOptions } from './adapter-options.ts';
+import type { RefusalOptions } from './adapter-options.ts';
 import type { RequestNews, SentRequest } from './conversation.ts';
 import { Conversations, type Followed } from './conversations.ts';
 import { guarded } from './guarded.ts';
@@ -28,11 +28,9 @@ export interface ConversationApi extends ModelApi {
 }
 
 /** Options of an adapter that steers by `fetch`. */
-export interface FetchSteeringOptions extends AdapterOptions {
+export interface FetchSteeringOptions extends RefusalOptions {
   /** Returns true if a tool's result reports a failure. Default: never. Patterns also examine the text. */
   readonly isError?: (result: unknown, toolName: string) => boolean;
-  /** Returns true for the result that your loop gives for a call that a person or a policy refused. Default: never. */
-  readonly isRefused?: (result: unknown) => boolean;
 }
 
 /** Steering of one agent whose requests pass a `fetch`. */
@@ -102,7 +100,6 @@ export function fetchSteering(
       conversation: (call) => conversations.calling(scope.calling, call).conversation,
       onToolError,
       isError: options.isError ?? (() => false),
-      isRefused: options.isRefused,
     }),
   };
 }

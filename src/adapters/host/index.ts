@@ -3,7 +3,13 @@ export { isJsonObject, present } from '../../core/base/json.ts';
 export type { AgentMessage, ContentBlock, MessageContent, Usage } from '../../core/records/agent-message.ts';
 export type { EndReason } from '../../core/records/words.ts';
 export type { AdapterCapabilities, PointCapability } from './adapter-capabilities.ts';
-export { checkAdapter, currentRun, type AdapterOptions, type RunSource } from './adapter-options.ts';
+export {
+  checkAdapter,
+  currentRun,
+  type AdapterOptions,
+  type RefusalOptions,
+  type RunSource,
+} from './adapter-options.ts';
 export type { OutgoingRequest } from './advice-under-way.ts';
 export { contentBlocks, plainContent, resultOf, usageOf } from './content-blocks.ts';
 export {

@@ -1,5 +1,6 @@
 import type { AdviceHandle } from '../../core/run/advice-handle.ts';
 import { messageOf } from '../../core/base/error.ts';
+import { statedOutcome } from '../../core/run/refusal.ts';
 import type { Conversation } from './conversation.ts';
 import type { CallResult, IssuedCall } from './issued-call.ts';
 import type { OpenCall } from './open-calls.ts';
@@ -16,8 +17,6 @@ export interface ToolParts {
   readonly onToolError: 'throw' | 'result';
   /** Returns true if a returned result reports a failure. */
   readonly isError: (result: unknown, toolName: string) => boolean;
-  /** Returns true if a returned result says that a person or a policy did not let the call run. Default: never. */
-  readonly isRefused?: ((result: unknown) => boolean) | undefined;
 }
 
 /** A tool that is about to run. */
@@ -60,7 +59,8 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   try {
     result = await scope.within(conversation.run, call.name, work.run);
   } catch (error) {
-    const handles = guard(WHERE, () => endCall(conversation, open, { result: messageOf(error), isError: true }), []);
+    const failed = { result: messageOf(error), isError: true, outcome: statedOutcome(error) };
+    const handles = guard(WHERE, () => endCall(conversation, open, failed), []);
     if (parts.onToolError === 'result' && !isAborted()) {
       const text = errorText(error);
       return { result: text, feedback: adviceText(handles, text) };
@@ -70,9 +70,7 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   }
   await conversation.run.ready();
   const hasFailed = guard('isError', () => parts.isError(result, call.name), false);
-  const isRefused = guard('isRefused', () => parts.isRefused?.(result) === true, false);
-  const outcome = isRefused ? 'refused' : undefined;
-  const handles = guard(WHERE, () => endCall(conversation, open, { result, isError: hasFailed, outcome }), []);
+  const handles = guard(WHERE, () => endCall(conversation, open, { result, isError: hasFailed }), []);
   return { result, feedback: adviceText(handles, result) };
 }
 

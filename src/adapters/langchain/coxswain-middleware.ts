@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../core/base/json.ts';
-import { checkAdapter, currentRun, type AdapterOptions, type RunSource } from '../host/adapter-options.ts';
+import { checkAdapter, currentRun, type RefusalOptions, type RunSource } from '../host/adapter-options.ts';
 import type { Conversation } from '../host/conversation.ts';
 import { Conversations } from '../host/conversations.ts';
 import { guarded } from '../host/guarded.ts';
@@ -40,9 +40,9 @@ type Handler = (request: object) => Promise<unknown>;
 export function coxswainMiddleware<Middleware>(
   source: RunSource,
   { createMiddleware, ToolMessage, HumanMessage }: LangchainHandles<Middleware>,
-  options: AdapterOptions = {},
+  options: RefusalOptions = {},
 ): Middleware {
-  checkAdapter('coxswainMiddleware', source, options, {});
+  checkAdapter('coxswainMiddleware', source, options, { isRefused: true });
   const guard = guarded(source, options);
   const scope = new RunScope(currentRun('langchain', source));
   /** The state is the message count and the system prompt of the last request. */

@@ -1,3 +1,4 @@
+import { statedOutcome } from '../../core/run/refusal.ts';
 import { hashText } from '../../core/base/hash.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { isJsonObject, membersOf, textOrEmpty, textOrUndefined } from '../../core/base/json.ts';
@@ -5,7 +6,7 @@ import { toJson } from '../../core/base/to-json.ts';
 import type { PromptMessage } from '../ai-sdk/sdk-shapes.ts';
 import { resultsIn, systemTextOf } from '../ai-sdk/to-events.ts';
 import type { OutgoingRequest } from '../host/advice-under-way.ts';
-import { checkAdapter, currentRun, type AdapterOptions, type RunSource } from '../host/adapter-options.ts';
+import { checkAdapter, currentRun, type RefusalOptions, type RunSource } from '../host/adapter-options.ts';
 import { Conversations, type Followed } from '../host/conversations.ts';
 import { guarded } from '../host/guarded.ts';
 import type { CallResult, IssuedCall } from '../host/issued-call.ts';
@@ -72,8 +73,8 @@ const UNSEEN = 'no request to a model was seen: create the agent with new Agent(
  * @param source  the run, or a function that returns the run of the current request, for an agent that outlives its runs
  * @throws CoxswainError "invalid-argument" for an option out of range
  */
-export function coxswainMastra(source: RunSource, options: AdapterOptions = {}): CoxswainMastra {
-  checkAdapter('coxswainMastra', source, options, {});
+export function coxswainMastra(source: RunSource, options: RefusalOptions = {}): CoxswainMastra {
+  checkAdapter('coxswainMastra', source, options, { isRefused: true });
   const guard = guarded(source, options);
   const scope = new RunScope(currentRun('mastra', source));
   const conversations = new Conversations<ConversationState>(options, () => ({
@@ -175,7 +176,12 @@ export function coxswainMastra(source: RunSource, options: AdapterOptions = {}):
         const { error, output } = args;
         const failed = error !== undefined && error !== null;
         guard('mastra tool', () =>
-          after(args, failed ? { result: errorText(error), isError: true } : outcomeOfTool(output)),
+          after(
+            args,
+            failed
+              ? { result: errorText(error), isError: true, outcome: statedOutcome(causeOf(error)) }
+              : outcomeOfTool(output),
+          ),
         );
         if (typeof afterToolCall === 'function') await afterToolCall(args);
       },
@@ -233,6 +239,11 @@ function issuedCall(name: string, input: unknown, context: unknown): IssuedCall 
 /** Mastra wraps the error of a tool; the model reads the message. */
 function errorText(error: unknown): string {
   return isJsonObject(error) && typeof error['message'] === 'string' ? error['message'] : messageOf(error);
+}
+
+/** The error of the tool, which Mastra keeps as the cause of its own. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
 function isObject(value: unknown): value is object {

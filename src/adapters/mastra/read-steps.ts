@@ -87,11 +87,17 @@ export function answerOfChunks(chunks: unknown, modelId: string | undefined): Co
       ...present({
         modelId: textOrUndefined(named) ?? modelId,
         stopReason: textOrUndefined(membersOf(end['stepResult'])['reason']),
-        usage: readUsage(membersOf(end['output'])['usage']),
+        usage: knownUsage(membersOf(end['output'])['usage']),
       }),
     },
     calls,
   };
+}
+
+/** Without counts from the provider, Mastra states zeros. */
+function knownUsage(stated: unknown): ReturnType<typeof readUsage> {
+  const usage = readUsage(stated);
+  return usage?.inputTokens === 0 && (usage.outputTokens ?? 0) === 0 ? undefined : usage;
 }
 
 /** Returns the error of an answer that broke off. Undefined if the chunks contain none. */

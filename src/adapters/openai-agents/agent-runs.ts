@@ -1,3 +1,4 @@
+import type { RefusalOptions } from '../host/adapter-options.ts';
 import { identityOf } from '../host/adapter-options.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import type { Conversation } from '../host/conversation.ts';
@@ -33,7 +34,7 @@ export class AgentRuns {
   /** Active calls of unwrapped tools. The value is the function that ends the scope of the call. */
   readonly #running = new Map<string, () => boolean>();
 
-  constructor(root: Run, options: { readonly maxChars?: number }) {
+  constructor(root: Run, options: RefusalOptions) {
     this.#root = root;
     this.#active = root;
     this.#conversations = new Conversations(options, () => ({ seen: 0, instructions: undefined }));

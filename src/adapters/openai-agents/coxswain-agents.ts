@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
+import { checkAdapter, type RefusalOptions } from '../host/adapter-options.ts';
 import { guarded } from '../host/guarded.ts';
 import { callOfItem } from '../host/response-items.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
@@ -103,17 +103,12 @@ function isPlain(value: unknown, depth = 0): boolean {
 }
 
 /** Options of the @openai/agents adapter. */
-export interface AgentsOptions extends AdapterOptions {
+export interface AgentsOptions extends RefusalOptions {
   /**
    * True if a tool's output means failure. Default: recognises the SDK's own messages after an exception or a time-out; set
    * this option to recognise the text of a tool's own `errorFunction`.
    */
   readonly isError?: (result: unknown, toolName: string) => boolean;
-  /**
-   * True for the result of a tool that asked for approval itself and did not get it. Default: never. Calls that the SDK's own
-   * approvals and input guardrails reject are recognised.
-   */
-  readonly isRefused?: (result: unknown) => boolean;
 }
 
 /** Steers one agent of the @openai/agents package. Its handoffs, and the agents it uses as tools, each get a child run. */
@@ -165,7 +160,6 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     // `tool()` turns exceptions into a result. If it does not, the user wants the exception to end the run.
     onToolError: 'throw',
     isError: (result, name) => saysThatItFailed(result) || options.isError?.(result, name) === true,
-    isRefused: options.isRefused,
   };
   const prepare = (request: ModelRequest, modelId: string | undefined): SteeredRequest | undefined => {
     const asking = runs.asking();

@@ -14,3 +14,4 @@ export type {
 } from './sdk-shapes.ts';
 export type { Fetch } from '../host/steered-fetch.ts';
 export type { GuidanceRole } from './to-output.ts';
+export type { RefusalOptions } from '../host/adapter-options.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../core/base/json.ts';
-import { checkAdapter, type AdapterOptions } from '../host/adapter-options.ts';
+import { checkAdapter, type RefusalOptions } from '../host/adapter-options.ts';
 import { Conversations } from '../host/conversations.ts';
 import { guarded } from '../host/guarded.ts';
 import { newsOfItems, resultIdsOf } from '../host/response-items.ts';
@@ -29,7 +29,7 @@ import { toJson } from '../../core/base/to-json.ts';
 import { decodedArgs } from '../host/content-blocks.ts';
 import type { IssuedCall } from '../host/issued-call.ts';
 
-export interface OpenAiOptions extends AdapterOptions {
+export interface OpenAiOptions extends RefusalOptions {
   /**
    * Handling of an error of a tool. `throw` (default): the error is rethrown, as without coxswain, and `runTools` ends with
    * it. `result`: the model receives a message such as `Error: no such file` and may continue.
@@ -37,8 +37,6 @@ export interface OpenAiOptions extends AdapterOptions {
   readonly onToolError?: 'throw' | 'result';
   /** Returns true if a tool's result reports a failure. Default: never. Patterns also examine the text. */
   readonly isError?: (result: unknown, toolName: string) => boolean;
-  /** Returns true for the result that your loop gives for a call that a person or a policy refused. Default: never. */
-  readonly isRefused?: (result: unknown) => boolean;
   /** Role of guidance messages in requests; default `system`. */
   readonly guidanceRole?: GuidanceRole;
 }
@@ -113,11 +111,8 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     conversation: (call) => conversations.calling(scope.calling, call).conversation,
     onToolError: options.onToolError ?? 'throw',
     isError: options.isError ?? (() => false),
-    isRefused: options.isRefused,
     carries: () => !conversations.of(scope.calling).endsWithTool,
   };
-  const readResult = (result: unknown): { readonly outcome?: 'refused' } =>
-    options.isRefused?.(result) === true ? { outcome: 'refused' } : {};
   const prepare = (body: unknown, key: unknown): SteeredRequest | undefined => {
     const request = requestOf(body);
     if (request === undefined || !isJsonObject(body)) {
@@ -129,7 +124,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
       ? conversations.of(scope.asking)
       : conversations.asking(scope.asking, items.find(isUsers), () => resultIdsOf(items));
     const { conversation } = asking;
-    const outgoing = conversation.request(key, newsOfItems(items, { seen: asking.seen, isChained }, readResult));
+    const outgoing = conversation.request(key, newsOfItems(items, { seen: asking.seen, isChained }));
     asking.seen = isChained ? 0 : items.length;
     asking.endsWithTool = request.api === 'chat' && isJsonObject(body['tool_choice']);
     const { text } = outgoing;

@@ -158,6 +158,8 @@ interface NewRun {
   readonly save?: ((run: Run) => Promise<void>) | undefined;
   readonly children?: ChildOptions['children'];
   readonly ended?: boolean;
+  /** True if other processes may have this run open; default: true. */
+  readonly isShared?: boolean;
 }
 
 class Process implements Coxswain {
@@ -212,6 +214,8 @@ class Process implements Coxswain {
       steering,
       place,
       children,
+      // Nobody else knows an id that was made here.
+      isShared: runOptions.runId !== undefined,
       save: this.#storedRuns?.saverOf(identity.runId, [prompt], -1),
     });
     run.begin(startedPayload);
@@ -340,11 +344,15 @@ class Process implements Coxswain {
     return new RunFold({ ...options, redactor: this.#redactor, measureMs: this.measureMs });
   }
 
-  #createRun(log: RunLog, { children, ended = false, fold, place, save, steering, storedSeq = -1 }: NewRun): Run {
+  #createRun(
+    log: RunLog,
+    { children, ended = false, isShared = true, fold, place, save, steering, storedSeq = -1 }: NewRun,
+  ): Run {
     const { runId } = log.identity;
     const run: Run = new Run({
       log,
       fold,
+      isShared,
       mode: steering.mode,
       models: steering.models,
       providerTimeLimitMs: steering.providerTimeLimitMs,

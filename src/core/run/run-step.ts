@@ -327,6 +327,7 @@ export class RunStepper<State extends Json> {
       flush: () => Promise.resolve('stored'),
       ready: () => Promise.resolve(true),
       durableSeq: () => -1,
+      isShared: false,
       lostRecords: () => 0,
       // Counted by the process that owns the run; a step ends before anybody could ask.
       onProvider: () => undefined,

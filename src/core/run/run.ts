@@ -1,3 +1,5 @@
+import { statedOutcome } from './refusal.ts';
+import type { CallOutcome } from '../records/trajectory-record.ts';
 import { present, isJsonObject, type Json } from '../base/json.ts';
 import { type AdviceHandle, deliverAdvice, adviceHandleOf } from './advice-handle.ts';
 import type { BudgetUsage } from '../base/budget.ts';
@@ -141,6 +143,8 @@ export interface RunParts {
   readonly onDelta: (event: AgentEvent) => void;
   readonly listen: (sink: EventSink) => () => void;
   readonly ended?: boolean;
+  /** True if other processes may have this run open. */
+  readonly isShared: boolean;
 }
 
 /**
@@ -326,9 +330,10 @@ export class Run {
 
   /**
    * Records a call of a tool around `work`: its start, and its end with the result or the error. The result is returned, the error
-   * thrown again. A result with `isError: true`, as MCP servers give it, is a failure.
+   * thrown again. A result with `isError: true`, as MCP servers give it, is a failure. A call that throws `refusal(reason)`, or
+   * an error with `outcome: 'refused'`, was refused by a person or a policy.
    *
-   * @param options.toolCallId  the model's id of the call; default: one of its own
+   * @param options.toolCallId  the model's id of the call; default: one that no other process uses for this run
    */
   async call<Result>(
     toolName: string,
@@ -336,20 +341,27 @@ export class Run {
     work: () => Result | Promise<Result>,
     options: { readonly toolCallId?: string } = {},
   ): Promise<Result> {
-    const { toolCallId = `own-${(this.#ownCalls += 1)}` } = options;
+    const { toolCallId = `own-${this.#callToken()}${(this.#ownCalls += 1)}` } = options;
     this.emit({ type: 'tool_execution_start', toolCallId, toolName, args });
-    const end = (result: unknown, isError: boolean): void =>
-      void this.emit({ type: 'tool_execution_end', toolCallId, toolName, result, isError });
+    const end = (result: unknown, isError: boolean, outcome: CallOutcome | undefined): void =>
+      void this.emit({ type: 'tool_execution_end', toolCallId, toolName, result, isError, ...present({ outcome }) });
     try {
       const result = await work();
-      end(result, isJsonObject(result) && result['isError'] === true);
+      end(result, isJsonObject(result) && result['isError'] === true, statedOutcome(result));
       return result;
     } catch (error) {
-      end(messageOf(error), true);
+      end(messageOf(error), true, statedOutcome(error));
       throw error;
     }
   }
   #ownCalls = 0;
+
+  /** Distinguishes the calls of `call` from those of other processes, if others may have this run open. */
+  #callToken(): string {
+    if (!this.#parts.isShared) return '';
+    return (this.#ownToken ??= `${globalThis.crypto.randomUUID().slice(0, 8)}-`);
+  }
+  #ownToken: string | undefined;
 
   /** Returns the advice after a tool result as one text and records it as delivered to the host. */
   feedback(): string | undefined {

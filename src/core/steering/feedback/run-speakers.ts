@@ -292,13 +292,17 @@ function findFiredPattern(speaker: Speaker, trigger: PatternTrigger, situation: 
     turn: trajectory.turns,
     compactions: trajectory.compactions,
   };
+  let held: FiredTrigger | undefined;
   for (const pattern of openMatches.toSorted((a, b) => levelRank(b.level) - levelRank(a.level))) {
     const candidate = createCandidate(speaker, pattern);
-    if (decideAdvice(ledger, candidate, view).say) {
-      return { condition: 'onPattern', pattern, served: { candidate, view } };
-    }
+    if (!decideAdvice(ledger, candidate, view).say) continue;
+    const fired = { condition: 'onPattern', pattern, served: { candidate, view } } as const;
+    if (held === undefined && refusalRule(trajectory, pattern) !== 'hold') return fired;
+    // What waits must not stand before a pattern of refused calls, about which the agent should ask.
+    if (held !== undefined && 2 * (pattern.refused ?? 0) >= pattern.occurrences) return fired;
+    held ??= fired;
   }
-  return undefined;
+  return held;
 }
 
 function matchesTrigger(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: PatternTrigger): boolean {
