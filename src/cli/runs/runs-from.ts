@@ -300,7 +300,7 @@ export function keepNumberedRuns(runs: readonly NumberedRun[]): void {
 export function lookAtRun(run: NumberedRun): string {
   const others = runsIn('toldRuns').filter(({ id }) => id !== run.id);
   keepRuns('toldRuns', [...others, run].slice(-MAX_TOLD));
-  return `coxswain show ${/^[0-9a-f]{8}-/.test(run.id) ? run.id.slice(0, 8) : run.id}`;
+  return `coxswain show ${idStartOf(run.id)}`;
 }
 
 /** A folder that cannot be written is no fault of the report: numbers then open nothing. */
@@ -343,7 +343,12 @@ export async function sessionNamed(idStart: string): Promise<NumberedRun | undef
   );
 }
 
-const UUID_START = /^[0-9a-f]{8}(?=-[0-9a-f]{4}-)/;
+/** Random ids only: those of Codex begin with the time, so that sessions of one minute begin alike. */
+const UUID_START = /^[0-9a-f]{8}(?=-[0-9a-f]{4}-4)/;
+
+function idStartOf(id: string): string {
+  return UUID_START.exec(id)?.[0] ?? id;
+}
 
 /**
  * Returns the command that opens a run in the browser, at a call from 1.
@@ -355,8 +360,9 @@ export function viewCommandOf(
   { call, isSession }: { readonly call?: number | undefined; readonly isSession: boolean },
 ): string {
   const callOption = call === undefined ? '' : ` --call ${call}`;
-  const [start] = UUID_START.exec(id) ?? [];
-  if (isSession && start !== undefined && sessionIdOf(path) === id) return `coxswain view ${start}${callOption}`;
+  const start = idStartOf(id);
+  if (isSession && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(id) && sessionIdOf(path) === id)
+    return `coxswain view ${start}${callOption}`;
   return `coxswain view ${shellWord(path)} --run ${shellWord(id)}${callOption}`;
 }
 

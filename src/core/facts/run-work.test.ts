@@ -42,6 +42,21 @@ test('commits and changed files count only calls with a result that did not fail
   });
 });
 
+test('a commit that replaces one of the run is no further commit, and a rebase commits what was changed', () => {
+  const fold = new WorkFold();
+  fold.fold(payload, { ...call, args: { command: 'touch a.ts && git commit -m x' } });
+  fold.fold(payload, { ...call, args: { command: 'git add a.ts && git commit --amend --no-edit' } });
+  fold.fold(payload, { ...call, args: { file_path: 'b.ts', content: 'b' }, tool: 'Write' });
+  expect(fold.work).toMatchObject({ commits: 1, uncommitted: 1 });
+  const result = '[detached HEAD e1a0f76] fix\n 2 files changed\nSuccessfully rebased and updated refs/heads/x.';
+  const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: false } as const;
+  fold.fold(ended, { ...call, args: { command: 'git add b.ts && GIT_EDITOR=true git rebase --continue' } });
+  expect(fold.work).toMatchObject({ commits: 1, uncommitted: 0 });
+  const other = new WorkFold();
+  other.fold(payload, { ...call, args: { command: 'git commit --amend --no-edit' } });
+  expect(other.work.commits).toBe(1);
+});
+
 test('commits that skip their hooks are counted, and said', () => {
   const commandsText = (...commands: readonly string[]): readonly string[] => {
     const fold = new WorkFold();

@@ -45,6 +45,9 @@ const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
 /** What git, husky and wrappers print if a chain goes on after a commit that was not made. */
 const NOT_COMMITTED =
   /^FAILED: git commit\b|^husky - \S+ (?:script|hook)\b.*\b(?:failed|code)\b|^nothing (?:added )?to commit\b|^no changes added to commit\b/m;
+const AMENDS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s--amend\b/;
+/** What a rebase and the like print when they have made their commits. */
+const CONTINUED = /^(?:Successfully rebased|\[detached HEAD [\da-f]{7,}\])/m;
 /** `-n` is the short form. */
 const NO_HOOKS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s(?:--no-verify|-n)(?=\s|$)/;
 
@@ -87,13 +90,16 @@ export class WorkFold {
 
   #readCommand(command: string, result: string): void {
     if (COMMIT.test(command) && (COMMITTED.test(result) || !NOT_COMMITTED.test(result))) {
+      this.#afterCommit.clear();
+      // It replaces the last commit, which the run may have made.
+      if (AMENDS.test(command) && this.#commits > 0) return;
       this.#commits += 1;
       if (NO_HOOKS.test(command)) this.#commitsWithoutHooks += 1;
-      this.#afterCommit.clear();
       const branch = COMMITTED.exec(result)?.[1];
       this.#branch = branch ?? this.#branch;
       if (branch !== undefined) this.#commitsOn.set(branch, (this.#commitsOn.get(branch) ?? 0) + 1);
     }
+    if (CONTINUED.test(result)) this.#afterCommit.clear();
     this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
     if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
   }

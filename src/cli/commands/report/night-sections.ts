@@ -29,11 +29,17 @@ export interface NightSection {
 }
 
 /** What happened in a project. Only what the sessions' own commands showed. */
-export interface ProjectBlock {
+export interface ProjectBlock extends ProjectState {
   readonly project: string;
   readonly folder: string;
   readonly sessions: number;
   readonly worked: number;
+  /** The same of the sessions that worked, and their subagents. Absent if none worked. */
+  readonly ofWorked?: ProjectState;
+}
+
+/** What sessions of a project did. */
+export interface ProjectState {
   readonly commits: number;
   readonly commitsOn: Readonly<Record<string, number>>;
   readonly commitsWithoutHooks: number;
@@ -43,6 +49,36 @@ export interface ProjectBlock {
   readonly lastCheck?: string;
   readonly costUsd?: number;
   readonly withoutPrice: number;
+}
+
+/** Sessions of one project with the same task, verb and reason, such as the restarts after one limit, are one line from here on. */
+const LEAST_ALIKE = 3;
+
+/** Items in a row that say the same. */
+export interface AlikeItems {
+  readonly first: NightItem;
+  readonly items: readonly NightItem[];
+}
+
+/** A session that waits or hangs stays by itself: each needs the person. */
+export function alikeItems({ items, name }: NightSection): readonly AlikeItems[] {
+  if (name !== 'failed' && name !== 'answered') return items.map((item) => ({ first: item, items: [item] }));
+  const groups: AlikeItems[] = [];
+  for (const [, same] of Map.groupBy(
+    items,
+    ({ project, title, verb, why }) => `${project} ${verb} ${title} ${maskedWhy(why)}`,
+  )) {
+    const [first] = same;
+    if (first === undefined) continue;
+    if (same.length >= LEAST_ALIKE) groups.push({ first, items: same });
+    else groups.push(...same.map((item) => ({ first: item, items: [item] })));
+  }
+  return groups.toSorted((a, b) => a.first.number - b.first.number);
+}
+
+/** Two reasons that differ in times or counts are one. */
+function maskedWhy(why: string): string {
+  return why.replaceAll(/\d+/g, '#');
 }
 
 const SECTIONS: readonly (readonly [SectionName, string])[] = [
@@ -187,15 +223,26 @@ function projectBlock(
   project: string,
   { all, own }: { readonly own: readonly RunFacts[]; readonly all: readonly RunFacts[] },
 ): ProjectBlock {
+  const ofWorked = own.filter(({ verdict }) => verdict.verdict === 'worked');
+  const ids = new Set(ofWorked.map(({ id }) => id));
+  const below = all.filter(({ id, parentId }) => ids.has(parentId ?? id));
+  return {
+    project,
+    folder,
+    sessions: own.length,
+    worked: ofWorked.length,
+    ...stateOf({ own, all }),
+    ...(ofWorked.length === 0 ? {} : { ofWorked: stateOf({ own: ofWorked, all: below }) }),
+  };
+}
+
+/** @param runs.all  the sessions and their subagents */
+function stateOf({ all, own }: { readonly own: readonly RunFacts[]; readonly all: readonly RunFacts[] }): ProjectState {
   const latest = own.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
   const checked = latest.find(({ checks }) => checks.length > 0);
   const changing = all.filter(({ commits, filesChanged }) => commits > 0 || filesChanged.length > 0);
   const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
   return {
-    project,
-    folder,
-    sessions: own.length,
-    worked: own.filter(({ verdict }) => verdict.verdict === 'worked').length,
     commits: own.reduce((sum, { commits }) => sum + commits, 0),
     commitsWithoutHooks: own.reduce((sum, { commitsWithoutHooks = 0 }) => sum + commitsWithoutHooks, 0),
     commitsOn: sumOf(own.map(({ commitsOn = {} }) => commitsOn)),

@@ -18,7 +18,15 @@ import { printable, printableCut } from '../../../core/base/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import { lessonsSentence } from './lessons-document.ts';
 import type { NightReport, ReportFrame, ShownMoment } from './night-report.ts';
-import { type NightItem, type NightSection, type ProjectBlock, type SectionName } from './night-sections.ts';
+import {
+  alikeItems,
+  type AlikeItems,
+  type NightItem,
+  type NightSection,
+  type ProjectBlock,
+  type ProjectState,
+  type SectionName,
+} from './night-sections.ts';
 import type { AdviceTally, RunFacts } from '../../../core/facts/run-facts.ts';
 
 const ID_CHARS = 80;
@@ -51,13 +59,15 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const others = otherLine(sections);
   const keepsFailing = lessonsSentence(report.keepsFailing);
   const fixed = head.length + [others, keepsFailing].filter((line) => line !== undefined).length + 1;
-  const sizes = [...listed.map(({ items }) => items.length), worked.length];
+  const groups = listed.map(alikeItems);
+  const sizes = [...groups.map(({ length }) => length), worked.length];
   const lines = sharedLines(sizes, SCREEN_LINES - fixed - sizes.filter((size) => size > 0).length);
   const texts: Text[] = [...head];
   for (const [index, section] of listed.entries()) {
-    const shown = section.items.slice(0, lines[index]);
-    texts.push(styled('strong', `${section.title}: ${shownCount(shown.length, section.items.length)}`));
-    texts.push(...shown.map((item) => itemLine(item, section, width)));
+    const shown = groups[index]?.slice(0, lines[index]) ?? [];
+    const shownSessions = shown.reduce((sum, { items }) => sum + items.length, 0);
+    texts.push(styled('strong', `${section.title}: ${shownCount(shownSessions, section.items.length)}`));
+    texts.push(...shown.map((group) => itemLine(group, section, width)));
   }
   const shownProjects = worked.slice(0, lines.at(-1));
   if (worked.length > 0) {
@@ -90,7 +100,9 @@ function shownCount(shown: number, all: number): string {
   return shown === all ? countText(all) : `${countText(shown)} of ${countText(all)}`;
 }
 
-function itemLine({ number, project, title, verb, why }: NightItem, { name }: NightSection, width: number): Text {
+function itemLine({ first, items }: AlikeItems, { name }: NightSection, width: number): Text {
+  const { number, project, verb, why } = first;
+  const title = items.length === 1 ? first.title : `${countText(items.length)}× ${first.title}`;
   const numberText = `  ${countText(number)}`.padStart(6);
   const start = `${verb.padEnd(VERB_CHARS)} ${printableCut(project, PROJECT_CHARS).padEnd(PROJECT_CHARS)} `;
   const room = width - 2 - start.length - numberText.length;
@@ -103,15 +115,13 @@ function itemLine({ number, project, title, verb, why }: NightItem, { name }: Ni
   return [styled(STYLES[name], start), text.padEnd(room), styled('strong', numberText)];
 }
 
-function projectLine({ project, sessions, worked, ...rest }: ProjectBlock, width: number): string {
+function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, width: number): string {
   const count = worked === sessions ? countText(worked) : `${countText(worked)} of ${countText(sessions)}`;
   return printableCut(
-    `${printableCut(project, PROJECT_CHARS + VERB_CHARS + 1)}: ${[count, ...projectFacts(rest)].join(', ')}`,
+    `${printableCut(project, PROJECT_CHARS + VERB_CHARS + 1)}: ${[count, ...(ofWorked === undefined ? [] : projectFacts(ofWorked))].join(', ')}`,
     width - 2,
   );
 }
-
-type ProjectState = Omit<ProjectBlock, 'project' | 'sessions' | 'worked'>;
 
 function projectFacts(state: ProjectState): readonly string[] {
   const { costUsd, lastCheck, pullRequest, uncommitted = 0, withoutPrice } = state;
@@ -186,14 +196,11 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
       ...sectionOf(
         'Projects',
         listBlock(
-          report.projects.map(({ folder, project, sessions, worked, ...rest }) => ({
+          report.projects.map(({ folder, project, sessions, worked, ...state }) => ({
             head: styled('strong', printableCut(project, ID_CHARS)),
             lines: [
               {
-                facts: [
-                  `${countText(worked)} of ${countOf(sessions, 'session')} worked`,
-                  ...projectFacts({ folder, ...rest }),
-                ],
+                facts: [`${countText(worked)} of ${countOf(sessions, 'session')} worked`, ...projectFacts(state)],
               },
               styled('dim', printableCut(folder, 200)),
             ],
@@ -225,10 +232,14 @@ function momentItem({ atMs, call, command, runId, what }: ShownMoment): ListItem
 
 function itemSections({ sections, sums }: NightReport, maxRuns: number): readonly Block[] {
   let left = maxRuns;
-  const blocks = sections.flatMap(({ items, title }) => {
+  const blocks = sections.flatMap((section) => {
+    const { items, title } = section;
     const shown = items.slice(0, Math.max(0, left));
     left -= shown.length;
-    return sectionOf(`${title}: ${shownCount(shown.length, items.length)}`, listBlock(shown.map(runItem)));
+    return sectionOf(
+      `${title}: ${shownCount(shown.length, items.length)}`,
+      listBlock(alikeItems({ ...section, items: shown }).map(groupItem)),
+    );
   });
   const listed = sections.reduce((sum, { items }) => sum + items.length, 0);
   const hidden = sums.count - sums.below - listed;
@@ -246,6 +257,16 @@ function groupSections({ grouping, groups }: NightReport): readonly Block[] {
       }),
     ),
   );
+}
+
+function groupItem({ first, items }: AlikeItems): ListItem {
+  const item = runItem(first);
+  if (items.length === 1) return item;
+  const others = items.slice(1).map(({ number }) => number);
+  const costs = items.flatMap(({ run }) => run.costUsd ?? []);
+  const cost = costs.length === 0 ? '' : `; ${usdText(costs.reduce((sum, costUsd) => sum + costUsd, 0))} in all`;
+  const text = `and ${countOf(others.length, 'more session')} with the same task and end: ${printableCut(others.join(', '), 120)}${cost}`;
+  return { ...item, lines: [...(item.lines ?? []), text] };
 }
 
 function runItem({ number, project, run, title }: NightItem): ListItem {
