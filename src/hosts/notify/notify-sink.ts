@@ -39,7 +39,7 @@ export function notifySink({
   ...section
 }: NotifyOptions): NotifySink {
   const notifier = notifierOf(section, { onFailure });
-  const runs = new RunNotifications({ delivered: true });
+  const runs = new RunNotifications();
   const alerts = new RunAlerts(runs, (notification) => notifier.tell(notification), { clock, timers });
   return {
     record: (record) => {

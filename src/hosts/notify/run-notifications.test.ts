@@ -82,17 +82,16 @@ test('a budget that is used up is news once, also when a subagent used it', asyn
 
 test('a stuck run is news, and going on counts only after advice that reached the agent', async () => {
   const work = async (isHeard: boolean): Promise<readonly string[]> =>
-    newsOf(
-      async ({ start }) => {
-        const run = start();
-        for (let at = 0; at < 12; at += 1) {
-          call(run, `c${at}`);
-          if (isHeard) run.feedback();
-        }
-        await run.end();
-      },
-      { delivered: true },
-    );
+    newsOf(async ({ start }) => {
+      const run = start();
+      for (let at = 0; at < 12; at += 1) {
+        call(run, `c${at}`);
+        // Advice that is not asked for is produced and reaches nobody.
+        const handles = run.advise('post_tool_result');
+        if (isHeard) for (const handle of handles) handle.delivered('host');
+      }
+      await run.end();
+    });
   expect(await work(false)).toContain('stuck');
   expect(await work(false)).not.toContain('continued');
   expect(await work(true)).toContain('continued');

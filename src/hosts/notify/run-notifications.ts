@@ -26,8 +26,6 @@ const MAX_DEPTH = 16;
 const MAX_RECENT = 1_000;
 
 export interface RunNotificationsOptions {
-  /** True: only delivered advice counts. False (default): produced advice counts too. */
-  readonly delivered?: boolean;
   /** Deadline for runs that have neither a parent nor a deadline, counted from their first record. */
   readonly deadline?: TimeSpan | undefined;
   /** Budget for runs that have neither a parent nor a budget. */
@@ -185,15 +183,14 @@ export class RunNotifications {
       return { ...notes, sent, situation: { ...situation, context: undefined } };
     }
     if (payload.kind === 'tool_ended') return { ...notes, calls: notes.calls + 1 };
-    return this.#isAdvice(payload) ? { ...notes, wasAdvised: true } : notes;
+    return isHeardAdvice(payload) ? { ...notes, wasAdvised: true } : notes;
   }
+}
 
-  #isAdvice(payload: TrajectoryRecord['payload']): boolean {
-    if (payload.kind === 'feedback_delivered') return payload.delivered;
-    if (payload.kind === 'guidance_delivered') return payload.guidance.delivered;
-    if (this.#options.delivered === true) return false;
-    return payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced';
-  }
+/** Advice that was produced, but reached nobody, changes nothing. */
+function isHeardAdvice(payload: TrajectoryRecord['payload']): boolean {
+  if (payload.kind === 'feedback_delivered') return payload.delivered;
+  return payload.kind === 'guidance_delivered' && payload.guidance.delivered;
 }
 
 type News = readonly [event: NotifyEvent, what: string];

@@ -110,7 +110,8 @@ export function postgresStore(pool: PgPool, options: PostgresStoreOptions = {}):
 }
 
 function createClient(pool: PgPool): PostgresClient {
-  if ('connect' in pool && 'query' in pool) return clientFromPool(pool);
+  // A caller in JavaScript may pass an address, which may hold a password.
+  if (typeof pool === 'object' && pool !== null && 'connect' in pool && 'query' in pool) return clientFromPool(pool);
   throw invalidArgument('a PostgreSQL store needs a Pool of the package pg: new Pool({ connectionString })');
 }
 
