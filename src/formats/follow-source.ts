@@ -45,8 +45,10 @@ class FollowedText {
   }
 
   /**
-   * Iterate to the end. @throws CoxswainError `format-unknown` for compressed or binary content, and after 32
-   * unrecognised lines; `format-invalid` after 32 lines without JSON
+   * Iterate to the end.
+   *
+   * @throws CoxswainError `format-unknown` for compressed or binary content, and after 32 unrecognised lines;
+   * `format-invalid` after 32 lines without JSON
    */
   *take(bytes: Buffer): Generator<ImportItem> {
     for (const line of this.#reader.push(this.#hasBegun ? bytes : this.#firstText(bytes))) {
@@ -220,8 +222,10 @@ interface FollowOptions {
 /**
  * Reads a JSON Lines file as it grows. If it was truncated, rewritten or replaced, its runs end and it is read again
  * from its beginning; the new runs have the same keys. An answer of Claude Code, split over several lines, is emitted
- * at the next one, or at rest as soon as its calls have results. @throws CoxswainError as `importSource`;
- * `invalid-argument` for a format without lines. Cost: two `stat` calls per poll
+ * at the next one, or at rest as soon as its calls have results.
+ *
+ * @throws CoxswainError as `importSource`; `invalid-argument` for a format without lines. Cost: two `stat` calls per
+ * poll
  */
 export async function* followSource(path: string, options: FollowOptions = {}): AsyncGenerator<ImportItem> {
   const { intervalMs = 250, wait = true, signal, onState } = options;

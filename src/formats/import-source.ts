@@ -151,7 +151,9 @@ function nameOf(path: string): string {
 /**
  * The content decides, not the file name: a complete JSON value as the first of several lines means lines; as the only
  * line, the more confident importer; anything else is a document, unless most of the first lines are JSON (a damaged
- * file of lines). @throws CoxswainError `format-unknown`, `format-invalid`, `input-too-large`
+ * file of lines).
+ *
+ * @throws CoxswainError `format-unknown`, `format-invalid`, `input-too-large`
  */
 async function importText(
   chunks: AsyncIterator<Buffer>,
@@ -230,8 +232,10 @@ function decodedValues(head: TextHead): readonly unknown[] {
 const FIRST_WORDS_CHARS = 24;
 
 /**
- * Holds the document in memory. @throws CoxswainError `input-too-large`; `format-invalid` if it is damaged or nested
- * too deep; `format-unknown` if it is not JSON or no importer recognises it
+ * Holds the document in memory.
+ *
+ * @throws CoxswainError `input-too-large`; `format-invalid` if it is damaged or nested too deep; `format-unknown` if
+ * it is not JSON or no importer recognises it
  */
 async function* importDocument(
   head: TextHead,
@@ -325,8 +329,9 @@ const NUL = 0;
 const LOOKED_AT_BYTES = 64 * 1024;
 
 /**
- * Without a byte order mark; UTF-16 with one is converted. @throws CoxswainError `format-unknown` for a NUL byte in 64
- * KiB
+ * Without a byte order mark; UTF-16 with one is converted.
+ *
+ * @throws CoxswainError `format-unknown` for a NUL byte in 64 KiB
  */
 async function* utf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const iterator = chunks[Symbol.asyncIterator]();

@@ -65,15 +65,18 @@ export interface SessionDatabase {
   readonly shape: 'database';
   readonly format: FormatName;
   readonly steps: number;
-  /** @param step  0 reads the least @throws CoxswainError `input-io` */
+  /**
+   * @param step  0 reads the least
+   * @throws CoxswainError `input-io`
+   */
   read(
     path: string,
     sessionId: string,
     step: number,
   ): { readonly items: Iterable<ImportItem>; readonly isWhole: boolean };
-  /** Time of the last change of a session, in Unix milliseconds. 0 for an unknown session. @throws like `read` */
+  /** Time of the last change of a session, in Unix milliseconds. 0 for an unknown session. Throws like `read` */
   changedAtMs(path: string, sessionId: string): number;
-  /** The folder in which a session works. @throws like `read` */
+  /** The folder in which a session works. Throws like `read` */
   folder(path: string, sessionId: string): string | undefined;
 }
 

@@ -60,8 +60,9 @@ export function configurationOf(
 }
 
 /**
- * Without a file or folder it reads nothing from disk. With one, the user's own configuration also applies. @throws
- * CoxswainError "invalid-argument" if the file has a problem or the field cannot be set to that value
+ * Without a file or folder it reads nothing from disk. With one, the user's own configuration also applies.
+ *
+ * @throws CoxswainError "invalid-argument" if the file has a problem or the field cannot be set to that value
  */
 export async function makeConfiguration({ file, projectFolder, set }: ConfigurationSpec): Promise<Configuration> {
   const loadedConfig =

@@ -30,8 +30,9 @@ interface Ranked {
 }
 
 /**
- * The runs with the smallest id hashes: spread over the input and the same every time. @param first  for each run with
- * a firing: its index in `runs`, and the call
+ * The runs with the smallest id hashes: spread over the input and the same every time.
+ *
+ * @param first  for each run with a firing: its index in `runs`, and the call
  */
 export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<number, number>): ExamplesReport {
   const examples = { negative: [] as Ranked[], positive: [] as Ranked[], unlabelled: [] as Ranked[] };

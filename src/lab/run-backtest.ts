@@ -419,8 +419,9 @@ export interface RunShardsOptions {
 }
 
 /**
- * A thread takes its next shard when it has finished one. @throws CoxswainError "input-io" if a thread stops
- * unexpectedly
+ * A thread takes its next shard when it has finished one.
+ *
+ * @throws CoxswainError "input-io" if a thread stops unexpectedly
  */
 async function runShards(shards: readonly Shard[], options: RunShardsOptions): Promise<void> {
   const { configurations, specs, take, onDone, workers: threads } = options;

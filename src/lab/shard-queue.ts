@@ -65,8 +65,9 @@ export class ShardQueue {
   }
 
   /**
-   * @param onResult  receives each result once, from any machine @throws CoxswainError "invalid-argument" if the
-   * address is not a database or the package `pg-boss` is missing; "store-io" if the database fails
+   * @param onResult  receives each result once, from any machine
+   * @throws CoxswainError "invalid-argument" if the address is not a database or the package `pg-boss` is missing;
+   * "store-io" if the database fails
    */
   static async open(
     address: string,
@@ -105,8 +106,10 @@ export class ShardQueue {
   }
 
   /**
-   * Waits while other machines work on the last shards. @returns undefined once every result has arrived @throws
-   * CoxswainError "input-io" for a shard that failed on every machine
+   * Waits while other machines work on the last shards.
+   *
+   * @returns undefined once every result has arrived
+   * @throws CoxswainError "input-io" for a shard that failed on every machine
    */
   async take(): Promise<number | undefined> {
     for (;;) {
@@ -136,7 +139,7 @@ export class ShardQueue {
     await this.#boss.stop({ graceful: false }).catch(() => undefined);
   }
 
-  /** Reads the results of other machines in order, up to the first missing one. @returns true if all have arrived */
+  /** Reads the results of other machines in order, up to the first missing one. Returns true if all have arrived */
   async #gatherResults(): Promise<boolean> {
     for (const number of this.#missingShards) {
       const id = jobId(this.#key, number);

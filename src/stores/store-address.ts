@@ -15,8 +15,9 @@ const SCHEME = /^[a-z][a-z0-9+.-]+:\/\//i;
 const SECRET_PARAMETER = /([?&](?:password|sslpassword|passfile|sslkey)=)[^&#]*/gi;
 
 /**
- * A path (also `sqlite:PATH`), `postgres[ql]://…` (`?schema=NAME`, default `coxswain`), or `memory:`. @throws
- * CoxswainError `invalid-argument` for another scheme
+ * A path (also `sqlite:PATH`), `postgres[ql]://…` (`?schema=NAME`, default `coxswain`), or `memory:`.
+ *
+ * @throws CoxswainError `invalid-argument` for another scheme
  */
 export function parseStoreAddress(text: string): StoreAddress {
   if (text === 'memory:') return { kind: 'memory' };

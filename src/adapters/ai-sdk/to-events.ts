@@ -13,7 +13,10 @@ export interface PromptResult {
   readonly output: unknown;
 }
 
-/** @param modelId  model id to use if the answer names no model @param recordedId  default: unchanged */
+/**
+ * @param modelId  model id to use if the answer names no model
+ * @param recordedId  default: unchanged
+ */
 export function assistantMessage(
   answer: GeneratedAnswer,
   modelId: string,

@@ -37,7 +37,9 @@ const USER_SOURCES: ReadonlySet<unknown> = new Set(['user', 'sdk']);
 
 /**
  * From a hook in process, or standard input. Undefined for an event that coxswain does not handle, or without its
- * required fields. @param toolUseId  id of the call, if the SDK passes it separately
+ * required fields.
+ *
+ * @param toolUseId  id of the call, if the SDK passes it separately
  */
 export function readHookInput(input: unknown, toolUseId?: string): HostEvent | undefined {
   if (!isJsonObject(input)) return undefined;

@@ -73,8 +73,8 @@ const LOCAL_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * @param last.isChained  true if the provider stores earlier turns, so that all items are new @param read  returns
- * whether a result's text reports a failure, and its outcome
+ * @param last.isChained  true if the provider stores earlier turns, so that all items are new
+ * @param read  returns whether a result's text reports a failure, and its outcome
  */
 export function newsOfItems(
   items: readonly unknown[],

@@ -22,7 +22,9 @@ import { itemsOf, newsOf, saysThatItFailed, sentRequest, unrecognisedEvent, isCh
 
 /**
  * The SDK keeps its own list, so neither its history nor a session has the message. If the provider stores the input,
- * the text goes to the instructions, which it does not store. @returns the request and the channel of the text
+ * the text goes to the instructions, which it does not store.
+ *
+ * @returns the request and the channel of the text
  */
 export function withGuidance<Request extends ModelRequest>(
   request: Request,
@@ -243,7 +245,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
   };
 }
 
-/** Also if the caller does not use `follow`. @returns a function that stops listening */
+/** Also if the caller does not use `follow`. Returns a function that stops listening */
 function followRuns(runner: RunnerShape, runs: AgentRuns): () => void {
   const onError = (error: unknown): void => runs.calling().conversation.troubled(troubleOf(error));
   const previousProperty = Object.getOwnPropertyDescriptor(runner, 'run');

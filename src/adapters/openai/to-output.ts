@@ -8,7 +8,9 @@ type Members = Readonly<Record<string, unknown>>;
 
 /**
  * The last message, so that the provider can use its cache for all before it. If the provider stores the input, the
- * text goes to `instructions`, which do not apply to later requests. @returns the body and the channel of the text
+ * text goes to `instructions`, which do not apply to later requests.
+ *
+ * @returns the body and the channel of the text
  */
 export function withGuidance(
   body: Members,

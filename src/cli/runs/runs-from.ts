@@ -326,7 +326,11 @@ function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
 
 const MIN_ID_CHARS = 4;
 
-/** Returns the session of an agent program whose file has this id, or an id that starts with it. @throws CoxswainError `invalid-argument` for several */
+/**
+ * Returns the session of an agent program whose file has this id, or an id that starts with it.
+ *
+ * @throws CoxswainError `invalid-argument` for several
+ */
 export async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
   if (idStart.length < MIN_ID_CHARS) return undefined;
   const hosts = await findSessions({ home: homedir(), env: process.env });

@@ -11,8 +11,10 @@ export function steadyMs(): number {
 }
 
 /**
- * Doubles from `firstMs` to `longestMs`, minus a random part of up to half. @param failures  from 1 @param random  0 to
- * 1
+ * Doubles from `firstMs` to `longestMs`, minus a random part of up to half.
+ *
+ * @param failures  from 1
+ * @param random  0 to 1
  */
 export function backoffMs(
   failures: number,

@@ -7,7 +7,10 @@ export class RecentTexts<V extends object> {
   readonly #values: (V | undefined)[];
   readonly #make: (text: string) => V;
 
-  /** @param places  a power of two @param make  if it throws, nothing is cached */
+  /**
+   * @param places  a power of two
+   * @param make  if it throws, nothing is cached
+   */
   constructor(places: number, make: (text: string) => V) {
     this.#texts = Array.from({ length: places }, () => '');
     this.#values = Array.from({ length: places }, () => undefined);

@@ -12,8 +12,9 @@ const KEY_CHARS = 16_384;
 
 /**
  * Keeps head and tail around a mark with the size. Cuts between lines, else between words, never inside a private key
- * or a surrogate pair: redaction would not recognise half a secret. @param maxChars  UTF-16 units of the result, at
- * least 256 Cost: O(maxChars).
+ * or a surrogate pair: redaction would not recognise half a secret.
+ *
+ * @param maxChars  UTF-16 units of the result, at least 256 Cost: O(maxChars).
  */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;

@@ -32,8 +32,9 @@ function isWithinReach(atMs: number, nowMs: number): boolean {
 }
 
 /**
- * An implausible time is converted if its unit can be inferred, else replaced by the clock's. @param nowMs  Unix
- * milliseconds
+ * An implausible time is converted if its unit can be inferred, else replaced by the clock's.
+ *
+ * @param nowMs  Unix milliseconds
  */
 export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
   if (atMs === undefined || atMs === null) return { ms: nowMs };
@@ -49,7 +50,12 @@ export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
   return { ms: nowMs, fault: 'farTimes', detail: `atMs ${atMs} is far ${side} the clock, ${nowMs}` };
 }
 
-/** Any time is allowed. @param atMs  a number from 0 @param nowMs the clock, Unix milliseconds */
+/**
+ * Any time is allowed.
+ *
+ * @param atMs  a number from 0
+ * @param nowMs  the clock, Unix milliseconds
+ */
 export function readDeadlineTime(atMs: number, nowMs: number): ReadTime {
   if (Math.abs(atMs - nowMs) <= DECADE_MS) return { ms: atMs };
   const { ms, unit } = unixMsOf(atMs);

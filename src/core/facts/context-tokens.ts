@@ -28,8 +28,9 @@ export function contextAfter(
 }
 
 /**
- * The size of the context at that time. OpenAI counts cached tokens as input, Anthropic separately. @param runModelId
- * the model of the run, for a response that does not name its model
+ * The size of the context at that time. OpenAI counts cached tokens as input, Anthropic separately.
+ *
+ * @param runModelId  the model of the run, for a response that does not name its model
  */
 export function contextTokensOf(payload: TrajectoryPayload, runModelId: string | undefined): number | undefined {
   if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;

@@ -81,7 +81,11 @@ export class RunFactsFold {
     this.#isAlive = true;
   }
 
-  /** Adds a payload that is not recorded, as if it were the last record. @param atMs  default: the time of the last record */
+  /**
+   * Adds a payload that is not recorded, as if it were the last record.
+   *
+   * @param atMs  default: the time of the last record
+   */
   add(payload: TrajectoryPayload, atMs: number = this.view.lastAtMs): void {
     const { depth, lastSeq } = this.view.counts;
     const place = { run_id: this.id, depth, seq: lastSeq + 1, schema_version: 1 } as const;
@@ -117,8 +121,8 @@ export class RunFactsFold {
   }
 
   /**
-   * @param nowMs  the time at which the state of a run without an end is judged @param problem  why the run could not
-   * be read
+   * @param nowMs  the time at which the state of a run without an end is judged
+   * @param problem  why the run could not be read
    */
   facts(nowMs: number, problem?: string): RunFacts {
     const {

@@ -53,8 +53,9 @@ export function taskTitle(task: string): string | undefined {
 const SHARED_CHARS = 24;
 
 /**
- * The start, or, for tasks that begin alike, the start of the common part and what tells them apart. @param chars
- * maximum length of a title
+ * The start, or, for tasks that begin alike, the start of the common part and what tells them apart.
+ *
+ * @param chars  maximum length of a title
  */
 export function titlesOf(tasks: Iterable<string | undefined>, chars: number): ReadonlyMap<string, string> {
   const words = new Map<string, string>();

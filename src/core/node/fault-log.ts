@@ -42,8 +42,10 @@ const MAX_EMPTY_FILES = 1_000;
 /**
  * `faults.jsonl` in the project's state folder, else the user's. Nothing is written inside the project, and no link is
  * followed. Never throws. On a full disk, the fault becomes the name of an empty file, which the next fault that fits
- * moves to the log. @param unlessKnown  skips a message among the last lines @returns false if neither log could be
- * written
+ * moves to the log.
+ *
+ * @param unlessKnown  skips a message among the last lines
+ * @returns false if neither log could be written
  */
 export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = false): boolean {
   const line: FaultLine = {

@@ -30,8 +30,9 @@ export function findGit(folder: string): GitPlace | undefined {
 
 /**
  * Contains `info/exclude`. A clone or an archive may point to another repository, so both folders must point to each
- * other: a linked work tree by `gitdir`, a submodule by `core.worktree`. Git itself checks neither. @throws
- * CoxswainError "unsafe-path"
+ * other: a linked work tree by `gitdir`, a submodule by `core.worktree`. Git itself checks neither.
+ *
+ * @throws CoxswainError "unsafe-path"
  */
 export function commonFolder({ top, folder }: GitPlace): string {
   const dotGit = join(top, '.git');
@@ -179,7 +180,7 @@ export function isProjectStore(file: string, places: StatePlaces): boolean {
   return dirname(file) === dataRoot(places);
 }
 
-/** Mode 0700. Does nothing for a store elsewhere. @throws CoxswainError as `makeOwnFolder` */
+/** Mode 0700. Does nothing for a store elsewhere. Throws CoxswainError as `makeOwnFolder` */
 export function makeDataFolder(file: string, places: StatePlaces): void {
   if (isProjectStore(file, places)) makeOwnFolder(dirname(file), dirname(file));
 }

@@ -18,7 +18,9 @@ const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
  * Refuses another host name (DNS rebinding), another origin or site (except for the bare page), and unusual addresses,
- * in the raw request before any normalisation. @throws CoxswainError with the reason `forbidden`
+ * in the raw request before any normalisation.
+ *
+ * @throws CoxswainError with the reason `forbidden`
  */
 export function guardRequest(request: IncomingMessage, hosts: readonly string[]): void {
   const { method = '', url = '' } = request;

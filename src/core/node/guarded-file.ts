@@ -60,8 +60,10 @@ interface ReadOptions {
 }
 
 /**
- * Follows no link. Undefined if missing. @throws CoxswainError "unsafe-path" for a link, a hard link, a file of another
- * user or one that others may write, or a file that is too large; errors of the file system
+ * Follows no link. Undefined if missing.
+ *
+ * @throws CoxswainError "unsafe-path" for a link, a hard link, a file of another user or one that others may write,
+ * or a file that is too large; errors of the file system
  */
 export function readGuarded(path: string, options: ReadOptions = {}): Buffer | undefined {
   const { maxBytes = MAX_BYTES, mayBeShared = false } = options;
@@ -87,8 +89,9 @@ function writableByOthers({ mode }: Stats): string | undefined {
 }
 
 /**
- * Creates a missing file with mode 0600. @throws CoxswainError "unsafe-path" as `readGuarded`; errors of the file
- * system
+ * Creates a missing file with mode 0600.
+ *
+ * @throws CoxswainError "unsafe-path" as `readGuarded`; errors of the file system
  */
 export function appendGuarded(path: string, text: string): void {
   const fd = openNoFollow(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
@@ -102,12 +105,12 @@ export function appendGuarded(path: string, text: string): void {
   }
 }
 
-/** Creates an empty file with mode 0600. An existing one stays. @throws errors of the file system */
+/** Creates an empty file with mode 0600. An existing one stays. Throws errors of the file system */
 export function createEmpty(path: string): void {
   closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | NO_FOLLOW, 0o600));
 }
 
-/** Undefined if the file is missing. @throws CoxswainError "unsafe-path" for a link */
+/** Undefined if the file is missing. Throws CoxswainError "unsafe-path" for a link */
 function openNoFollow(path: string, flags: number): number | undefined {
   try {
     return openSync(path, flags | NO_FOLLOW, 0o600);
@@ -145,8 +148,11 @@ export function replaceGuarded(path: string, bytes: string | Uint8Array, options
 
 /**
  * Each folder must belong to this user and be no link; an existing file must be a regular one without a second name.
- * @param root  absolute; may contain links @param path  absolute, inside `root` @returns the path with the links in
- * `root` resolved @throws CoxswainError "unsafe-path", which names the unsafe part
+ *
+ * @param root  absolute; may contain links
+ * @param path  absolute, inside `root`
+ * @returns the path with the links in `root` resolved
+ * @throws CoxswainError "unsafe-path", which names the unsafe part
  */
 export function requireInside(root: string, path: string): string {
   const steps = relative(root, path);
@@ -165,8 +171,9 @@ export function requireInside(root: string, path: string): string {
 }
 
 /**
- * The current folder may be a cloned repository: a path inside it must not contain links. @throws CoxswainError
- * "unsafe-path"
+ * The current folder may be a cloned repository: a path inside it must not contain links.
+ *
+ * @throws CoxswainError "unsafe-path"
  */
 export function checkOutput(path: string, folder: string = process.cwd()): void {
   const absolutePath = resolve(folder, path);
@@ -175,8 +182,11 @@ export function checkOutput(path: string, folder: string = process.cwd()): void 
 }
 
 /**
- * Mode 0700, with missing parents. @param root  the topmost folder that is checked; those above may be links @throws
- * CoxswainError "unsafe-path" if a checked folder is a link, of another user, or writable by others; "input-io"
+ * Mode 0700, with missing parents.
+ *
+ * @param root  the topmost folder that is checked; those above may be links
+ * @throws CoxswainError "unsafe-path" if a checked folder is a link, of another user, or writable by others;
+ * "input-io"
  */
 export function makeOwnFolder(root: string, folder: string): void {
   try {
@@ -198,7 +208,7 @@ interface FoundFile {
   readonly bytes: Buffer;
 }
 
-/** At most 16 MiB. Undefined if it does not exist. @throws CoxswainError `input-io` if it cannot be read */
+/** At most 16 MiB. Undefined if it does not exist. Throws CoxswainError `input-io` if it cannot be read */
 export function findFile(file: string): FoundFile | undefined {
   try {
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
@@ -231,8 +241,10 @@ interface ReplaceFileOptions {
 }
 
 /**
- * If the path of a user's file is a link, its target is written. @returns the topmost folder that was created @throws
- * CoxswainError `unsafe-path` as `requireInside`, `input-io`
+ * If the path of a user's file is a link, its target is written.
+ *
+ * @returns the topmost folder that was created
+ * @throws CoxswainError `unsafe-path` as `requireInside`, `input-io`
  */
 export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFileOptions = {}): string | undefined {
   const { mode: wantedMode, within } = options;

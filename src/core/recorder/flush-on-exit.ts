@@ -16,8 +16,9 @@ let isFlushing = false;
 
 /**
  * At SIGTERM, SIGINT or an empty event loop. The signal is then raised again without our handler, and a second one ends
- * the wait; the exit code stays. Not at `process.exit()`, SIGKILL and uncaught errors. @returns a function that removes
- * the queue
+ * the wait; the exit code stays. Not at `process.exit()`, SIGKILL and uncaught errors.
+ *
+ * @returns a function that removes the queue
  */
 export function flushOnExit(queue: Flushable, limit: TimeLimit): () => void {
   if (flushables.size === 0) {

@@ -285,8 +285,10 @@ export class RecordQueue {
 
   /**
    * Everything added before is written or counted as dropped, or `timeLimitMs` is over; the rest keeps waiting. Retries
-   * at once. @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`, instead of
-   * returning `incomplete`
+   * at once.
+   *
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`, instead of returning
+   * `incomplete`
    */
   async flush(limit: TimeLimit = {}): Promise<FlushAnswer> {
     const endMs = this.#timers.nowMs() + (limit.timeLimitMs ?? this.#limits.flushTimeLimitMs);
@@ -324,7 +326,7 @@ export class RecordQueue {
     return { ...this.#counts.health(), ...this.#runs.failingCounts(this.#timers.nowMs()) };
   }
 
-  /** Flushes, then counts the records left in memory as dropped. @throws as `flush` */
+  /** Flushes, then counts the records left in memory as dropped. Throws as `flush` */
   async close(limit: TimeLimit = {}): Promise<FlushAnswer> {
     this.#isClosing = true;
     try {

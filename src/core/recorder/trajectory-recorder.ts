@@ -68,7 +68,7 @@ export class InMemoryTrajectorySink implements TrajectorySink {
   /** Run ids in order of first appearance. */
   readonly #runIds = new Set<string>();
 
-  /** Adds one record. @throws as `append` */
+  /** Adds one record. Throws as `append` */
   async record(record: TrajectoryRecord): Promise<void> {
     await this.append([record]);
   }
@@ -236,14 +236,15 @@ export class TrajectoryRecorder implements EventObserver {
   }
 
   /**
-   * Works like `run.flush`. Held records stay held. @throws CoxswainError "trajectory-io" or "trajectory-rejected" under
-   * the policy `throw`
+   * Works like `run.flush`. Held records stay held.
+   *
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`
    */
   flush(limit?: TimeLimit): Promise<FlushAnswer> {
     return this.#queue.flush(limit);
   }
 
-  /** Records held events, and flushes. The sink stays open. @throws as `flush` */
+  /** Records held events, and flushes. The sink stays open. Throws as `flush` */
   close(limit?: TimeLimit): Promise<FlushAnswer> {
     for (const openRuns of this.#streams.values()) for (const run of openRuns) this.#recordAnonymously(run);
     this.#streams.clear();

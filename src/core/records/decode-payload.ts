@@ -51,8 +51,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Trimmed; the last value of a repeated member, as in `JSON.parse`. @param json  valid JSON text of an object Cost: one
- * pass over the text, no recursion.
+ * Trimmed; the last value of a repeated member, as in `JSON.parse`.
+ *
+ * @param json  valid JSON text of an object Cost: one pass over the text, no recursion.
  */
 export function memberText(json: string, name: string): string | undefined {
   let depth = 0;
@@ -319,7 +320,9 @@ export function decodePayload(value: unknown): TrajectoryPayload {
 
 /**
  * The result is one that `decodePayload` accepts, by the same definitions. Repairs are counted in `limits`, which bound
- * the cost. @throws CoxswainError `invalid-record` if a required field is unusable
+ * the cost.
+ *
+ * @throws CoxswainError `invalid-record` if a required field is unusable
  */
 export function repairPayload<Payload extends TrajectoryPayload>(payload: Payload, limits: ValueBudget): Payload;
 export function repairPayload(payload: TrajectoryPayload, limits: ValueBudget): unknown {

@@ -55,7 +55,9 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
 }
 
 /**
- * A payload of an unknown kind keeps its text (`line` is that of the record). @throws CoxswainError as `decodeRecord`
+ * A payload of an unknown kind keeps its text (`line` is that of the record).
+ *
+ * @throws CoxswainError as `decodeRecord`
  */
 export function decodeParsed(value: unknown, line: string): TrajectoryRecord {
   const record = decodeRecord(value);

@@ -4,8 +4,10 @@ import { toJson, type ValueBudget } from '../base/to-json.ts';
 import { readDeadlineTime, withoutDate } from '../base/unix-time.ts';
 
 /**
- * Called as a function, it decodes the stored value, mostly to itself. @param path  without `key`: both are joined only
- * for an error, because this runs for every field of every record @throws CoxswainError `invalid-record` with the path
+ * Called as a function, it decodes the stored value, mostly to itself.
+ *
+ * @param path  without `key`: both are joined only for an error, because this runs for every field of every record
+ * @throws CoxswainError `invalid-record` with the path
  */
 export interface FieldDecode {
   (value: unknown, path: string, key?: string | number): unknown;
@@ -265,8 +267,9 @@ export function objectOf(decodes: FieldDecodes): FieldDecode {
 }
 
 /**
- * Other members become JSON; a missing required field gets its fallback. @throws CoxswainError `invalid-record` if a
- * required field without a fallback is unusable
+ * Other members become JSON; a missing required field gets its fallback.
+ *
+ * @throws CoxswainError `invalid-record` if a required field without a fallback is unusable
  */
 export function repairFields(
   source: Readonly<Record<string, unknown>>,

@@ -226,8 +226,10 @@ export const NO_REDACTION: Redactor = {
 const MIN_KEY_CHARS = 16;
 
 /**
- * docs/redaction.md has figures of the cost. @throws CoxswainError "invalid-definition" for an invalid custom rule;
- * "invalid-argument" for an unknown rule in `off`, or `structureOnly` without a `key` of 16 characters
+ * docs/redaction.md has figures of the cost.
+ *
+ * @throws CoxswainError "invalid-definition" for an invalid custom rule; "invalid-argument" for an unknown rule in
+ * `off`, or `structureOnly` without a `key` of 16 characters
  */
 export function createRedactor(options: RedactionOptions = {}, parts: RedactorParts = {}): Redactor {
   const { rules = [], off = [], allow = [], mode = 'secrets' } = options;

@@ -107,7 +107,7 @@ export interface Coxswain {
    * @throws CoxswainError "snapshot-version" if the snapshot has another version
    */
   restoreRun(snapshot: RunSnapshot, prompts?: readonly PromptTemplate[]): Run;
-  /** Calls `sink` for every record and delta of all runs. @returns a function that removes the listener */
+  /** Calls `sink` for every record and delta of all runs. Returns a function that removes the listener */
   listen(sink: EventSink): () => void;
   health(): Health;
   /**
@@ -117,7 +117,11 @@ export interface Coxswain {
    * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` with the policy `throw`
    */
   flush(limit?: TimeLimit): Promise<FlushAnswer>;
-  /** Flushes and closes the store. Records that are still not stored are lost. @throws as `flush`, after the store is closed */
+  /**
+   * Flushes and closes the store. Records that are still not stored are lost.
+   *
+   * @throws as `flush`, after the store is closed
+   */
   close(limit?: TimeLimit): Promise<FlushAnswer>;
   /**
    * Flushes before the process ends by SIGTERM, SIGINT or an empty event loop. The signal then has its usual effect, unless

@@ -137,8 +137,10 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Call it inside a transaction. @param rebuilt  the result of `rebuild`, if the snapshot is unusable @throws
-   * UnusableSnapshot if the snapshot is unusable and `rebuilt` does not replace it
+   * Call it inside a transaction.
+   *
+   * @param rebuilt  the result of `rebuild`, if the snapshot is unusable
+   * @throws UnusableSnapshot if the snapshot is unusable and `rebuilt` does not replace it
    */
   step<Result>(
     view: StoredRun,
@@ -186,8 +188,11 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Undefined if the run is not stored. @param rebuilt  the state after an earlier record, from `catchUp` @param
-   * takesAll  folds any number of records; default: at most 200 @returns `FarBehind` if more records follow the state
+   * Undefined if the run is not stored.
+   *
+   * @param rebuilt  the state after an earlier record, from `catchUp`
+   * @param takesAll  folds any number of records; default: at most 200
+   * @returns `FarBehind` if more records follow the state
    */
   open(view: StoredRun, rebuilt?: RebuiltRun<State>, takesAll = false): OpenedRun | FarBehind<State> | undefined {
     const { nextSeq, snapshotSeq, summary } = view;
@@ -204,8 +209,10 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Outside of a transaction; lets the host continue after every 100 records. Unreadable records are left out. @param
-   * read  as `store.readRun` @param letOthersRun  resolves after the host's pending work
+   * Outside of a transaction; lets the host continue after every 100 records. Unreadable records are left out.
+   *
+   * @param read  as `store.readRun`
+   * @param letOthersRun  resolves after the host's pending work
    */
   async catchUp(
     { from, nextSeq }: FarBehind<State>,
@@ -242,8 +249,9 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Outside of a transaction, from the first record and the last 20,000; unreadable records are left out. @param read
-   * as `store.readRun`
+   * Outside of a transaction, from the first record and the last 20,000; unreadable records are left out.
+   *
+   * @param read  as `store.readRun`
    */
   async rebuild(
     nextSeq: number,

@@ -245,8 +245,9 @@ export class Run {
   }
 
   /**
-   * Records the end of a child run in any process. @param usage  usage of the child since it started or last ended
-   * @internal
+   * Records the end of a child run in any process.
+   *
+   * @param usage  usage of the child since it started or last ended @internal
    */
   childEnded(child_run_id: string, usage: BudgetUsage): void {
     if (!this.#ended) this.#path.take({ kind: 'child_ended', child_run_id, usage: toStoredBudget(usage) });
@@ -283,8 +284,9 @@ export class Run {
   }
 
   /**
-   * Calls `sink` for every record and delta of this run, but not of its children. @returns a function that removes the
-   * listener
+   * Calls `sink` for every record and delta of this run, but not of its children.
+   *
+   * @returns a function that removes the listener
    */
   listen(sink: EventSink): () => void {
     return this.#parts.listen(sink);
@@ -473,7 +475,11 @@ export class Run {
     this.#path.fault(where, error);
   }
 
-  /** Returns the state of the run as JSON. @throws CoxswainError "invalid-argument" if an item of a host's slice is not JSON */
+  /**
+   * Returns the state of the run as JSON.
+   *
+   * @throws CoxswainError "invalid-argument" if an item of a host's slice is not JSON
+   */
   snapshot(options: SnapshotOptions = {}): RunSnapshot {
     const { log } = this.#parts;
     const state = { next_seq: log.nextSeq, ended: this.#ended, fold: this.#fold.snapshot(options) };

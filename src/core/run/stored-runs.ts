@@ -38,8 +38,10 @@ export class StoredRuns {
   }
 
   /**
-   * Undefined if the run is not stored. @throws as `store.transact` Cost: folding the records since the state was
-   * saved, about 20 µs each; the event loop turns after every 100.
+   * Undefined if the run is not stored.
+   *
+   * @throws as `store.transact` Cost: folding the records since the state was saved, about 20 µs each; the event loop
+   * turns after every 100.
    */
   async open(runId: string, prompts: readonly PromptTemplate[]): Promise<ContinuedRun | undefined> {
     const { steering: options, store } = this.#options;
@@ -58,8 +60,9 @@ export class StoredRuns {
   }
 
   /**
-   * Saves only if enough records were added, and no other process has added any. @param savedSeq  the last `seq` of the
-   * state in the store; -1 without one
+   * Saves only if enough records were added, and no other process has added any.
+   *
+   * @param savedSeq  the last `seq` of the state in the store; -1 without one
    */
   saverOf(runId: string, prompts: readonly PromptTemplate[], savedSeq: number): (run: Run) => Promise<void> {
     const { store } = this.#options;

@@ -5,9 +5,11 @@ import type { Json } from '../base/json.ts';
 const MAX_DEPTH = 64;
 
 /**
- * `-0` becomes `0`, as in JSON text. @param path  prefix of the path in the error: `slices.plan.items` @throws
- * CoxswainError `code`, with `details.path`, for a function, `undefined`, a number that is not finite, a class
- * instance, a hole, more than 64 levels, or a cycle
+ * `-0` becomes `0`, as in JSON text.
+ *
+ * @param path  prefix of the path in the error: `slices.plan.items`
+ * @throws CoxswainError `code`, with `details.path`, for a function, `undefined`, a number that is not finite, a
+ * class instance, a hole, more than 64 levels, or a cycle
  */
 export function copyJson(value: unknown, path: string, code: CoxswainErrorCode): Json {
   return copyValue(value, { root: path, below: [], code });

@@ -125,8 +125,9 @@ export interface SessionSnapshot {
 }
 
 /**
- * Unknown members are ignored. Items are not checked: only the owner of a slice knows their shape. @throws
- * CoxswainError "snapshot-version" if its schema is newer, or if it is malformed (`details.path`)
+ * Unknown members are ignored. Items are not checked: only the owner of a slice knows their shape.
+ *
+ * @throws CoxswainError "snapshot-version" if its schema is newer, or if it is malformed (`details.path`)
  */
 export function decodeSnapshot(value: unknown): SessionSnapshot {
   const snapshot = objectAt(value, 'snapshot');

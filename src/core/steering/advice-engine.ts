@@ -91,7 +91,8 @@ export class FeedbackFaults {
 }
 
 /**
- * @param keyOf  called only after an overrun @param onLate  called with the duration of an overrun, before `onOverrun`
+ * @param keyOf  called only after an overrun
+ * @param onLate  called with the duration of an overrun, before `onOverrun`
  */
 export function askInTime<Answer>(
   ask: () => Answer,

@@ -83,8 +83,9 @@ export function checkHoldout(holdout: number | HoldoutOptions | undefined): Hold
 
 /**
  * Depends only on the seed and ids, so every process assigns the same arm; advice withheld at one share is also
- * withheld at every greater share. @param rootRunId  with `unit: 'run'`, descendants have its arm Undefined without an
- * experiment.
+ * withheld at every greater share.
+ *
+ * @param rootRunId  with `unit: 'run'`, descendants have its arm Undefined without an experiment.
  */
 export function holdoutArmOf(
   { seed = '', share, unit = 'episode', withinCalls = DECLARED_WITHIN_CALLS }: HoldoutOptions,

@@ -44,8 +44,9 @@ export interface ResolvedSteering {
 }
 
 /**
- * Without a provider, observer or model in the options and the prompt: `standardSteering()`. @throws CoxswainError
- * "invalid-argument" for a limit outside its range
+ * Without a provider, observer or model in the options and the prompt: `standardSteering()`.
+ *
+ * @throws CoxswainError "invalid-argument" for a limit outside its range
  */
 export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplate): ResolvedSteering {
   const providerLists = [options.feedback, options.observers, options.guidance, options.models];

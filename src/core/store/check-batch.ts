@@ -24,8 +24,9 @@ export interface CheckedBatch {
 }
 
 /**
- * Everything that passes can be read back. @throws CoxswainError `invalid-argument`, `invalid-record` or
- * `schema-version` as `append` documents
+ * Everything that passes can be read back.
+ *
+ * @throws CoxswainError `invalid-argument`, `invalid-record` or `schema-version` as `append` documents
  */
 export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   const first = batch[0];

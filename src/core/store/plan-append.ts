@@ -9,8 +9,10 @@ export interface AppendPlan {
 }
 
 /**
- * Writes nothing. @param storedJson  the JSON at a `seq` of at most `stored.lastSeq` @throws CoxswainError `store-gap`
- * or `store-conflict`
+ * Writes nothing.
+ *
+ * @param storedJson  the JSON at a `seq` of at most `stored.lastSeq`
+ * @throws CoxswainError `store-gap` or `store-conflict`
  */
 export function planAppend(
   batch: CheckedBatch,

@@ -170,8 +170,9 @@ const MAX_QUERY_CHARS = 1000;
 const SEGMENT = /"([^"]*)"|[^\s"]+/g;
 
 /**
- * Words and `"quoted phrases"`. A word with punctuation inside, such as `src/a.ts`, is a phrase of its parts. @throws
- * CoxswainError `invalid-argument` for a text without words or over 1,000 UTF-16 units
+ * Words and `"quoted phrases"`. A word with punctuation inside, such as `src/a.ts`, is a phrase of its parts.
+ *
+ * @throws CoxswainError `invalid-argument` for a text without words or over 1,000 UTF-16 units
  */
 export function phrasesIn(text: string): readonly (readonly string[])[] {
   if (text.length > MAX_QUERY_CHARS) {

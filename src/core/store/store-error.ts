@@ -33,8 +33,9 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 /**
- * `store-damaged` if SQLite reports damage, else `store-io`. Returns a `CoxswainError` unchanged. @param doing  the
- * operation and the file, such as `append to runs.db`
+ * `store-damaged` if SQLite reports damage, else `store-io`. Returns a `CoxswainError` unchanged.
+ *
+ * @param doing  the operation and the file, such as `append to runs.db`
  */
 export function toStoreError(thrown: unknown, doing: string): CoxswainError {
   if (thrown instanceof CoxswainError) return thrown;

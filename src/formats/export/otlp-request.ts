@@ -62,13 +62,15 @@ const MAX_WAIT_MS = 30_000;
 
 interface OtlpCollector {
   readonly name: string;
-  /** Sends one request. @returns a message if the collector rejected all or part of it, else undefined */
+  /** Sends one request. Returns a message if the collector rejected all or part of it, else undefined */
   send(request: JsonObject): Promise<string | undefined>;
 }
 
 /**
  * Appends `/v1/traces` to an address without a path, reads headers from `OTEL_EXPORTER_OTLP_HEADERS`, follows no
- * redirect, and tries a request up to three times. @throws CoxswainError "invalid-argument" for no URL
+ * redirect, and tries a request up to three times.
+ *
+ * @throws CoxswainError "invalid-argument" for no URL
  */
 export function otlpCollector(address: string, env: Readonly<Record<string, string | undefined>>): OtlpCollector {
   if (!URL.canParse(address)) throw new CoxswainError('invalid-argument', `--to ${address}: is not an address`);

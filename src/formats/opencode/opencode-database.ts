@@ -13,8 +13,9 @@ const TABLES = ['message', 'part', 'session'];
 const MAX_TABLES_NAMED = 8;
 
 /**
- * `opencode.db` of versions since 1.2, or `sessions.db` of goose, oldest session first, opened read-only. @throws
- * CoxswainError `format-unknown` for another database, `input-io` if it cannot be read
+ * `opencode.db` of versions since 1.2, or `sessions.db` of goose, oldest session first, opened read-only.
+ *
+ * @throws CoxswainError `format-unknown` for another database, `input-io` if it cannot be read
  */
 export async function* readSessionDatabase(path: string): AsyncGenerator<Iterable<ImportItem>> {
   const database = openDatabase(path);

@@ -71,7 +71,9 @@ const WITH_LENGTH = 2;
 const MAX_DEPTH = 64;
 
 /**
- * Ids become hexadecimal. @throws CoxswainError `format-invalid` for malformed bytes, or nesting deeper than 64 levels
+ * Ids become hexadecimal.
+ *
+ * @throws CoxswainError `format-invalid` for malformed bytes, or nesting deeper than 64 levels
  */
 export function decodeProtobuf(bytes: Uint8Array, signal: 'traces' | 'logs'): unknown {
   try {

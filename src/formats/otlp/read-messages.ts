@@ -63,7 +63,9 @@ export function decodedValue(value: Json): Json {
 
 /**
  * `{role, parts}` of the GenAI conventions, `{role, content, tool_calls}` of OpenAI and Anthropic, wrapped fields of
- * OpenInference, plain text. Never throws. @param role  of messages without one; with `system`, a list has parts
+ * OpenInference, plain text. Never throws.
+ *
+ * @param role  of messages without one; with `system`, a list has parts
  */
 export function readMessages(value: Json | undefined, role: GivenRole): readonly TracedMessage[] {
   if (value === undefined || value === null || value === '') return [];

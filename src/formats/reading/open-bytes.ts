@@ -19,7 +19,7 @@ export function packingOf(magic: Buffer): Packing {
   return isZip ? 'zip' : 'none';
 }
 
-/** Also several members or frames. @throws CoxswainError `format-invalid` for damage, after the data before it */
+/** Also several members or frames. Throws CoxswainError `format-invalid` for damage, after the data before it */
 export async function* decompress(chunks: AsyncIterable<Buffer>, packing: 'gzip' | 'zstd'): AsyncGenerator<Buffer> {
   // Loaded on demand, because most sources are not compressed.
   const { createGunzip, createZstdDecompress } = process.getBuiltinModule('node:zlib');
@@ -192,8 +192,9 @@ interface ZipArchive extends ArchiveReader {
 /**
  * Reads entries on demand; names are labels only. The last of several entries with one name is used. `readText` throws
  * CoxswainError `input-too-large` (by the table of contents and by actual size), `format-invalid` for a damaged or
- * encrypted entry or another method, `invalid-argument` for an unknown name. @throws CoxswainError `format-invalid` for
- * a damaged archive
+ * encrypted entry or another method, `invalid-argument` for an unknown name.
+ *
+ * @throws CoxswainError `format-invalid` for a damaged archive
  */
 export async function openZipArchive(path: string, options: ZipArchiveOptions): Promise<ZipArchive> {
   const entries = new Map<string, Entry>();

@@ -119,8 +119,10 @@ export class ClaudeSessions {
   }
 
   /**
-   * Each event id is recorded once, at its arrival time. Advice is undelivered, and no completion check runs. @returns
-   * the internal errors that did not prevent recording @throws CoxswainError as `store.transact`
+   * Each event id is recorded once, at its arrival time. Advice is undelivered, and no completion check runs.
+   *
+   * @returns the internal errors that did not prevent recording
+   * @throws CoxswainError as `store.transact`
    */
   async foldLate(input: HostEvent, sessionId: string, lateEvent: LateEvent): Promise<readonly string[]> {
     const faults: string[] = [];
@@ -184,7 +186,7 @@ export class ClaudeSessions {
     return step;
   }
 
-  /** Undefined if the session has no run. @param notes  marks the subagent as running in the session */
+  /** Undefined if the session has no run. `notes`: marks the subagent as running in the session */
   async #sessionOf(
     { runId, sessionId }: AgentIds,
     { notes, faults }: { readonly notes: boolean; readonly faults: string[] },

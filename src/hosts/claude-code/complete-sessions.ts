@@ -68,8 +68,9 @@ async function hostOf(runId: string, store: Pick<TrajectoryStore, 'readRun'>): P
 }
 
 /**
- * A hook or a program was killed, or a command still runs. Advice is recorded as undelivered. @throws CoxswainError as
- * `store.transact` and `loadConfigSync`
+ * A hook or a program was killed, or a command still runs. Advice is recorded as undelivered.
+ *
+ * @throws CoxswainError as `store.transact` and `loadConfigSync`
  */
 export async function completeRuns(
   incomplete: readonly IncompleteRun[],

@@ -9,9 +9,11 @@ const BOM = '\uFEFF';
 const PARSE = { allowTrailingComma: true, allowEmptyContent: true };
 
 /**
- * Each event gets one group after the existing ones; comments, order and formatting stay. @param wantedHooks  by event,
- * with one hook each; Copilot CLI has no groups, so its values are hooks @throws CoxswainError `invalid-argument`, with
- * line and column, if the text is no JSON object or `hooks` has another shape
+ * Each event gets one group after the existing ones; comments, order and formatting stay.
+ *
+ * @param wantedHooks  by event, with one hook each; Copilot CLI has no groups, so its values are hooks
+ * @throws CoxswainError `invalid-argument`, with line and column, if the text is no JSON object or `hooks` has
+ * another shape
  */
 export function addHooks(text: string, wantedHooks: ReadonlyMap<string, object>): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
@@ -29,8 +31,9 @@ export function addHooks(text: string, wantedHooks: ReadonlyMap<string, object>)
 }
 
 /**
- * Claude Code ignores a file with a comment or a trailing comma without a message. @returns the first one's place, and
- * why
+ * Claude Code ignores a file with a comment or a trailing comma without a message.
+ *
+ * @returns the first one's place, and why
  */
 export function ignoredSettings(text: string): string | undefined {
   const errors: ParseError[] = [];
@@ -43,13 +46,13 @@ export function ignoredSettings(text: string): string | undefined {
   return `a comment or a trailing comma at ${place}: Claude Code ignores the whole file; remove it first`;
 }
 
-/** Lists that become empty go too. @throws CoxswainError as `addHooks` */
+/** Lists that become empty go too. Throws CoxswainError as `addHooks` */
 export function removeHooks(text: string): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
   return mark + dropHooks(body, () => true);
 }
 
-/** Marks by event; see `markOf`. @throws CoxswainError as `addHooks` */
+/** Marks by event; see `markOf`. Throws CoxswainError as `addHooks` */
 export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
   const marksByEvent = eventsOf(body).map((event): [string, readonly string[]] => [

@@ -53,9 +53,11 @@ export class EventIntake {
   }
 
   /**
-   * @param open  if it rejects, the event is spilled @returns an empty answer if the event was spilled, with the reason
-   * as a fault; if a session's first event cannot be spilled either, a message for the user @throws CoxswainError
-   * `invalid-argument` for a session id that is no run id; also errors after the event is stored
+   * @param open  if it rejects, the event is spilled
+   * @returns an empty answer if the event was spilled, with the reason as a fault; if a session's first event cannot
+   * be spilled either, a message for the user
+   * @throws CoxswainError `invalid-argument` for a session id that is no run id; also errors after the event is
+   * stored
    */
   async take(
     event: KnownHookEvent,
@@ -90,7 +92,7 @@ export class EventIntake {
     return { answer: isSilent ? {} : { systemMessage }, faults: [] };
   }
 
-  /** Never throws. @returns the reason why the event is lost; undefined if it was spilled */
+  /** Never throws. Returns the reason why the event is lost; undefined if it was spilled */
   spill(
     { json, known, about }: KnownHookEvent,
     why: string,

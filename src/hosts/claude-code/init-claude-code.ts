@@ -57,8 +57,9 @@ export function ownHookFile(): string {
 }
 
 /**
- * Empty if everything is set up. @throws CoxswainError `invalid-argument` for settings that cannot be edited,
- * `input-io`
+ * Empty if everything is set up.
+ *
+ * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io`
  */
 export function planInit(request: InitRequest): readonly InitChange[] {
   const { host, settingsFile, config, edit, ignore, owner } = request;
@@ -85,7 +86,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
   return changes;
 }
 
-/** A repeated `init` keeps the backup of the first. @throws CoxswainError `input-io`; earlier changes can be undone */
+/** A repeated `init` keeps the backup of the first. Throws CoxswainError `input-io`; earlier changes can be undone */
 export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
   for (const { file, after, host, within } of changes) {
     const backups = readBackups(owner);
@@ -116,7 +117,7 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
   }
 }
 
-/** Another program makes this change on behalf of coxswain. @throws CoxswainError `input-io` */
+/** Another program makes this change on behalf of coxswain. Throws CoxswainError `input-io` */
 export function keepBackup(
   { file, before, host }: Pick<InitChange, 'file' | 'host'> & { readonly before: Buffer | undefined },
   owner: StateOwner,
@@ -138,8 +139,9 @@ export function keepBackup(
 }
 
 /**
- * @param settingsFiles  checked even without a backup @param host  default: every host @throws CoxswainError `input-io`
- * if a file cannot be written, `invalid-argument` for settings that cannot be edited
+ * @param settingsFiles  checked even without a backup
+ * @param host  default: every host
+ * @throws CoxswainError `input-io` if a file cannot be written, `invalid-argument` for settings that cannot be edited
  */
 export function undoInit({ host, owner, settingsFiles }: UndoRequest): readonly UndoneFile[] {
   const backups = readBackups(owner);

@@ -14,8 +14,9 @@ export interface IgnoreFile {
 
 /**
  * A line in the repository's `info/exclude`. Git is not run: a repository's configuration can name programs to run.
- * Undefined if the line exists, without a repository, or for a tracked file. @throws CoxswainError `unsafe-path` for a
- * link
+ * Undefined if the line exists, without a repository, or for a tracked file.
+ *
+ * @throws CoxswainError `unsafe-path` for a link
  */
 export function ignoreFileFor(file: string, projectFolder: string): IgnoreFile | undefined {
   const project = realProject(projectFolder);

@@ -13,7 +13,10 @@ const PROVIDER_TIME_LIMIT_MS = 500;
 
 type ProjectSetup = Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'redactor'>;
 
-/** @param onFault  called if a redaction rule fails @throws CoxswainError as `createRedactor` */
+/**
+ * @param onFault  called if a redaction rule fails
+ * @throws CoxswainError as `createRedactor`
+ */
 export function projectRedaction(
   { redaction }: Pick<HookConfig['resolved'], 'redaction'>,
   onFault: (fault: HookFault) => void,

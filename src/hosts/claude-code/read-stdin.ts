@@ -16,7 +16,9 @@ let isReading = false;
 
 /**
  * Stops at the end, at a complete JSON object, or after nine seconds. `process.stdin` would take 5 ms to load, a sixth
- * of the start. @throws CoxswainError `input-too-large` above 64 MB, or `input-io`
+ * of the start.
+ *
+ * @throws CoxswainError `input-too-large` above 64 MB, or `input-io`
  */
 export async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -86,8 +86,9 @@ interface SpillableEvent {
 
 /**
  * Mode 0600, next to the store, or in the user's state folder if that fails, for example on a full disk. No link is
- * followed. The event then survives a power failure. @throws a file system error; an error for a link, 10,000 files or
- * 1 GiB
+ * followed. The event then survives a power failure.
+ *
+ * @throws a file system error; an error for a link, 10,000 files or 1 GiB
  */
 export function spillEvent(storeAddress: string, event: SpillableEvent): void {
   const { arrivedAtMs, json, sessionId } = event;
@@ -128,7 +129,7 @@ function writeSpillFile(folder: string, name: string, body: Buffer): void {
   syncFolder(folder);
 }
 
-/** In the order in which they are recorded. @throws a file system error; a missing folder counts as empty */
+/** In the order in which they are recorded. Throws a file system error; a missing folder counts as empty */
 export function spilledEvents(storeAddress: string, sessionId?: string): readonly SpilledEvent[] {
   const sessionHash = sessionId === undefined ? undefined : hashText(sessionId);
   return filesOf(storeAddress).flatMap(({ folder, name }) => {
@@ -138,7 +139,7 @@ export function spilledEvents(storeAddress: string, sessionId?: string): readonl
   });
 }
 
-/** Incomplete files of killed processes no longer count as waiting events. @returns the number of renamed files */
+/** Incomplete files of killed processes no longer count as waiting events. Returns the number of renamed files */
 export function setUnfinishedAside(storeAddress: string, nowMs: number): number {
   const unfinished = filesOf(storeAddress).filter(
     ({ name }) => name.endsWith(UNFINISHED) && nowMs - arrivalTimeOf(name) > UNFINISHED_LIMIT_MS,

@@ -18,7 +18,9 @@ export interface TrimOptions {
 
 /**
  * At most once a day, if the file exceeds the limit. Only a project's store in the data folder: any other may be an
- * archive. @returns true if the process was started Cost: one stat call.
+ * archive.
+ *
+ * @returns true if the process was started Cost: one stat call.
  */
 export function trimStore(store: ResolvedStore, { program, env, maxBytes }: TrimOptions): boolean {
   const limit = maxBytes ?? DEFAULT_MAX_STORE_BYTES;

@@ -14,9 +14,11 @@ export interface CodexHook {
 const LIMIT_MS = 20_000;
 
 /**
- * `codex app-server` computes the keys and hashes; Codex ignores hooks without trust, without a message. @param command
- * the exact command: a repository may contain a similar one @param trust  also marks the hooks as trusted @returns a
- * text with the reason if Codex did not answer
+ * `codex app-server` computes the keys and hashes; Codex ignores hooks without trust, without a message.
+ *
+ * @param command  the exact command: a repository may contain a similar one
+ * @param trust  also marks the hooks as trusted
+ * @returns a text with the reason if Codex did not answer
  */
 export async function codexHooks(
   project: string,

@@ -65,8 +65,9 @@ type JsonReading =
   | { readonly message: string; readonly line: number; readonly column: number };
 
 /**
- * Comments and trailing commas are allowed; `JSON.parse` is tried first, because it is faster. @param
- * options.allowEmptyContent  undefined for an empty text instead of an error; default: false
+ * Comments and trailing commas are allowed; `JSON.parse` is tried first, because it is faster.
+ *
+ * @param options.allowEmptyContent  undefined for an empty text instead of an error; default: false
  */
 export function readJson(text: string, options: { readonly allowEmptyContent?: boolean } = {}): JsonReading {
   // Editors on Windows may write a byte order mark.
@@ -118,7 +119,7 @@ interface DecodeShapeOptions {
   readonly suggestName: (name: string, names: readonly string[]) => string | undefined;
 }
 
-/** Reports the parts that do not match. @returns undefined if no part matches Cost: one traversal of the value. */
+/** Reports the parts that do not match. Returns undefined if no part matches Cost: one traversal of the value. */
 export function decodeShape(value: unknown, shape: Shape, options: DecodeShapeOptions): unknown {
   const decoded = new ShapeDecoder(options).decode(value, shape, '', 0);
   return decoded === VOID ? undefined : decoded;

@@ -207,8 +207,9 @@ function valueProblem(path: string, message: string): ConfigProblem {
 }
 
 /**
- * Finds a provider without a name or a duplicate name before the agent runs. @returns the unchanged configuration and
- * the problem if a run cannot start
+ * Finds a provider without a name or a duplicate name before the agent runs.
+ *
+ * @returns the unchanged configuration and the problem if a run cannot start
  */
 function addCode(
   resolved: ResolvedConfig,

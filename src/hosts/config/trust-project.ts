@@ -29,7 +29,8 @@ export function trustProject(folder: string, places: ConfigPlaces = {}): Trusted
 }
 
 /**
- * @returns undefined if it was not trusted @throws CoxswainError "input-io" if the trust file cannot be read or written
+ * @returns undefined if it was not trusted
+ * @throws CoxswainError "input-io" if the trust file cannot be read or written
  */
 export function revokeTrust(folder: string, places: ConfigPlaces = {}): string | undefined {
   const state = statePlaces(places);
@@ -40,7 +41,7 @@ export function revokeTrust(folder: string, places: ConfigPlaces = {}): string |
   );
 }
 
-/** Returns every trusted project. @throws CoxswainError "input-io" if a trust file cannot be read */
+/** Returns every trusted project. Throws CoxswainError "input-io" if a trust file cannot be read */
 export function listTrust(places: ConfigPlaces = {}): readonly TrustState[] {
   return readAllTrust(statePlaces(places)).map((trustedFiles) => {
     const { folder } = trustedFiles;

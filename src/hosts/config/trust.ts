@@ -31,8 +31,8 @@ export function trustFile(folder: string, places: StatePlaces): string {
 }
 
 /**
- * @param folder  any path to the project @throws CoxswainError "input-io" if the file cannot be read or is not by
- * `writeTrust`
+ * @param folder  any path to the project
+ * @throws CoxswainError "input-io" if the file cannot be read or is not by `writeTrust`
  */
 export function readTrust(folder: string, places: StatePlaces): TrustedFiles | undefined {
   const trustedFiles = readTrustFile(trustFile(folder, places));
@@ -40,7 +40,11 @@ export function readTrust(folder: string, places: StatePlaces): TrustedFiles | u
   return trustedFiles?.folder === realProject(folder) ? trustedFiles : undefined;
 }
 
-/** Returns every trusted project, sorted by path. @throws CoxswainError "input-io" for an unreadable or damaged trust file */
+/**
+ * Returns every trusted project, sorted by path.
+ *
+ * @throws CoxswainError "input-io" for an unreadable or damaged trust file
+ */
 export function readAllTrust(places: StatePlaces): readonly TrustedFiles[] {
   const folder = join(stateFolder(places), 'projects');
   let names: readonly string[];
@@ -78,7 +82,7 @@ function isTrusted(
   );
 }
 
-/** Only the owner can read the trust file. @throws CoxswainError "input-io" if it cannot be written */
+/** Only the owner can read the trust file. Throws CoxswainError "input-io" if it cannot be written */
 export function writeTrust(folder: string, files: readonly TrustedFile[], places: StatePlaces): void {
   const path = trustFile(folder, places);
   const texts = Object.fromEntries(files.map(({ file, text }) => [basename(file), text]));
@@ -91,7 +95,7 @@ export function writeTrust(folder: string, files: readonly TrustedFile[], places
   }
 }
 
-/** Revokes the trust in a project. @returns false if the project was not trusted */
+/** Revokes the trust in a project. Returns false if the project was not trusted */
 export function removeTrust(folder: string, places: StatePlaces): boolean {
   if (readTrust(folder, places) === undefined) return false;
   rmSync(trustFile(folder, places), { force: true });

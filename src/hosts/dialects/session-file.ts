@@ -36,8 +36,9 @@ const LAG_LIMIT_MS = 500;
 const POLL_MS = 10;
 
 /**
- * The first answers may be known, the first one incomplete. An incomplete last line waits for the next call. @param
- * isKnown  returns true for a recorded answer; no answer before it is needed
+ * The first answers may be known, the first one incomplete. An incomplete last line waits for the next call.
+ *
+ * @param isKnown  returns true for a recorded answer; no answer before it is needed
  */
 export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) => boolean): SessionPart {
   waitFor(file);

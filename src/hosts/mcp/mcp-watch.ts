@@ -270,7 +270,10 @@ function missingResult(result: string): CallEnd {
 }
 
 /**
- * Every other byte stays. @param path  position of the response in a batch @returns undefined without a content list
+ * Every other byte stays.
+ *
+ * @param path  position of the response in a batch
+ * @returns undefined without a content list
  */
 function appendTextPart(message: Buffer, text: string, path: readonly number[] = []): Buffer | undefined {
   if (!isUtf8(message)) return undefined;
@@ -299,7 +302,7 @@ export interface OpenWatch {
 const CLOSING_MS = 2_000;
 const STORE_WAIT_MS = 2_000;
 
-/** Errors go to the fault log. @returns undefined if nothing can be recorded; messages then pass unwatched */
+/** Errors go to the fault log. Returns undefined if nothing can be recorded; messages then pass unwatched */
 export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | undefined> {
   if (env['COXSWAIN_DISABLE'] === '1') return undefined;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });

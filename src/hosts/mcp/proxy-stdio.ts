@@ -19,9 +19,11 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const DRAIN_MS = 1_000;
 
 /**
- * Forwards signals; the server inherits standard error. @param open  creates the watch while the server starts @returns
- * the server's exit code; 128 plus the signal number @throws CoxswainError "invalid-argument" if the command cannot be
- * started
+ * Forwards signals; the server inherits standard error.
+ *
+ * @param open  creates the watch while the server starts
+ * @returns the server's exit code; 128 plus the signal number
+ * @throws CoxswainError "invalid-argument" if the command cannot be started
  */
 export async function proxyStdio(
   [command = '', ...args]: readonly string[],

@@ -34,7 +34,7 @@ export function webhookTarget(url: string, form: NotifySection['form'] = 'json')
   };
 }
 
-/** Sends one POST request with JSON. @returns the failure; undefined on success */
+/** Sends one POST request with JSON. Returns the failure; undefined on success */
 export function postJson(url: string, body: unknown): Promise<NotifyFailure | undefined> {
   return post(url, 'application/json', JSON.stringify(body));
 }
@@ -66,7 +66,9 @@ function statusOf(url: string, type: string, body: string): Promise<number> {
 
 /**
  * JSON on standard input, and `COXSWAIN_EVENT`, `COXSWAIN_RUN`, `COXSWAIN_MESSAGE`. Killed after 10 seconds, never
- * retried. @param command  a program and its arguments, or a shell command line
+ * retried.
+ *
+ * @param command  a program and its arguments, or a shell command line
  */
 export function commandTarget(command: string | readonly string[], name = 'the command'): NotifyTarget {
   const [program = '', ...args] = typeof command === 'string' ? [command] : command;

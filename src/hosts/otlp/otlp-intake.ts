@@ -30,8 +30,9 @@ const MAX_IDS = 100;
 
 /**
  * Records that are stored stay; the remaining ones are appended. Spans that arrived late become separate runs (`.2`,
- * …). Nothing is appended to a run that was not started here: the run then gets the suffix `~2` and so on. @throws
- * CoxswainError see `transact`; `store-conflict` if all ids are in use
+ * …). Nothing is appended to a run that was not started here: the run then gets the suffix `~2` and so on.
+ *
+ * @throws CoxswainError see `transact`; `store-conflict` if all ids are in use
  */
 export async function recordTrace(
   { traceId, part }: WaitingTrace,
@@ -165,7 +166,10 @@ export class OtlpIntake {
   }
 
   /**
-   * The spans are on disk when this returns. @returns number of rejected spans @throws CoxswainError see `OtlpInbox`
+   * The spans are on disk when this returns.
+   *
+   * @returns number of rejected spans
+   * @throws CoxswainError see `OtlpInbox`
    */
   take({ spans, unusable, unread }: FoundSpans): { readonly refused: number } {
     const { accepted, late, refused } = this.open().add(spans, this.#options.clock.nowMs());
@@ -197,7 +201,7 @@ export class OtlpIntake {
     return this.#inbox;
   }
 
-  /** Never rejects. @param endedOnly  records every ended trace now, without waiting for more spans */
+  /** Never rejects. `endedOnly`: records every ended trace now, without waiting for more spans */
   async record(endedOnly = false): Promise<void> {
     this.#recording = this.#recording.then(() => this.#recordDue(endedOnly));
     await this.#recording;

@@ -42,8 +42,10 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Requests from browser pages are refused. An address that other machines can reach requires TLS as well. @throws
- * CoxswainError `invalid-argument` without TLS and a token for such an address, `input-io` if it cannot be bound
+ * Requests from browser pages are refused. An address that other machines can reach requires TLS as well.
+ *
+ * @throws CoxswainError `invalid-argument` without TLS and a token for such an address, `input-io` if it cannot be
+ * bound
  */
 export async function startOtlpServer(
   options: OtlpServerOptions,
@@ -95,8 +97,8 @@ function comesFromProgram(request: IncomingMessage, port: number | undefined): b
 }
 
 /**
- * @param option  the command-line option that selects another address, for the error @throws CoxswainError `input-io`
- * if the address is not available; `details.code` is the system's error code
+ * @param option  the command-line option that selects another address, for the error
+ * @throws CoxswainError `input-io` if the address is not available; `details.code` is the system's error code
  */
 async function listenOn(
   server: Server,
@@ -130,8 +132,9 @@ const TOKEN_BYTES = 32;
 
 /**
  * Created at the first call; only its owner can read it. Not the token of the hooks: every command of an agent inherits
- * the environment that names it. @throws CoxswainError `input-io` if it cannot be used, or if another user could have
- * read it
+ * the environment that names it.
+ *
+ * @throws CoxswainError `input-io` if it cannot be used, or if another user could have read it
  */
 export function otlpToken(owner: StateOwner): { readonly token: string; readonly file: string } {
   const file = stateFile('otlpToken', owner);

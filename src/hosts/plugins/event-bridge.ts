@@ -12,7 +12,10 @@ export type { PluginProgram } from './event-process.ts';
 
 export interface EventBridge {
   /**
-   * Never rejects. Takes at most ten seconds. @param event  in the format of `readPayload` @returns text for the model
+   * Never rejects. Takes at most ten seconds.
+   *
+   * @param event  in the format of `readPayload`
+   * @returns text for the model
    */
   send(event: EventBody): Promise<string | undefined>;
   /** Ends the process that takes the events, after those before. The next event starts another one. */

@@ -23,8 +23,9 @@ import { THIS_MONTH } from './postgres-schema.ts';
 const RUNS_REMEMBERED = 10_000;
 
 /**
- * All or nothing. Calls for one run must be sequential; a call may be repeated after any fault. @param isRetry  true if
- * an earlier attempt may have stored the batch
+ * All or nothing. Calls for one run must be sequential; a call may be repeated after any fault.
+ *
+ * @param isRetry  true if an earlier attempt may have stored the batch
  */
 export type PostgresAppend = (schema: string, batch: CheckedBatch, isRetry: boolean) => Promise<number>;
 

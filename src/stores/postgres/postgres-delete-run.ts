@@ -3,8 +3,10 @@ import { toIdText } from './postgres-run-row.ts';
 import { saveToken } from './postgres-transact.ts';
 
 /**
- * Locks the run's row first, as every writer of the run does. @returns an attempt, which returns true if anything of
- * the run was stored; with `isRetry`, an earlier one may have deleted it
+ * Locks the run's row first, as every writer of the run does.
+ *
+ * @returns an attempt, which returns true if anything of the run was stored; with `isRetry`, an earlier one may have
+ * deleted it
  */
 export function createPostgresDeletion(
   runId: string,

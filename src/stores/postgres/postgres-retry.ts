@@ -45,7 +45,10 @@ function isTransient(thrown: unknown): boolean {
   return isLostConnection(thrown) || TRANSIENT_STATES.has(codeOf(thrown) ?? '');
 }
 
-/** @param attempt  receives the number of earlier attempts @throws what the last attempt threw */
+/**
+ * @param attempt  receives the number of earlier attempts
+ * @throws what the last attempt threw
+ */
 export async function withRetry<T>(retryForMs: number, attempt: (earlierAttempts: number) => Promise<T>): Promise<T> {
   const endMs = systemClock.nowMs() + retryForMs;
   for (let attempts = 0; ; attempts += 1) {

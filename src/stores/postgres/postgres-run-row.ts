@@ -74,8 +74,9 @@ export function summaryChecksum(runId: string, json: string): string {
 }
 
 /**
- * The row is locked until the transaction ends. @returns undefined if another writer created it meanwhile: call it
- * again
+ * The row is locked until the transaction ends.
+ *
+ * @returns undefined if another writer created it meanwhile: call it again
  */
 export async function lockRun(
   session: PostgresSession,

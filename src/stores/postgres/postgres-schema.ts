@@ -90,8 +90,10 @@ function partitionClause(partitioning: PostgresPartitioning): string {
 }
 
 /**
- * Concurrent callers wait for each other. @throws CoxswainError `store-version` for another layout or program or an
- * encoding other than UTF8, `invalid-argument` for another partitioning; for a reader `input-io` without a schema
+ * Concurrent callers wait for each other.
+ *
+ * @throws CoxswainError `store-version` for another layout or program or an encoding other than UTF8,
+ * `invalid-argument` for another partitioning; for a reader `input-io` without a schema
  */
 export async function openPostgresSchema(
   client: PostgresClient,

@@ -20,7 +20,9 @@ export async function openPostgres(address: string, { waitMs }: OpenOptions): Pr
 }
 
 /**
- * A missing schema is not created. @throws CoxswainError as `openPostgres`, and each call `input-io` without a schema
+ * A missing schema is not created.
+ *
+ * @throws CoxswainError as `openPostgres`, and each call `input-io` without a schema
  */
 export async function openPostgresReader(address: string, { waitMs }: OpenOptions): Promise<LiveReader> {
   const store = await openAddress(address, { retryForMs: waitMs, isReadOnly: true });

@@ -29,7 +29,9 @@ const OLDEST_SQLITE = '3.51.3';
 
 /**
  * A missing store is created for its owner only (file 0600, folders 0700); any other file is left unchanged. The
- * connection does not wait for locks. @throws CoxswainError `store-version`, `store-schema`, `store-io`
+ * connection does not wait for locks.
+ *
+ * @throws CoxswainError `store-version`, `store-schema`, `store-io`
  */
 export function openSqliteDatabase(
   file: string,
@@ -127,7 +129,9 @@ const SUPER_JOURNAL_MARK = Buffer.from('d9d505f920a163d7', 'hex');
 
 /**
  * SQLite opens these files by itself: a named pipe would block forever, and a journal may name another file, which
- * SQLite deletes. A store has a journal only during creation. @throws CoxswainError `store-schema`
+ * SQLite deletes. A store has a journal only during creation.
+ *
+ * @throws CoxswainError `store-schema`
  */
 function refuseForeignSideFiles(file: string): void {
   for (const suffix of ['-wal', '-shm', '-journal']) {
@@ -330,9 +334,11 @@ const SCHEMA = `
 const SCHEMA_HASH = '4ed0ca29ea9f2d90';
 
 /**
- * Reads only the schema. @returns false for an empty database @throws CoxswainError `store-version` for another program
- * or layout, `store-schema` for anything but a store's tables and indexes: a foreign trigger would run with our
- * statements
+ * Reads only the schema.
+ *
+ * @returns false for an empty database
+ * @throws CoxswainError `store-version` for another program or layout, `store-schema` for anything but a store's
+ * tables and indexes: a foreign trigger would run with our statements
  */
 export function isStore(database: DatabaseSync, file: string): boolean {
   // Another process may create the schema in between.

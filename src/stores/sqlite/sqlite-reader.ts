@@ -149,8 +149,9 @@ interface FileState {
 
 /**
  * Nothing in the folder changes (`openReadOnly`). A search also scans the latest 200,000 records that are not indexed
- * yet; `notIndexed` counts the others. `timeoutMs` for a lock: default 1,000. @throws CoxswainError `store-io`,
- * `store-version`, `store-schema`, `store-damaged`
+ * yet; `notIndexed` counts the others. `timeoutMs` for a lock: default 1,000.
+ *
+ * @throws CoxswainError `store-io`, `store-version`, `store-schema`, `store-damaged`
  */
 export function openSqliteReader(file: string, options: { readonly timeoutMs?: number } = {}): LiveReader {
   return new Reader(resolve(file), options.timeoutMs ?? DEFAULT_TIMEOUT_MS);

@@ -41,8 +41,8 @@ export class SqliteRuns {
   }
 
   /**
-   * @returns a function that stores the change and returns the fold's result @throws what `fold` throws, and as
-   * `append`
+   * @returns a function that stores the change and returns the fold's result
+   * @throws what `fold` throws, and as `append`
    */
   planTransaction<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): () => Result {
     const summary = this.#attemptRead(() => this.#summaryOf(runId));
@@ -62,7 +62,7 @@ export class SqliteRuns {
     };
   }
 
-  /** A damaged one is rebuilt from the records. @throws CoxswainError `store-damaged` if a record is damaged too */
+  /** A damaged one is rebuilt from the records. Throws CoxswainError `store-damaged` if a record is damaged too */
   #summaryOf(runId: string): RunSummary | undefined {
     const { checks, statements } = this.#session;
     const row = statements.findRun.get(runId);

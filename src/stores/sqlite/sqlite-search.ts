@@ -85,7 +85,9 @@ const LOCK_LIMIT_MS = 200;
 /**
  * For a process that is started every second: opens read-only and waits 200 ms at most. Without `runId`: the run with
  * the latest record that is neither a subagent's nor imported. Leaves damaged rows out. Cost: reads 50 summaries and
- * 2,064 records at most. @throws CoxswainError as `openReadOnly`, and what SQLite throws
+ * 2,064 records at most.
+ *
+ * @throws CoxswainError as `openReadOnly`, and what SQLite throws
  */
 export function glanceSqlite(file: string, runId?: string): RunGlance | undefined {
   const readOnlyDatabase = openReadOnly(file, { timeoutMs: LOCK_LIMIT_MS });

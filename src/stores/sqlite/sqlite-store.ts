@@ -118,7 +118,7 @@ class SqliteWordIndex {
     this.#timer = setTimeout(() => this.#schedule(this.#indexIfDue()), pauseMs).unref();
   }
 
-  /** Indexes one batch if it is this process's turn. @returns the pause before the next */
+  /** Indexes one batch if it is this process's turn. Returns the pause before the next */
   #indexIfDue(): number {
     try {
       const { isOwnedElsewhere, lastId, throughId } = this.#readState();

@@ -70,7 +70,7 @@ export function getTasks(by: 'task' | 'pattern', filters: RunFilters): Promise<T
   return get<TasksAnswer>(`/api/tasks?${query}`);
 }
 
-/** Fetches one page of runs. @param limit  number of rows of the first page; at most 1,000 */
+/** Fetches one page of runs. `limit`: number of rows of the first page; at most 1,000 */
 export function getRuns(filters: RunFilters, after: string | undefined, limit = 0): Promise<RunsAnswer> {
   // The first page is small. Further pages are large, so few requests are needed.
   const query = new URLSearchParams({
@@ -116,7 +116,11 @@ export interface FindRequest {
   readonly q: string;
 }
 
-/** Returns the next matching record, or null. A long search takes several requests. @throws Error if a damaged record ended the search */
+/**
+ * Returns the next matching record, or null. A long search takes several requests.
+ *
+ * @throws Error if a damaged record ended the search
+ */
 export async function findInRun(run: RunAddress, query: FindRequest): Promise<number | null> {
   let from: number | undefined = query.from;
   while (from !== undefined) {

@@ -35,7 +35,9 @@ export type FilesInput = string | readonly FoundSession[];
 /**
  * Reads files into a temporary store that only its owner can read, with secrets replaced. The 20 most recently changed
  * files in line formats are followed: the end that an importer holds back, such as the last answer, is read from the
- * whole file whenever the file pauses. @throws CoxswainError with the errors of `sqliteStore`
+ * whole file whenever the file pauses.
+ *
+ * @throws CoxswainError with the errors of `sqliteStore`
  */
 export async function readFiles(input: FilesInput): Promise<RunReader> {
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-view-'));
@@ -223,7 +225,7 @@ class FilesReading {
     await Promise.all(followedFiles);
   }
 
-  /** Resolves when the current content has been read. @returns false if the format cannot be followed */
+  /** Resolves when the current content has been read. Returns false if the format cannot be followed */
   async #followFile(source: FoundSource, followedFiles: Promise<void>[]): Promise<boolean> {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);

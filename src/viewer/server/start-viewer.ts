@@ -48,7 +48,9 @@ const PORTS_TRIED = 20;
 const MAX_COMPARISONS = 4;
 
 /**
- * Serves 127.0.0.1 and, if available, ::1. @throws CoxswainError `input-io` if a path is missing or the port is taken
+ * Serves 127.0.0.1 and, if available, ::1.
+ *
+ * @throws CoxswainError `input-io` if a path is missing or the port is taken
  */
 export async function startViewer(options: ViewerOptions): Promise<RunningViewer> {
   const stop = new AbortController();
@@ -171,7 +173,7 @@ async function closeServer(server: Server): Promise<void> {
 
 const WAIT_MS = 1_000;
 
-/** The content decides: a store is opened read-only, files are imported. @throws CoxswainError `input-io` */
+/** The content decides: a store is opened read-only, files are imported. Throws CoxswainError `input-io` */
 async function openSource(id: string, path: string): Promise<ViewerSource> {
   const kind = await storeKindAt(path);
   if (kind === 'memory') throw new CoxswainError('input-io', 'memory: is always empty; give a stored run');

@@ -198,7 +198,7 @@ export interface ExportOptions {
 /** Number of runs that are copied at a time. Most runs are small, and the store waits for a sync of the disk after each batch. */
 const MAX_COPIES = 16;
 
-/** Repeating an interrupted copy continues it. @param ids  run ids, or their beginnings; default: all runs */
+/** Repeating an interrupted copy continues it. `ids`: run ids, or their beginnings; default: all runs */
 export async function exportCommand(
   ids: readonly string[],
   options: ExportOptions,
@@ -252,7 +252,11 @@ export async function exportCommand(
   }
 }
 
-/** Returns the runs that are named by their numbers in the last report. @throws CoxswainError `invalid-argument` unless one store has all */
+/**
+ * Returns the runs that are named by their numbers in the last report.
+ *
+ * @throws CoxswainError `invalid-argument` unless one store has all
+ */
 function runsByNumber(ids: readonly string[]): ReadonlyMap<string, NumberedRun> {
   const runs = new Map<string, NumberedRun>();
   for (const id of ids.filter((one) => /^\d{1,4}$/.test(one))) {

@@ -26,9 +26,10 @@ interface RecordLine {
 }
 
 /**
- * Reads the output of `coxswain export`, also gzip and zstd; an invalid line yields an error. @throws CoxswainError
- * `format-unknown` if the first line does not resemble a record; `format-invalid` for damaged compressed data;
- * `input-io`
+ * Reads the output of `coxswain export`, also gzip and zstd; an invalid line yields an error.
+ *
+ * @throws CoxswainError `format-unknown` if the first line does not resemble a record; `format-invalid` for damaged
+ * compressed data; `input-io`
  */
 async function* readRecordFile(path: string): AsyncGenerator<RecordLine, void, void> {
   const openedFile = await openBytes(path, { stdin: process.stdin });

@@ -52,8 +52,9 @@ const SHOWN_CALLS = 32;
 
 /**
  * Reads the run to its end, because a pattern may be flagged after the call. Memory: two keys per call since the last
- * change. @throws CoxswainError `invalid-argument` if the run does not contain the call; `input-io` if the call has no
- * result
+ * change.
+ *
+ * @throws CoxswainError `invalid-argument` if the run does not contain the call; `input-io` if the call has no result
  */
 export async function explainCall(
   runId: string,

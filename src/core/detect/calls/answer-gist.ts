@@ -7,8 +7,9 @@ const MIN_WORDS = 3;
 
 /**
  * The words of the arguments, quotations, and words with digits are left out, so the key is equal for one refusal of
- * several tools. Undefined for fewer than 3 such words, few letters, or outside 18 to 600 characters. @param argsTokens
- * word hashes, in ascending order
+ * several tools. Undefined for fewer than 3 such words, few letters, or outside 18 to 600 characters.
+ *
+ * @param argsTokens  word hashes, in ascending order
  */
 export function gistOf(text: string, tool: string, argsTokens: readonly number[]): number | undefined {
   if (text.length < MIN_CHARS || text.length > MAX_CHARS) return undefined;

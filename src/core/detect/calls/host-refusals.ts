@@ -183,8 +183,10 @@ const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
 const ALL_FORMS = Object.values(FORMS).flat();
 
 /**
- * The text of a host for a refused or cancelled call. @param result  of a call with an error flag; without flags, only
- * for a host that flags no refusals, by name @param host  default: the texts of all hosts
+ * The text of a host for a refused or cancelled call.
+ *
+ * @param result  of a call with an error flag; without flags, only for a host that flags no refusals, by name
+ * @param host  default: the texts of all hosts
  */
 export function hostOutcome(result: Json, host?: keyof typeof FORMS): HostForm['outcome'] | undefined {
   const opened = openAnswer(result).result;

@@ -60,7 +60,9 @@ const MAX_RUN_CHARS = 64;
 
 /**
  * `~` for volatile parts in the first and last 4,096 characters: two results are equal if they differ only in times or
- * ids. @param strictly  also random ids of any form, for failures, which quote the ids of the refused call
+ * ids.
+ *
+ * @param strictly  also random ids of any form, for failures, which quote the ids of the refused call
  */
 export function lightMask(text: string, strictly = false): string {
   if (text.length <= 2 * END_CHARS) return maskPiece(text, strictly);
@@ -177,7 +179,7 @@ function isGeneratedId(token: string): boolean {
 const SPECIFIC_NAME =
   /https?:\/\/[^\s"')\]]+|"[^"\n]{0,400}"|'[^'\n]{0,400}'|`[^`\n]{0,400}`|\[[^\]\n]{0,400}\]|(?:[A-Za-z]:)?(?:[\w.@~-]*[\\/])+[\w.@~-]+|\b[\w-]+\.[a-z]{1,4}\b|\b0x[0-9a-f]+\b|\d+/gi;
 
-/** Groups errors with the same cause. @param line  at most a few hundred characters */
+/** Groups errors with the same cause. `line`: at most a few hundred characters */
 export function strongMask(line: string): string {
   return line.replace(SPECIFIC_NAME, '#').replace(/\s+/g, ' ').trim().toLowerCase();
 }

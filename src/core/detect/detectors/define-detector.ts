@@ -15,7 +15,10 @@ interface StatefulFold<State> extends Pick<PatternFold, 'observe' | 'read'> {
   snapshot(): State;
 }
 
-/** @param shapes  the only place of the defaults @param start  from a state that is the detector's to change */
+/**
+ * @param shapes  the only place of the defaults
+ * @param start  from a state that is the detector's to change
+ */
 export function defineDetector<Option extends string, State>(
   name: string,
   shapes: Readonly<Record<Option, NumberShape>>,

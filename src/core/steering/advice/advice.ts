@@ -91,7 +91,10 @@ export interface Advice extends AdviceCandidate {
 }
 
 /**
- * The same in a replay. @param causeSeq  `seq` of the causing record @param ordinal  index among its derived records
+ * The same in a replay.
+ *
+ * @param causeSeq  `seq` of the causing record
+ * @param ordinal  index among its derived records
  */
 export function adviceId(causeSeq: number, ordinal: number): string {
   return `a${causeSeq}-${ordinal}`;

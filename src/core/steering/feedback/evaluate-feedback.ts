@@ -69,7 +69,9 @@ export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions 
 }
 
 /**
- * Without checks, for an evaluation after every call. @param speakers  prepared by `prepareSpeakers` in the session
+ * Without checks, for an evaluation after every call.
+ *
+ * @param speakers  prepared by `prepareSpeakers` in the session
  * @param input  with a finite `nowMs`
  */
 export function evaluatePrepared(

@@ -241,7 +241,10 @@ const EARLIER_PART = /[|`]|\$\(|-exec/;
 const QUOTED_NAME = /['"`‘]([^'"`‘’\s~]+)['"`’]/;
 const PROGRAM_MESSAGE = /^(?:\S*\/)?([\w.-]+): (?:\S+: )?[^\d\s]/gm;
 
-/** @param command  the command, or the main argument @param answer  the class of the result, as the pattern has it */
+/**
+ * @param command  the command, or the main argument
+ * @param answer  the class of the result, as the pattern has it
+ */
 function callFactOf(
   invoked: ToolInvoked,
   command: string,

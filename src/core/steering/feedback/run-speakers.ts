@@ -256,8 +256,9 @@ export type FiredTrigger =
   | { readonly condition: 'onFileCreated'; readonly path: string };
 
 /**
- * If the list is empty, the speaker does not run. @throws as `Filesystem.exists` Cost: O(speakers that gave feedback),
- * and O(open patterns) with `onPattern`.
+ * If the list is empty, the speaker does not run.
+ *
+ * @throws as `Filesystem.exists` Cost: O(speakers that gave feedback), and O(open patterns) with `onPattern`.
  */
 function firedTriggers(speaker: Speaker, situation: Situation): readonly FiredTrigger[] {
   const { everyNCalls = 0, everyNSeconds = 0, onSessionEvent, onPattern, onFileCreated } = speaker.trigger;

@@ -112,8 +112,9 @@ const MAX_REASON_CHARS = 200;
 const NOT_RELEVANT: ClassificationResult = { relevant: false, confidence: 0 };
 
 /**
- * `provide` is only called if the confidence is high enough. Never throws. @param redact  applied before reasons and
- * messages are cut
+ * `provide` is only called if the confidence is high enough. Never throws.
+ *
+ * @param redact  applied before reasons and messages are cut
  */
 export function askProvider(
   config: GuidanceProviderConfig,

@@ -185,7 +185,7 @@ export function verdictGuidance(name: string, bank: GuidanceBank, verdict: Model
 }
 
 export interface TaskTimers {
-  /** Calls `callback` after `delayMs` milliseconds. @returns cancels the timer */
+  /** Calls `callback` after `delayMs` milliseconds. Returns cancels the timer */
   after(delayMs: number, callback: () => void): () => void;
 }
 
@@ -210,8 +210,9 @@ export interface TaskLimit {
 }
 
 /**
- * Never rejects. After the limit, the signal is aborted and a later result ignored. @param task  may throw, reject, or
- * ignore its signal
+ * Never rejects. After the limit, the signal is aborted and a later result ignored.
+ *
+ * @param task  may throw, reject, or ignore its signal
  */
 export function withTimeLimit<Value>(
   task: (signal: AbortSignal) => PromiseLike<Value> | Value,

@@ -238,7 +238,7 @@ function frozenCopies<Config extends object>(configs: readonly Config[]): readon
 const TOP_HEADING = 2;
 const LAST_HEADING = 6;
 
-/** Renders enabled sections, then guidance. @throws CoxswainError "invalid-argument" as `Prompt.render` */
+/** Renders enabled sections, then guidance. Throws CoxswainError "invalid-argument" as `Prompt.render` */
 function renderSections(sections: readonly PreparedSection[], context: SectionContext): RenderedPrompt {
   const blocks: string[] = [];
   const keys: string[] = [];
@@ -305,8 +305,10 @@ const GUIDANCE: Known<GuidanceProviderConfig> = {
 };
 
 /**
- * `lists` has each list under the name that messages use. @throws CoxswainError "invalid-argument" for a value that is
- * not a list, an unknown member, or a provider or observer without its functions
+ * `lists` has each list under the name that messages use.
+ *
+ * @throws CoxswainError "invalid-argument" for a value that is not a list, an unknown member, or a provider or
+ * observer without its functions
  */
 export function checkConfigs(lists: {
   readonly feedback: readonly [name: string, configs: readonly FeedbackProviderConfig[] | undefined];

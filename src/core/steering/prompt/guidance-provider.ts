@@ -23,8 +23,10 @@ const MAX_NAME_CHARS = 64;
 const resolvedConfigs = new WeakMap<GuidanceProviderConfig, ResolvedGuidanceConfig>();
 
 /**
- * Cost: O(1) after the first time. @throws CoxswainError "invalid-definition" for a number out of range, an unknown
- * decision point, or a provider without a name, a category, `classify` or `provide`
+ * Cost: O(1) after the first time.
+ *
+ * @throws CoxswainError "invalid-definition" for a number out of range, an unknown decision point, or a provider
+ * without a name, a category, `classify` or `provide`
  */
 export function resolveGuidanceConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
   const cachedConfig = resolvedConfigs.get(config);

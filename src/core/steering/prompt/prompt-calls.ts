@@ -17,8 +17,10 @@ export function promptCallCount(session: Session, promptName: string): number {
 }
 
 /**
- * Oldest first. @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to
- * `ToolInvoked.retain` Cost: O(count); O(retained) if other prompts have calls among them.
+ * Oldest first.
+ *
+ * @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to `ToolInvoked.retain` Cost:
+ * O(count); O(retained) if other prompts have calls among them.
  */
 export function promptCalls(session: Session, promptName: string, count: number): readonly ToolInvoked[] {
   if (!Number.isInteger(count) || count < 0 || count > ToolInvoked.retain) {
