@@ -11,8 +11,8 @@ const config: ViteUserConfig = defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // `npm run test:browser` runs these; one of them stays here.
     exclude: ['**/node_modules/**', 'test/viewer/!(opened-file).test.ts'],
-    // One more than there are cores: many tests wait for processes. By default it is one less, on most gates a single one.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: many tests wait for processes. By default it is one less, on most gates a single one.
+    maxWorkers: availableParallelism() + 2,
     globalSetup: ['scripts/test-home.ts', 'scripts/test-programs.ts'],
     setupFiles: ['scripts/test-file-home.ts'],
     // Processes of a test start in half the time if Node has compiled the code before.

@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { homeOnly, runCli } from './run-cli.ts';
-import { rounds } from './support/rounds.ts';
+import { inFaults, rounds, thorough } from './support/rounds.ts';
 import { seededRandom } from './support/seeded-random.ts';
 import { testFolder } from './support/test-folder.ts';
 
-const ROUNDS = rounds({ full: 50, short: 2 });
+const ROUNDS = rounds({ full: 50, short: 1 });
 const SEED = 35;
 /** Twice the time after which the watch looks again. */
 const LONGEST_LIFE_MS = 12_000;
@@ -32,8 +32,9 @@ function stuckSession(sessionId: string): string {
   return `${[line('user', 'task', { role: 'user', content: `task of ${sessionId}` }), ...calls].join('\n')}\n`;
 }
 
-test(
-  `a watch in the background that is killed ${ROUNDS} times at random tells each event once`,
+// `npm test` has the kill of a watch in cli-watch-machine.test.ts.
+test.runIf(thorough)(
+  `a watch in the background that is killed ${ROUNDS} times at random tells each event once${inFaults}`,
   async () => {
     const folder = testFolder();
     const random = seededRandom(SEED);

@@ -20,7 +20,7 @@ test('an adapter that reports no failures is detected', async () => {
   });
   adapterParity([plainAgentHarness, deaf], { describe: (_name, body) => body(), test: register, expect });
   const outcomes = await Promise.all(bodies.map((body) => body().then(() => 'passed', String)));
-  expect(outcomes.slice(0, 2)).toEqual(['passed', 'passed']);
-  expect(outcomes[2]).toContain('AssertionError');
-  expect(outcomes[3]).toContain('AssertionError');
+  const [own, deafs] = [outcomes.slice(0, outcomes.length / 2), outcomes.slice(outcomes.length / 2)];
+  expect(new Set(own)).toEqual(new Set(['passed']));
+  expect(deafs.filter((outcome) => outcome.includes('AssertionError'))).toHaveLength(2);
 });
