@@ -11,8 +11,8 @@ export const harness: AdapterHarness = {
   hidesTokensBelow: true,
   skips: {
     [HANDOVER]: 'a subagent answers the agent that started it',
-    'parity: a structured answer': 'the SDK asks for it with a call of its own tool',
   },
+  structuresByTool: true,
   capabilities: claudeAgentSdkCapabilities,
   run: playClaude,
   toolNameOf: claudeToolName,

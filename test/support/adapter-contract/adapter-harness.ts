@@ -17,6 +17,8 @@ export interface AdapterHarness {
   readonly seesNoRequests?: boolean;
   /** True if the SDK does not report all tokens of a subagent. Default: false. */
   readonly hidesTokensBelow?: boolean;
+  /** True if the SDK asks for a structured answer with a call of its own tool. Default: false. */
+  readonly structuresByTool?: boolean;
   /** Returns the SDK's name of a tool, such as `mcp__scene__look`. Default: the unchanged name. */
   readonly toolNameOf?: (name: string) => string;
   /**
