@@ -176,7 +176,7 @@ function start(project: string, args: readonly string[], program = CLAUDE): Chil
 
 const until = async (holds: () => boolean, what: string): Promise<void> => {
   for (let tries = 0; !holds(); tries += 1) {
-    if (tries > 600) throw new Error(`in vain waited for: ${what}`);
+    if (tries > 1_800) throw new Error(`in vain waited for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 };
