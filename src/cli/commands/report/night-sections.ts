@@ -87,7 +87,7 @@ const SECTIONS: readonly (readonly [SectionName, string])[] = [
   ['stuck', 'Stuck now'],
   ['open', 'At work'],
   ['answered', 'Answered, not shown to work'],
-  ['stopped', 'Stopped by you'],
+  ['stopped', 'Stopped'],
   ['unknown', 'No end on record'],
   ['worked', 'Worked'],
 ];
