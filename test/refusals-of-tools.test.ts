@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { CallBook } from '../src/adapters/ai-sdk/call-book.ts';
 import { Conversations } from '../src/adapters/host/conversations.ts';
 import { guarded } from '../src/adapters/host/guarded.ts';
 import { RunScope } from '../src/adapters/host/run-scope.ts';
@@ -117,4 +118,15 @@ test('failures beside a refused call do not keep the agent from being told to as
   }
   expect(said.length).toBeGreaterThan(0);
   for (const text of said) expect(text).toContain(REFUSAL_ADVICE);
+});
+
+test('the message of an error that a tool of the AI SDK throws is what isRefused is asked about', async () => {
+  const outcomes = await outcomesOf(async (run) => {
+    const calls = new CallBook(run, { maxChars: 9_000, isRefused: (result) => result === NO });
+    calls.begin('a', 'pay', {});
+    calls.failed('a', new Error(NO));
+    calls.begin('b', 'pay', {});
+    calls.failed('b', new Error('no such file'));
+  });
+  expect(outcomes).toEqual(['refused', 'failed']);
 });

@@ -156,3 +156,17 @@ test('a line of a project joins commits with their branches only, and files only
   expect(text).toContain('agentv: 2, 2 commits on main, ann/shop/pull/12, npm test passed');
   expect(text).not.toContain('chore/remove');
 });
+
+test('what worked in a project costs what the working sessions and all their subagents cost, and nothing of the others', () => {
+  const report = new NightReport(() => '');
+  const add = (id: string, more: Partial<RunFacts>): void =>
+    report.add({ ...factsOf(0), project: '/home/ann/shop', costUsd: 1, ...more, id });
+  const verdict = { verdict: 'answered', evidence: 'it answered; no check that coxswain recognises' } as const;
+  // A subagent has no check of its own.
+  add('works', {});
+  add('works/child', { parentId: 'works', verdict });
+  add('works/grandchild', { parentId: 'works/child', verdict });
+  add('other', { verdict });
+  add('other/child', { parentId: 'other', verdict });
+  expect(report.projects).toMatchObject([{ worked: 1, costUsd: 5, ofWorked: { costUsd: 3 } }]);
+});

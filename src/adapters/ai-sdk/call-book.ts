@@ -1,5 +1,6 @@
 import { refusedBy, type RefusalOptions } from '../host/adapter-options.ts';
 import { statedOutcome } from '../../core/run/refusal.ts';
+import { messageOf } from '../../core/base/error.ts';
 import { present } from '../../core/base/json.ts';
 import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
@@ -31,15 +32,15 @@ interface BookedCall {
 
 const { channel = '' } = aiSdkCapabilities.post_tool_result;
 
-/**
- * Shared by the model that requests calls, the tools that run them, and the request with their results. Only the calls
- * of the last turn and calls with advice are kept.
- */
 /** Options of `CallBook`. */
 export interface CallBookOptions extends Pick<RefusalOptions, 'isRefused'> {
   readonly maxChars: number;
 }
 
+/**
+ * Shared by the model that requests calls, the tools that run them, and the request with their results. Only the calls
+ * of the last turn and calls with advice are kept.
+ */
 export class CallBook {
   readonly #run: Run;
   readonly #options: CallBookOptions;
@@ -74,6 +75,12 @@ export class CallBook {
     const call = this.#calls.get(id);
     if (call === undefined) return;
     this.#run.emit({ type: 'tool_execution_update', toolCallId: call.recordedId, toolName: call.name, partial });
+  }
+
+  /** Ends a call whose tool threw. The recorded result is the error as a text. */
+  failed(id: string, error: unknown): void {
+    const outcome = statedOutcome(error) ?? refusedBy(this.#options, messageOf(error), this.#run);
+    this.end(id, errorText(error), true, outcome);
   }
 
   end(id: string, result: unknown, isError: boolean, known?: CallOutcome): void {
@@ -171,5 +178,13 @@ export class CallBook {
     for (const [id, { state, waiting, text }] of this.#calls) {
       if (state === 'ended' && waiting.length === 0 && text === undefined) this.#calls.delete(id);
     }
+  }
+}
+
+function errorText(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error) : (JSON.stringify(error) ?? 'unknown error');
+  } catch {
+    return messageOf(error);
   }
 }

@@ -1,5 +1,3 @@
-import { statedOutcome } from '../../core/run/refusal.ts';
-import { messageOf } from '../../core/base/error.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import type { Guard } from '../host/guarded.ts';
 import type { RunScope, ScopedTool } from '../host/run-scope.ts';
@@ -56,16 +54,14 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
   if (id === '') return run();
   const { calls, run: caller } = loopOf(id);
   const tool = scope.tool(caller, name);
-  const endCall = (result: unknown, isError: boolean, error?: unknown): void =>
-    guard('a tool result', () => calls.end(id, result, isError, statedOutcome(error)));
   const succeed = (result: unknown): unknown => {
     tool.leave();
-    endCall(result, false);
+    guard('a tool result', () => calls.end(id, result, false));
     return result;
   };
   const fail = (error: unknown): never => {
     tool.leave({ error });
-    endCall(errorText(error), true, error);
+    guard('a tool result', () => calls.failed(id, error));
     throw error;
   };
   guard('a tool call', () => calls.begin(id, name, input));
@@ -88,23 +84,20 @@ interface EachWatch {
 
 async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, guard }: EachWatch): AsyncGenerator {
   let lastValue: unknown;
-  let callResult: { readonly result: unknown; readonly isError: boolean; readonly error?: unknown } = {
-    result: 'the tool was stopped before its end',
-    isError: true,
-  };
+  let end = (): void => calls.end(id, 'the tool was stopped before its end', true);
   try {
     for await (const result of inScope(results, tool)) {
       lastValue = result;
       guard('a preliminary result', () => calls.update(id, result));
       yield result;
     }
-    callResult = { result: lastValue, isError: false };
+    end = () => calls.end(id, lastValue, false);
   } catch (error) {
-    callResult = { result: errorText(error), isError: true, error };
+    end = () => calls.failed(id, error);
     throw error;
   } finally {
     tool.leave();
-    guard('a tool result', () => calls.end(id, callResult.result, callResult.isError, statedOutcome(callResult.error)));
+    guard('a tool result', end);
   }
 }
 
@@ -143,12 +136,4 @@ function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
-function errorText(error: unknown): string {
-  try {
-    return error instanceof Error ? String(error) : (JSON.stringify(error) ?? 'unknown error');
-  } catch {
-    return messageOf(error);
-  }
 }

@@ -48,6 +48,11 @@ test('a commit that replaces one of the run is no further commit, and a rebase c
   fold.fold(payload, { ...call, args: { command: 'git add a.ts && git commit --amend --no-edit' } });
   fold.fold(payload, { ...call, args: { file_path: 'b.ts', content: 'b' }, tool: 'Write' });
   expect(fold.work).toMatchObject({ commits: 1, uncommitted: 1 });
+  const address = 'https://github.com/a/b/pull/7';
+  const made = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result: address, is_error: false } as const;
+  fold.fold(made, { ...call, args: { command: 'git commit --amend --no-edit && gh pr create --fill' } });
+  expect(fold.work).toMatchObject({ commits: 1, pullRequest: address });
+  fold.fold(payload, { ...call, args: { file_path: 'b.ts', content: 'b' }, tool: 'Write' });
   const result = '[detached HEAD e1a0f76] fix\n 2 files changed\nSuccessfully rebased and updated refs/heads/x.';
   const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: false } as const;
   fold.fold(ended, { ...call, args: { command: 'git add b.ts && GIT_EDITOR=true git rebase --continue' } });

@@ -91,17 +91,20 @@ export class WorkFold {
   #readCommand(command: string, result: string): void {
     if (COMMIT.test(command) && (COMMITTED.test(result) || !NOT_COMMITTED.test(result))) {
       this.#afterCommit.clear();
-      // It replaces the last commit, which the run may have made.
-      if (AMENDS.test(command) && this.#commits > 0) return;
-      this.#commits += 1;
-      if (NO_HOOKS.test(command)) this.#commitsWithoutHooks += 1;
-      const branch = COMMITTED.exec(result)?.[1];
-      this.#branch = branch ?? this.#branch;
-      if (branch !== undefined) this.#commitsOn.set(branch, (this.#commitsOn.get(branch) ?? 0) + 1);
+      // An amended commit replaces the last one, which the run may have made.
+      if (!AMENDS.test(command) || this.#commits === 0) this.#countCommit(command, result);
     }
     if (CONTINUED.test(result)) this.#afterCommit.clear();
     this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
     if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
+  }
+
+  #countCommit(command: string, result: string): void {
+    this.#commits += 1;
+    if (NO_HOOKS.test(command)) this.#commitsWithoutHooks += 1;
+    const branch = COMMITTED.exec(result)?.[1];
+    this.#branch = branch ?? this.#branch;
+    if (branch !== undefined) this.#commitsOn.set(branch, (this.#commitsOn.get(branch) ?? 0) + 1);
   }
 
   #addFile(named: string, number: number): void {

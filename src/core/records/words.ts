@@ -47,7 +47,7 @@ export const WORDS = {
     unsettled: 'not known whether it arrived',
   },
   held: {
-    cooldown: 'its last text was a few calls ago',
+    cooldown: 'it spoke a short time ago',
     'budget-spent': 'it has said all that it may about this pattern',
     'run-budget-spent': 'it has said all that it may in so many calls',
     'max-per-turn': 'it has spoken in this turn',

@@ -218,6 +218,9 @@ export function projectBlocks(runs: readonly RunFacts[]): readonly ProjectBlock[
     .toSorted((a, b) => b.sessions - a.sessions);
 }
 
+/** Deeper subagents count as sessions of their own; a circle of parents ends here too. */
+const MAX_DEPTH = 16;
+
 function projectBlock(
   folder: string,
   project: string,
@@ -225,7 +228,12 @@ function projectBlock(
 ): ProjectBlock {
   const ofWorked = own.filter(({ verdict }) => verdict.verdict === 'worked');
   const ids = new Set(ofWorked.map(({ id }) => id));
-  const below = all.filter(({ id, parentId }) => ids.has(parentId ?? id));
+  const parents = new Map(all.map(({ id, parentId }) => [id, parentId]));
+  const sessionOf = (id: string, depth = 0): string => {
+    const parent = parents.get(id);
+    return parent === undefined || depth === MAX_DEPTH ? id : sessionOf(parent, depth + 1);
+  };
+  const below = all.filter(({ id }) => ids.has(sessionOf(id)));
   return {
     project,
     folder,
