@@ -1,12 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk';
 
 import { anthropicCapabilities, anthropicSteering } from '../src/adapters/anthropic/index.ts';
-import { messageOf } from '../src/core/base/error.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
 import { abortReasonOf, ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { neutralAnthropicRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
+import { playToEnd, type Played } from './play-to-end.ts';
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
 
 const skips = { [HANDOVER]: 'the SDK has no agents' };
@@ -37,11 +37,6 @@ interface Stage {
   readonly signal: AbortSignal;
 }
 
-interface Played {
-  readonly text: string;
-  readonly history: string;
-}
-
 async function onStage(scene: AdapterScene, play: (stage: Stage) => Promise<Played>): Promise<AdapterOutcome> {
   const controller = new AbortController();
   const server = await startFakeAnthropicServer({
@@ -62,17 +57,9 @@ async function onStage(scene: AdapterScene, play: (stage: Stage) => Promise<Play
   const tools = withBelow(scene, async ({ instructions, prompt }) => {
     return (await play({ ...common, prompt, instructions, tools: scriptedToolbox(scene.tools) })).text;
   });
-  try {
-    const answer = await play({ ...common, prompt: scene.prompt, instructions: undefined, tools }).then(
-      ({ text, history }) => ({ ended: 'normally' as const, finalText: text, storedHistory: history }),
-      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
-    );
-    const requests = server.mainRequests().map(({ raw }) => neutralAnthropicRequest(raw));
-    return { ...answer, requests, toolRuns: tools.runs };
-  } finally {
-    await scene.run?.end();
-    await server.close();
-  }
+  return await playToEnd(scene, { server, tools, readRequest: neutralAnthropicRequest }, () =>
+    play({ ...common, prompt: scene.prompt, instructions: undefined, tools }),
+  );
 }
 
 interface Body {

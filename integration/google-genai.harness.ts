@@ -7,7 +7,6 @@ import {
 } from '@google/genai';
 
 import { googleGenAiCapabilities, googleGenAiSteering } from '../src/adapters/google-genai/index.ts';
-import { messageOf } from '../src/core/base/error.ts';
 import { isJsonObject, objectsIn, textOrEmpty } from '../src/core/base/json.ts';
 import type {
   AdapterHarness,
@@ -19,6 +18,7 @@ import type {
 import { abortReasonOf, ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import { startFakeGeminiServer } from './fake-gemini-server.ts';
+import { playToEnd, type Played } from './play-to-end.ts';
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
 
 const skips = { [HANDOVER]: 'the SDK has no agents' };
@@ -49,11 +49,6 @@ interface Stage {
   readonly signal: AbortSignal;
 }
 
-interface Played {
-  readonly text: string;
-  readonly history: string;
-}
-
 async function onStage(scene: AdapterScene, play: (stage: Stage) => Promise<Played>): Promise<AdapterOutcome> {
   const controller = new AbortController();
   const server = await startFakeGeminiServer(
@@ -75,17 +70,9 @@ async function onStage(scene: AdapterScene, play: (stage: Stage) => Promise<Play
   const tools = withBelow(scene, async ({ instructions, prompt }) => {
     return (await play({ ...common, prompt, instructions, tools: scriptedToolbox(scene.tools) })).text;
   });
-  try {
-    const answer = await play({ ...common, prompt: scene.prompt, instructions: undefined, tools }).then(
-      ({ text, history }) => ({ ended: 'normally' as const, finalText: text, storedHistory: history }),
-      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
-    );
-    const requests = server.mainRequests().map(({ raw }) => neutralGeminiRequest(raw));
-    return { ...answer, requests, toolRuns: tools.runs };
-  } finally {
-    await scene.run?.end();
-    await server.close();
-  }
+  return await playToEnd(scene, { server, tools, readRequest: neutralGeminiRequest }, () =>
+    play({ ...common, prompt: scene.prompt, instructions: undefined, tools }),
+  );
 }
 
 function declarationsOf(

@@ -10,12 +10,12 @@ import {
 } from 'langchain';
 
 import { coxswainMiddleware, langchainCapabilities } from '../src/adapters/langchain/index.ts';
-import { messageOf } from '../src/core/base/error.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
 import { ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
 import { neutralChatRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
+import { playToEnd } from './play-to-end.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
 
 /** Parts of the package that the adapter needs. */
@@ -76,26 +76,18 @@ async function play(scene: AdapterScene): Promise<AdapterOutcome> {
   const agent = agentOf(toolbox, 'You look around.');
   const input = inputOf(scene.prompt);
   const options = { signal, recursionLimit: 200 };
-  try {
-    const work = async (): Promise<BaseMessage[]> => {
-      if (scene.streaming !== true) return (await agent.invoke(input, options)).messages;
-      let messages: BaseMessage[] = [];
-      const parts = await agent.stream(input, { ...options, streamMode: ['messages', 'values'] });
-      for await (const [mode, part] of parts) if (mode === 'values') ({ messages } = part);
-      return messages;
+  const work = async (): Promise<BaseMessage[]> => {
+    if (scene.streaming !== true) return (await agent.invoke(input, options)).messages;
+    let messages: BaseMessage[] = [];
+    const parts = await agent.stream(input, { ...options, streamMode: ['messages', 'values'] });
+    for await (const [mode, part] of parts) if (mode === 'values') ({ messages } = part);
+    return messages;
+  };
+  return await playToEnd(scene, { server, tools: toolbox, readRequest: neutralChatRequest }, async () => {
+    const messages = await work();
+    return {
+      text: messages.at(-1)?.text ?? '',
+      history: JSON.stringify(messages.map(({ content }) => content)),
     };
-    const answer = await work().then(
-      (messages) => ({
-        ended: 'normally' as const,
-        finalText: messages.at(-1)?.text ?? '',
-        storedHistory: JSON.stringify(messages.map(({ content }) => content)),
-      }),
-      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
-    );
-    const requests = server.mainRequests().map(({ raw }) => neutralChatRequest(raw));
-    return { ...answer, requests, toolRuns: toolbox.runs };
-  } finally {
-    await scene.run?.end();
-    await server.close();
-  }
+  });
 }

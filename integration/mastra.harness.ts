@@ -4,11 +4,11 @@ import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
 
 import { coxswainMastra, mastraCapabilities } from '../src/adapters/mastra/index.ts';
-import { messageOf } from '../src/core/base/error.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
 import { neutralChatRequest } from '../test/support/adapter-contract/neutral-request.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
+import { playToEnd, type Played } from './play-to-end.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
 
 /** `agent.generate` and `agent.stream` of Mastra. */
@@ -62,7 +62,7 @@ async function play(scene: AdapterScene): Promise<AdapterOutcome> {
     };
     return new Agent(cox === undefined ? config : cox.wrap(config));
   };
-  const ask = async (agent: Agent, prompt: string): Promise<{ text: string; history: unknown }> => {
+  const ask = async (agent: Agent, prompt: string): Promise<Played> => {
     // The types of the package do not hold under exactOptionalPropertyTypes.
     const asked = { structuredOutput: { schema: z.object({ found: z.string() }) } } as unknown as {
       structuredOutput?: never;
@@ -75,23 +75,17 @@ async function play(scene: AdapterScene): Promise<AdapterOutcome> {
     if (signal.aborted) throw new Error('aborted');
     return {
       text: full.steps.at(-1)?.text ?? '',
-      history: full.messages.map(({ content }) =>
-        content.parts.map(({ type, ...part }) => ({ type, ...part, createdAt: 0 })),
+      history: JSON.stringify(
+        full.messages.map(({ content }) => content.parts.map(({ type, ...part }) => ({ type, ...part, createdAt: 0 }))),
       ),
     };
   };
   const toolbox = withBelow(scene, async ({ instructions, prompt }) => {
     return (await ask(agentOf(scriptedToolbox(scene.tools), instructions), prompt)).text;
   });
-  try {
-    const answer = await ask(agentOf(toolbox, 'You look around.'), scene.prompt).then(
-      ({ text, history }) => ({ ended: 'normally' as const, finalText: text, storedHistory: JSON.stringify(history) }),
-      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
-    );
-    const requests = server.mainRequests().map(({ raw }) => neutralChatRequest(raw));
-    return { ...answer, requests, toolRuns: toolbox.runs };
-  } finally {
-    await scene.run?.end();
-    await server.close();
-  }
+  return await playToEnd(
+    scene,
+    { server, tools: toolbox, readRequest: neutralChatRequest },
+    async () => await ask(agentOf(toolbox, 'You look around.'), scene.prompt),
+  );
 }

@@ -1,8 +1,8 @@
 import type OpenAI from 'openai';
 
-import { messageOf } from '../src/core/base/error.ts';
 import { openaiSteering, type OpenAiSteering } from '../src/adapters/openai/index.ts';
 import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../test/support/adapter-contract/adapter-harness.ts';
+import { playToEnd, type Played } from './play-to-end.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
 import { withBelow } from '../test/support/with-below.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../test/support/adapter-contract/scripted-toolbox.ts';
@@ -30,7 +30,7 @@ interface StageOptions {
 export async function onStage(
   scene: AdapterScene,
   { Client, onToolError, readRequest }: StageOptions,
-  play: (stage: Stage) => Promise<{ readonly text: string; readonly history: string }>,
+  play: (stage: Stage) => Promise<Played>,
 ): Promise<AdapterOutcome> {
   const { server, signal } = await startSceneServer(scene);
   const steering = scene.run === undefined ? undefined : openaiSteering(scene.run, { ...scene.adapter, onToolError });
@@ -45,18 +45,9 @@ export async function onStage(
     const stage = { client, prompt, instructions, tools: scriptedToolbox(scene.tools), steering, signal };
     return (await play(stage)).text;
   });
-  try {
-    const stage = { client, prompt: scene.prompt, instructions: undefined, tools, steering, signal };
-    const answer = await play(stage).then(
-      ({ text, history }) => ({ ended: 'normally' as const, finalText: text, storedHistory: history }),
-      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
-    );
-    const requests = server.mainRequests().map(({ raw }) => readRequest(raw));
-    return { ...answer, requests, toolRuns: tools.runs };
-  } finally {
-    await scene.run?.end();
-    await server.close();
-  }
+  return await playToEnd(scene, { server, tools, readRequest }, () =>
+    play({ client, prompt: scene.prompt, instructions: undefined, tools, steering, signal }),
+  );
 }
 
 /** A fetch around the platform's that does nothing. */

@@ -41,7 +41,7 @@ test('loops one after the other share the run, and a repeated request after a fa
   expect(conversations.asking(run, { role: 'user', content: 'Another task.' }, () => [])).toBe(one);
 });
 
-test('a loop whose stream was left goes on with the results of calls that nobody saw', () => {
+test('a loop keeps its run after its reader left a stream, although the calls of that answer are unknown', () => {
   const run = createCoxswain().startRun();
   const conversations = new Conversations({}, () => ({}));
   const one = conversations.asking(run, QUESTION, () => []);

@@ -74,9 +74,9 @@ export interface SessionDatabase {
     sessionId: string,
     step: number,
   ): { readonly items: Iterable<ImportItem>; readonly isWhole: boolean };
-  /** Time of the last change of a session, in Unix milliseconds. 0 for an unknown session. Throws like `read` */
+  /** Time of the last change of a session, in Unix milliseconds. 0 for an unknown session. Throws like `read`. */
   changedAtMs(path: string, sessionId: string): number;
-  /** The folder in which a session works. Throws like `read` */
+  /** The folder in which a session works. Throws like `read`. */
   folder(path: string, sessionId: string): string | undefined;
 }
 

@@ -58,7 +58,7 @@ export async function* readRuns(
   if (failure !== undefined) throw failure.error;
 }
 
-/** The caller awaits once per list. Consume each completely before the next. Throws after open runs have ended */
+/** The caller awaits once per list. Consume each completely before the next. Throws after open runs have ended. */
 export async function* readRunGroups(
   groups: AsyncIterable<Iterable<ImportItem>>,
   options: ReadRunsOptions,

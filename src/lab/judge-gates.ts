@@ -83,7 +83,7 @@ export interface Split {
 
 const REST = 'test';
 
-/** Parses a split such as `dev=0.7`. Throws CoxswainError "invalid-argument" */
+/** Parses a split such as `dev=0.7`. Throws CoxswainError "invalid-argument". */
 export function parseSplit(text: string): Split {
   const [, name, share] = /^([\w-]{1,32})=(0?\.\d+)$/.exec(text) ?? [];
   if (name !== undefined && share !== undefined && Number(share) > 0 && name !== REST) {

@@ -74,7 +74,7 @@ export function differenceOf(units: readonly TrialUnit[]): Difference | undefine
   };
 }
 
-/** For a probability of 80 %, by the interval for any number of looks. `variance`: per cluster */
+/** For a probability of 80 %, by the interval for any number of looks. `variance`: per cluster. */
 export function clustersFor(difference: number, variance: number): number {
   const hasPower = (clusters: number): boolean =>
     (alwaysFactor(clusters) + Z_POWER) * Math.sqrt(variance / clusters) <= difference;

@@ -48,7 +48,7 @@ export class ShardJournal {
     }
   }
 
-  /** Adds a shard. Throws file system errors */
+  /** Adds a shard. Throws file system errors. */
   add(number: number, result: ShardResult): void {
     appendFileSync(this.#path, `${JSON.stringify({ number, result })}\n`);
   }

@@ -139,7 +139,7 @@ export class ShardQueue {
     await this.#boss.stop({ graceful: false }).catch(() => undefined);
   }
 
-  /** Reads the results of other machines in order, up to the first missing one. Returns true if all have arrived */
+  /** Reads the results of other machines in order, up to the first missing one. Returns true if all have arrived. */
   async #gatherResults(): Promise<boolean> {
     for (const number of this.#missingShards) {
       const id = jobId(this.#key, number);

@@ -45,7 +45,6 @@ export class PromptNews {
 }
 
 export interface LoopOptions extends CallBookOptions {
-  readonly maxChars: number;
   readonly forceTurn: boolean;
 }
 

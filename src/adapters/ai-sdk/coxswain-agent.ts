@@ -248,7 +248,7 @@ function watchedSettings(settings: AgentSettings, watch: Pick<CoxswainAgent, 'mo
   return Object.fromEntries(functions);
 }
 
-/** From the user's default provider, else the gateway of the package `ai`. Throws CoxswainError "invalid-argument" */
+/** From the user's default provider, else the gateway of the package `ai`. Throws CoxswainError "invalid-argument". */
 function modelNamed(name: string): LanguageModelShape {
   const provider: unknown = Reflect.get(globalThis, 'AI_SDK_DEFAULT_PROVIDER') ?? gatewayModule();
   const model: unknown = isProvider(provider) ? provider.languageModel(name) : undefined;
@@ -274,7 +274,7 @@ function isProvider(value: unknown): value is { languageModel(name: string): unk
   return 'languageModel' in value && typeof value.languageModel === 'function';
 }
 
-/** The watched model has the same specification. `watchOf`: the watch of the run that makes the current call */
+/** The watched model has the same specification. `watchOf`: the watch of the run that makes the current call. */
 function watchModel<Model extends LanguageModelShape>(model: Model, watchOf: () => ModelWatch): Model {
   // The SDK made the request for this model, so the model accepts it.
   const generate: AskModel = (request) => model.doGenerate(request as never);

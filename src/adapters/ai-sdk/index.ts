@@ -1,6 +1,5 @@
 export type { AcknowledgeTool, AnswerSchema } from './acknowledge-tool.ts';
-export type { RunSource } from '../host/adapter-options.ts';
+export type { RefusalOptions, RunSource } from '../host/adapter-options.ts';
 export { aiSdkCapabilities } from './capabilities.ts';
 export { coxswainAgent, type AgentSettings, type CoxswainAgent, type CoxswainAgentOptions } from './coxswain-agent.ts';
 export type { LanguageModelShape, PromptMessage } from './sdk-shapes.ts';
-export type { RefusalOptions } from '../host/adapter-options.ts';

@@ -132,7 +132,7 @@ export class ClaudeThread {
     return placedAdvice.text;
   }
 
-  /** The first call of a turn opens the turn. Returns false if the call has already run */
+  /** The first call of a turn opens the turn. Returns false if the call has already run. */
   expectCall(call: HostCall): boolean {
     const knownCall = this.#calls.get(call.id);
     if (knownCall !== undefined) return knownCall.state === 'requested';

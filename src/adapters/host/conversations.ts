@@ -43,13 +43,15 @@ export class Conversations<State extends object> {
     const opening = hashText(JSON.stringify(firstMessage) ?? '');
     loops.opening ??= opening;
     const alike = [...(loops.opening === opening ? [own] : []), ...(beside.get(opening) ?? [])];
+    const [first, ...others] = alike;
+    // The usual request needs no reading of its history.
+    if (first !== undefined && others.length === 0 && !first.conversation.isBusy) return first;
     const ids = resultIds();
     const found = alike.find(({ conversation }) =>
       ids.length === 0 ? !conversation.isBusy : conversation.hasOpen(ids),
     );
     if (found !== undefined) return found;
     // The request goes on a history whose calls are not open, or begins while nothing is under way.
-    const [first] = alike;
     if (first !== undefined && ids.length > 0) return first;
     if (!own.conversation.isBusy || own.conversation.hasOpen(ids)) {
       loops.opening = opening;

@@ -46,12 +46,12 @@ export interface HostThread {
   /** @returns false if the call has already started */
   expectCall(call: HostCall): boolean;
   startCall(call: HostCall): void;
-  /** Records the start too if that is not recorded. Returns false if the end was already reported */
+  /** Records the start too if that is not recorded. Returns false if the end was already reported. */
   endCall(call: EndedCall): boolean;
   /** @param answer  the answer of these calls in the session file, which says which of them were refused */
   unreported(calls: readonly EndedCall[], answer?: UnreadAnswer): readonly EndedCall[];
   endBatch(usages?: readonly AnswerUsage[]): void;
-  /** Records the agent's last answer before it stops. `answer`: the same answer in the session file */
+  /** Records the agent's last answer before it stops. `answer`: the same answer in the session file. */
   stop(text: string | undefined, usages?: readonly AnswerUsage[], answer?: UnreadAnswer): void;
   /** Called when an answer has made the agent continue. */
   forced(): void;
@@ -77,7 +77,7 @@ export interface UnreadSession {
   readonly hasEnded?: true;
 }
 
-/** Used for every host and transport. Returns text for the model */
+/** Used for every host and transport. Returns text for the model. */
 export function interpretEvent(
   event: HostEvent,
   thread: HostThread,
@@ -199,7 +199,7 @@ export function interpretEvent(
   }
 }
 
-/** Each answer is a turn. Returns advice on these calls. None if no request follows the event */
+/** Each answer is a turn. Returns advice on these calls. None if no request follows the event. */
 function takePast(past: readonly UnreadAnswer[], event: HostEvent, thread: HostThread): readonly AdviceHandle[] {
   for (const answer of past) {
     resumeIfEnded(thread.run, event.name);

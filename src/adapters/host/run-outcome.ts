@@ -57,7 +57,7 @@ function namesOf(error: unknown): readonly string[] {
   return error instanceof Error ? [error.name, error.constructor.name] : [];
 }
 
-/** On success, the host must end the run. Throws the error of the work */
+/** On success, the host must end the run. Throws the error of the work. */
 export async function followed<Result>(run: Run, work: PromiseLike<Result>): Promise<Result> {
   try {
     return await work;

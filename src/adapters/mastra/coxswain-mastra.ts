@@ -1,10 +1,11 @@
 import { statedOutcome } from '../../core/run/refusal.ts';
 import { hashText } from '../../core/base/hash.ts';
 import { messageOf } from '../../core/base/error.ts';
-import { isJsonObject, membersOf, textOrEmpty, textOrUndefined } from '../../core/base/json.ts';
+import { isJsonObject, listOf, membersOf, textOrEmpty, textOrUndefined } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { PromptMessage } from '../ai-sdk/sdk-shapes.ts';
 import { resultsIn, systemTextOf } from '../ai-sdk/to-events.ts';
+import { withMessage } from '../ai-sdk/to-output.ts';
 import type { OutgoingRequest } from '../host/advice-under-way.ts';
 import { checkAdapter, currentRun, type RefusalOptions, type RunSource } from '../host/adapter-options.ts';
 import { Conversations, type Followed } from '../host/conversations.ts';
@@ -63,6 +64,8 @@ export interface CoxswainMastra {
 
 const NO_ANSWER: Trouble = { outcome: 'error', reason: 'the model gave no answer' };
 
+const NONE: ReadonlySet<unknown> = new Set();
+
 const UNSEEN = 'no request to a model was seen: create the agent with new Agent(cox.wrap({ ... }))';
 
 /**
@@ -98,12 +101,14 @@ export function coxswainMastra(source: RunSource, options: RefusalOptions = {}):
     const { conversation } = asking;
     // A model of the agent's list that gave no answer is followed by the next one.
     asking.outgoing?.failed(NO_ANSWER);
-    const outgoing = conversation.request(keyOf(prompt), newsOfPrompt(prompt, asking, deniedIn(args.messageList)));
+    // Only a call that has not run can have been declined.
+    const deniedIds = conversation.notStarted().length === 0 ? NONE : deniedIn(args.messageList);
+    const outgoing = conversation.request(keyOf(prompt), newsOfPrompt(prompt, asking, deniedIds));
     const systemPrompt = systemTextOf(prompt);
     Object.assign(asking, { seen: prompt.length, system: systemPrompt, outgoing });
     asked.set(state, asking);
     const tools = toolsOf.get(state);
-    const messages = outgoing.text === undefined ? prompt : withAdvice(prompt, outgoing.text);
+    const messages = outgoing.text === undefined ? prompt : withMessage(prompt, outgoing.text);
     conversation.sent(outgoing, {
       modelId: textOrUndefined(Object(args.model)['modelId']),
       systemPrompt,
@@ -135,12 +140,12 @@ export function coxswainMastra(source: RunSource, options: RefusalOptions = {}):
     const { conversation } = conversations.calling(scope.calling, call);
     const open = conversation.callOf(call);
     conversation.started(open);
-    if (isObject(context))
+    if (isJsonObject(context))
       running.set(context, { conversation, call: open, leave: scope.enter(conversation.run, toolName) });
   };
 
   const after = ({ context }: ToolHookArgs, result: CallResult): void => {
-    const tool = isObject(context) ? running.get(context) : undefined;
+    const tool = isJsonObject(context) ? running.get(context) : undefined;
     if (tool === undefined) return;
     tool.leave();
     tool.conversation.later(tool.conversation.ended(tool.call, result));
@@ -154,7 +159,7 @@ export function coxswainMastra(source: RunSource, options: RefusalOptions = {}):
     processLLMRequest: async (args: StepArgs): Promise<{ prompt: readonly PromptMessage[] } | undefined> => {
       await scope.asking.ready();
       const text = guard('mastra request', () => request(args));
-      return text === undefined ? undefined : { prompt: withAdvice(args.prompt, text) };
+      return text === undefined ? undefined : { prompt: withMessage(args.prompt, text) };
     },
     processLLMResponse: (args: StepArgs): void => guard('mastra answer', () => response(args)),
   };
@@ -207,18 +212,10 @@ function appended(own: unknown, processor: object): unknown {
   return [...listOf(own), processor];
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 function decided(decision: unknown, then: (decision: unknown) => void): unknown {
   if (decision instanceof Promise) return decision.then((value: unknown) => (then(value), value));
   then(decision);
   return decision;
-}
-
-function withAdvice(prompt: readonly PromptMessage[], text: string): readonly PromptMessage[] {
-  return [...prompt, { role: 'user', content: [{ type: 'text', text }] }];
 }
 
 /** A retry of a request has the same messages. */
@@ -232,7 +229,7 @@ function firstMessageOf(prompt: readonly PromptMessage[]): unknown {
 
 function issuedCall(name: string, input: unknown, context: unknown): IssuedCall {
   const args = toJson(input ?? {});
-  const id = isObject(context) ? textOrEmpty(Reflect.get(context, 'toolCallId')) : '';
+  const id = isJsonObject(context) ? textOrEmpty(context['toolCallId']) : '';
   return { id, name, args, argsText: JSON.stringify(args) };
 }
 
@@ -244,8 +241,4 @@ function errorText(error: unknown): string {
 /** The error of the tool, which Mastra keeps as the cause of its own. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

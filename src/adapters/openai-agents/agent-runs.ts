@@ -1,5 +1,4 @@
-import type { RefusalOptions } from '../host/adapter-options.ts';
-import { identityOf } from '../host/adapter-options.ts';
+import { identityOf, type RefusalOptions } from '../host/adapter-options.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import type { Conversation } from '../host/conversation.ts';
 import { Conversations } from '../host/conversations.ts';

@@ -245,7 +245,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
   };
 }
 
-/** Also if the caller does not use `follow`. Returns a function that stops listening */
+/** Also if the caller does not use `follow`. Returns a function that stops listening. */
 function followRuns(runner: RunnerShape, runs: AgentRuns): () => void {
   const onError = (error: unknown): void => runs.calling().conversation.troubled(troubleOf(error));
   const previousProperty = Object.getOwnPropertyDescriptor(runner, 'run');

@@ -19,7 +19,7 @@ function mcpServersOf({ mcpServers }: AgentShape): readonly object[] {
   return Array.isArray(mcpServers) ? mcpServers.filter(isJsonObject) : [];
 }
 
-/** The SDK passes `isError` neither to its listeners nor to the model. Returns a function that removes the listener */
+/** The SDK passes `isError` neither to its listeners nor to the model. Returns a function that removes the listener. */
 function watchMcpServer(server: object, onFailure: OnFailure): () => void {
   const listeners = WATCHED.get(server) ?? new Set();
   if (!WATCHED.has(server)) {

@@ -92,7 +92,7 @@ export class MachineReader implements Pick<LiveReader, 'listRuns' | 'findRun' | 
   }
 }
 
-/** A store of another project that cannot be read is left out with a note. Throws CoxswainError without any store */
+/** A store of another project that cannot be read is left out with a note. Throws CoxswainError without any store. */
 export async function openMachineStores(query: MachineQuery, terminal: Terminal): Promise<MachineReader> {
   const stores = machineStores(query, terminal);
   const own = configuredStore().address;

@@ -1,4 +1,4 @@
-/** Formats a local time, such as `2026-11-23 04:12`. `ms`: Unix milliseconds */
+/** Formats a local time, such as `2026-11-23 04:12`. `ms`: Unix milliseconds. */
 export function localTimeText(ms: number): string {
   const date = new Date(ms);
   const two = (value: number): string => String(value).padStart(2, '0');

@@ -29,7 +29,7 @@ export function usdText(usd: number): string {
   return `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)}`;
 }
 
-/** Below ten per cent with one decimal; a dash if unknown. `part`: default: of 1, as a share */
+/** Below ten per cent with one decimal; a dash if unknown. `part`: default: of 1, as a share. */
 export function shareText(part: number | null, whole = 1): string {
   if (part === null || whole === 0) return '–';
   const percent = (100 * part) / whole;

@@ -5,7 +5,7 @@ export const TERMINAL_SEQUENCES: RegExp =
 /** Control characters from U+007F on, marks that reorder text, characters without width, tags. */
 const UNSEEN_RANGES = String.raw`\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}`;
 
-/** Terminals and pages both use this list. `keptClasses`: allowed control characters, such as `\t\n` */
+/** Terminals and pages both use this list. `keptClasses`: allowed control characters, such as `\t\n`. */
 export function unseen(keptClasses = ''): RegExp {
   return new RegExp(`[${classOf(keptClasses)}]`, 'gu');
 }

@@ -33,6 +33,11 @@ export function checkResult({
   return ranNothing === true ? 'ran nothing' : failed ? 'failed' : 'passed';
 }
 
+/** Returns the last check that ran something and whose end is known. */
+export function lastSeenCheck(checks: readonly LastCheck[]): LastCheck | undefined {
+  return checks.findLast(({ isHidden, ranNothing }) => ranNothing !== true && isHidden !== true);
+}
+
 export interface LastChange {
   readonly file: string;
   readonly number: number;
@@ -132,7 +137,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   const failedCheck = checks.findLast(({ failed }) => failed);
   if (failedCheck !== undefined)
     return { verdict: 'answered', evidence: `${answer}; a ${checkText(failedCheck)} failed and did not pass later` };
-  const lastCheck = checks.findLast(({ isHidden, ranNothing }) => ranNothing !== true && isHidden !== true);
+  const lastCheck = lastSeenCheck(checks);
   const [empty] = checks;
   if (lastCheck === undefined) {
     const why =

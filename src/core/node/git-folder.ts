@@ -180,7 +180,7 @@ export function isProjectStore(file: string, places: StatePlaces): boolean {
   return dirname(file) === dataRoot(places);
 }
 
-/** Mode 0700. Does nothing for a store elsewhere. Throws CoxswainError as `makeOwnFolder` */
+/** Mode 0700. Does nothing for a store elsewhere. Throws CoxswainError as `makeOwnFolder`. */
 export function makeDataFolder(file: string, places: StatePlaces): void {
   if (isProjectStore(file, places)) makeOwnFolder(dirname(file), dirname(file));
 }

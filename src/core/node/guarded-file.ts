@@ -105,12 +105,12 @@ export function appendGuarded(path: string, text: string): void {
   }
 }
 
-/** Creates an empty file with mode 0600. An existing one stays. Throws errors of the file system */
+/** Creates an empty file with mode 0600. An existing one stays. Throws errors of the file system. */
 export function createEmpty(path: string): void {
   closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | NO_FOLLOW, 0o600));
 }
 
-/** Undefined if the file is missing. Throws CoxswainError "unsafe-path" for a link */
+/** Undefined if the file is missing. Throws CoxswainError "unsafe-path" for a link. */
 function openNoFollow(path: string, flags: number): number | undefined {
   try {
     return openSync(path, flags | NO_FOLLOW, 0o600);
@@ -208,7 +208,7 @@ interface FoundFile {
   readonly bytes: Buffer;
 }
 
-/** At most 16 MiB. Undefined if it does not exist. Throws CoxswainError `input-io` if it cannot be read */
+/** At most 16 MiB. Undefined if it does not exist. Throws CoxswainError `input-io` if it cannot be read. */
 export function findFile(file: string): FoundFile | undefined {
   try {
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;

@@ -95,7 +95,7 @@ export function stateFile(name: StateFile, owner: StateOwner): string {
   return join(stateFolder(owner), STATE_FILES[name].name);
 }
 
-/** Creates the folder of an owner's control files with mode 0700. Throws CoxswainError as `makeOwnFolder` */
+/** Creates the folder of an owner's control files with mode 0700. Throws CoxswainError as `makeOwnFolder`. */
 export function makeStateFolder(owner: StateOwner): string {
   const folder = stateFolder(owner);
   makeOwnFolder(stateRoot(owner), folder);

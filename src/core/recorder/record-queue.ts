@@ -326,7 +326,7 @@ export class RecordQueue {
     return { ...this.#counts.health(), ...this.#runs.failingCounts(this.#timers.nowMs()) };
   }
 
-  /** Flushes, then counts the records left in memory as dropped. Throws as `flush` */
+  /** Flushes, then counts the records left in memory as dropped. Throws as `flush`. */
   async close(limit: TimeLimit = {}): Promise<FlushAnswer> {
     this.#isClosing = true;
     try {

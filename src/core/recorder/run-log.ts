@@ -76,7 +76,7 @@ export class RunLog {
     return this.#lastMs;
   }
 
-  /** Times never decrease within a run. Throws CoxswainError `invalid-record` for an unusable payload */
+  /** Times never decrease within a run. Throws CoxswainError `invalid-record` for an unusable payload. */
   stamp(payload: TrajectoryPayload, atMs?: number): TrajectoryRecord {
     const { runId, parentRunId, depth } = this.identity;
     const { redact } = this.#parts;
@@ -113,7 +113,7 @@ export class RunLog {
     return answer;
   }
 
-  /** For a payload that has to wait for its record. Throws CoxswainError `invalid-record` for an unusable payload */
+  /** For a payload that has to wait for its record. Throws CoxswainError `invalid-record` for an unusable payload. */
   repair(payload: TrajectoryPayload): TrajectoryPayload {
     return this.#repairAt(payload, this.nowMs());
   }

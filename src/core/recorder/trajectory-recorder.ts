@@ -68,7 +68,7 @@ export class InMemoryTrajectorySink implements TrajectorySink {
   /** Run ids in order of first appearance. */
   readonly #runIds = new Set<string>();
 
-  /** Adds one record. Throws as `append` */
+  /** Adds one record. Throws as `append`. */
   async record(record: TrajectoryRecord): Promise<void> {
     await this.append([record]);
   }
@@ -244,7 +244,7 @@ export class TrajectoryRecorder implements EventObserver {
     return this.#queue.flush(limit);
   }
 
-  /** Records held events, and flushes. The sink stays open. Throws as `flush` */
+  /** Records held events, and flushes. The sink stays open. Throws as `flush`. */
   close(limit?: TimeLimit): Promise<FlushAnswer> {
     for (const openRuns of this.#streams.values()) for (const run of openRuns) this.#recordAnonymously(run);
     this.#streams.clear();

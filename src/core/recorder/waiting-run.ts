@@ -173,7 +173,7 @@ export class WaitingRun {
     return this.#drop(reason, this.#takeAll(), []);
   }
 
-  /** Discards everything that waits or is at the sink, and accepts no more. Returns the lost load */
+  /** Discards everything that waits or is at the sink, and accepts no more. Returns the lost load. */
   refuse(): Load {
     this.stopResting?.();
     this.isRefused = true;

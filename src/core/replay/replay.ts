@@ -45,7 +45,7 @@ export class Replay {
     return this.#fold.analysis;
   }
 
-  /** Processes the next record. Returns the payloads derived from it; none for a derived record */
+  /** Processes the next record. Returns the payloads derived from it; none for a derived record. */
   take(record: TrajectoryRecord): readonly DerivedPayload[] {
     return isDerived(record.payload) ? [] : this.#fold.fold(record).map(this.#redact);
   }

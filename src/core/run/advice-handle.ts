@@ -14,9 +14,9 @@ export interface AdviceHandle {
   readonly point: DecisionPoint;
   /** The guidance for `prompt.render({ guidance })` at `pre_render`. Absent for feedback. */
   readonly injection?: GuidanceInjection;
-  /** Records that the agent received the advice. `channel`: how it was delivered, such as `tool-result` */
+  /** Records that the agent received the advice. `channel`: how it was delivered, such as `tool-result`. */
   delivered(channel: string): void;
-  /** Records that the advice could not be delivered to the agent. `reason`: a few words */
+  /** Records that the advice could not be delivered to the agent. `reason`: a few words. */
   undelivered(reason: string): void;
 }
 

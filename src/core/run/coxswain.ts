@@ -107,7 +107,7 @@ export interface Coxswain {
    * @throws CoxswainError "snapshot-version" if the snapshot has another version
    */
   restoreRun(snapshot: RunSnapshot, prompts?: readonly PromptTemplate[]): Run;
-  /** Calls `sink` for every record and delta of all runs. Returns a function that removes the listener */
+  /** Calls `sink` for every record and delta of all runs. Returns a function that removes the listener. */
   listen(sink: EventSink): () => void;
   health(): Health;
   /**

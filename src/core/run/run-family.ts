@@ -2,7 +2,7 @@ import { addUsage, BUDGET_PARTS, type BudgetUsage } from '../base/budget.ts';
 
 export interface FamilyMember {
   followDeadline(deadlineAtMs: number | null): void;
-  /** Called when a child run ended. `usage`: usage of the child and its descendants since the child last ended */
+  /** Called when a child run ended. `usage`: usage of the child and its descendants since the child last ended. */
   childEnded(childRunId: string, usage: BudgetUsage): void;
 }
 

@@ -130,7 +130,7 @@ export class RunFold {
     return this.#steering.situation;
   }
 
-  /** Returns true after the overrun that switched a provider off in this run. `key`: `feedback:NAME` and the like */
+  /** Returns true after the overrun that switched a provider off in this run. `key`: `feedback:NAME` and the like. */
   isSwitchedOff(key: string): boolean {
     return this.#steering.overruns[key] === MAX_OVERRUNS;
   }

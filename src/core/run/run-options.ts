@@ -107,7 +107,7 @@ const RUN: Readonly<Record<RunMember, true>> = {
 };
 const BUDGET = { calls: true, tokens: true, costUsd: true } as const;
 
-/** Checks the options passed by JavaScript callers. Throws CoxswainError "invalid-argument" */
+/** Checks the options passed by JavaScript callers. Throws CoxswainError "invalid-argument". */
 export function checkCoxswainOptions<Options extends SteeringOptions & { readonly store?: unknown }>(
   options: OnlyKnown<Options, CoxswainMember>,
 ): void {

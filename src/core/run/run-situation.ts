@@ -161,7 +161,7 @@ export function deadlineOf(situation: RunSituation): Deadline | undefined {
   return atMs === null ? undefined : { atMs, ...present({ setAtMs }) };
 }
 
-/** A duration starts at `nowMs`. Throws CoxswainError "invalid-argument" for an invalid deadline, such as NaN */
+/** A duration starts at `nowMs`. Throws CoxswainError "invalid-argument" for an invalid deadline, such as NaN. */
 export function deadlineAtMs(deadline: TimeSpan | Deadline | undefined, nowMs: number): number | undefined {
   if (deadline === undefined) return undefined;
   if (!('atMs' in deadline)) return deadlineAfter(nowMs, deadline).atMs;
@@ -169,7 +169,7 @@ export function deadlineAtMs(deadline: TimeSpan | Deadline | undefined, nowMs: n
   throw invalidArgument(`a deadline is a number of Unix milliseconds, got ${String(deadline.atMs)}`);
 }
 
-/** A duration from `nowMs`, or Unix milliseconds. Throws CoxswainError as `deadlineAtMs` */
+/** A duration from `nowMs`, or Unix milliseconds. Throws CoxswainError as `deadlineAtMs`. */
 export function storedDeadline(
   deadline: TimeSpan | Deadline | undefined | null,
   nowMs: number,

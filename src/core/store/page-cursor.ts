@@ -5,7 +5,7 @@ import type { ReadQuery } from './trajectory-store.ts';
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1000;
 
-/** 1 to 1,000, default 50. Throws CoxswainError `invalid-argument` for any other value */
+/** 1 to 1,000, default 50. Throws CoxswainError `invalid-argument` for any other value. */
 export function checkPageLimit(limit: number = DEFAULT_LIMIT): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
   throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, got ${limit}`);

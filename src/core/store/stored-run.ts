@@ -9,7 +9,7 @@ export interface SavedSnapshot {
   readonly json: string;
 }
 
-/** Creates the view of a run for a fold. `readAfter`: returns the records after that `seq`; called at most once */
+/** Creates the view of a run for a fold. `readAfter`: returns the records after that `seq`; called at most once. */
 export function createStoredRun(
   stored: { readonly summary: RunSummary | undefined; readonly snapshot: SavedSnapshot | undefined },
   readAfter: (seq: number) => readonly TrajectoryRecord[],

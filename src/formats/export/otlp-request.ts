@@ -62,7 +62,7 @@ const MAX_WAIT_MS = 30_000;
 
 interface OtlpCollector {
   readonly name: string;
-  /** Sends one request. Returns a message if the collector rejected all or part of it, else undefined */
+  /** Sends one request. Returns a message if the collector rejected all or part of it, else undefined. */
   send(request: JsonObject): Promise<string | undefined>;
 }
 

@@ -72,7 +72,7 @@ export function traceIdOf(rootRunId: string): string {
   return hashText(rootRunId) + hashText(rootRunId, 1);
 }
 
-/** Returns the id of a span. `what`: the kind of the span and the `seq` of its first record, such as `call 7` */
+/** Returns the id of a span. `what`: the kind of the span and the `seq` of its first record, such as `call 7`. */
 export function spanIdOf(runId: string, what: string): string {
   return hashText(`${what}\n${runId}`);
 }
@@ -92,7 +92,7 @@ export function patternAttributes(pattern: TrajectoryPattern): SpanAttributes {
   };
 }
 
-/** Returns the attributes of a piece of advice. `hasContent`: false: omits the text, which may quote a result */
+/** Returns the attributes of a piece of advice. `hasContent`: false: omits the text, which may quote a result. */
 export function adviceAttributes(payload: FeedbackProduced | GuidanceProduced, hasContent: boolean): SpanAttributes {
   const { pattern, severity, speaker, text } = adviceOf(payload);
   return {

@@ -118,7 +118,7 @@ function saidMessage({ content, role }: StoredMessage): GenaiMessage {
   return { role, parts: partsOf(content) };
 }
 
-/** Returns the attributes of a model response. `hasContent`: false: omits the text of the response */
+/** Returns the attributes of a model response. `hasContent`: false: omits the text of the response. */
 function answerAttributes(answer: Answer, runModelId: string | undefined, hasContent: boolean): SpanAttributes {
   const { content, model_id: modelId = runModelId, stop_reason: reason, usage = {} } = answer;
   const model = modelAttributes(modelId);

@@ -32,7 +32,7 @@ export function htmlText(part: Html): string {
   return part[SAFE];
 }
 
-/** Creates a `style` element. Browsers decode no entities in it. `css`: trusted, without `<` */
+/** Creates a `style` element. Browsers decode no entities in it. `css`: trusted, without `<`. */
 export function styleElement(css: string): Html {
   return { [SAFE]: `<style>${css}</style>` };
 }

@@ -19,7 +19,7 @@ export function packingOf(magic: Buffer): Packing {
   return isZip ? 'zip' : 'none';
 }
 
-/** Also several members or frames. Throws CoxswainError `format-invalid` for damage, after the data before it */
+/** Also several members or frames. Throws CoxswainError `format-invalid` for damage, after the data before it. */
 export async function* decompress(chunks: AsyncIterable<Buffer>, packing: 'gzip' | 'zstd'): AsyncGenerator<Buffer> {
   // Loaded on demand, because most sources are not compressed.
   const { createGunzip, createZstdDecompress } = process.getBuiltinModule('node:zlib');

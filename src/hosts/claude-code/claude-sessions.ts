@@ -186,7 +186,7 @@ export class ClaudeSessions {
     return step;
   }
 
-  /** Undefined if the session has no run. `notes`: marks the subagent as running in the session */
+  /** Undefined if the session has no run. `notes`: marks the subagent as running in the session. */
   async #sessionOf(
     { runId, sessionId }: AgentIds,
     { notes, faults }: { readonly notes: boolean; readonly faults: string[] },

@@ -46,13 +46,13 @@ export function ignoredSettings(text: string): string | undefined {
   return `a comment or a trailing comma at ${place}: Claude Code ignores the whole file; remove it first`;
 }
 
-/** Lists that become empty go too. Throws CoxswainError as `addHooks` */
+/** Lists that become empty go too. Throws CoxswainError as `addHooks`. */
 export function removeHooks(text: string): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
   return mark + dropHooks(body, () => true);
 }
 
-/** Marks by event; see `markOf`. Throws CoxswainError as `addHooks` */
+/** Marks by event; see `markOf`. Throws CoxswainError as `addHooks`. */
 export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
   const marksByEvent = eventsOf(body).map((event): [string, readonly string[]] => [

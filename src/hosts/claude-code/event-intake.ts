@@ -92,7 +92,7 @@ export class EventIntake {
     return { answer: isSilent ? {} : { systemMessage }, faults: [] };
   }
 
-  /** Never throws. Returns the reason why the event is lost; undefined if it was spilled */
+  /** Never throws. Returns the reason why the event is lost; undefined if it was spilled. */
   spill(
     { json, known, about }: KnownHookEvent,
     why: string,

@@ -86,7 +86,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
   return changes;
 }
 
-/** A repeated `init` keeps the backup of the first. Throws CoxswainError `input-io`; earlier changes can be undone */
+/** A repeated `init` keeps the backup of the first. Throws CoxswainError `input-io`; earlier changes can be undone. */
 export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
   for (const { file, after, host, within } of changes) {
     const backups = readBackups(owner);
@@ -117,7 +117,7 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
   }
 }
 
-/** Another program makes this change on behalf of coxswain. Throws CoxswainError `input-io` */
+/** Another program makes this change on behalf of coxswain. Throws CoxswainError `input-io`. */
 export function keepBackup(
   { file, before, host }: Pick<InitChange, 'file' | 'host'> & { readonly before: Buffer | undefined },
   owner: StateOwner,

@@ -14,7 +14,7 @@ export function tellsLessons({ steering }: Pick<ResolvedConfig, 'steering'>): bo
   return steering.guidance?.some(({ provider }) => provider.name === 'lesson_guidance') === true;
 }
 
-/** The next session then knows what this one showed. `program`: undefined if the CLI is not installed */
+/** The next session then knows what this one showed. `program`: undefined if the CLI is not installed. */
 export function refreshLessons(
   projectFolder: string,
   { env, program }: { readonly program: readonly string[] | undefined; readonly env: NodeJS.ProcessEnv },

@@ -129,7 +129,7 @@ function writeSpillFile(folder: string, name: string, body: Buffer): void {
   syncFolder(folder);
 }
 
-/** In the order in which they are recorded. Throws a file system error; a missing folder counts as empty */
+/** In the order in which they are recorded. Throws a file system error; a missing folder counts as empty. */
 export function spilledEvents(storeAddress: string, sessionId?: string): readonly SpilledEvent[] {
   const sessionHash = sessionId === undefined ? undefined : hashText(sessionId);
   return filesOf(storeAddress).flatMap(({ folder, name }) => {
@@ -139,7 +139,7 @@ export function spilledEvents(storeAddress: string, sessionId?: string): readonl
   });
 }
 
-/** Incomplete files of killed processes no longer count as waiting events. Returns the number of renamed files */
+/** Incomplete files of killed processes no longer count as waiting events. Returns the number of renamed files. */
 export function setUnfinishedAside(storeAddress: string, nowMs: number): number {
   const unfinished = filesOf(storeAddress).filter(
     ({ name }) => name.endsWith(UNFINISHED) && nowMs - arrivalTimeOf(name) > UNFINISHED_LIMIT_MS,

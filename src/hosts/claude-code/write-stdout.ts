@@ -5,7 +5,7 @@ import { hasCode } from '../../core/base/error.ts';
 /** Maximum number of waits for a slow reader. Each wait takes one millisecond. */
 const MAX_WAITS = 1_000;
 
-/** Returns when the pipe has accepted all of it. Throws a system error */
+/** Returns when the pipe has accepted all of it. Throws a system error. */
 export function writeStdout(text: string): void {
   let remaining = Buffer.from(text, 'utf8');
   for (let waitCount = 0; remaining.length > 0;) {

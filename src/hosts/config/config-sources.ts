@@ -60,7 +60,7 @@ function readTrusted(folder: string, places: StatePlaces, problems: ConfigProble
   }
 }
 
-/** Devices and pipes may never end. Throws Error if the file is missing, not a regular file, or larger than 1 MiB */
+/** Devices and pipes may never end. Throws Error if the file is missing, not a regular file, or larger than 1 MiB. */
 export function readConfigFile(file: string): string {
   const stats = factsOf(file);
   if (stats === undefined) throw new Error(`there is no readable file ${basename(file)}`);

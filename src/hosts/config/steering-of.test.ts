@@ -14,7 +14,7 @@ import { resolveConfig, type ResolvedConfig, steeringOf } from './resolve-config
 
 const PLACE = { folder: '/project', homeFolder: '/home/someone' };
 
-/** Starts a run, lets a call fail six times and asks for advice at every point. Returns what went wrong */
+/** Starts a run, lets a call fail six times and asks for advice at every point. Returns what went wrong. */
 async function faultsOf(resolved: ResolvedConfig): Promise<readonly unknown[]> {
   const { steering, redaction, deadline, budget } = resolved;
   const store = memoryStore();

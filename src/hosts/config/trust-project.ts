@@ -41,7 +41,7 @@ export function revokeTrust(folder: string, places: ConfigPlaces = {}): string |
   );
 }
 
-/** Returns every trusted project. Throws CoxswainError "input-io" if a trust file cannot be read */
+/** Returns every trusted project. Throws CoxswainError "input-io" if a trust file cannot be read. */
 export function listTrust(places: ConfigPlaces = {}): readonly TrustState[] {
   return readAllTrust(statePlaces(places)).map((trustedFiles) => {
     const { folder } = trustedFiles;

@@ -82,7 +82,7 @@ function isTrusted(
   );
 }
 
-/** Only the owner can read the trust file. Throws CoxswainError "input-io" if it cannot be written */
+/** Only the owner can read the trust file. Throws CoxswainError "input-io" if it cannot be written. */
 export function writeTrust(folder: string, files: readonly TrustedFile[], places: StatePlaces): void {
   const path = trustFile(folder, places);
   const texts = Object.fromEntries(files.map(({ file, text }) => [basename(file), text]));
@@ -95,7 +95,7 @@ export function writeTrust(folder: string, files: readonly TrustedFile[], places
   }
 }
 
-/** Revokes the trust in a project. Returns false if the project was not trusted */
+/** Revokes the trust in a project. Returns false if the project was not trusted. */
 export function removeTrust(folder: string, places: StatePlaces): boolean {
   if (readTrust(folder, places) === undefined) return false;
   rmSync(trustFile(folder, places), { force: true });

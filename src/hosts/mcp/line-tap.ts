@@ -5,7 +5,7 @@ export interface TappedLines {
   readonly maxBytes: number;
   /** True if the bytes pass unchanged before they are read, so that the other side works meanwhile. Default: false. */
   readonly passesFirst?: true;
-  /** Must not throw. Returns the line to pass on; the same object if unchanged; ignored with `passesFirst` */
+  /** Must not throw. Returns the line to pass on; the same object if unchanged; ignored with `passesFirst`. */
   line(line: Buffer): Buffer;
   /** @param ends  the first and last 1,000 bytes of the line */
   longLine(ends: string): void;

@@ -19,7 +19,7 @@ export interface Notification {
 export interface NotifyTarget {
   /** Name of the target in messages. Contains no secret. */
   readonly name: string;
-  /** Sends a notification. Never rejects. Returns the failure; undefined on success */
+  /** Sends a notification. Never rejects. Returns the failure; undefined on success. */
   send(notification: Notification): Promise<NotifyFailure | undefined>;
 }
 

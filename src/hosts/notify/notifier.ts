@@ -16,7 +16,7 @@ import { invalidArgument } from '../../core/base/error.ts';
 import type { NotifySection } from '../config/coxswain-config.ts';
 import { commandTarget, desktopTarget, webhookTarget } from './webhook-target.ts';
 
-/** Returns the targets of a configuration. Throws CoxswainError `invalid-argument` if the webhook is not a URL */
+/** Returns the targets of a configuration. Throws CoxswainError `invalid-argument` if the webhook is not a URL. */
 export function targetsOf({ webhook, form, command, desktop }: NotifySection): readonly NotifyTarget[] {
   if (webhook !== undefined && !URL.canParse(webhook)) {
     throw invalidArgument('notify.webhook is not an address: give one that begins with https://');
@@ -39,7 +39,7 @@ const MAX_CHARS = 500;
 const RETRY_WAITS_MS = [1_000, 5_000];
 const REDACTION = { off: new Set<string>(), allows: () => false, named: true };
 
-/** Returns the notifier of a configuration. Throws CoxswainError as `targetsOf` */
+/** Returns the notifier of a configuration. Throws CoxswainError as `targetsOf`. */
 export function notifierOf(
   { on, quiet, ...section }: NotifySection,
   parts: Pick<NotifierParts, 'onFailure' | 'sent' | 'pending' | 'onSent'>,
@@ -97,7 +97,7 @@ export class Notifier {
     for (const notification of parts.pending ?? []) this.#send(notification);
   }
 
-  /** Queues a notification. Returns false if its event is not selected or a limit is reached */
+  /** Queues a notification. Returns false if its event is not selected or a limit is reached. */
   tell(notification: Notification): boolean {
     if (this.#parts.on?.includes(notification.event) === false) return false;
     const nowMs = this.#parts.clock.nowMs();
@@ -172,7 +172,7 @@ export class Notifier {
   }
 }
 
-/** Tries up to three times while failures are transient. Returns the last failure; undefined on success */
+/** Tries up to three times while failures are transient. Returns the last failure; undefined on success. */
 export async function sendWithRetries(
   send: () => Promise<NotifyFailure | undefined>,
   sleep: (ms: number) => Promise<unknown>,

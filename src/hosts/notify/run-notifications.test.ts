@@ -86,7 +86,7 @@ test('a stuck run is news, and going on counts only after advice that reached th
       const run = start();
       for (let at = 0; at < 12; at += 1) {
         call(run, `c${at}`);
-        // Advice that is not asked for is produced and reaches nobody.
+        // Without `delivered`, the advice reaches nobody.
         const handles = run.advise('post_tool_result');
         if (isHeard) for (const handle of handles) handle.delivered('host');
       }
@@ -114,7 +114,7 @@ test('a full context is news once until a compaction, of a session and not of it
   expect([full(0), full(1)]).toEqual([['context', 'context'], []]);
 });
 
-test('a session that spends or starts subagents beyond the bound in ten minutes is news once, and a slow one is none', async () => {
+test('a session that spends too much or starts too many subagents within ten minutes is told once, and a slower one is not told', async () => {
   const eventsOf = (minutesApart: number): readonly string[] => {
     const runs = new RunNotifications();
     let seq = 0;

@@ -187,7 +187,7 @@ export class RunNotifications {
   }
 }
 
-/** Advice that was produced, but reached nobody, changes nothing. */
+/** Only advice that reached the agent counts. */
 function isHeardAdvice(payload: TrajectoryRecord['payload']): boolean {
   if (payload.kind === 'feedback_delivered') return payload.delivered;
   return payload.kind === 'guidance_delivered' && payload.guidance.delivered;

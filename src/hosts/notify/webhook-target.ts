@@ -34,7 +34,7 @@ export function webhookTarget(url: string, form: NotifySection['form'] = 'json')
   };
 }
 
-/** Sends one POST request with JSON. Returns the failure; undefined on success */
+/** Sends one POST request with JSON. Returns the failure; undefined on success. */
 export function postJson(url: string, body: unknown): Promise<NotifyFailure | undefined> {
   return post(url, 'application/json', JSON.stringify(body));
 }

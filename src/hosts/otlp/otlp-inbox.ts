@@ -93,7 +93,7 @@ export class OtlpInbox {
     }
   }
 
-  /** All spans of a request, or none. Throws CoxswainError `input-too-large` over a limit, `input-io` */
+  /** All spans of a request, or none. Throws CoxswainError `input-too-large` over a limit, `input-io`. */
   add(spans: readonly TraceSpan[], nowMs: number): TakenSpans {
     const { traces, bytes } = this.#waiting();
     if (traces > this.#limits.traces || bytes > this.#limits.bytes) {

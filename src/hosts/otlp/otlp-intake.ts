@@ -201,7 +201,7 @@ export class OtlpIntake {
     return this.#inbox;
   }
 
-  /** Never rejects. `endedOnly`: records every ended trace now, without waiting for more spans */
+  /** Never rejects. `endedOnly`: records every ended trace now, without waiting for more spans. */
   async record(endedOnly = false): Promise<void> {
     this.#recording = this.#recording.then(() => this.#recordDue(endedOnly));
     await this.#recording;

@@ -154,7 +154,7 @@ interface IndexStep {
   readonly lastSeq: number;
 }
 
-/** Waits for no sync of the disk: an index that a power failure loses is rebuilt. Returns the last indexed `seq` */
+/** Waits for no sync of the disk: an index that a power failure loses is rebuilt. Returns the last indexed `seq`. */
 async function indexNextRecords(client: PostgresClient, schema: string, step: IndexStep): Promise<number> {
   const rows = (
     await client.query(pageSql(schema), [step.month, step.run, String(step.throughSeq + 1), String(RECORDS_A_STEP)])

@@ -70,14 +70,14 @@ class SqliteRemovals {
     this.#statements = lazyStatements(database, SQL);
   }
 
-  /** Hides a run. Returns whether anything of it was stored */
+  /** Hides a run. Returns whether anything of it was stored. */
   hide(runId: string): boolean {
     const { deleteSummary, deleteSnapshot, hideRecords } = this.#statements;
     const results = [deleteSummary, deleteSnapshot, hideRecords].map((statement) => statement.run(runId));
     return results.some(({ changes }) => Number(changes) > 0);
   }
 
-  /** Deletes rows of a hidden run. Returns the number of deleted rows, or undefined if no run is hidden */
+  /** Deletes rows of a hidden run. Returns the number of deleted rows, or undefined if no run is hidden. */
   deleteStep(): number | undefined {
     const row = this.#statements.nextHidden.get();
     return row === undefined ? undefined : this.#deleteRows(String(row['run_id']), performance.now() + STEP_MS);
@@ -103,7 +103,7 @@ class SqliteRemovals {
     return hasMerged;
   }
 
-  /** Truncates the file by free pages. Returns false when none is left, or the file does not support it */
+  /** Truncates the file by free pages. Returns false when none is left, or the file does not support it. */
   shrink(): boolean {
     const { freePages } = this.#statements;
     const pagesBefore = Number(freePages.get()?.['freelist_count']);

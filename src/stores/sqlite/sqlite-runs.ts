@@ -62,7 +62,7 @@ export class SqliteRuns {
     };
   }
 
-  /** A damaged one is rebuilt from the records. Throws CoxswainError `store-damaged` if a record is damaged too */
+  /** A damaged one is rebuilt from the records. Throws CoxswainError `store-damaged` if a record is damaged too. */
   #summaryOf(runId: string): RunSummary | undefined {
     const { checks, statements } = this.#session;
     const row = statements.findRun.get(runId);

@@ -79,8 +79,8 @@ interface IndexState {
 }
 
 /**
- * Small batches of a few milliseconds on a timer, in one of the processes that have the store open; the timer keeps
- * none alive. What a power cut loses is indexed again.
+ * Indexes words in batches of a few milliseconds, in one of the processes that have the store open. Its timer keeps no
+ * process alive. What a power cut loses is indexed again.
  */
 class SqliteWordIndex {
   readonly #session: SqliteSession;
@@ -118,7 +118,7 @@ class SqliteWordIndex {
     this.#timer = setTimeout(() => this.#schedule(this.#indexIfDue()), pauseMs).unref();
   }
 
-  /** Indexes one batch if it is this process's turn. Returns the pause before the next */
+  /** Indexes one batch if it is this process's turn. Returns the pause before the next. */
   #indexIfDue(): number {
     try {
       const { isOwnedElsewhere, lastId, throughId } = this.#readState();

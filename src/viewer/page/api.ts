@@ -70,7 +70,7 @@ export function getTasks(by: 'task' | 'pattern', filters: RunFilters): Promise<T
   return get<TasksAnswer>(`/api/tasks?${query}`);
 }
 
-/** Fetches one page of runs. `limit`: number of rows of the first page; at most 1,000 */
+/** Fetches one page of runs. `limit`: number of rows of the first page; at most 1,000. */
 export function getRuns(filters: RunFilters, after: string | undefined, limit = 0): Promise<RunsAnswer> {
   // The first page is small. Further pages are large, so few requests are needed.
   const query = new URLSearchParams({

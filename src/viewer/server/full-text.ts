@@ -38,7 +38,7 @@ export class FullText {
     this.#source = source;
   }
 
-  /** Returns the runs found within `waitMs`. Throws CoxswainError with the errors of the store's search */
+  /** Returns the runs found within `waitMs`. Throws CoxswainError with the errors of the store's search. */
   async findRuns(text: string, waitMs: number): Promise<FoundRuns> {
     if (!hasWords(text)) return NO_RUNS;
     const latest = this.#searches.get(text);

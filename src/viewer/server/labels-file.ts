@@ -50,7 +50,7 @@ export class LabelsFile {
     return this.#known;
   }
 
-  /** Changes run one at a time; each renames a new file over the old one. Throws CoxswainError `input-io` */
+  /** Changes run one at a time; each renames a new file over the old one. Throws CoxswainError `input-io`. */
   async change(change: LabelChange): Promise<LabelsAnswer> {
     const result = this.#lastChange.then(() => this.#change(change));
     // The caller receives the error. The next change must not fail because of it.

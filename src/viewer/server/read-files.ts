@@ -225,7 +225,7 @@ class FilesReading {
     await Promise.all(followedFiles);
   }
 
-  /** Resolves when the current content has been read. Returns false if the format cannot be followed */
+  /** Resolves when the current content has been read. Returns false if the format cannot be followed. */
   async #followFile(source: FoundSource, followedFiles: Promise<void>[]): Promise<boolean> {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);

@@ -13,7 +13,7 @@ import type {
 import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import { followedText } from '../../core/facts/followed-text.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
-import type { LastCheck } from '../../core/facts/run-verdict.ts';
+import { lastSeenCheck, type LastCheck } from '../../core/facts/run-verdict.ts';
 import { RunView, type RunUsage } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/run-story.ts';
 import { slashCommand, taskTitle } from '../../core/facts/task-title.ts';
@@ -204,7 +204,7 @@ export class RunOverviewFold implements KnownTimeline {
     this.#work.fold(payload, call);
     if (call?.endSeq === undefined) return;
     const place = this.#placeOf(call.number - 1);
-    const check = this.#view.checks.findLast(({ isHidden, ranNothing }) => ranNothing !== true && isHidden !== true);
+    const check = lastSeenCheck(this.#view.checks);
     if (check?.number === call.number && check.failed) {
       for (const [path, file] of this.#files)
         if (file.firstFailure === undefined) this.#files.set(path, { ...file, firstFailure: place });

@@ -82,7 +82,7 @@ function parseIds(text: string | undefined): RunFilter['ids'] {
   return new Set(text.split(',').map((key) => readRunKey(key).join('/')));
 }
 
-/** Splits `SOURCE/RUN`; both parts are URI-encoded. Throws CoxswainError `invalid-argument` for invalid escapes */
+/** Splits `SOURCE/RUN`; both parts are URI-encoded. Throws CoxswainError `invalid-argument` for invalid escapes. */
 export function readRunKey(key: string): readonly [source: string, runId: string] {
   const slash = key.indexOf('/');
   try {

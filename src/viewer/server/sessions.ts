@@ -20,7 +20,7 @@ export interface ViewerState {
 /** Timeout for the list. If the list takes longer, a single run is looked up in the store. */
 const LOOK_MS = 1_000;
 
-/** A run that is not listed yet is looked up in the store. Throws CoxswainError with the reason `not-found` */
+/** A run that is not listed yet is looked up in the store. Throws CoxswainError with the reason `not-found`. */
 export async function runOf(
   { list }: ViewerState,
   sourceId: string,

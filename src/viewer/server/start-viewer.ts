@@ -173,7 +173,7 @@ async function closeServer(server: Server): Promise<void> {
 
 const WAIT_MS = 1_000;
 
-/** The content decides: a store is opened read-only, files are imported. Throws CoxswainError `input-io` */
+/** The content decides: a store is opened read-only, files are imported. Throws CoxswainError `input-io`. */
 async function openSource(id: string, path: string): Promise<ViewerSource> {
   const kind = await storeKindAt(path);
   if (kind === 'memory') throw new CoxswainError('input-io', 'memory: is always empty; give a stored run');

@@ -43,7 +43,7 @@ export interface BacktestCommandOptions {
 const SHOWN_IDS = 5;
 const REDRAW_EVERY_MS = 100;
 
-/** Runs `coxswain backtest`. Returns the exit code: 0, or 1 on a read error, a failed gate or a failed verification */
+/** Runs `coxswain backtest`. Returns the exit code: 0, or 1 on a read error, a failed gate or a failed verification. */
 export async function backtestCommand(
   givenPaths: readonly string[],
   options: BacktestCommandOptions,

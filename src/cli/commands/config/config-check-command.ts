@@ -17,7 +17,7 @@ export interface ConfigCheckOptions {
 
 const MESSAGE_CHARS = 500;
 
-/** Runs `coxswain config check`. Returns the exit code: 1 if there are errors */
+/** Runs `coxswain config check`. Returns the exit code: 1 if there are errors. */
 export async function configCheckCommand(
   file: string | undefined,
   options: ConfigCheckOptions,

@@ -52,7 +52,7 @@ interface PlayOptions {
   readonly store: TrajectoryStore;
   readonly runId: string;
   readonly onEvent: (event: LiveEvent) => Promise<void>;
-  /** Called when the agent follows the advice. `saved`: number of recorded calls that the agent skips */
+  /** Called when the agent follows the advice. `saved`: number of recorded calls that the agent skips. */
   readonly onListening?: (saved: number) => Promise<void>;
   readonly ignoresAdvice?: true;
 }

@@ -180,7 +180,7 @@ const SILENT_STEPS: Readonly<Record<HostName, string>> = {
   pi: 'Start pi with -a, or trust this folder in pi, or run coxswain init pi --user.',
 };
 
-/** An absent event is not a failure. `silent`: a session of the project that went on after the last record */
+/** An absent event is not a failure. `silent`: a session of the project that went on after the last record. */
 export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number, silent?: SilentSession): DoctorLine {
   if (silent !== undefined) {
     const { host, modifiedAtMs, path } = silent;

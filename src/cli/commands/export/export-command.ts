@@ -198,7 +198,7 @@ export interface ExportOptions {
 /** Number of runs that are copied at a time. Most runs are small, and the store waits for a sync of the disk after each batch. */
 const MAX_COPIES = 16;
 
-/** Repeating an interrupted copy continues it. `ids`: run ids, or their beginnings; default: all runs */
+/** Repeating an interrupted copy continues it. `ids`: run ids, or their beginnings; default: all runs. */
 export async function exportCommand(
   ids: readonly string[],
   options: ExportOptions,

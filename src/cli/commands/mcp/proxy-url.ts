@@ -27,7 +27,7 @@ export class RawMessages {
     this.#whenRead = whenRead;
   }
 
-  /** Keeps each message that is one line. Throws an error in the stream for a line over the limit */
+  /** Keeps each message that is one line. Throws an error in the stream for a line over the limit. */
   tap(): TransformStream<Uint8Array, Uint8Array> {
     let parts: Uint8Array[] = [];
     let size = 0;

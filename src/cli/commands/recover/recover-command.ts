@@ -30,7 +30,7 @@ export interface RecoverOptions {
 
 const MAX_RANGES = 5;
 
-/** Runs `coxswain recover`. Returns the exit code: 1 if records were lost or may have been lost */
+/** Runs `coxswain recover`. Returns the exit code: 1 if records were lost or may have been lost. */
 export async function recoverCommand(path: string, options: RecoverOptions, terminal: Terminal): Promise<number> {
   const { to } = options;
   if (to === undefined) return foldSpills(path, options, terminal);
@@ -142,7 +142,7 @@ function rangeText({ fromSeq, throughSeq, reason }: LostRange): string {
   return `lost ${seqs}: ${printableCut(reason, 200)}`;
 }
 
-/** Uses the configuration of the project. Returns 1 if an event is still waiting, is damaged or was rejected */
+/** Uses the configuration of the project. Returns 1 if an event is still waiting, is damaged or was rejected. */
 async function foldSpills(address: string, { json }: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
   // The store may not exist yet: the waiting events may be its first ones.
   if (countSpills(address).waiting === 0) await requireStore(address);

@@ -180,7 +180,7 @@ export class BackgroundRecord {
     return this.#state.pending;
   }
 
-  /** Writes the record. Returns false if another process has become the watch */
+  /** Writes the record. Returns false if another process has become the watch. */
   keep(change: Partial<Pick<WatchRecord, 'aliveAtMs' | 'sent' | 'pending'>> = {}): boolean {
     this.#state = { ...this.#state, ...change };
     const holder = readRecord()?.holder;

@@ -122,7 +122,7 @@ export async function installWatchService({ file, start, text }: WatchService): 
   return runs(start);
 }
 
-/** Stops and removes the service if it is as it was written. Returns undefined if there is none */
+/** Stops and removes the service if nobody has changed its file. Returns undefined without a service. */
 export async function removeWatchService(): Promise<
   { readonly file: string; readonly isRemoved: boolean } | undefined
 > {

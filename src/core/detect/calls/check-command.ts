@@ -66,7 +66,7 @@ const INSTALLS = /^(?:add|i|install|remove|rm|uninstall|update|upgrade|create|in
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
-/** Returns the checks that a shell call runs, in order. `task`: a command that the task names is a check too */
+/** Returns the checks that a shell call runs, in order. `task`: a command that the task names is a check too. */
 export function checkCommandsOf(args: Json, task = ''): readonly CheckCommand[] {
   const line = commandLineOf(args);
   return line === undefined ? [] : checksIn(line.slice(0, MAX_CHARS), task);

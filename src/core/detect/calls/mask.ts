@@ -179,7 +179,7 @@ function isGeneratedId(token: string): boolean {
 const SPECIFIC_NAME =
   /https?:\/\/[^\s"')\]]+|"[^"\n]{0,400}"|'[^'\n]{0,400}'|`[^`\n]{0,400}`|\[[^\]\n]{0,400}\]|(?:[A-Za-z]:)?(?:[\w.@~-]*[\\/])+[\w.@~-]+|\b[\w-]+\.[a-z]{1,4}\b|\b0x[0-9a-f]+\b|\d+/gi;
 
-/** Groups errors with the same cause. `line`: at most a few hundred characters */
+/** Groups errors with the same cause. `line`: at most a few hundred characters. */
 export function strongMask(line: string): string {
   return line.replace(SPECIFIC_NAME, '#').replace(/\s+/g, ' ').trim().toLowerCase();
 }

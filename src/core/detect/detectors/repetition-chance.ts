@@ -16,7 +16,7 @@ export function isSameAgain(structure: Structure, step: Step): boolean {
   return (step.failure === undefined ? structure.sameAnswer : structure.sameCause) >= MIN_SAME;
 }
 
-/** The trained chance that the agent is stuck, 0 to 1. `features`: as `Structure.features` returns them */
+/** The trained chance that the agent is stuck, 0 to 1. `features`: as `Structure.features` returns them. */
 export function stuckChance(features: readonly number[]): number {
   const sum = FEATURES.reduce(
     (total, feature, index) => total + (features[index] ?? 0) * trained.weights[feature],

@@ -299,7 +299,7 @@ function findFiredPattern(speaker: Speaker, trigger: PatternTrigger, situation: 
     if (!decideAdvice(ledger, candidate, view).say) continue;
     const fired = { condition: 'onPattern', pattern, served: { candidate, view } } as const;
     if (held === undefined && refusalRule(trajectory, pattern) !== 'hold') return fired;
-    // What waits must not stand before a pattern of refused calls, about which the agent should ask.
+    // A pattern that waits must not hide one of refused calls: about those the agent is told to ask.
     if (held !== undefined && 2 * (pattern.refused ?? 0) >= pattern.occurrences) return fired;
     held ??= fired;
   }

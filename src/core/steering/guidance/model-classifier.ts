@@ -185,7 +185,7 @@ export function verdictGuidance(name: string, bank: GuidanceBank, verdict: Model
 }
 
 export interface TaskTimers {
-  /** Calls `callback` after `delayMs` milliseconds. Returns cancels the timer */
+  /** Calls `callback` after `delayMs` milliseconds. Returns cancels the timer. */
   after(delayMs: number, callback: () => void): () => void;
 }
 

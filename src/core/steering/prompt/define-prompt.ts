@@ -238,7 +238,7 @@ function frozenCopies<Config extends object>(configs: readonly Config[]): readon
 const TOP_HEADING = 2;
 const LAST_HEADING = 6;
 
-/** Renders enabled sections, then guidance. Throws CoxswainError "invalid-argument" as `Prompt.render` */
+/** Renders enabled sections, then guidance. Throws CoxswainError "invalid-argument" as `Prompt.render`. */
 function renderSections(sections: readonly PreparedSection[], context: SectionContext): RenderedPrompt {
   const blocks: string[] = [];
   const keys: string[] = [];
