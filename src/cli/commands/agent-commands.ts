@@ -169,6 +169,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
       'coxswain init',
       'coxswain init codex --user',
       'coxswain init claude-code --user --deadline 45m --yes',
+      'coxswain init --watch',
       'coxswain init --undo',
     ],
     load: async () => (await import('./init/init-command.ts')).initCommand,

@@ -80,7 +80,7 @@ interface IndexState {
 
 /**
  * Indexes words in batches of a few milliseconds, in one of the processes that have the store open. Its timer keeps no
- * process alive. What a power cut loses is indexed again.
+ * process alive. Entries that a power cut loses are indexed again.
  */
 class SqliteWordIndex {
   readonly #session: SqliteSession;
