@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -273,4 +273,44 @@ test('tokens of answers that Copilot CLI wrote late are recorded, also of one wh
   await send(60, { prompt: 'go on' });
   await send(61, { prompt: 'go on' });
   expect(viewOf(await Array.fromAsync(store.readRun(SESSION))).usage.tokens).toBe(1_001 + 4_001);
+});
+
+test('what Claude Code writes while the hook of a batch runs counts in that event: tokens, a failure, and a call whose hook was killed', async () => {
+  const transcript = join(testFolder(), `${SESSION}.jsonl`);
+  const store = memoryStore();
+  let nowMs = START_MS;
+  const clock = { nowMs: () => nowMs };
+  const config = { steering: {}, deadlineFrom: 'session' } as const;
+  const more = { projectFolder: '/', redactor: NO_REDACTION, clock, build: 'test' };
+  const sessions = new ClaudeSessions({ store, config, ...more });
+  const lines = (id: string, at: number): string => {
+    const entry = (type: string, message: Json): string =>
+      JSON.stringify({ type, sessionId: SESSION, uuid: `${type}${at}`, timestamp: iso(at), message });
+    const failed = { type: 'tool_result', tool_use_id: id, content: 'File does not exist.', is_error: true };
+    const call = { type: 'tool_use', id, name: 'Read', input: {} };
+    const usage = { input_tokens: 100, output_tokens: 1 };
+    const answer = { id: `m${at}`, model: 'm', content: [call], stop_reason: 'tool_use', usage };
+    return `${entry('assistant', answer)}\n${entry('user', { content: [failed] })}\n`;
+  };
+  const send = async (second: number, json: Json, written = ''): Promise<void> => {
+    nowMs = START_MS + second * 1_000;
+    const options = { storeAddress: `${transcript}.db`, redactor: NO_REDACTION, clock, onFault: () => undefined };
+    const intake = new EventIntake({ ...options, sleep: () => appendFileSync(transcript, written) });
+    const event = known({ session_id: SESSION, transcript_path: transcript, cwd: '/', ...json });
+    await intake.take(event, async () => Promise.resolve(sessions));
+  };
+  writeFileSync(transcript, '');
+  await send(0, { hook_event_name: 'UserPromptSubmit', prompt: 'go' });
+  const call = { tool_name: 'Read', tool_input: {}, tool_use_id: 'c2', tool_response: 'File does not exist.' };
+  // The hook of `c1` was killed.
+  await send(5, { hook_event_name: 'PostToolBatch', tool_calls: [call] }, lines('c1', 1) + lines('c2', 3));
+  const records = await Array.fromAsync(store.readRun(SESSION));
+  const ends = records.flatMap(({ payload }) =>
+    payload.kind === 'tool_ended' ? [[payload.tool_call_id, payload.is_error]] : [],
+  );
+  expect(ends).toEqual([
+    ['c1', true],
+    ['c2', true],
+  ]);
+  expect(viewOf(records).usage.tokens).toBe(202);
 });

@@ -10,6 +10,11 @@ export function steadyMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
+/** Blocks the thread. */
+export function sleepSync(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}
+
 /**
  * Doubles from `firstMs` to `longestMs`, minus a random part of up to half.
  *

@@ -26,6 +26,8 @@ export interface EventIntakeOptions {
   readonly redactor: Redactor;
   readonly clock: Clock;
   readonly onFault: (fault: HookFault) => void;
+  /** Default: blocks the thread. */
+  readonly sleep?: (ms: number) => void;
 }
 
 export interface AnsweredEvent {
@@ -77,6 +79,7 @@ export class EventIntake {
     };
     try {
       const sessions = await open();
+      event.known.waitForFile(this.#options.sleep);
       const { problem } = await this.foldWaiting(sessions, { sessionId, limitMs: OWN_SESSION_LIMIT_MS });
       if (problem === undefined) {
         const { answer, faults } = await sessions.answer(input, sessionId, details);

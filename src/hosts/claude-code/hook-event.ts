@@ -1,10 +1,10 @@
 import { numberOrUndefined, textOrUndefined, isJsonObject, jsonOf, present } from '../../core/base/json.ts';
-import type { HostEvent } from '../../adapters/host/host-event.ts';
+import type { HostEvent, SessionReader } from '../../adapters/host/host-event.ts';
 import { agentFileOf, isSessionFile, sessionFileOf } from '../../formats/find-sessions.ts';
 import { dialectOf } from '../dialects/dialects.ts';
 import type { HookAnswer, HookDialect, HookPayload, HostName } from '../dialects/hook-dialect.ts';
 import { readPayload } from '../dialects/read-payload.ts';
-import { readSession, type SessionFile } from '../dialects/session-file.ts';
+import { readSession, waitForTexts, type SessionFile } from '../dialects/session-file.ts';
 import { findHomeFolder } from './home-folder.ts';
 
 export interface HookEvent {
@@ -18,6 +18,8 @@ export interface HookEvent {
         readonly sessionId: string;
         readonly hasBackgroundWork: boolean;
         readonly answerFor: (answer: HookAnswer) => object;
+        /** Waits a moment until the session file has the results of the event's calls. */
+        readonly waitForFile: (sleep?: (ms: number) => void) => void;
       }
     | undefined;
   readonly json: HookPayload;
@@ -44,7 +46,8 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   const event = textOrUndefined(json['hook_event_name'] ?? payload['hook_event_name']);
   const sessionId = textOrUndefined(json['session_id']);
   const read = readPayload(json);
-  const input = withSession(read, json, dialect);
+  const file = read && fileOf(read, json, dialect);
+  const input = read && (file === undefined ? read : { ...read, session: readerOf(file) });
   const background = json['background_tasks'];
   const hasBackgroundWork = Array.isArray(background) && background.length > 0;
   return {
@@ -54,25 +57,37 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
     known:
       input === undefined || sessionId === undefined
         ? undefined
-        : { input, sessionId, hasBackgroundWork, answerFor: (answer) => dialect.toAnswer(answer, input, payload) },
+        : {
+            input,
+            sessionId,
+            hasBackgroundWork,
+            answerFor: (answer) => dialect.toAnswer(answer, input, payload),
+            waitForFile(sleep) {
+              const { resultMark: mark } = dialect;
+              if (file === undefined || mark === undefined || input.kind !== 'batch_ended') return;
+              waitForTexts(
+                file.path,
+                input.calls.map(({ id }) => `${mark}${JSON.stringify(id)}`),
+                sleep,
+              );
+            },
+          },
     json,
   };
 }
 
 const WITHOUT_SESSION: ReadonlySet<HostEvent['kind']> = new Set(['session_started', 'agent_started', 'permission']);
 
-/** Adds what the session file has. */
-function withSession(
-  input: HostEvent | undefined,
+/** The session file of an event, which completes what the event says. */
+function fileOf(
+  { agentId, kind }: HostEvent,
   json: HookPayload,
   { host, importer }: HookDialect,
-): HostEvent | undefined {
-  if (input === undefined || WITHOUT_SESSION.has(input.kind)) return input;
-  const { agentId } = input;
-  const path = sessionPath(host, json);
-  if (path === undefined) return input;
+): SessionFile | undefined {
+  const path = WITHOUT_SESSION.has(kind) ? undefined : sessionPath(host, json);
+  if (path === undefined) return undefined;
   const { agent_transcript_path: agentFile, model, written_until_ms: writtenUntilMs } = json;
-  const file: SessionFile = {
+  return {
     path: agentId === undefined ? path : (textOrUndefined(agentFile) ?? agentFileOf(host, path, agentId)),
     importer,
     sessionId: String(json['session_id']),
@@ -81,10 +96,10 @@ function withSession(
     writtenUntilMs: numberOrUndefined(writtenUntilMs),
     hasOtherCalls: json['names_differ'] === true,
   };
-  return {
-    ...input,
-    session: (isKnown, waits) => readSession(waits ? file : { ...file, writtenUntilMs: undefined }, isKnown),
-  };
+}
+
+function readerOf(file: SessionFile): SessionReader {
+  return (isKnown, waits) => readSession(waits ? file : { ...file, writtenUntilMs: undefined }, isKnown);
 }
 
 /** Hosts whose events do not name the file. */

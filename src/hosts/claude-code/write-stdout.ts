@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 
+import { sleepSync } from '../../core/base/clock.ts';
 import { hasCode } from '../../core/base/error.ts';
 
 /** Maximum number of waits for a slow reader. Each wait takes one millisecond. */
@@ -15,7 +16,7 @@ export function writeStdout(text: string): void {
       const isFull = hasCode(error, 'EAGAIN');
       if (!isFull || waitCount >= MAX_WAITS) throw error;
       waitCount += 1;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      sleepSync(1);
     }
   }
 }

@@ -26,6 +26,7 @@ const claudeDialect: HookDialect = {
   host: 'claude-code',
   events: Object.keys(HOOK_EVENTS),
   importer: claudeCodeImporter,
+  resultMark: '"tool_use_id":',
   isFrom: () => true,
   toPayload: (json) => json,
   toAnswer: (answer) => answer,

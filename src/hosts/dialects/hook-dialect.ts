@@ -27,6 +27,8 @@ export interface HookDialect {
   readonly events: readonly string[];
   /** Reads the file of a session, which completes what the events report. */
   readonly importer: LineImporter | SessionDatabase;
+  /** Text before the id of a call in the line with its result, if the host writes that line while the hook of the batch runs. */
+  readonly resultMark?: string;
   /** Returns true if the host sent this event. The payload decides, because several programs set the same environment variables. */
   isFrom(json: HookPayload): boolean;
   /** Converts the event to the format of `readPayload`. Undefined for an event that coxswain ignores. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { claudeCodeImporter } from '../../formats/claude-code/claude-code-import
 import { codexRolloutImporter } from '../../formats/codex/codex.ts';
 import { copilotImporter } from '../../formats/copilot/copilot.ts';
 import type { LineImporter } from '../../formats/importer.ts';
-import { readSession } from './session-file.ts';
+import { readSession, waitForTexts } from './session-file.ts';
 
 const EVENT_MS = Date.UTC(2026, 10, 23, 16);
 
@@ -84,6 +84,21 @@ test('the answer of Copilot CLI is read once its file has reached the event, whi
     () => false,
   );
   expect(answers.at(-1)?.text).toBe('All done.');
+});
+
+test('a wait for texts ends with the last of them, after 100 ms without it, and at once without a file', () => {
+  const waitedFor = (path: string, comes: (waitedMs: number) => string): number => {
+    let waitedMs = 0;
+    waitForTexts(path, ['one', 'two'], (ms) => {
+      waitedMs += ms;
+      appendFileSync(path, comes(waitedMs));
+    });
+    return waitedMs;
+  };
+  expect(waitedFor(written('one two'), () => '')).toBe(0);
+  expect(waitedFor(written('one '), (waitedMs) => (waitedMs >= 30 ? 'two' : '.'))).toBe(30);
+  expect(waitedFor(written('one '), () => '.')).toBe(100);
+  expect(waitedFor(join(testFolder(), 'none'), () => '')).toBe(0);
 });
 
 test('only the file of Copilot CLI says that the program has ended', () => {

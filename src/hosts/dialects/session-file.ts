@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 
 import { usageOfStored } from '../../adapters/host/content-blocks.ts';
 import type { EndedCall, SessionAnswer, SessionPart, TranscriptCall } from '../../adapters/host/host-event.ts';
+import { sleepSync } from '../../core/base/clock.ts';
 import { isJsonObject, jsonOf, type JsonMembers, present } from '../../core/base/json.ts';
 import { textOfContent, type StoredMessage } from '../../core/records/agent-message.ts';
 import type { RunEnding, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
@@ -33,7 +34,13 @@ const READ_BYTES = [24 * 1024, 256 * 1024, 2 * 1024 * 1024, 16 * 1024 * 1024];
 const HEAD_BYTES = 64 * 1024;
 /** Maximum delay between an event and its entry in the file. The longest measured delay is 100 ms, in Copilot CLI. */
 const LAG_LIMIT_MS = 500;
-const POLL_MS = 10;
+/**
+ * Claude Code writes lines every 100 ms, so the results of a batch come up to 98 ms after the start of its hook (138 ms with
+ * eight busy processes on two cores), which needs about 60 ms to get here.
+ */
+const RESULT_LAG_LIMIT_MS = 100;
+const MAX_RESULTS_BYTES = 2 * 1024 * 1024;
+const POLL_MS = 5;
 
 /**
  * The first answers may be known, the first one incomplete. An incomplete last line waits for the next call.
@@ -75,12 +82,27 @@ export function headEntries(path: string): readonly JsonMembers[] {
 
 function waitFor({ path, writtenUntilMs }: SessionFile): void {
   if (writtenUntilMs === undefined) return;
-  for (let waitedMs = 0; waitedMs <= LAG_LIMIT_MS; waitedMs += POLL_MS) {
+  const isWritten = (): boolean => {
     const entries = lastEntries(path);
-    if (entries.length === 0 || entries.some(({ timestamp }) => Date.parse(String(timestamp)) >= writtenUntilMs))
-      return;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
-  }
+    return entries.length === 0 || entries.some(({ timestamp }) => Date.parse(String(timestamp)) >= writtenUntilMs);
+  };
+  waitUntil(isWritten, LAG_LIMIT_MS, sleepSync);
+}
+
+/**
+ * Waits until the end of a file contains all of these texts, for at most 100 ms. Does not wait for a missing file. A caller holds no
+ * transaction, because other hooks would wait too.
+ */
+export function waitForTexts(path: string, texts: readonly string[], sleep: (ms: number) => void = sleepSync): void {
+  const hasTexts = (file: number, size: number): boolean => {
+    const bytes = bytesAt(file, Math.max(0, size - MAX_RESULTS_BYTES), Math.min(size, MAX_RESULTS_BYTES));
+    return texts.every((text) => bytes.includes(text));
+  };
+  waitUntil(() => readOwnFile(path, hasTexts) !== false, RESULT_LAG_LIMIT_MS, sleep);
+}
+
+function waitUntil(isWritten: () => boolean, limitMs: number, sleep: (ms: number) => void): void {
+  for (let waitedMs = 0; waitedMs < limitMs && !isWritten(); waitedMs += POLL_MS) sleep(POLL_MS);
 }
 
 function itemsIn(
@@ -245,6 +267,10 @@ function readOwnFile<Result>(path: string, read: (file: number, size: number) =>
 }
 
 function textAt(file: number, start: number, bytes: number): string {
+  return bytesAt(file, start, bytes).toString('utf8');
+}
+
+function bytesAt(file: number, start: number, bytes: number): Buffer {
   const buffer = Buffer.alloc(bytes);
-  return buffer.toString('utf8', 0, readSync(file, buffer, 0, bytes, start));
+  return buffer.subarray(0, readSync(file, buffer, 0, bytes, start));
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { steadyMs } from '../../core/base/clock.ts';
+import { sleepSync, steadyMs } from '../../core/base/clock.ts';
 import { checkRunId } from '../../core/store/check-batch.ts';
 import { isBusy, whileBusy } from '../store-address.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
@@ -86,8 +86,4 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
       if (logBytes > MAX_LOG_BYTES) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   };
-}
-
-function sleepSync(durationMs: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
