@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { verdictOf, type LastAct, type LastCheck } from './run-verdict.ts';
+import { verdictOf, type LastAct, type LastChange, type LastCheck, type RunVerdict } from './run-verdict.ts';
 
 const passed: LastCheck = { command: 'npm test', number: 4, failed: false };
 const failed: LastCheck = { command: 'tsc', number: 3, failed: true };
@@ -53,7 +53,7 @@ test('a run without an end that has no record for six hours was cut off, unless 
   expect(verdictOf(undefined, []).evidence).toBe('nothing says how it ended');
 });
 
-test('a check that ran nothing does not say that a run worked, and one before the last change says so', () => {
+test('a check that ran nothing does not say that a run worked', () => {
   const empty: LastCheck = { command: 'npx vitest', number: 5, failed: false, ranNothing: true };
   expect(verdictOf(answered, [empty])).toEqual({
     verdict: 'answered',
@@ -62,11 +62,16 @@ test('a check that ran nothing does not say that a run worked, and one before th
   expect(verdictOf(answered, [passed, empty]).evidence).toBe(
     'it answered, and its last check (call 4, npm test) passed',
   );
-  expect(verdictOf(answered, [passed], { lastChange: { file: 'src/a.ts', number: 4 } }).evidence).toBe(
-    'it answered, and its last check (call 4, npm test) passed',
-  );
-  expect(verdictOf(answered, [passed], { lastChange: { file: 'src/a.ts', number: 6 } })).toEqual({
-    verdict: 'worked',
-    evidence: 'it answered, and its last check (call 4, npm test) passed, before its last change (call 6, src/a.ts)',
+});
+
+test('work that changed after its last check does not say that it worked', () => {
+  const after = (...changes: readonly LastChange[]): RunVerdict => verdictOf(answered, [passed], { changes });
+  expect(after({ file: 'src/a.ts', number: 4 }).verdict).toBe('worked');
+  expect(after({ file: 'web/src/a.ts', number: 6 })).toEqual({
+    verdict: 'answered',
+    evidence: 'it answered; its last check (call 4, npm test) passed before its last change (call 6, src/a.ts)',
   });
+  // A text beside the checked work is part of it, a text of a later task is not.
+  expect(after({ file: 'README.md', number: 6, taskFrom: 1 }).verdict).toBe('worked');
+  expect(after({ file: 'README.md', number: 6, taskFrom: 5 }).verdict).toBe('answered');
 });

@@ -41,12 +41,14 @@ export function lastSeenCheck(checks: readonly LastCheck[]): LastCheck | undefin
 export interface LastChange {
   readonly file: string;
   readonly number: number;
+  /** For a text, which no check reads: the first call of the task that changed it. A check since then stands for the task. */
+  readonly taskFrom?: number;
 }
 
 /**
  * How a run ended according to its records, and the evidence in one sentence.
  *
- * - `worked`: the source says so, or the agent answered and its last checks passed
+ * - `worked`: the source says so, or the agent answered, its last checks passed, and it changed nothing afterwards
  * - `answered`: the agent finished, but nothing shows that it worked
  * - `waiting`: it waits for a person: a permission, a question, a plan
  * - `stopped`: a person interrupted it
@@ -88,7 +90,7 @@ export interface LastAct {
   readonly isPlan?: boolean;
   /** The heading of the last plan. */
   readonly plan?: string;
-  readonly lastChange?: LastChange;
+  readonly changes?: readonly LastChange[];
 }
 
 function duringText({ call = '', isRunning = false }: LastAct): string {
@@ -146,14 +148,14 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
         : `its ${checkText(empty)} ${empty.isHidden === true ? 'is hidden by a pipe' : 'ran nothing'}`;
     return { verdict: 'answered', evidence: `${answer}; ${why}` };
   }
-  const passed = `its last ${checkText(lastCheck)} passed${beforeText(lastCheck, last.lastChange)}`;
-  if (!hasAnswered) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
+  const change = last.changes?.find((one) => (one.taskFrom ?? one.number) > lastCheck.number);
+  const passed = `its last ${checkText(lastCheck)} passed${change === undefined ? '' : beforeText(change)}`;
+  if (!hasAnswered || change !== undefined) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
   return { verdict: 'worked', evidence: `it answered, and ${passed}` };
 }
 
-function beforeText({ number }: LastCheck, change: LastChange | undefined): string {
-  if (change === undefined || change.number <= number) return '';
-  return `, before its last change (call ${change.number}, ${change.file.split('/').slice(-2).join('/').slice(-80)})`;
+function beforeText({ file, number }: LastChange): string {
+  return ` before its last change (call ${number}, ${file.split('/').slice(-2).join('/').slice(-80)})`;
 }
 
 const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);

@@ -158,8 +158,9 @@ export class RunView {
   /** As `verdict`; a run without an end whose last record is more than six hours before `nowMs` was cut off. */
   verdictAt(nowMs: number): RunVerdict {
     const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
-    const { lastChange, plan } = this.#work.work;
-    return verdictOf(this.outcome, this.checks, { ...this.#lastAct.state, ...present({ lastChange, plan, silentMs }) });
+    const { plan } = this.#work.work;
+    const { changes } = this.#work;
+    return verdictOf(this.outcome, this.checks, { ...this.#lastAct.state, changes, ...present({ plan, silentMs }) });
   }
   /** @internal What the run did last, from which `verdictAt` judges a run without an end. */
   get lastAct(): LastAct {

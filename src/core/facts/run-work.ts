@@ -56,6 +56,9 @@ export class WorkFold {
   readonly #files = new Set<string>();
   #afterCommit = new Set<string>();
   #lastChange: LastChange | undefined;
+  #lastText: LastChange | undefined;
+  #calls = 0;
+  #taskFrom = 0;
   #commits = 0;
   readonly #commitsOn = new Map<string, number>();
   #commitsWithoutHooks = 0;
@@ -69,6 +72,8 @@ export class WorkFold {
       const text = textOfContent(payload.message.content).trim();
       if (text !== '') this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
     }
+    if (payload.kind === 'message_appended' && payload.message.role === 'user') this.#taskFrom = this.#calls + 1;
+    this.#calls = Math.max(this.#calls, call?.number ?? 0);
     if (call?.endSeq === undefined) return;
     const plan = isJsonObject(call.args) ? call.args['plan'] : undefined;
     if (typeof plan === 'string') this.#plan = taskTitle(plan);
@@ -113,6 +118,12 @@ export class WorkFold {
     if (TEMPORARY.test(file) || PLAN_FILE.test(file)) return;
     addPath(this.#afterCommit, file);
     if (!NO_SOURCE.test(file)) this.#lastChange = { file, number };
+    else this.#lastText = { file, number, taskFrom: this.#taskFrom };
+  }
+
+  /** The last changes of a source file and of a text. */
+  get changes(): readonly LastChange[] {
+    return [this.#lastChange, this.#lastText].filter((change) => change !== undefined);
   }
 
   get files(): ReadonlySet<string> {
