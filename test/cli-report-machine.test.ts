@@ -221,7 +221,7 @@ test('a session without an end and without a record for hours counts as dead, un
   );
   await writeFileAt('.claude/sessions/1.json', JSON.stringify({ pid: process.pid, sessionId: 'silent' }));
   expect((await here.run([], { env })).stdout).toMatch(
-    /Waits for you or hangs: 1\nsilent +other +task of silent: no record for 8\.\d hours: its model has not answered/,
+    /Stuck now: 1\nsilent +other +task of silent: no record for 8\.\d hours: its model has not answered/,
   );
 });
 

@@ -239,7 +239,7 @@ test('a call that hangs, a question without an answer and a killed session are t
   const shown = await runCli(['show', 'hangs'], { cwd: here.cwd, env: environment() });
   expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('task of hangs')]);
   const { stdout: report } = await runCli([], { cwd: here.cwd, env: environment() });
-  expect(report).toMatch(/Waits for you or hangs: 2\n(?:.*\n)?.*Which port\?/);
+  expect(report).toMatch(/Waits for you: 1\n.*Which port\?[^]*\nStuck now: 1\nsilent /);
   expect(report).toMatch(/\nsilent +hangs-shop +task of hangs.*: no record for 12 minutes: "git/);
 });
 

@@ -89,7 +89,7 @@ test('Markdown, HTML and JSON have the blocks of the screen, with every session'
   const document = reportDocument(report, FRAME, 1_000);
   for (const text of [markdownText(document), htmlPage(document)])
     for (const title of [
-      'Waits for you or hangs: 5',
+      'Waits for you: 5',
       'Failed or cut off: 10',
       'Answered, not shown to work: 10',
       'Worked: 25',

@@ -82,7 +82,7 @@ function maskedWhy(why: string): string {
 }
 
 const SECTIONS: readonly (readonly [SectionName, string])[] = [
-  ['waiting', 'Waits for you or hangs'],
+  ['waiting', 'Waits for you'],
   ['failed', 'Failed or cut off'],
   ['stuck', 'Stuck now'],
   ['open', 'At work'],
@@ -153,7 +153,7 @@ function sectionNameOf(run: RunFacts): SectionName {
       return 'failed';
     case 'open':
     case 'unknown':
-      if (run.alert !== undefined) return 'waiting';
+      if (run.alert !== undefined) return run.alert.kind === 'silent' ? 'stuck' : 'waiting';
       return openPattern(run) === undefined ? verdict : 'stuck';
     default:
       return verdict;
@@ -177,13 +177,12 @@ function verbOf({ alert, checks, verdict }: RunFacts, section: SectionName): str
   const { evidence } = verdict;
   switch (section) {
     case 'waiting':
-      if (alert?.kind === 'silent') return 'silent';
       if (evidence.startsWith(WAITS_FOR_ANSWER)) return 'answer';
       return evidence === WAITS_FOR_DECISION ? 'decide' : 'allow';
     case 'failed':
       return verdict.verdict === 'failed' ? 'failed' : 'cut off';
     case 'stuck':
-      return 'stuck';
+      return alert === undefined ? 'stuck' : 'silent';
     case 'open':
       return 'at work';
     case 'answered':
@@ -196,9 +195,9 @@ function verbOf({ alert, checks, verdict }: RunFacts, section: SectionName): str
 
 function whyOf(run: RunFacts, section: SectionName): string {
   const { evidence } = run.verdict;
+  if (section === 'stuck' && run.alert !== undefined) return run.alert.text.replace(/^has had /, '');
   const pattern = section === 'stuck' ? openPattern(run) : undefined;
   if (pattern !== undefined) return inWords('pattern', pattern.kind);
-  if (section === 'waiting' && run.alert?.kind === 'silent') return run.alert.text.replace(/^has had /, '');
   return evidence
     .replace(/^waits for (?:your answer: |your decision on )?/, '')
     .replace(/^cut off(?: |, )?/, '')
