@@ -62,6 +62,26 @@ test('a commit that replaces one of the run is no further commit, and a rebase c
   expect(other.work.commits).toBe(1);
 });
 
+test('a commit that a rebase or a reset makes again counts once', () => {
+  const fold = new WorkFold();
+  const run = (command: string, result: string): readonly string[] => {
+    const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: false } as const;
+    fold.fold(ended, { ...call, args: { command } });
+    return commitsText(fold.work);
+  };
+  const date = '\n Date: Thu Jun 18 07:57:25 2026 +0200';
+  expect(run('git commit -m wip && git commit -m wip', '[fix 11111aa] wip\n[fix 22222aa] wip')).toEqual(['2 commits on fix']);
+  expect(run('git commit -m b', '[fix 33333aa] b')).toEqual(['3 commits on fix']);
+  run('git rebase main', 'CONFLICT (content): Merge conflict in a.ts');
+  expect(run('git add . && git commit --no-edit', `[detached HEAD 44444aa] b${date}\n 1 file changed`)).toEqual([
+    '3 commits on fix',
+  ]);
+  // The rebase also makes a commit of an earlier session again.
+  expect(run('git commit --no-edit', `[detached HEAD 55555aa] older${date}`)).toEqual(['3 commits on fix']);
+  expect(run('git reset --soft HEAD~1 && git commit -m b', '[fix 66666aa] b')).toEqual(['3 commits on fix']);
+  expect(run('git commit -m c', '[fix 77777aa] c')).toEqual(['4 commits on fix']);
+});
+
 test('commits that skip their hooks are counted, and said', () => {
   const commandsText = (...commands: readonly string[]): readonly string[] => {
     const fold = new WorkFold();

@@ -30,6 +30,8 @@ export interface RunWork {
 }
 
 const MAX_FILES = 50;
+const MAX_SUBJECTS = 500;
+const NO_BRANCH = 'detached HEAD';
 const MESSAGE_CHARS = 300;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
@@ -38,7 +40,11 @@ const PLAN_FILE = /\/\.claude\/plans\//;
 const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
 const FILE = /^(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
-const COMMITTED = /^\[([\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\]/m;
+/** A commit as git prints it: the branch, the subject, and the author date if it is not the time of the commit. */
+const COMMITTED =
+  /^\[(detached HEAD|[\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\] ?(.*)(?:\n Author: .*)?(\n Date: .*)?/gm;
+/** Commands after which commits are made again. */
+const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b/;
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
 const PULL_REQUEST = /\b(?:gh pr|glab mr) create\b/;
 const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
@@ -60,6 +66,8 @@ export class WorkFold {
   #calls = 0;
   #taskFrom = 0;
   #commits = 0;
+  readonly #subjects = new Set<string>();
+  #rewrites = false;
   readonly #commitsOn = new Map<string, number>();
   #commitsWithoutHooks = 0;
   #branch: string | undefined;
@@ -94,22 +102,36 @@ export class WorkFold {
   }
 
   #readCommand(command: string, result: string): void {
-    if (COMMIT.test(command) && (COMMITTED.test(result) || !NOT_COMMITTED.test(result))) {
+    if (REWRITES.test(command)) this.#rewrites = true;
+    const made = COMMIT.test(command) ? [...result.matchAll(COMMITTED)] : [];
+    if (made.length > 0 || (COMMIT.test(command) && !NOT_COMMITTED.test(result))) {
       this.#afterCommit.clear();
       // An amended commit replaces the last one, which the run may have made.
-      if (!AMENDS.test(command) || this.#commits === 0) this.#countCommit(command, result);
+      const isNew = !AMENDS.test(command) || this.#commits === 0;
+      if (isNew && made.length === 0) this.#countCommit(command, undefined);
+      for (const [, branch, subject = '', date] of made) {
+        const isMadeAgain = this.#isMadeAgain(branch, subject, date);
+        if (this.#subjects.size < MAX_SUBJECTS) this.#subjects.add(subject);
+        if (isNew && !isMadeAgain) this.#countCommit(command, branch);
+      }
     }
     if (CONTINUED.test(result)) this.#afterCommit.clear();
     this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
     if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
   }
 
-  #countCommit(command: string, result: string): void {
+  /** A rebase makes commits on no branch, with the date of their author. */
+  #isMadeAgain(branch: string | undefined, subject: string, date: string | undefined): boolean {
+    const isSeen = this.#subjects.has(subject);
+    return branch === NO_BRANCH ? isSeen || date !== undefined : isSeen && this.#rewrites;
+  }
+
+  #countCommit(command: string, branch: string | undefined): void {
     this.#commits += 1;
     if (NO_HOOKS.test(command)) this.#commitsWithoutHooks += 1;
-    const branch = COMMITTED.exec(result)?.[1];
-    this.#branch = branch ?? this.#branch;
-    if (branch !== undefined) this.#commitsOn.set(branch, (this.#commitsOn.get(branch) ?? 0) + 1);
+    if (branch === undefined || branch === NO_BRANCH) return;
+    this.#branch = branch;
+    this.#commitsOn.set(branch, (this.#commitsOn.get(branch) ?? 0) + 1);
   }
 
   #addFile(named: string, number: number): void {
