@@ -51,7 +51,8 @@ test('--json prints one line per run with every documented member', async () => 
 
 test('folders and packed files are read, and the number of other files is reported', async () => {
   const { code, stdout, stderr } = await runCli(['analyze', 'runs', '--json'], { cwd });
-  const count = 'coxswain: 3 files are not trajectories and are left out; --verbose gives the reasons\n';
+  const count =
+    'coxswain: 3 files are not trajectories and are left out; coxswain analyze --verbose gives the reasons\n';
   expect([code, stderr]).toEqual([0, count]);
   const { stderr: reasons } = await runCli(['analyze', 'runs', '--summary', '--verbose'], { cwd });
   expect(reasons).toContain('coxswain: runs/README.md: note: text that is not JSON');

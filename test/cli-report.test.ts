@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -168,4 +168,17 @@ test('of thousands of runs some are listed and all are added up', async () => {
   expect(stdout).toContain('2,000 sessions');
   expect(stdout).toMatch(/Stuck now: \d+ of 500\n/);
   expect(stdout).toContain('No end on record: 1,500');
+});
+
+test('a folder without a session says so, and what to try', async () => {
+  await mkdir(join(here.cwd, 'empty'));
+  await writeFile(join(here.cwd, 'empty', 'notes.txt'), 'buy milk');
+  const { code, stderr, stdout } = await here.run(['report', 'empty']);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^No session in empty\.\nTry coxswain without a path [^\n]+\n$/),
+  ]);
+  expect(stderr).toBe(
+    'coxswain: 1 file is not a trajectory and is left out; coxswain analyze --verbose gives the reasons\n',
+  );
 });

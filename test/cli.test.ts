@@ -59,7 +59,7 @@ test.skipIf(scenarios === undefined)(
     expect(files.filter((name) => !name.endsWith('.json'))).toEqual(['README.md']);
     expect([code, stderr]).toEqual([
       0,
-      'coxswain: 1 file is not a trajectory and is left out; --verbose gives the reasons\n',
+      'coxswain: 1 file is not a trajectory and is left out; coxswain analyze --verbose gives the reasons\n',
     ]);
     const runs = jsonLines(stdout);
     expect(runs).toHaveLength(ids.length);

@@ -109,7 +109,9 @@ export class Problems {
     const [files, runs] = [this.#leftOut, repeatedRuns];
     if (files > 0) {
       const isAre = files === 1 ? 'is not a trajectory and is' : 'are not trajectories and are';
-      this.#terminal.complain(`coxswain: ${countOf(files, 'file')} ${isAre} left out; --verbose gives the reasons`);
+      this.#terminal.complain(
+        `coxswain: ${countOf(files, 'file')} ${isAre} left out; coxswain analyze --verbose gives the reasons`,
+      );
     }
     if (runs > 0) {
       const has = runs === 1 ? 'has' : 'have';

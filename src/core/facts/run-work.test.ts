@@ -70,7 +70,9 @@ test('a commit that a rebase or a reset makes again counts once', () => {
     return commitsText(fold.work);
   };
   const date = '\n Date: Thu Jun 18 07:57:25 2026 +0200';
-  expect(run('git commit -m wip && git commit -m wip', '[fix 11111aa] wip\n[fix 22222aa] wip')).toEqual(['2 commits on fix']);
+  expect(run('git commit -m wip && git commit -m wip', '[fix 11111aa] wip\n[fix 22222aa] wip')).toEqual([
+    '2 commits on fix',
+  ]);
   expect(run('git commit -m b', '[fix 33333aa] b')).toEqual(['3 commits on fix']);
   run('git rebase main', 'CONFLICT (content): Merge conflict in a.ts');
   expect(run('git add . && git commit --no-edit', `[detached HEAD 44444aa] b${date}\n 1 file changed`)).toEqual([
@@ -128,4 +130,24 @@ test('the absolute and the relative path of a file count once', () => {
     fold.fold(payload, { ...call, args: { command } });
   fold.fold(payload, { ...call, args: { command: 'touch /w/app/src/b.ts' } });
   expect(fold.work).toMatchObject({ uncommitted: 3, filesChanged: ['src/a.ts', '/w/app/b.ts', '/w/app/src/b.ts'] });
+});
+
+test('a folder or a page is no changed file', () => {
+  const fold = new WorkFold();
+  for (const command of [
+    'rm -rf packages/eval',
+    'cp a.ts src/lib',
+    'mv b.ts web/',
+    'chmod -R u+w ./bin',
+    'cp .env.example .env',
+  ])
+    fold.fold(payload, { ...call, args: { command } });
+  fold.fold(payload, { ...call, tool: 'create_directory', args: { path: '/w/app/new' } });
+  fold.fold(payload, { ...call, tool: 'deploy', args: { cwd: '/w/app' } });
+  fold.fold(payload, { ...call, tool: 'update_page', args: { url: 'https://example.org/a' } });
+  for (const command of ['echo x > bin/run', 'touch docker/Dockerfile', 'rm bin/old'])
+    fold.fold(payload, { ...call, args: { command } });
+  fold.fold(payload, { ...call, tool: 'Write', args: { file_path: '/w/app/LICENSE', content: 'x' } });
+  fold.fold(payload, { ...call, tool: 'edit', args: { path: '/w/app' } });
+  expect(fold.work.filesChanged).toEqual(['b.ts', '.env', 'bin/run', 'docker/Dockerfile', 'bin/old', '/w/app/LICENSE']);
 });

@@ -40,9 +40,15 @@ const PLAN_FILE = /\/\.claude\/plans\//;
 const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
 const FILE = /^(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
+const NO_FILE = /^\w+:\/\/|(?:^|\/)\.{0,2}$/;
+const FOLDER_TOOL = /dir(?:ectory)?(?:$|_)|folder/i;
+/** Members of arguments that name a folder or a page. */
+const PLACES = ['cwd', 'workdir', 'working_directory', 'dir', 'url'];
+const EXTENSION = /[^/]\.\w+$|(?:^|\/)\.(?:env|\w+(?:rc|ignore))$/;
+/** Before a name without an extension that is a file: a redirection, or a program that changes files only. */
+const BEFORE_FILE = /(?:>|\b(?:touch|tee|sed|perl|rm|chmod)\b(?! -\w*[rR])[^;&|]*)\s*["']?$/;
 /** A commit as git prints it: the branch, the subject, and the author date if it is not the time of the commit. */
-const COMMITTED =
-  /^\[(detached HEAD|[\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\] ?(.*)(?:\n Author: .*)?(\n Date: .*)?/gm;
+const COMMITTED = /^\[(detached HEAD|[\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\] ?(.*)(?:\n Author: .*)?(\n Date: .*)?/gm;
 /** Commands after which commits are made again. */
 const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b/;
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
@@ -96,9 +102,9 @@ export class WorkFold {
     if (patchedFiles.length > 0) return;
     const reading = readCall(tool, args, {});
     const { target } = reading;
-    if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target)) return;
-    // The words of a shell command are files only if they look like files.
-    if (command === undefined || (FILE.test(target) && !/^\w+:\/\//.test(target))) this.#addFile(target, call.number);
+    if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target) || NO_FILE.test(target)) return;
+    if (command === undefined ? namesFile(tool, args, target) : isFileIn(command, target))
+      this.#addFile(target, call.number);
   }
 
   #readCommand(command: string, result: string): void {
@@ -171,9 +177,24 @@ export class WorkFold {
   }
 }
 
-/** Adds a path unless the set has it. A relative path and an absolute one that ends with it are one file, of which the first name stays. */
+function namesFile(tool: string, args: Json, target: string): boolean {
+  return !FOLDER_TOOL.test(tool) && !(isJsonObject(args) && PLACES.some((place) => args[place] === target));
+}
+
+/** The words of a shell command are files only if they look like files. */
+function isFileIn(command: string, target: string): boolean {
+  if (!FILE.test(target)) return false;
+  return EXTENSION.test(target) || BEFORE_FILE.test(command.slice(0, command.indexOf(target)));
+}
+
+/** Adds a path unless the set has it, or a file in it. A relative path and an absolute one that ends with it are one file, of which the first name stays. */
 function addPath(files: Set<string>, file: string): void {
-  if (files.has(file) || files.size >= MAX_FILES) return;
+  if (files.has(file)) return;
+  for (const one of files) {
+    if (one.startsWith(`${file}/`)) return;
+    if (file.startsWith(`${one}/`)) files.delete(one);
+  }
+  if (files.size >= MAX_FILES) return;
   const isSame = (one: string): boolean =>
     one.startsWith('/') === file.startsWith('/') ? false : one.endsWith(`/${file}`) || file.endsWith(`/${one}`);
   if (![...files].some(isSame)) files.add(file);

@@ -48,12 +48,16 @@ const STYLES: Readonly<Record<SectionName, TextStyle>> = {
   worked: 'good',
 };
 
+const NEXT_WITHOUT_SESSION =
+  'Try coxswain without a path for the sessions on this machine, or coxswain demo for a sample run.';
+
 const COUNTED: ReadonlySet<SectionName> = new Set(['open', 'stopped', 'unknown']);
 
 export function screenDocument(report: NightReport, frame: ReportFrame, width: number): Document {
   const { projects, sections } = report;
   const head = headLines(report, frame, width);
-  if (report.sums.count === 0) return { blocks: [linesOf(head)] };
+  if (report.sums.count === 0)
+    return { blocks: [linesOf(frame.sinceMs === 0 ? [...head, NEXT_WITHOUT_SESSION] : head)] };
   const listed = sections.filter(({ name }) => name !== 'worked' && !COUNTED.has(name));
   const worked = projects.filter((project) => project.worked > 0);
   const others = otherLine(sections);
@@ -150,7 +154,7 @@ function nextLine(sections: readonly NightSection[]): string {
 function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame, width: number): readonly string[] {
   const { activeMs, below, costUsd, count, lostRecords, withoutPrice } = sums;
   const span = spanText(frame);
-  if (count === 0) return [`No session ${span}.`];
+  if (count === 0) return [`No session ${frame.sinceMs === 0 ? `in ${printableCut(frame.from, 200)}` : span}.`];
   const sessions = `${countOf(count - below, 'session')}${below > 0 ? ` and ${countOf(below, 'subagent')}` : ''}`;
   const needs = sections.filter(({ name }) => name === 'waiting' || name === 'failed' || name === 'stuck');
   const needed = needs.reduce((sum, { items }) => sum + items.length, 0);
