@@ -121,6 +121,22 @@ test('events lend times, durations and tokens', () => {
   expect(run?.ends.map((end) => end.duration_ms)).toEqual([undefined, 3000]);
 });
 
+test('without message ids, the usage of an answer is that of the request with its content', () => {
+  const answer = (text: string) => ({ role: 'assistant', content: text });
+  const request = (text: string, tokens: number) => ({
+    event: 'model',
+    timestamp: '2025-05-12T20:27:37Z',
+    output: { choices: [{ message: answer(text) }], usage: { input_tokens: tokens, output_tokens: 1 } },
+  });
+  const messages = [{ role: 'user', content: 'Count.' }, answer('one'), answer('two'), answer('one')];
+  const events = [request('one', 10), request('two', 20), request('one', 30), request('a grade', 99)];
+  const [run] = importDocument(inspectDocumentImporter, { ...log, samples: [{ ...sample, messages, events }] }).runs;
+  const usages = run?.payloads.flatMap((one) =>
+    one.kind === 'message_appended' && one.message.role === 'assistant' ? one.message.usage?.input_tokens : [],
+  );
+  expect(usages).toEqual([10, 20, 30]);
+});
+
 test('the first score is the reward, all of them are labels', () => {
   const { runs, diagnostics } = importDocument(inspectDocumentImporter, log);
   expect(runs.map(({ payloads }) => payloads.at(-1))).toMatchObject([

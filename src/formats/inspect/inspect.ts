@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonMembers, listOf, membersOf, textOrUnd
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { ArchiveImporter, ArchiveReader, DocumentImporter } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
+import { plainText } from '../parts/object-lines.ts';
 import { SkipCounts, UniqueNames } from '../parts/skip-counts.ts';
 import {
   sourceStem,
@@ -91,7 +92,7 @@ function* messageItems(reading: Reading, message: JsonMembers): Generator<Import
 
 function answerItems(reading: Reading, message: JsonMembers): readonly ImportItem[] {
   const { items, resolve, times } = reading;
-  const span = times.answers.get(textOrUndefined(message.id) ?? '');
+  const span = times.answers.get(answerKey(message))?.shift();
   const calls = listOf(message.tool_calls).map((value) => {
     const call = membersOf(value);
     const name = textOrUndefined(call.function) ?? 'unknown';
@@ -228,7 +229,8 @@ interface InspectSpan {
 }
 
 interface InspectTimes {
-  readonly answers: ReadonlyMap<string, InspectSpan>;
+  /** By `answerKey`, in the order of the requests. */
+  readonly answers: ReadonlyMap<string, InspectSpan[]>;
   readonly calls: ReadonlyMap<string, readonly InspectSpan[]>;
   readonly firstMs?: number | undefined;
   readonly lastMs?: number | undefined;
@@ -237,7 +239,7 @@ interface InspectTimes {
 
 /** Reads the times from a sample's events. Calls are not counted here, because the messages contain all of them. */
 function inspectTimes(events: unknown): InspectTimes {
-  const answers = new Map<string, InspectSpan>();
+  const answers = new Map<string, InspectSpan[]>();
   const calls = new Map<string, InspectSpan[]>();
   let firstMs: number | undefined;
   let lastMs: number | undefined;
@@ -251,8 +253,8 @@ function inspectTimes(events: unknown): InspectTimes {
     if (event.event === 'compaction') compactions += 1;
     if (event.event === 'model') {
       const output = membersOf(event.output);
-      const id = textOrUndefined(membersOf(membersOf(listOf(output.choices)[0]).message).id);
-      if (id !== undefined) answers.set(id, { startMs, endMs, usage: usageOf(output.usage) });
+      const key = answerKey(membersOf(membersOf(listOf(output.choices)[0]).message));
+      answers.set(key, [...(answers.get(key) ?? []), { startMs, endMs, usage: usageOf(output.usage) }]);
     }
     if (event.event === 'tool') {
       const id = textOrUndefined(event.id);
@@ -263,6 +265,11 @@ function inspectTimes(events: unknown): InspectTimes {
     }
   }
   return { answers, calls, firstMs, lastMs, compactions };
+}
+
+/** Messages of early versions have no id. Their content then identifies an answer. */
+function answerKey({ content, id, tool_calls: calls }: JsonMembers): string {
+  return textOrUndefined(id) ?? plainText([content, listOf(calls).map((call) => membersOf(call).id)]);
 }
 
 /** Reads the token counts. Inspect has its own field names for cache counts. The other fields are like OpenAI's. */

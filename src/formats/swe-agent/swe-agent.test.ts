@@ -136,6 +136,31 @@ test('mini-SWE-agent files: one fenced block or tool call is a call, and the ret
   expect(run?.payloads.at(-1)).toMatchObject({ kind: 'run_ended', outcome: 'ended' });
 });
 
+test('the list of messages alone, as the first versions of mini-SWE-agent wrote it, has the same calls', () => {
+  for (const list of [miniMessages, { messages: miniMessages }]) {
+    expect(sweAgentImporter.recognise(list, source)).toBe(1);
+    const [run] = importDocument(sweAgentImporter, list, 'x.traj.json').runs;
+    expect(run?.calls).toHaveLength(2);
+    expect(run?.ends.map((end) => end.is_error)).toEqual([true, false]);
+    expect(run?.payloads.at(-1)).not.toMatchObject({ kind: 'run_ended' });
+  }
+  const submit = { role: 'assistant', content: '```bash\necho COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\n```' };
+  const [run] = importDocument(sweAgentImporter, [...miniMessages.slice(0, 4), submit], 'x.traj.json').runs;
+  expect(run?.payloads.at(-1)).toMatchObject({ kind: 'run_ended', outcome: 'ended' });
+  expect(sweAgentImporter.recognise(miniMessages.toSpliced(3, 1), source)).toBe(0);
+});
+
+test('the tokens and the cost that the harness counts are those of the run', () => {
+  const stats = { api_calls: 2, instance_cost: 0.5, tokens_sent: 900, tokens_received: 60 };
+  const usageWith = (model_stats: object) =>
+    importDocument(sweAgentImporter, {
+      ...trajectory,
+      info: { exit_status: 'submitted', model_stats },
+    }).runs[0]?.payloads.at(-1);
+  expect(usageWith(stats)).toMatchObject({ usage: { cost_usd: 0.5, tokens: 960 } });
+  expect(usageWith({ ...stats, instance_cost: 0, tokens_sent: 0, tokens_received: 0 })).not.toHaveProperty('usage');
+});
+
 test('it is told apart from OpenHands records, chat messages and call lists', () => {
   expect(sweAgentImporter.recognise(trajectory, source)).toBeGreaterThan(0.9);
   expect(openhandsDocumentImporter.recognise(trajectory, source)).toBe(0);
@@ -143,7 +168,7 @@ test('it is told apart from OpenHands records, chat messages and call lists', ()
   expect(sweAgentImporter.recognise({ history: [{ id: 1, source: 'agent', action: 'run', args: {} }] }, source)).toBe(
     0,
   );
-  expect(sweAgentImporter.recognise({ messages: miniMessages }, source)).toBe(0);
+  expect(sweAgentImporter.recognise({ messages: miniMessages.slice(0, 3) }, source)).toBe(0);
   expect(sweAgentImporter.recognise({ id: 'x', calls: [{ tool: 't' }] }, source)).toBe(0);
   expect(sweAgentImporter.recognise({ schema_version: 'ATIF-v1.7', agent: {}, steps: [] }, source)).toBe(0);
 });

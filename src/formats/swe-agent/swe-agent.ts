@@ -21,6 +21,7 @@ import {
   sourceUsage,
 } from '../parts/source-content.ts';
 import type { CallShape } from '../parts/call-ids.ts';
+import { plainText } from '../parts/object-lines.ts';
 import { RunItems, runEnded } from '../parts/run-items.ts';
 import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
@@ -35,9 +36,12 @@ function sweAgentOutcome(value: unknown): RunEnded | undefined {
   const status = textOrUndefined(info.exit_status);
   if (status === undefined) return undefined;
   const stats = membersOf(info.model_stats);
-  const figures = { cost_usd: numberOrUndefined(stats.instance_cost), api_calls: numberOrUndefined(stats.api_calls) };
-  const labels = { exit_status: status, ...present(figures) };
-  return runEnded(outcomeOf(status), { labels });
+  const cost = numberOrUndefined(stats.instance_cost);
+  const labels = { exit_status: status, ...present({ cost_usd: cost, api_calls: numberOrUndefined(stats.api_calls) }) };
+  const tokens = (numberOrUndefined(stats.tokens_sent) ?? 0) + (numberOrUndefined(stats.tokens_received) ?? 0);
+  // A local model costs 0; a harness that does not count writes 0.
+  const usage = present({ cost_usd: cost || undefined, tokens: tokens || undefined });
+  return { ...runEnded(outcomeOf(status), { labels }), ...(Object.keys(usage).length === 0 ? {} : { usage }) };
 }
 
 function outcomeOf(status: string): string {
@@ -209,13 +213,26 @@ function commandCall(action: string): CallShape | undefined {
 
 /** Matches a command in an answer of the text-based agents. */
 const FENCED = /```(?:bash|sh|mswea_bash_command)[^\S\n]*\n([^]*?)\n?```/g;
+const SUBMITS = /\becho (?:COMPLETE_TASK_AND_SUBMIT|MINI_SWE_AGENT)_FINAL_OUTPUT\b/;
 const RETURN_CODE = /^\s*<returncode>(-?\d+)<\/returncode>/;
 
-function isMiniTrajectory(document: JsonMembers): boolean {
-  if (!Array.isArray(document.messages)) return false;
-  const format = document.trajectory_format;
+/** Its first versions wrote the list of messages alone: a return code answers a fenced command. */
+function isMiniTrajectory(document: unknown): boolean {
+  const { info, messages, trajectory_format: format } = membersOf(document);
+  const list = listOf(messages ?? document)
+    .slice(0, LOOKED_AT)
+    .map(membersOf);
+  const isNamed =
+    (typeof format === 'string' && format.startsWith('mini-swe-agent')) || 'mini_version' in membersOf(info);
   return (
-    (typeof format === 'string' && format.startsWith('mini-swe-agent')) || 'mini_version' in membersOf(document.info)
+    (isNamed && Array.isArray(messages)) ||
+    list.some(
+      ({ content, role }, at) =>
+        role === 'user' &&
+        RETURN_CODE.test(plainText(content)) &&
+        list[at - 1]?.role === 'assistant' &&
+        callsOf(list[at - 1] ?? {}, {}).length === 1,
+    )
   );
 }
 
@@ -223,16 +240,18 @@ function isMiniTrajectory(document: JsonMembers): boolean {
  * The calls of an answer are its `tool_calls`; else its `extra.actions` (tool `bash`); else its only fenced `bash`
  * block (the agent refuses other counts). A non-zero return code is the error flag; without one the text decides.
  */
-function* miniSweAgentItems(document: JsonMembers, id: string): Generator<ImportItem> {
-  const messages = listOf(document.messages).map((message) => membersOf(message));
-  const info = membersOf(document.info);
+function* miniSweAgentItems(document: unknown, id: string): Generator<ImportItem> {
+  const messages = listOf(membersOf(document).messages ?? document).map((message) => membersOf(message));
+  const info = membersOf(membersOf(document).info);
   const items = new RunItems(id);
   yield items.begin('swe-agent', {
     task: textOrUndefined(sourceResult(messages.find((message) => message.role === 'user')?.content)),
     modelId: textOrUndefined(membersOf(membersOf(info.config).model).model_name),
   });
   for (const message of messages) yield* messageItems(items, message);
-  yield* items.finish(sweAgentOutcome(info));
+  const answer = messages.findLast(({ role }) => role === 'assistant') ?? {};
+  const isSubmitted = callsOf(answer, membersOf(answer.extra)).some(({ args }) => SUBMITS.test(plainText(args)));
+  yield* items.finish(sweAgentOutcome(info) ?? (isSubmitted ? runEnded('ended') : undefined));
 }
 
 function* messageItems(items: RunItems, message: JsonMembers): Generator<ImportItem> {
@@ -296,15 +315,15 @@ export const sweAgentImporter: DocumentImporter = {
   shape: 'document',
   format: 'swe-agent',
   recognise(document) {
-    if (!isJsonObject(document)) return 0;
     if (isMiniTrajectory(document)) return 1;
+    if (!isJsonObject(document)) return 0;
     const attempts = listOf(document.attempts);
     return Math.max(confidenceOf(document), confidenceOf(membersOf(attempts[0])));
   },
   *read(document, source) {
     const root = membersOf(document);
     const id = textOrUndefined(root.instance_id) ?? sourceStem(source.name);
-    if (isMiniTrajectory(root)) yield* miniSweAgentItems(root, id);
+    if (isMiniTrajectory(document)) yield* miniSweAgentItems(document, id);
     else yield* runsOf(root, id, source);
   },
 };
