@@ -1,7 +1,11 @@
+import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { testFolder } from '../support/test-folder.ts';
 import { findChromium } from './chromium.ts';
 import { faultsOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 
@@ -24,3 +28,35 @@ describe.skipIf(chromium === undefined)('a file (needs a Chromium)', () => {
     await page.context().close();
   });
 });
+
+test.skipIf(chromium === undefined)(
+  'a link to a run, a call or a pair waits while files are read, and says so (needs a Chromium)',
+  async () => {
+    const pipe = join(testFolder(), 'runs.jsonl');
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    const scene = await viewerScene({ chromium: chromium ?? '', fill: async () => {}, paths: [pipe] });
+    const run = 'sample-stuck-run';
+    const links = [
+      [`/?source=0&run=${run}`, '.run-title'],
+      [`/?page=moment&run=${run}&call=3`, '.row.is-selected'],
+      [`/?page=compare&a=0/${run}&b=0/${run}`, '.compare-head'],
+    ] as const;
+    try {
+      const pages = await Promise.all(links.map(([address]) => scene.open(address)));
+      try {
+        for (const page of pages) await page.getByText('still being read').waitFor({ timeout: 8_000 });
+      } finally {
+        await writeFile(pipe, await readFile(SAMPLE));
+      }
+      for (const [at, page] of pages.entries()) {
+        await page
+          .locator(links[at]?.[1] ?? '')
+          .first()
+          .waitFor();
+        expect(faultsOf(page).filter((fault) => !fault.includes('503'))).toEqual([]);
+      }
+    } finally {
+      await scene.close();
+    }
+  },
+);

@@ -7,7 +7,7 @@ import { ApiError, getCall, getSources, type RunAddress } from './api.ts';
 import { ComparePage } from './compare-page.tsx';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
-import { ErrorNotice, Notice } from './notice.tsx';
+import { ErrorNotice, isStillReading, Notice } from './notice.tsx';
 import { type Route, runKey } from './route.ts';
 import { RunListPage } from './run-list-page.tsx';
 import { RunPageView } from './run-page.tsx';
@@ -231,26 +231,19 @@ interface Place {
   readonly at: number;
 }
 
-/** Pause between two attempts while files are being read. */
-const LOOK_MS = 300;
-
-/** Finds a call of a run. Returns null if all files have been read and no source has the run. */
-async function placeOf(moment: Moment, sources: readonly SourceRow[]): Promise<Place | null> {
-  const place = await placeIn(moment, sources);
-  if (place !== null || sources.every(({ indexing }) => indexing === undefined)) return place;
-  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  return placeOf(moment, (await getSources()).sources);
-}
-
-async function placeIn({ call, runId, source }: Moment, sources: readonly SourceRow[]): Promise<Place | null> {
+/** Finds a call of a run. Returns null if no source has the run. */
+async function placeOf({ call, runId, source }: Moment, sources: readonly SourceRow[]): Promise<Place | null> {
+  let stillReading: Error | undefined;
   for (const { id } of sources) {
     if (source !== undefined && source !== id) continue;
     const run = { source: id, runId };
     try {
       return { run, at: (await getCall(run, call))?.seq ?? 0 };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      if (error instanceof Error && isStillReading(error)) stillReading = error;
+      else if (!(error instanceof ApiError) || error.status !== 404) throw error;
     }
   }
+  if (stillReading !== undefined) throw stillReading;
   return null;
 }

@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useState, useSyncExternalStore } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
 import { safeText } from '../../core/base/printable.ts';
@@ -15,19 +15,39 @@ export function Notice(props: { readonly title: string; readonly children?: Reac
   );
 }
 
+/** Pause between two attempts while files are being read. */
+const READING_MS = 300;
+
 export function ErrorNotice(props: { readonly error: Error; readonly onRetry: () => void }): ReactElement {
-  const { error } = props;
+  const { error, onRetry } = props;
+  const isReading = isStillReading(error);
+  useEffect(() => {
+    if (!isReading) return undefined;
+    const timer = setTimeout(onRetry, READING_MS);
+    return () => clearTimeout(timer);
+  }, [error, isReading, onRetry]);
+  if (isReading) {
+    return (
+      <Notice title={safeText(error.message)}>
+        <p className="dim">{fixOf(error)}</p>
+      </Notice>
+    );
+  }
   return (
     <div className="notice" role="alert">
       <h2>{safeText(error.message)}</h2>
       <p className="dim">{fixOf(error)}</p>
       <p>
-        <button type="button" onClick={props.onRetry}>
+        <button type="button" onClick={onRetry}>
           Try again
         </button>
       </p>
     </div>
   );
+}
+
+export function isStillReading(error: Error): boolean {
+  return error instanceof ApiError && error.code === 'still-reading';
 }
 
 export function ErrorBanner(props: { readonly error: Error; readonly onRetry?: () => void }): ReactElement {

@@ -281,11 +281,12 @@ class FilesReading {
   }
 
   async #importItems(
-    { path }: FoundSource,
+    { path, sizeBytes }: FoundSource,
     items: AsyncIterable<ImportItem>,
     onRecord: (runKey: string, runId: string) => void = () => {},
   ): Promise<void> {
-    const project = projectAt(await sessionFolder(path));
+    // The content of a pipe can be read only once.
+    const project = sizeBytes === undefined ? undefined : projectAt(await sessionFolder(path));
     try {
       for await (const item of readRuns(items, { source: path, ids: this.#ids })) {
         if (this.#stop.signal.aborted) return;

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { LruMap } from '../../core/base/lru-map.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import type { CompareAnswer } from './api-shapes.ts';
+import type { CoxswainError } from '../../core/base/error.ts';
+import type { CompareAnswer, SourceRow } from './api-shapes.ts';
 import type { LabelsFile } from './labels-file.ts';
 import type { ListedSource } from './listed-source.ts';
 import type { RunList } from './run-list.ts';
@@ -20,7 +21,11 @@ export interface ViewerState {
 /** Timeout for the list. If the list takes longer, a single run is looked up in the store. */
 const LOOK_MS = 1_000;
 
-/** A run that is not listed yet is looked up in the store. Throws CoxswainError with the reason `not-found`. */
+/**
+ * A run that is not listed yet is looked up in the store.
+ *
+ * @throws CoxswainError with the reason `not-found`, or `still-reading` if a file that has not been read may contain the run
+ */
 export async function runOf(
   { list }: ViewerState,
   sourceId: string,
@@ -34,7 +39,14 @@ export async function runOf(
   const reader = await listed.source.reader();
   const run = known ?? (await reader.findRun(runId));
   if (run !== undefined) return { listed, run };
+  if (listed.source.isReading) throw stillReading(listed.source.row());
   throw viewerFault('not-found', `there is no run ${runId.slice(0, 200)} (any more)`, 'Go back to the list of runs.');
+}
+
+function stillReading({ indexing, name }: SourceRow): CoxswainError {
+  const progress = indexing === undefined ? '' : ` (${indexing.done} of ${indexing.files})`;
+  const fix = 'The page opens when it has been read.';
+  return viewerFault('still-reading', `The files of ${name} are still being read${progress}`, fix);
 }
 
 export interface ViewerEnv {

@@ -8,6 +8,7 @@ export type FaultReason =
   | 'no-session'
   | 'wrong-token'
   | 'not-found'
+  | 'still-reading'
   | 'store-locked'
   | 'store-gone'
   | 'too-many';
@@ -19,6 +20,7 @@ const STATUS: Readonly<Record<FaultReason, FaultStatus>> = {
   'no-session': 401,
   'wrong-token': 403,
   'not-found': 404,
+  'still-reading': 503,
   'store-locked': 409,
   'store-gone': 410,
   'too-many': 503,

@@ -76,8 +76,14 @@ export class ViewerSource {
     return this.#version;
   }
 
+  /** True while files may contain runs that have not been found yet. */
   get isReading(): boolean {
-    return this.#indexing !== undefined;
+    const isUnlisted = this.#isOfFiles && !this.#isListed && this.#problem === undefined;
+    return this.#indexing !== undefined || isUnlisted;
+  }
+
+  get #isOfFiles(): boolean {
+    return this.kind === 'files' || this.kind === 'sessions';
   }
 
   titleOf({ runId, task = '' }: RunSummary): string {
@@ -229,8 +235,7 @@ export class ViewerSource {
 
   async #checkStore(): Promise<void> {
     // Imported files stay in the temporary store, and a database reports itself when it is gone.
-    const { kind } = this.#setup;
-    const path = kind === 'files' || kind === 'sessions' ? undefined : storePath(this.path);
+    const path = this.#isOfFiles ? undefined : storePath(this.path);
     if (path === undefined) return;
     const stats = await stat(path).catch(() => undefined);
     const identity = stats === undefined ? undefined : `${stats.dev} ${stats.ino}`;
