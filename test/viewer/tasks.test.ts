@@ -49,6 +49,11 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
           { kind: 'message_appended', message: { role: 'assistant', content: 'All done with the token.' } },
         ]);
         await addRun(store, 'counted', [startOf('counted', 'Count'), spent(500), spent(1_000)]);
+        const unpriced = { role: 'assistant', content: 'On it.', usage: { input_tokens: 5 } } as const;
+        await addRun(store, 'unpriced', [
+          startOf('unpriced', 'Guess'),
+          { kind: 'message_appended', message: unpriced },
+        ]);
       },
     });
   });
@@ -116,6 +121,9 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
   test('finds the dearest run and its dearest step (1 each)', async () => {
     const hand = await handAt('/', 2);
     const { page } = hand;
+    await expect
+      .poll(() => page.getByRole('search').innerText())
+      .toMatch(/\d runs, at least \$0\.50, .*1 without a price$/);
     await hand.click(page.getByRole('button', { name: 'Dearest' }));
     await expect.poll(() => page.locator('.run-row').first().innerText()).toContain('$0.50');
     await page.goto(`${new URL(scene.viewer.url).origin}/?source=0&run=counted`);

@@ -61,6 +61,10 @@ export interface RunUsage {
   readonly answersWithoutCost?: number;
 }
 
+export function hasNoPrice({ answersWithoutCost, costUsd, tokens }: RunUsage): boolean {
+  return answersWithoutCost !== undefined || (tokens !== undefined && costUsd === undefined);
+}
+
 /**
  * Computes the view of one run from its records. The run may be live or stored and may come from any source. All code that
  * reads runs uses this class.

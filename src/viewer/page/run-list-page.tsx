@@ -17,6 +17,7 @@ import { RunListRow, runRouteOf } from './run-list-row.tsx';
 import { type PlacedRun, placeRuns } from './run-tree.ts';
 import { safeLine } from './safe-text.ts';
 import { SortHead } from './sort-head.tsx';
+import { totalsText } from './totals-text.ts';
 import { type Loaded, useLoaded, useReloadWhilePending } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 import { type RunListState, useRunList } from './use-run-list.ts';
@@ -49,8 +50,8 @@ export function RunListPage(props: {
         <RunFiltersBar
           filters={filters}
           sources={sources}
-          facets={list.facets}
-          status={statusOf(list)}
+          facets={list.sums?.facets}
+          status={totalsText(list.sums, sources)}
           to={(next) => ({ page: 'runs', filters: next })}
         >
           <GroupLinks filters={filters} />
@@ -81,7 +82,8 @@ export function RunListPage(props: {
 let isFirstList = true;
 
 /** Opens the only run of the sources directly, once: the list remains reachable. */
-function useSingleRun({ isLoading, pending, rows }: RunListState, sources: readonly SourceRow[]): void {
+function useSingleRun({ isLoading, rows, sums }: RunListState, sources: readonly SourceRow[]): void {
+  const pending = sums?.pending ?? 0;
   useEffect(() => {
     if (!isFirstList) return;
     const isRead = !isLoading && pending === 0 && sources.every(({ problem }) => problem === undefined);
@@ -115,16 +117,6 @@ function GroupLinks({ filters }: { readonly filters: RunFilters }): ReactElement
       ))}
     </>
   );
-}
-
-function statusOf(list: RunListState): string {
-  if (list.isLoading && list.rows.length === 0) return 'Loading…';
-  const looking = list.pending > 0 ? `, ${countOf(list.pending, 'run')} not read yet` : '';
-  const unread = list.notIndexed > 0 ? `, ${countOf(list.notIndexed, 'record')} not searched yet` : '';
-  const cost = list.costUsd > 0 ? `, ${costText(list.costUsd)}` : '';
-  const needs =
-    list.groups === undefined || list.groups.needs === 0 ? '' : `, ${countText(list.groups.needs)} need you`;
-  return `${countOf(list.total, 'run')}${cost}${needs}${looking}${unread}`;
 }
 
 function Rows(props: {
@@ -204,7 +196,7 @@ function Rows(props: {
                 {group === undefined ? null : (
                   <div className="run-group" role="row" style={{ transform: `translateY(${item.start}px)` }}>
                     <b role="cell">
-                      {GROUP_WORDS[group]} <span className="dim">{countText(list.groups?.[group] ?? 0)}</span>
+                      {GROUP_WORDS[group]} <span className="dim">{countText(list.sums?.groups[group] ?? 0)}</span>
                     </b>
                   </div>
                 )}
@@ -242,9 +234,11 @@ function Nothing(props: {
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
 }): ReactElement {
+  const { isLoading, sums } = props.list;
+  const isPending = isLoading || (sums?.pending ?? 0) > 0;
   const reading = props.sources.find((source) => source.indexing !== undefined);
   if (Object.keys(props.filters).some((name) => name !== 'sort' && name !== 'order')) {
-    if (props.list.isLoading || props.list.pending > 0) return <Notice title="Searching…" />;
+    if (isPending) return <Notice title="Searching…" />;
     return (
       <Notice title="No run matches">
         <p className="dim">The search covers all messages, calls and results.</p>
@@ -258,8 +252,7 @@ function Nothing(props: {
   }
   // The banner above shows the problem and how to fix it.
   if (props.sources.some((source) => source.problem !== undefined)) return <Notice title="No runs can be read" />;
-  if (props.list.isLoading || props.list.pending > 0)
-    return <Notice title={`Reading ${reading?.name ?? 'the runs'}…`} />;
+  if (isPending) return <Notice title={`Reading ${reading?.name ?? 'the runs'}…`} />;
   const [files] = props.sources;
   if (files?.kind === 'files' && props.sources.length === 1) {
     return (
@@ -328,6 +321,9 @@ function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement 
       aria-label={filters.group === 'pattern' ? 'Patterns' : 'Tasks'}
     >
       <TaskRows tasks={value.tasks} filters={filters} />
+      {value.leftOut === 0 ? null : (
+        <p className="dim">{countOf(value.leftOut, 'more task')}, with fewer runs, left out.</p>
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { Facets, ListedRow, RunsAnswer, SourceRow } from '../server/api-shapes.ts';
+import type { ListedRow, RunsAnswer, SourceRow } from '../server/api-shapes.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { getRows, getRuns, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
@@ -11,13 +11,8 @@ const RETRY_MS = 700;
 
 export interface RunListState {
   readonly rows: readonly ListedRow[];
-  readonly total: number;
-  readonly groups: RunsAnswer['groups'] | undefined;
-  readonly costUsd: number;
-  readonly notIndexed: number;
-  /** Number of runs that have not been read yet and may match. */
-  readonly pending: number;
-  readonly facets: Facets | undefined;
+  /** The latest answer without its rows; undefined before the first one. */
+  readonly sums: Omit<RunsAnswer, 'runs' | 'next'> | undefined;
   readonly isLoading: boolean;
   readonly error: Error | undefined;
   /** True if the viewer does not respond, so that the list may be outdated. */
@@ -30,8 +25,6 @@ export interface RunListState {
 
 interface State extends Omit<RunListState, 'isLost' | 'arrived' | 'more' | 'reload' | 'complete'> {
   readonly next: string | undefined;
-  /** Number of runs that the facets do not count yet. */
-  readonly notLookedAt: number;
 }
 
 const lists = new LruMap<State>(8);
@@ -39,13 +32,7 @@ const lists = new LruMap<State>(8);
 const EMPTY: State = {
   rows: [],
   next: undefined,
-  total: 0,
-  groups: undefined,
-  costUsd: 0,
-  notIndexed: 0,
-  pending: 0,
-  notLookedAt: 0,
-  facets: undefined,
+  sums: undefined,
   isLoading: true,
   error: undefined,
 };
@@ -69,18 +56,12 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       setState((before) => ({ ...before, isLoading: true, error: undefined }));
       try {
         // The cast is safe: the key is the JSON of the filters.
-        const page = await getRuns(JSON.parse(key) as RunFilters, after, limit);
+        const { next, runs, ...sums } = await getRuns(JSON.parse(key) as RunFilters, after, limit);
         if (ownRound !== round.current) return;
         setState((before) => ({
-          rows: after === undefined ? keepExtras(page.runs, before.rows) : appendRows(before.rows, page.runs),
-          next: page.next,
-          total: page.total,
-          groups: page.groups,
-          costUsd: page.costUsd,
-          notIndexed: page.notIndexed,
-          pending: page.pending,
-          notLookedAt: page.notLookedAt,
-          facets: page.facets,
+          rows: after === undefined ? keepExtras(runs, before.rows) : appendRows(before.rows, runs),
+          next,
+          sums,
           isLoading: false,
           error: undefined,
         }));
@@ -154,27 +135,21 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
     ),
   );
 
-  const { facets, isLoading, notLookedAt, pending } = state;
+  const { isLoading, sums } = state;
+  const { notLookedAt = 0, pending = 0 } = sums ?? {};
   const [failedCounts, setFailedCounts] = useState(0);
   useEffect(() => {
     if (notLookedAt === 0 || isLoading) return undefined;
     const ownRound = round.current;
-    // Only the facets are updated, because rows must not move while the user reads.
-    const updateFacets = async (): Promise<void> => {
+    // Only the sums are updated, because rows must not move while the user reads.
+    const updateSums = async (): Promise<void> => {
       // The cast is safe: the key is the JSON of the filters.
-      const page = await getRuns(JSON.parse(key) as RunFilters, undefined);
-      if (ownRound !== round.current) return;
-      setState((before) => ({
-        ...before,
-        facets: page.facets,
-        notLookedAt: page.notLookedAt,
-        groups: page.groups,
-        costUsd: page.costUsd,
-      }));
+      const { next: _next, runs: _runs, ...newSums } = await getRuns(JSON.parse(key) as RunFilters, undefined);
+      if (ownRound === round.current) setState((before) => ({ ...before, sums: newSums }));
     };
-    const timer = setTimeout(() => void updateFacets().catch(() => setFailedCounts((before) => before + 1)), 2_000);
+    const timer = setTimeout(() => void updateSums().catch(() => setFailedCounts((before) => before + 1)), 2_000);
     return () => clearTimeout(timer);
-  }, [facets, failedCounts, isLoading, key, notLookedAt]);
+  }, [sums, failedCounts, isLoading, key, notLookedAt]);
   const isEmpty = state.rows.length === 0;
   // In an empty list no rows can move.
   const hasNews = pending > 0 || (isEmpty && arrived.size > 0);

@@ -105,11 +105,15 @@ export interface RunsAnswer {
   readonly total: number;
   readonly groups: Readonly<Record<RunGroup, number>>;
   readonly costUsd: number;
+  /** Number of the runs whose cost is unknown, or known in part. */
+  readonly withoutPrice: number;
+  /** Number of the runs that cannot be read to their end. */
+  readonly damaged: number;
   /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
   /** Number of runs that have not been read yet and may match. Repeat the request until it is 0. */
   readonly pending: number;
-  /** Number of runs that have not been read yet. The facet of patterns does not count them. */
+  /** Number of runs that have not been read yet. Neither the cost nor the facet of patterns counts them. */
   readonly notLookedAt: number;
 }
 
@@ -371,5 +375,7 @@ export interface TaskGroup {
 /** The matching runs grouped by task. At most the first 500 tasks of the requested order, by default those with the most runs. */
 export interface TasksAnswer {
   readonly tasks: readonly TaskGroup[];
+  /** Number of tasks beyond the first 500. */
+  readonly leftOut: number;
   readonly pending: number;
 }

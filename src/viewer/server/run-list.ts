@@ -5,6 +5,7 @@ import { assertNever } from '../../core/base/error.ts';
 import { systemClock, steadyMs } from '../../core/base/clock.ts';
 import { readPageCursor, writePageCursor } from '../../core/store/page-cursor.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { hasNoPrice } from '../../core/facts/run-view.ts';
 import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { LabelsFile } from './labels-file.ts';
@@ -100,12 +101,14 @@ export class RunList {
     const { facets, notIndexed, notLookedAt, pending, runs } = await this.matchingRuns(filter, NEEDS_EXTRAS.has(sort));
     const sign = order === 'asc' ? 1 : -1;
     const groups = { needs: 0, running: 0, done: 0 };
-    let costUsd = 0;
+    const sums = { costUsd: 0, withoutPrice: 0, damaged: 0 };
     const nowMs = systemClock.nowMs();
     const candidates = runs.map((matched): Candidate => {
       const group = groupOf(matched.run, matched.extras, nowMs);
       groups[group] += 1;
-      costUsd += matched.extras?.costUsd ?? 0;
+      sums.costUsd += matched.extras?.costUsd ?? 0;
+      if (matched.extras !== undefined && hasNoPrice(matched.extras)) sums.withoutPrice += 1;
+      if (matched.run.problem !== undefined) sums.damaged += 1;
       return { matched, key: sort === 'group' ? GROUP_RANKS[group] : sortKeyOf(matched, sort) };
     });
     candidates.sort((a, b) => comparePlaces(placeOf(a), placeOf(b), sign));
@@ -121,7 +124,7 @@ export class RunList {
         : {}),
       total: candidates.length,
       groups,
-      costUsd,
+      ...sums,
       notIndexed,
       pending,
       notLookedAt,

@@ -1,5 +1,5 @@
 import { present } from '../../core/base/json.ts';
-import type { TaskGroup, Facets, FoundPlace, RunExtras } from './api-shapes.ts';
+import type { TaskGroup, TasksAnswer, Facets, FoundPlace, RunExtras } from './api-shapes.ts';
 import { systemClock } from '../../core/base/clock.ts';
 import { hasFailed } from '../../core/facts/run-verdict.ts';
 import { StoredNames } from '../../core/facts/task-title.ts';
@@ -185,7 +185,7 @@ const MAX_TASKS = 500;
 const MAX_NAMED = 24;
 
 /** Groups runs by task or by pattern, the largest group first. Runs without one are left out. Cost: one pass over the runs. */
-export function runGroups(runs: readonly MatchedRun[], by: 'task' | 'pattern'): readonly TaskGroup[] {
+export function runGroups(runs: readonly MatchedRun[], by: 'task' | 'pattern'): Pick<TasksAnswer, 'tasks' | 'leftOut'> {
   const groups = new Map<string, MatchedRun[]>();
   for (const matched of runs) {
     const task = taskKeyOf(matched);
@@ -196,10 +196,10 @@ export function runGroups(runs: readonly MatchedRun[], by: 'task' | 'pattern'): 
       else group.push(matched);
     }
   }
-  return [...groups]
+  const tasks = [...groups]
     .map(([key, groupRuns]) => toTaskGroup(key, by, groupRuns))
-    .sort((a, b) => b.runs - a.runs || (a.task < b.task ? -1 : 1))
-    .slice(0, MAX_TASKS);
+    .sort((a, b) => b.runs - a.runs || (a.task < b.task ? -1 : 1));
+  return { tasks: tasks.slice(0, MAX_TASKS), leftOut: Math.max(0, tasks.length - MAX_TASKS) };
 }
 
 function titleOf(matched: MatchedRun | undefined): string {

@@ -122,7 +122,7 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     if (by !== 'task' && by !== 'pattern')
       throw new CoxswainError('invalid-argument', `by=${by.slice(0, 80)}: give task or pattern`);
     const { pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, true);
-    return context.json({ tasks: runGroups(runs, by), pending } satisfies TasksAnswer);
+    return context.json({ ...runGroups(runs, by), pending } satisfies TasksAnswer);
   });
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');

@@ -1,11 +1,12 @@
 import { RunTotals } from '../../runs/run-totals.ts';
-import { hasNoPrice, projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
+import { projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
 import { hasFailed } from '../../../core/facts/run-verdict.ts';
 import type { InstructionFile } from '../../../core/facts/instruction-lines.ts';
 import { LessonsFold, type LessonExample, type Lessons } from '../../../core/facts/lessons.ts';
 import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
+import { hasNoPrice } from '../../../core/facts/run-view.ts';
 
 const MAX_LISTED = 5_000;
 const MAX_MOMENTS = 5;

@@ -4,6 +4,7 @@ import { printableCut } from '../../../core/base/printable.ts';
 import { present } from '../../../core/base/json.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
+import { hasNoPrice } from '../../../core/facts/run-view.ts';
 import { checkResult, isPresentedPlan, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
@@ -274,10 +275,6 @@ function sumOf(counts: readonly Readonly<Record<string, number>>[]): Readonly<Re
   const sums = new Map<string, number>();
   for (const [name, count] of counts.flatMap(Object.entries<number>)) sums.set(name, (sums.get(name) ?? 0) + count);
   return Object.fromEntries(sums);
-}
-
-export function hasNoPrice({ answersWithoutCost, costUsd, tokens }: RunFacts): boolean {
-  return answersWithoutCost !== undefined || (tokens !== undefined && costUsd === undefined);
 }
 
 export function folderOf({ project, source }: RunFacts): string {
