@@ -29,6 +29,13 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
       remedy ?? 'Change the call; if its result answers the task, finish.',
     ],
   },
+  flood: {
+    name: 'the same calls several times in one turn',
+    sentences: ({ count, calls }) => [
+      `You sent ${count} calls (${calls}) that the same turn held already, with the same results.`,
+      'Send each call once, and read its result before you send the next.',
+    ],
+  },
   ping_pong: {
     name: 'back and forth between two calls',
     sentences: ({ count, calls, last }) => [

@@ -2,6 +2,7 @@ import type { PatternDetector } from '../patterns/pattern-detector.ts';
 import { cycleDetector } from './cycle.ts';
 import { driftDetector } from './drift.ts';
 import { errorCascadeDetector } from './error-cascade.ts';
+import { floodDetector } from './flood.ts';
 import { identicalCallDetector } from './identical-call.ts';
 import { noEffectDetector } from './no-effect.ts';
 import { pollingDetector } from './polling.ts';
@@ -20,6 +21,7 @@ import { thrashDetector } from './thrash.ts';
 export * from './cycle.ts';
 export * from './drift.ts';
 export * from './error-cascade.ts';
+export * from './flood.ts';
 export * from './identical-call.ts';
 export * from './no-effect.ts';
 export * from './polling.ts';
@@ -38,6 +40,7 @@ export * from './thrash.ts';
 /** The built-in detectors by the kind of their patterns, in the order in which they observe a step. */
 export const DETECTORS: {
   readonly identical_call: typeof identicalCallDetector;
+  readonly flood: typeof floodDetector;
   readonly cycle: typeof cycleDetector;
   readonly repeated_error: typeof repeatedErrorDetector;
   readonly error_cascade: typeof errorCascadeDetector;
@@ -56,6 +59,7 @@ export const DETECTORS: {
   readonly sequential_when_parallel: typeof sequentialCallsDetector;
 } = {
   identical_call: identicalCallDetector,
+  flood: floodDetector,
   cycle: cycleDetector,
   repeated_error: repeatedErrorDetector,
   error_cascade: errorCascadeDetector,

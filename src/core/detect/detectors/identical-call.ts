@@ -16,8 +16,6 @@ interface Entry {
   readonly moves: boolean;
   readonly ordinal: number;
   readonly turn: number;
-  /** Equal calls in the last turn. */
-  readonly inTurn: number;
   readonly evidence: readonly number[];
 }
 
@@ -26,12 +24,10 @@ const MAX_ENTRIES = 64;
 /** More equal results are needed where the result moves by itself: a flaky test that is measured, a job. */
 const EXTRA_REPEATS = 1;
 const EXTRA_RUNS = 2;
-/** Equal calls with equal results in one turn at which they are a flood: nobody asks the same so often at once on purpose. */
-const FLOOD = 8;
 
 /**
  * The agent repeats the same call and gets the same result, without a change in between. A few other calls may occur in between.
- * Thoughts and pauses do not count. Equal calls of one turn count once, below a flood.
+ * Thoughts and pauses do not count. Equal calls of one turn count once; `flood` counts them.
  *
  * Source of the number: all labelled cases of ../shared/scenarios and of the real windows start at the third identical call.
  *
@@ -39,7 +35,6 @@ const FLOOD = 8;
  * - 3 calls (`warnAt`), with at most 3 other calls between two of them (`maxBetween`), none of these new.
  * - 10 calls for a screen action whose result does not show the screen (`blindWarnAt`).
  * - One more if the call had another result in the same epoch: the result changes by itself. Two more for a program.
- * - 8 equal calls in one turn: a flood.
  * - For a change whose result only acknowledges it, no other call may occur in between.
  *
  * Resets on:
@@ -49,8 +44,7 @@ const FLOOD = 8;
  *
  * Ignores:
  * - Polls.
- * - Failures with a message, which `repeated_error` counts, except in a flood.
- * - Acknowledgements within one turn.
+ * - Failures with a message, which `repeated_error` counts.
  */
 export const identicalCallDetector: DetectorFactory<'warnAt' | 'blindWarnAt' | 'maxBetween'> = defineDetector(
   'identical_call',
@@ -69,14 +63,11 @@ export const identicalCallDetector: DetectorFactory<'warnAt' | 'blindWarnAt' | '
         const isRepeat =
           previous !== undefined && (step.transparent || context.ordinal - previous.ordinal <= allowedBetween + 1);
         const hasSameResult = isRepeat && previous.resultKey === step.resultKey;
-        const isSameTurn = hasSameResult && previous.turn === step.turn;
-        const inTurn = isSameTurn ? previous.inTurn + 1 : 1;
-        if (isSameTurn && (inTurn < FLOOD || step.acknowledged)) {
-          entries.set(step.argsKey, { ...previous, inTurn, ordinal: context.ordinal });
+        if (hasSameResult && previous.turn === step.turn) {
+          entries.set(step.argsKey, { ...previous, ordinal: context.ordinal });
           return undefined;
         }
-        // All calls of a flood count.
-        const count = (hasSameResult ? previous.count : 0) + (isSameTurn && inTurn === FLOOD ? FLOOD - 1 : 1);
+        const count = (hasSameResult ? previous.count : 0) + 1;
         const moves = isRepeat && (previous.moves || !hasSameResult);
         const evidence = appendEvidence(hasSameResult ? previous.evidence : [], step.index);
         entries.set(step.argsKey, {
@@ -85,10 +76,9 @@ export const identicalCallDetector: DetectorFactory<'warnAt' | 'blindWarnAt' | '
           moves,
           ordinal: context.ordinal,
           turn: step.turn,
-          inTurn,
           evidence,
         });
-        if (step.failure !== undefined && step.failure.category !== 'silent' && !isSameTurn) return undefined;
+        if (step.failure !== undefined && step.failure.category !== 'silent') return undefined;
         const threshold = step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt;
         const grade = gradeCount(
           count,

@@ -11,7 +11,8 @@ const OTHER =
 
 type Said = string | { readonly user: string } | { readonly thought: string };
 
-function analysisOf(said: readonly Said[], detectors: readonly PatternDetector[]): TrajectoryAnalysis {
+/** @param minutes  between two records; 0: the source has no times */
+function analysisOf(said: readonly Said[], detectors: readonly PatternDetector[], minutes = 0): TrajectoryAnalysis {
   const analysis = new TrajectoryAnalysis({ detectors });
   const payloads = said.flatMap((text, at): readonly TrajectoryPayload[] => {
     const call = { tool_call_id: `${at}`, tool_name: 'read' };
@@ -28,12 +29,12 @@ function analysisOf(said: readonly Said[], detectors: readonly PatternDetector[]
     ];
   });
   for (const [seq, payload] of payloads.entries())
-    analysis.fold({ schema_version: 1, seq, depth: 0, recorded_at_unix_ms: 0, payload });
+    analysis.fold({ schema_version: 1, seq, depth: 0, recorded_at_unix_ms: minutes * 60_000 * (seq + 1), payload });
   return analysis;
 }
 
-function kindsOf(said: readonly Said[]): readonly string[] {
-  const patterns = analysisOf(said, [repeatedTextDetector()]).patterns();
+function kindsOf(said: readonly Said[], minutes = 0): readonly string[] {
+  const patterns = analysisOf(said, [repeatedTextDetector()], minutes).patterns();
   return patterns.filter(({ flaggedAt }) => flaggedAt !== null).map(({ kind }) => kind);
 }
 
@@ -49,6 +50,13 @@ test('other paragraphs, short ones, and a user in between are not flagged', () =
   expect(kindsOf(Array.from({ length: 6 }, () => 'Let me read the next file of this folder.'))).toEqual([]);
   const far = [PLAN, ...Array.from({ length: 5 }, (_, at) => `${at}`)];
   expect(kindsOf([...far, ...far, ...far])).toEqual([]);
+});
+
+test('an answer that a program asks for again and again with the same words is flagged, and one after a long rest is not', () => {
+  const again: readonly Said[] = [{ user: 'Check your answer once more.' }, PLAN];
+  expect(kindsOf([...again, ...again])).toEqual([]);
+  expect(kindsOf([...again, ...again, ...again])).toEqual(['repeated_text']);
+  expect(kindsOf([...again, ...again, ...again], 60)).toEqual([]);
 });
 
 test('lists, tables, headings, quotations and code are no prose', () => {

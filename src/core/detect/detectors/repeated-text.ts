@@ -61,10 +61,10 @@ interface Seen {
 interface State {
   readonly seen: readonly Seen[];
   readonly texts: number;
-  readonly userMessages: number;
+  readonly requests: number;
 }
 
-const EMPTY: State = { seen: [], texts: 0, userMessages: 0 };
+const EMPTY: State = { seen: [], texts: 0, requests: 0 };
 const MAX_SEEN = 48;
 /** Texts after which a paragraph may come again. */
 const MAX_BETWEEN = 4;
@@ -91,9 +91,9 @@ export const repeatedTextDetector: DetectorFactory<'warnAt'> = defineDetector(
     let state = snapshot;
     return {
       observe: () => undefined,
-      read(text, { callIndex, userMessages }) {
+      read(text, { callIndex, requests }) {
         const texts = state.texts + 1;
-        let seen = state.userMessages === userMessages ? state.seen : [];
+        let seen = state.requests === requests ? state.seen : [];
         let most: Seen | undefined;
         for (const { key, shingles } of paragraphsOf(text)) {
           const previous = seen.find(
@@ -109,7 +109,7 @@ export const repeatedTextDetector: DetectorFactory<'warnAt'> = defineDetector(
           seen = [...seen.filter((other) => other !== previous).slice(1 - MAX_SEEN), now];
           if (now.count >= (most?.count ?? warnAt)) most = now;
         }
-        state = { seen, texts, userMessages };
+        state = { seen, texts, requests };
         const grade = most && gradeCount(most.count, warnAt);
         if (most === undefined || grade === undefined) return undefined;
         const { key, count: occurrences, evidence } = most;

@@ -47,6 +47,15 @@ test('the same line of a program after four changes is flagged, however it is ca
   ).toBeNull();
 });
 
+test('failures of a check that come back after others are flagged as changes that undo each other', () => {
+  const letters = (order: string): readonly ScriptedCall[] =>
+    order.split('').flatMap((letter, at) => [check(`error: unknown name ${letter.repeat(4)}`), edit(at)]);
+  expect(firstFlag(sameFailureDetector(), letters('abacbdca'))).toBe(14);
+  expect(firstFlag(sameFailureDetector(), letters('ababab'))).toBe(10);
+  expect(firstFlag(sameFailureDetector(), letters('abcdefgh'))).toBeNull();
+  expect(firstFlag(sameFailureDetector(), letters('aabbaabba'))).toBeNull();
+});
+
 test('a call that fails with another message makes progress, although the first line is equal', () => {
   const calls = rounds(6, (at) => `error: undefined reference to main\nld: ${6 - at} errors left, in part-${at}`);
   expect(firstFlag(sameFailureDetector(), calls)).toBeNull();

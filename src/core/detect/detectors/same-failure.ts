@@ -10,27 +10,30 @@ interface Entry {
   readonly epoch: number;
   readonly changes: number;
   readonly evidence: readonly number[];
-  /** Keys and calls of the last failures, oldest first; at most 6. */
-  readonly history: readonly (readonly [failureKey: string, index: number])[];
+  /** Different failures, the last one at the end; at most 12. */
+  readonly seen: readonly string[];
+  /** Calls at which an earlier failure was back after another one. */
+  readonly comebacks: readonly number[];
 }
 
 type State = readonly (readonly [string, Entry])[];
 
-/** Six alternating failures are three rounds of fixing one thing and breaking another. */
-const OSCILLATION = 6;
+/** As in three rounds of two failures that alternate. */
+const COMEBACKS = 4;
+const MAX_SEEN = 12;
 /** An answer with a larger share of new lines reports something else. */
 const MAX_FRESH = 0.34;
 
 /**
  * A check fails in the same way after each edit. Running a check again after an edit is normal, but four edits without any change of
- * the message are not. Also detects two failures of one check that alternate through six runs (`thrash`): each fix breaks what the
+ * the message are not. Also detects failures of one check that come back after others (`thrash`): each fix breaks what the
  * last one fixed.
  *
  * Warns at:
  * - 4 changes (`warnAt`), each followed by the same failure of one check.
  * - A check is a call with equal arguments and the same message, line numbers aside; or a program with any arguments, with the
  *   same error line and the same count of failures. Command lines that edit a file and then run a program count together.
- * - 6 runs for two failures of one check that alternate: the kind is then `thrash`, always at `warn`, with confidence 0.75.
+ * - 4 runs in which an earlier failure of one check is back after another one: the kind is then `thrash`, always at `warn`, with confidence 0.75.
  *
  * Resets on:
  * - A success of that check.
@@ -50,27 +53,23 @@ export const sameFailureDetector: DetectorFactory<'warnAt'> = defineDetector(
       const previous = checks.get(key);
       if (previous?.epoch === epoch) return undefined;
       const isSame = previous?.failureKey === failureKey;
+      const seen = previous?.seen ?? [];
+      const isBack = !isSame && seen.includes(failureKey);
+      // Two failures come and go while an input is made smaller.
+      const earlier = isSame && seen.length === 2 ? [] : (previous?.comebacks ?? []);
       const entry: Entry = {
         failureKey,
         epoch,
         changes: isSame ? previous.changes + 1 : 0,
         evidence: appendEvidence(isSame ? previous.evidence : [], index),
-        history: [...(previous?.history ?? []).slice(1 - OSCILLATION), [failureKey, index]],
+        seen: [...seen.filter((other) => other !== failureKey).slice(1 - MAX_SEEN), failureKey],
+        comebacks: isBack ? appendEvidence(earlier, index) : earlier,
       };
       checks.set(key, entry);
-      const { changes, evidence, history } = entry;
-      if (isAlternating(history)) {
-        const calls = history.map(([, call]) => call);
-        return {
-          key,
-          stuck: true,
-          tool,
-          kind: 'thrash',
-          level: 'warn',
-          confidence: 0.75,
-          occurrences: 3,
-          evidence: calls,
-        };
+      const { changes, evidence, comebacks } = entry;
+      if (isBack && comebacks.length >= COMEBACKS) {
+        const [level, confidence, occurrences] = ['warn', 0.75, comebacks.length] as const;
+        return { key, stuck: true, tool, kind: 'thrash', level, confidence, occurrences, evidence: comebacks };
       }
       const grade = gradeCount(changes, warnAt);
       return (
@@ -112,12 +111,3 @@ export const sameFailureDetector: DetectorFactory<'warnAt'> = defineDetector(
     };
   },
 );
-
-function isAlternating(history: Entry['history']): boolean {
-  const keys = history.map(([key]) => key);
-  return (
-    keys.length === OSCILLATION &&
-    keys[0] !== keys[1] &&
-    keys.every((key, index) => index < 2 || key === keys[index - 2])
-  );
-}

@@ -44,7 +44,8 @@ export interface Sighting {
 export interface TextPlace {
   /** Index of the last call that was issued before the text; 0 before the first call. */
   readonly callIndex: number;
-  readonly userMessages: number;
+  /** Number of messages of the user, without those that only repeat the message before. */
+  readonly requests: number;
 }
 
 export interface PatternFold {

@@ -20,6 +20,9 @@ export interface Counters {
   /** True if a call was refused since the last user message. */
   readonly refusalStands: boolean;
   readonly userMessages: number;
+  /** Messages of the user without those that only repeat the one before, and the key of the last one. */
+  readonly requests: number;
+  readonly lastRequest: string;
   readonly compactions: number;
   readonly ordinal: number;
   /** True if the last step was a pause. */
@@ -47,6 +50,8 @@ export function newCounters(): OwnCounters {
     refused: 0,
     refusalStands: false,
     userMessages: 0,
+    requests: 0,
+    lastRequest: '',
     compactions: 0,
     ordinal: 0,
     waited: false,

@@ -1,5 +1,6 @@
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import type { Json } from '../../base/json.ts';
+import { hashText } from '../../base/hash.ts';
 import { OpenCalls } from '../../base/open-calls.ts';
 import { RingBuffer } from '../../base/ring-buffer.ts';
 import type { StoredContent } from '../../records/agent-message.ts';
@@ -118,6 +119,7 @@ export class TrajectoryAnalysis {
   fold(record: TrajectoryRecord): readonly PatternChange[] {
     const atMs = record.recorded_at_unix_ms;
     const counters = this.#counters;
+    const rested = isLongRest(counters.lastAtMs, atMs);
     if (atMs > 0) {
       if (counters.firstAtMs === 0) counters.firstAtMs = atMs;
       counters.lastAtMs = atMs;
@@ -134,7 +136,7 @@ export class TrajectoryAnalysis {
         counters.batchOpen = true;
         return NO_CHANGES;
       case 'message_appended':
-        if (payload.message.role === 'user') this.#noteUserMessage();
+        if (payload.message.role === 'user') this.#noteUserMessage(payload.message.content, rested);
         if (payload.message.role !== 'assistant') return NO_CHANGES;
         this.#announce(payload.message.content);
         return this.#read(payload.message.content);
@@ -236,9 +238,14 @@ export class TrajectoryAnalysis {
     return shared ? snapshot : structuredClone(snapshot);
   }
 
-  #noteUserMessage(): void {
-    this.#counters.userMessages += 1;
-    this.#counters.refusalStands = false;
+  /** @param rested  the message came after a long rest: a schedule may ask the same on purpose */
+  #noteUserMessage(content: StoredContent, rested: boolean): void {
+    const counters = this.#counters;
+    const lastRequest = hashText(messageText(content).slice(0, TASK_CHARS));
+    if (rested || lastRequest !== counters.lastRequest) counters.requests += 1;
+    counters.lastRequest = lastRequest;
+    counters.userMessages += 1;
+    counters.refusalStands = false;
     this.#world.noteUserMessage();
   }
 
@@ -291,8 +298,8 @@ export class TrajectoryAnalysis {
   }
 
   #read(content: StoredContent): readonly PatternChange[] {
-    const text = agentText(content);
-    const place = { callIndex: Math.max(0, this.#counters.calls - 1), userMessages: this.#counters.userMessages };
+    const text = messageText(content);
+    const place = { callIndex: Math.max(0, this.#counters.calls - 1), requests: this.#counters.requests };
     const sightings = this.#ask(place.callIndex, (fold) => fold.read?.(text, place));
     return sightings.length === 0 ? NO_CHANGES : this.#book.read(sightings, place.callIndex);
   }
@@ -353,8 +360,8 @@ export class TrajectoryAnalysis {
   }
 }
 
-/** The answer and the visible thinking of a message. */
-function agentText(content: StoredContent): string {
+/** The text and the visible thinking of a message. */
+function messageText(content: StoredContent): string {
   if (typeof content === 'string') return content;
   const texts = content.flatMap((block) => (block.type === 'text' || block.type === 'reasoning' ? block.text : []));
   return texts.join('\n\n');

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { firstFlag, times, type ScriptedCall } from '../../../../test/support/scripted-run.ts';
+import { floodDetector } from './flood.ts';
+
+const list: ScriptedCall = { tool: 'list', args: { path: '.' }, result: 'a\nb\nsrc', turn: 1 };
+const read: ScriptedCall = { tool: 'read', args: { path: 'a' }, result: 'the text of a', turn: 1 };
+const unknown: ScriptedCall = { tool: 'run', args: { command: 'ls' }, result: "no tool 'run'", isError: true, turn: 1 };
+
+test('a turn that holds three of its calls again is flagged at the third, whichever they are, also if they fail', () => {
+  expect(firstFlag(floodDetector(), times(6, list))).toBe(3);
+  expect(firstFlag(floodDetector(), [list, read, unknown, list, read, unknown])).toBe(5);
+});
+
+test('two repetitions, those of several turns, and other results are not flagged', () => {
+  expect(firstFlag(floodDetector(), [list, read, list, unknown, read])).toBeNull();
+  expect(
+    firstFlag(
+      floodDetector(),
+      times(8, (turn) => ({ ...list, turn })),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      floodDetector(),
+      times(8, (at) => ({ ...list, result: `${at} a\nb\nsrc ${'abcdefgh'[at]}` })),
+    ),
+  ).toBeNull();
+});
+
+test('polls, acknowledgements and actions on a screen of one turn are not flagged', () => {
+  const others: readonly ScriptedCall[] = [
+    { tool: 'write', args: { path: 'a', content: 'x' }, result: 'ok', turn: 1 },
+    { tool: 'press_key', args: { key: 'Down' }, result: 'ok', turn: 1 },
+    { tool: 'get_status', args: { job: 1 }, result: 'status: running', turn: 1 },
+  ];
+  for (const call of others) expect(firstFlag(floodDetector(), times(8, call))).toBeNull();
+});
