@@ -68,6 +68,28 @@ test('an agent step is a turn with its calls, and results pair by id, then by or
   expect(run?.atMs.at(-1)).toBe(Date.UTC(2026, 0, 1, 0, 0, 5));
 });
 
+test('a converter may write the steps of subagents first, and the flag of a result beside its step', () => {
+  const step = (id: string, seconds: number, metadata: object) => ({
+    step_id: seconds,
+    source: 'agent',
+    message: 'x',
+    timestamp: `2026-01-01T00:00:0${seconds}Z`,
+    tool_calls: [call(id)],
+    observation: { results: [{ source_call_id: id, content: 'exit status of the tests' }] },
+    extra: { tool_result_metadata: metadata },
+  });
+  const asked = { step_id: 1, source: 'user', message: 'Do it.', timestamp: '2026-01-01T00:00:02Z' };
+  const [run] = importDocument(
+    atifImporter,
+    trajectory([step('a', 4, {}), asked, step('b', 5, { is_error: true })]),
+  ).runs;
+  expect(run?.run.startedAtMs).toBe(Date.UTC(2026, 0, 1, 0, 0, 2));
+  expect(run?.ends.map((end) => [end.is_error, end.error_inferred])).toEqual([
+    [false, undefined],
+    [true, undefined],
+  ]);
+});
+
 test('a result that stands on a later step still finds its call', () => {
   const { runs } = importDocument(
     atifImporter,

@@ -66,7 +66,7 @@ function* trajectoryItems(trajectory: JsonMembers, key: string, parentId: string
     conversationId: textOrUndefined(trajectory.session_id),
     agentName: textOrUndefined(agent.name),
     modelId: textOrUndefined(agent.model_name),
-    startedAtMs: sourceTimeMs(membersOf(steps[0]).timestamp),
+    startedAtMs: earliestMs(steps),
   });
   if (!Array.isArray(trajectory.steps)) writer.lost.add('trajectories without a list of steps');
   yield* atifStepItems(writer, steps);
@@ -76,6 +76,12 @@ function* trajectoryItems(trajectory: JsonMembers, key: string, parentId: string
     yield diagnosticItem('note', message, { runKey: key });
   }
   yield* writer.finish(atifOutcome(trajectory) ?? terminusOutcome(steps));
+}
+
+/** Some converters write the steps of subagents first. */
+function earliestMs(steps: readonly unknown[]): number | undefined {
+  const times = steps.flatMap((step) => sourceTimeMs(membersOf(step).timestamp) ?? []);
+  return times.length === 0 ? undefined : times.reduce((least, one) => Math.min(least, one));
 }
 
 function runIdOf(trajectory: JsonMembers, parent: string | undefined, source: ImportSource): string {
@@ -160,21 +166,29 @@ function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | und
     else ownResults.push(result);
   }
   yield* writer.answer({ parts, modelId: textOrUndefined(step.model_name), usage: sourceUsage(step.metrics) }, atMs);
-  for (const result of ownResults) yield* resultItems(writer, result, atMs);
+  // Harbor's converter for Claude Code writes one call per step, and what is known of its result beside the step.
+  const metadata = membersOf(step.extra).tool_result_metadata;
+  const stepFlag = calls.length === 1 && isJsonObject(metadata) ? metadata.is_error === true : undefined;
+  for (const result of ownResults) yield* resultItems(writer, result, atMs, stepFlag);
 }
 
 function resultsOf(step: JsonMembers): readonly unknown[] {
   return listOf(membersOf(step.observation).results);
 }
 
-function* resultItems(writer: RunItems, result: unknown, atMs: number | undefined): Generator<ImportItem> {
+function* resultItems(
+  writer: RunItems,
+  result: unknown,
+  atMs: number | undefined,
+  stepFlag?: boolean,
+): Generator<ImportItem> {
   if (!isJsonObject(result)) {
     writer.lost.add('observations that are not objects');
     return;
   }
   const sourceId = textOrUndefined(result.source_call_id);
   if (sourceId !== undefined || writer.calls.openCount > 0) {
-    yield* writer.result({ sourceId, result: contentOf(result), isError: errorFlag(result) }, atMs);
+    yield* writer.result({ sourceId, result: contentOf(result), isError: errorFlag(result) ?? stepFlag }, atMs);
     return;
   }
   // Agents that write actions as text have observations without calls. The agent reads those observations as messages.

@@ -30,6 +30,9 @@ class CopilotRun {
   readonly #usages = new Map<string, StoredUsage>();
   #answerId: string | undefined;
   #seenInput = false;
+  #outputTokens = 0;
+  /** Some versions name the model only in events of the session. */
+  #modelId: string | undefined;
 
   constructor(identity: Omit<SessionIdentity, 'format'>) {
     this.#session = new SessionItems({ ...identity, format: 'copilot' });
@@ -62,6 +65,9 @@ class CopilotRun {
       case 'tool.execution_complete':
         yield* this.#completedItems(data, atMs);
         return true;
+      case 'session.model_change':
+        this.usesModel(data.newModel);
+        return true;
       case 'session.error':
         yield* this.#session.failure(plainText(data.message), atMs);
         this.outcome(statedFailure(plainText(data.message), data.errorType, numberOrUndefined(data.statusCode)), atMs);
@@ -90,7 +96,12 @@ class CopilotRun {
     this.#session.outcome(outcome, atMs);
   }
 
-  /** In older versions, answers have only output tokens: the last answer then gets the remaining tokens. */
+  /** The model of the answers that name none. */
+  usesModel(modelId: unknown): void {
+    this.#modelId = textOrUndefined(modelId) ?? this.#modelId;
+  }
+
+  /** In older versions, answers have only output tokens, or none: the last answer then gets the remaining tokens. */
   totals(metrics: JsonMembers): void {
     if (this.#seenInput) return;
     const usages = Object.values(metrics).map((metric) => membersOf(membersOf(metric).usage));
@@ -98,6 +109,7 @@ class CopilotRun {
       usages.reduce((total, usage) => total + (numberOrUndefined(usage[name]) ?? 0), 0);
     this.#session.usage({
       input_tokens: sumOf('inputTokens'),
+      ...(this.#outputTokens === 0 ? { output_tokens: sumOf('outputTokens') } : {}),
       cache_read_tokens: sumOf('cacheReadTokens'),
       cache_write_tokens: sumOf('cacheWriteTokens'),
     });
@@ -129,6 +141,7 @@ class CopilotRun {
     const apiCallId = textOrUndefined(data.apiCallId);
     this.#answerId = apiCallId ?? textOrUndefined(data.messageId);
     const outputTokens = numberOrUndefined(data.outputTokens);
+    this.#outputTokens += outputTokens ?? 0;
     const knownUsage = apiCallId === undefined ? undefined : this.#usages.get(apiCallId);
     if (apiCallId !== undefined) this.#usages.delete(apiCallId);
     const reasoning = textOrUndefined(data.reasoningText);
@@ -141,7 +154,7 @@ class CopilotRun {
         ...sourceBlocks(data.content),
         ...calls.map((call) => ({ type: 'call' as const, call })),
       ],
-      modelId: textOrUndefined(data.model),
+      modelId: textOrUndefined(data.model) ?? this.#modelId,
       usage: knownUsage ?? (outputTokens === undefined ? undefined : { output_tokens: outputTokens }),
     };
     yield* this.#session.answer(piece, atMs);
@@ -232,6 +245,7 @@ class CopilotImport extends ObjectLines {
     switch (type) {
       case 'session.start':
         this.#sessionId = textOrUndefined(data.sessionId) ?? this.#sessionId;
+        this.#mainRun().usesModel(data.selectedModel);
         break;
       case 'session.resume':
         this.#mainRun().outcome(undefined, atMs);

@@ -47,6 +47,9 @@ interface WaitingCall {
 }
 
 /** Buffers one model answer: calls that were issued together stand one after the other in the stream. */
+type AnswerFacts = Pick<Parameters<RunItems['answer']>[0], 'modelId' | 'usage'>;
+type Totals = Readonly<Record<string, number>>;
+
 class OpenHandsTurns {
   readonly #items: RunItems;
   #parts: AnswerPart[] = [];
@@ -59,16 +62,38 @@ class OpenHandsTurns {
   #results: { readonly sourceId: string; readonly observation: ObservationShape }[] = [];
   #responseId: string | undefined;
   #atMs: number | undefined;
+  #modelId: string | undefined;
+  #facts: AnswerFacts = {};
+  #totals: Totals = {};
+  #countedTotals: Totals = {};
 
   constructor(items: RunItems) {
     this.#items = items;
+  }
+
+  /** @param totals  usage of all answers, stated before the next one, which they include; empty if unknown */
+  note(modelId: string | undefined, totals: Totals): void {
+    this.#modelId = modelId ?? this.#modelId;
+    this.#totals = { ...this.#totals, ...totals };
+  }
+
+  #factsOfNext(): AnswerFacts {
+    const growth = Object.entries(this.#totals).map(
+      ([name, count]) => [name, Math.max(0, count - (this.#countedTotals[name] ?? 0))] as const,
+    );
+    this.#countedTotals = this.#totals;
+    const hasGrown = growth.some(([, count]) => count > 0);
+    return { modelId: this.#modelId, usage: hasGrown ? Object.fromEntries(growth) : undefined };
   }
 
   call(action: ActionShape): readonly ImportItem[] {
     const isSameResponse =
       this.#parts.length > 0 && action.responseId !== undefined && action.responseId === this.#responseId;
     const flushed = isSameResponse ? [] : this.flush();
-    if (!isSameResponse) this.#atMs = action.atMs;
+    if (!isSameResponse) {
+      this.#atMs = action.atMs;
+      this.#facts = this.#factsOfNext();
+    }
     this.#responseId = action.responseId;
     for (const block of action.before) {
       if ('text' in block && this.#texts.has(block.text)) continue;
@@ -111,7 +136,7 @@ class OpenHandsTurns {
 
   *text(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
-    yield* this.#items.answer({ parts: blocks }, atMs);
+    yield* this.#items.answer({ ...this.#factsOfNext(), parts: blocks }, atMs);
   }
 
   *message(role: 'system' | 'user', content: StoredContent, atMs: number | undefined): Generator<ImportItem> {
@@ -121,7 +146,7 @@ class OpenHandsTurns {
 
   flush(): readonly ImportItem[] {
     if (this.#parts.length === 0) return [];
-    const items = [...this.#items.answer({ parts: this.#parts }, this.#atMs)];
+    const items = [...this.#items.answer({ ...this.#facts, parts: this.#parts }, this.#atMs)];
     for (const { sourceId, observation } of this.#results) {
       const { result, isError, outcome, atMs } = observation;
       for (const item of this.#items.result({ sourceId, result, isError, outcome }, atMs)) items.push(item);
@@ -335,10 +360,19 @@ export class OpenHandsRun {
       case 'Condensation':
         yield* this.#compactionItems(atMs);
         break;
+      case 'ConversationStateUpdateEvent':
+        this.#noteState(event.key === 'full_state' ? membersOf(event.value) : { [plainText(event.key)]: event.value });
+        break;
       default:
-        if (event.key === 'execution_status') this.#readState(event.value);
         this.#items.skipped.add(`${plainText(event.kind)} events`);
     }
+  }
+
+  #noteState({ agent, execution_status: status, stats }: JsonMembers): void {
+    this.#readState(status);
+    const metrics = Object.values(membersOf(membersOf(stats).usage_to_metrics)).map(membersOf);
+    const modelId = textOrUndefined(membersOf(membersOf(agent).llm).model) ?? textOrUndefined(metrics[0]?.model_name);
+    this.#turns.note(modelId, metrics.length === 0 ? {} : totalUsage(metrics));
   }
 
   *#compactionItems(atMs: number | undefined): Generator<ImportItem> {
@@ -455,6 +489,25 @@ function membersWithout(members: JsonMembers, left: readonly string[]): Json {
     ([key, value]) => !left.includes(key) && value !== null && value !== undefined,
   );
   return Object.fromEntries(ownMembers.map(([key, value]) => [key, asJson(value)]));
+}
+
+const USAGE_FIELDS = [
+  ['input_tokens', 'prompt_tokens'],
+  ['output_tokens', 'completion_tokens'],
+  ['cache_read_tokens', 'cache_read_tokens'],
+  ['cache_write_tokens', 'cache_write_tokens'],
+] as const;
+
+/** The totals of all models of a conversation: the agent's and that of its condenser. */
+function totalUsage(metrics: readonly JsonMembers[]): Totals {
+  const sumOf = (counts: readonly unknown[]): number =>
+    counts.reduce<number>((sum, one) => sum + (numberOrUndefined(one) ?? 0), 0);
+  const cost = sumOf(metrics.map(({ accumulated_cost: usd }) => usd));
+  const usages = metrics.map((one) => membersOf(one.accumulated_token_usage));
+  return {
+    ...Object.fromEntries(USAGE_FIELDS.map(([name, source]) => [name, sumOf(usages.map((one) => one[source]))])),
+    ...(cost > 0 ? { cost_usd: cost } : {}),
+  };
 }
 
 /** The totals in metrics of a model: its cost, and its tokens that are not from the cache. */

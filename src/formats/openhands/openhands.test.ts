@@ -268,6 +268,50 @@ test('events of the newer SDK are read, results in the order in which they came'
   expect(run?.payloads.map((payload) => payload.kind).slice(-2)).toEqual(['compaction', 'run_ended']);
 });
 
+test('each answer has the tokens by which the totals of the conversation grew, and their model', () => {
+  const stats = (prompt: number, cached: number, condenser = 0) => ({
+    kind: 'ConversationStateUpdateEvent',
+    id: `s${prompt}`,
+    source: 'environment',
+    key: 'stats',
+    value: {
+      usage_to_metrics: {
+        agent: {
+          model_name: 'model-x',
+          accumulated_token_usage: { prompt_tokens: prompt, completion_tokens: 1, cache_read_tokens: cached },
+        },
+        condenser: { accumulated_token_usage: { prompt_tokens: condenser } },
+      },
+    },
+  });
+  const action = (id: string) => ({
+    kind: 'ActionEvent',
+    id,
+    source: 'agent',
+    tool_name: 'terminal',
+    tool_call_id: `c-${id}`,
+    llm_response_id: `r-${id}`,
+    action: { command: id },
+  });
+  const seen = (id: string) => ({
+    kind: 'ObservationEvent',
+    id: `o${id}`,
+    source: 'environment',
+    action_id: id,
+    tool_call_id: `c-${id}`,
+    observation: { exit_code: 0, content: [] },
+  });
+  const lines = [stats(100, 0), action('a'), stats(150, 90, 7), seen('a'), action('b'), seen('b')];
+  const { runs, diagnostics } = importLines(openhandsLineImporter, lines, 'session.jsonl');
+  expect(diagnostics).toEqual([]);
+  const answers = runs[0]?.payloads.flatMap((one) => (one.kind === 'message_appended' ? [one.message] : []));
+  expect(answers).toMatchObject([
+    { model_id: 'model-x', usage: { input_tokens: 100, output_tokens: 1, cache_read_tokens: 0 } },
+    { model_id: 'model-x', usage: { input_tokens: 57, output_tokens: 0, cache_read_tokens: 90 } },
+  ]);
+  expect(runs[0]?.ends).toHaveLength(2);
+});
+
 test('one event a line is one run named for the file', () => {
   expect(openhandsLineImporter.recognise(stream, source)).toBeGreaterThan(0.9);
   const { runs } = importLines(openhandsLineImporter, stream, 'session.jsonl');
@@ -372,7 +416,7 @@ test('a conversation that the SDK stores as one file per event is one run', asyn
   const put = (name: string, value: object): void => writeFileSync(join(place, name), JSON.stringify(value));
   const metrics = { accumulated_cost: 0.12, accumulated_token_usage: { prompt_tokens: 5, completion_tokens: 4 } };
   const stats = { usage_to_metrics: { agent: metrics } };
-  put('base_state.json', { id: 'c0ffee', execution_status: 'finished', agent: { kind: 'Agent' }, stats });
+  put('base_state.json', { id: 'c0ffee', execution_status: 'finished', agent: { llm: { model: 'model-x' } }, stats });
   const content = [{ type: 'text', text: 'Write pwd to a file' }];
   put('events/event-00000-a.json', {
     id: 'a',
@@ -401,7 +445,7 @@ test('a conversation that the SDK stores as one file per event is one run', asyn
   expect(paths).toEqual([join(place, 'base_state.json')]);
   const items = await Array.fromAsync(importSource(paths[0] ?? ''));
   expect(items.filter(({ type }) => type === 'run')).toMatchObject([
-    { run: { id: 'c0ffee', task: 'Write pwd to a file' } },
+    { run: { id: 'c0ffee', task: 'Write pwd to a file', modelId: 'model-x' } },
   ]);
   const kinds = items.flatMap((item) => (item.type === 'record' ? [item.payload.kind] : []));
   expect(kinds.filter((kind) => kind === 'tool_ended')).toHaveLength(1);

@@ -186,7 +186,7 @@ export const openhandsFolderImporter: DocumentImporter = {
       : 0;
   },
   *read(document, source) {
-    const { execution_status: status, id, stats } = membersOf(document);
+    const { agent, execution_status: status, id, stats } = membersOf(document);
     const history = [...documentsIn(join(dirname(source.path), 'events'))];
     const totals = Object.values(membersOf(membersOf(stats).usage_to_metrics)).flatMap((one) => totalsOf(one) ?? []);
     const usage = totals.reduce<RunEnded['usage']>(
@@ -196,7 +196,7 @@ export const openhandsFolderImporter: DocumentImporter = {
       }),
       undefined,
     );
-    for (const item of openHandsRecordItems({ history }, plainText(id))) {
+    for (const item of openHandsRecordItems({ history, metadata: agent }, plainText(id))) {
       const isEnd = item.type === 'record' && item.payload.kind === 'run_ended';
       yield isEnd && usage !== undefined ? { ...item, payload: { ...item.payload, usage } as RunEnded } : item;
     }

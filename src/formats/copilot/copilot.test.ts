@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { importLines } from '../../../test/support/import-check.ts';
+import { copilotImporter } from './copilot.ts';
+
+const event = (type: string, data: object) => ({ type, data, id: type, timestamp: '2026-02-01T10:00:00.000Z' });
+const shutdown = event('session.shutdown', {
+  shutdownType: 'routine',
+  modelMetrics: { 'model-x': { usage: { inputTokens: 900, outputTokens: 40, cacheReadTokens: 700 } } },
+});
+
+function answersOf(lines: readonly object[]) {
+  const { runs } = importLines(copilotImporter, lines);
+  return runs[0]?.payloads.flatMap((one) =>
+    one.kind === 'message_appended' && one.message.role === 'assistant' ? [one.message] : [],
+  );
+}
+
+test('answers that name no model have that of the session', () => {
+  const answers = answersOf([
+    event('session.start', { sessionId: 's1', selectedModel: 'model-x' }),
+    event('user.message', { content: 'Count the rows.' }),
+    event('assistant.message', { messageId: 'm1', content: 'One.' }),
+    event('session.model_change', { previousModel: 'model-x', newModel: 'model-y' }),
+    event('assistant.message', { messageId: 'm2', content: 'Two.', model: 'model-z' }),
+    event('assistant.message', { messageId: 'm3', content: 'Three.' }),
+  ]);
+  expect(answers?.map((one) => one.model_id)).toEqual(['model-x', 'model-z', 'model-y']);
+});
+
+test('the totals of the session are added once, also the output tokens if no answer has them', () => {
+  const asked = event('user.message', { content: 'Count the rows.' });
+  const answer = (more: object) => event('assistant.message', { messageId: 'm1', content: 'One.', ...more });
+  const usage = { input_tokens: 900, cache_read_tokens: 700, cache_write_tokens: 0 };
+  expect(answersOf([asked, answer({}), shutdown])?.[0]?.usage).toEqual({ ...usage, output_tokens: 40 });
+  expect(answersOf([asked, answer({ outputTokens: 38 }), shutdown])?.[0]?.usage).toEqual({
+    ...usage,
+    output_tokens: 38,
+  });
+});
