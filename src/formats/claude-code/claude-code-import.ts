@@ -9,7 +9,7 @@ import { type StoredContentBlock, textOfContent } from '../../core/records/agent
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { blocksOf, isCall, isCopiedAnswer, taskIn, providerResultOf, resultInBlock } from './claude-code-entry.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
-import { COPIED, SessionItems } from '../parts/session-items.ts';
+import { COPIED, SessionItems, type SessionTotal } from '../parts/session-items.ts';
 
 const MAX_DENIED = 256;
 
@@ -26,7 +26,10 @@ class ClaudeCodeRun {
 
   #totals = { ofEarlier: { usd: 0, tokens: 0 }, ofLast: { usd: 0, tokens: 0 } };
 
+  readonly parentId: string | undefined;
+
   constructor(identity: { readonly id: string; readonly parentId?: string; readonly conversationId?: string }) {
+    this.parentId = identity.parentId;
     this.#session = new SessionItems({ ...identity, format: 'claude-code' });
   }
 
@@ -85,7 +88,12 @@ class ClaudeCodeRun {
     yield* this.#session.pause();
   }
 
-  *finish(): Generator<ImportItem> {
+  get spent(): SessionTotal {
+    return this.#session.spent;
+  }
+
+  *finish(below?: SessionTotal): Generator<ImportItem> {
+    if (below !== undefined) this.#session.withoutSubagents(below);
     yield* this.#session.finish();
   }
 
@@ -184,6 +192,8 @@ class ClaudeCodeImport extends ObjectLines {
   readonly #runs = new Map<string, ClaudeCodeRun>();
   readonly #startCounts = new LruMap<number>(REMEMBERED_ENTRIES);
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
+  /** Usage of the subagents of each session. */
+  readonly #below = new Map<string, SessionTotal>();
   #heldEntries: JsonMembers[] = [];
   /** True in a fork, before the fork's first new answer. */
   #mayBeCopied = false;
@@ -265,8 +275,18 @@ class ClaudeCodeImport extends ObjectLines {
 
   *finish(): Generator<ImportItem> {
     yield* this.#heldItems();
-    for (const run of this.#runs.values()) yield* run.finish();
+    const runs = [...this.#runs];
+    for (const [id, run] of runs) if (run.parentId !== undefined) yield* this.#finished(id, run);
+    for (const [id, run] of runs) if (run.parentId === undefined) yield* this.#finished(id, run);
     this.#runs.clear();
+  }
+
+  /** The host's total of a session includes its subagents. */
+  *#finished(id: string, run: ClaudeCodeRun): Generator<ImportItem> {
+    yield* run.finish(this.#below.get(id));
+    if (run.parentId === undefined) return;
+    const { tokens, usd } = this.#below.get(run.parentId) ?? { usd: 0, tokens: 0 };
+    this.#below.set(run.parentId, { usd: usd + run.spent.usd, tokens: tokens + run.spent.tokens });
   }
 
   #runIdOf(entry: JsonMembers, uuid: string | undefined): string {
@@ -288,7 +308,7 @@ class ClaudeCodeImport extends ObjectLines {
     const oldest = this.#runs.entries().next();
     if (oldest.done === true) return;
     this.#runs.delete(oldest.value[0]);
-    yield* oldest.value[1].finish();
+    yield* this.#finished(...oldest.value);
   }
 
   #runOf(runId: string, entry: JsonMembers): ClaudeCodeRun {

@@ -302,6 +302,47 @@ test('no JSON value makes it throw', () => {
   );
 });
 
+test('a session that begins with the end of an earlier turn has the task that follows', () => {
+  const { runs, diagnostics } = importLines(claudeCodeImporter, [
+    user([result('of-an-earlier-file')]),
+    user('<command-name>/exit</command-name>'),
+    answer('m1', [{ type: 'text', text: 'No response requested.' }]),
+    user('<local-command-stdout>Bye</local-command-stdout>'),
+    user('Count the rows.'),
+    answer('m2', [{ type: 'text', text: 'Four.' }]),
+  ]);
+  expect(runs[0]?.run.task).toBe('Count the rows.');
+  expect(kinds(runs[0]?.payloads)?.filter((kind) => kind === 'message_appended')).toHaveLength(5);
+  expect(diagnostics).toMatchObject([{ severity: 'note', message: 'left out: 1 tool results without a call' }]);
+});
+
+test('the total of a session is without its subagents, which are runs with their own tokens and cost', () => {
+  const model = 'claude-sonnet-4-5';
+  const line = (id: string, parent: string | null, content: readonly object[]) => ({
+    type: 'assistant',
+    session_id: 's1',
+    uuid: id,
+    parent_tool_use_id: parent,
+    message: { id, role: 'assistant', model, content, usage: { input_tokens: 1000, output_tokens: 100 } },
+  });
+  const { runs } = importLines(claudeCodeImporter, [
+    line('m1', null, [use('task')]),
+    line('m2', 'task', [{ type: 'text', text: 'Found.' }]),
+    { type: 'user', session_id: 's1', uuid: 'r', message: { role: 'user', content: [result('task')] } },
+    line('m3', null, [{ type: 'text', text: 'Done.' }]),
+    {
+      type: 'result',
+      subtype: 'success',
+      session_id: 's1',
+      total_cost_usd: 0.02,
+      modelUsage: { [model]: { inputTokens: 4000, outputTokens: 400 } },
+    },
+  ]);
+  const ended = runs.find(({ run }) => run.id === 's1')?.payloads.at(-1);
+  // 1,000 input tokens for 3 $ and 100 output tokens for 15 $ a million are the subagent's.
+  expect(ended).toMatchObject({ usage: { tokens: 3300, cost_usd: expect.closeTo(0.0155) } });
+});
+
 const folder = sharedPath('trajectories/raw/claude-code-jsonl');
 const samples = ['edge_cases.jsonl', 'representative_messages.jsonl', 'todowrite_examples.jsonl'];
 

@@ -80,6 +80,30 @@ test('tokens of an answer whose count is missing are part of the next count', ()
   expect(used).toEqual([100, undefined, 80, 20]);
 });
 
+test('a count that early versions write before its answer is part of the total', () => {
+  const counted = (last: number, total: number) =>
+    event({
+      type: 'token_count',
+      info: {
+        total_token_usage: { input_tokens: total, output_tokens: 0, total_tokens: total },
+        last_token_usage: { input_tokens: last, output_tokens: 0, total_tokens: last },
+      },
+    });
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    message('user', 'Fix the bug.'),
+    counted(100, 100),
+    call('a'),
+    output('a', 'ok'),
+    counted(30, 130),
+    message('assistant', 'Done.'),
+  ]);
+  const tokens = runs[0]?.payloads.flatMap((one) =>
+    one.kind === 'message_appended' && one.message.role === 'assistant' ? (one.message.usage?.input_tokens ?? 0) : [],
+  );
+  expect(tokens?.reduce((sum, count) => sum + count, 0)).toBe(130);
+});
+
 test("a hook's text between a call and its result takes neither the turn nor the usage and its window from the answer", () => {
   const usage = { input_tokens: 9, cached_input_tokens: 4, output_tokens: 2 };
   const { runs } = importLines(codexRolloutImporter, [

@@ -1,5 +1,7 @@
 import { present } from '../../core/base/json.ts';
 import type { StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
+import { answerCost } from '../../core/records/answer-cost.ts';
+import { MODEL_PRICES } from '../../core/records/model-prices.ts';
 import type { EndReason } from '../../core/records/words.ts';
 import type { RunEnded, RunEnding } from '../../core/records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
@@ -37,6 +39,12 @@ interface BufferedMessage {
   readonly atMs: number | undefined;
 }
 
+export interface SessionTotal {
+  readonly usd: number;
+  /** Tokens that are not from the cache. */
+  readonly tokens: number;
+}
+
 interface PendingAnswer {
   readonly messageId: string | undefined;
   readonly sameTurn: boolean;
@@ -50,6 +58,8 @@ interface PendingAnswer {
   usage: StoredUsage | undefined;
   /** The part of `usage` that earlier messages of this answer have. */
   readonly countedUsage: StoredUsage | undefined;
+  /** Usage that the source wrote before the answer. */
+  readonly usageBefore: StoredUsage | undefined;
 }
 
 /**
@@ -63,6 +73,10 @@ export class SessionItems {
   #pendingAnswer: PendingAnswer | undefined;
   #lastMessageId: string | undefined;
   #lastUsage: StoredUsage | undefined;
+  #usageBefore: StoredUsage | undefined;
+  #lostResults = 0;
+  /** Usage of the answers so far. The cost of answers without a price is not included. */
+  spent: SessionTotal = { usd: 0, tokens: 0 };
   #total: { readonly cost_usd: number; readonly tokens?: number } | undefined;
   #outcome: { readonly payload: RunEnded; readonly atMs: number | undefined } | undefined;
   /** Reason of an end after the last message; undefined after an answer with calls. */
@@ -79,6 +93,16 @@ export class SessionItems {
   /** @param task  text of the message, if the user wrote it and not the host */
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined, task?: string): Generator<ImportItem> {
     if (blocks.length === 0) return;
+    const pendingAnswer = this.#pendingAnswer;
+    // A resumed session may begin with the end of an earlier turn and with the program's own commands. Its task follows.
+    if (this.#items === undefined && pendingAnswer !== undefined) {
+      pendingAnswer.isClosed = true;
+      if (task === undefined) {
+        yield* this.#answerItems(pendingAnswer, { role: 'user', blocks, atMs });
+        return;
+      }
+      yield* this.#beginRun(task, pendingAnswer.beganAtMs);
+    }
     yield* this.flush();
     this.#endReason = 'no_answer';
     yield* this.#messageItems({ role: 'user', blocks, atMs }, task);
@@ -105,6 +129,7 @@ export class SessionItems {
       messageId,
       sameTurn: goesOn || hasEarlierMessage,
       countedUsage: hasEarlierMessage ? this.#lastUsage : undefined,
+      usageBefore: this.#usageBefore,
       beganAtMs: atMs,
       atMs,
       parts: [],
@@ -114,6 +139,7 @@ export class SessionItems {
       stopReason: undefined,
       usage: undefined,
     };
+    this.#usageBefore = undefined;
     const pendingAnswer = this.#pendingAnswer;
     pendingAnswer.parts.push(...piece.parts);
     if (pendingAnswer.followers.length === 0) pendingAnswer.atMs = atMs ?? pendingAnswer.atMs;
@@ -123,9 +149,11 @@ export class SessionItems {
     pendingAnswer.usage = piece.usage ?? pendingAnswer.usage;
   }
 
+  /** Usage of the last answer, or of the next one if there is none. */
   usage(usage: StoredUsage | undefined): void {
-    if (this.#pendingAnswer !== undefined && usage !== undefined)
-      this.#pendingAnswer.usage = { ...this.#pendingAnswer.usage, ...usage };
+    if (usage === undefined) return;
+    if (this.#pendingAnswer === undefined) this.#usageBefore = usageSum(this.#usageBefore, usage);
+    else this.#pendingAnswer.usage = { ...this.#pendingAnswer.usage, ...usage };
   }
 
   closeAnswer(): void {
@@ -187,6 +215,14 @@ export class SessionItems {
     if (callCount > 0 && followers.filter((one) => !('role' in one)).length >= callCount) yield* this.flush();
   }
 
+  /** Takes the usage of subagents, which are separate runs, out of the total. */
+  withoutSubagents({ tokens: tokensBelow, usd }: SessionTotal): void {
+    if (this.#total === undefined) return;
+    const { cost_usd, tokens } = this.#total;
+    const ownTokens = tokens === undefined ? undefined : Math.max(0, tokens - tokensBelow);
+    this.#total = { cost_usd: Math.max(0, cost_usd - usd), ...present({ tokens: ownTokens }) };
+  }
+
   *finish(): Generator<ImportItem> {
     yield* this.flush();
     const items = yield* this.#beginRun(undefined, undefined);
@@ -205,7 +241,11 @@ export class SessionItems {
     const { atMs, beganAtMs, followers, parts } = pendingAnswer;
     const items = yield* this.#beginRun(undefined, beganAtMs);
     this.#endReason = endReasonAfter(parts);
-    const usage = usageBeyond(pendingAnswer.usage, pendingAnswer.countedUsage);
+    const ownUsage = usageBeyond(pendingAnswer.usage, pendingAnswer.countedUsage);
+    const usage = usageSum(pendingAnswer.usageBefore, ownUsage);
+    const { input_tokens: input = 0, output_tokens: output = 0 } = usage ?? {};
+    const usd = usage === undefined ? undefined : answerCost(usage, pendingAnswer.modelId, MODEL_PRICES);
+    this.spent = { usd: this.spent.usd + (usd ?? 0), tokens: this.spent.tokens + input + output };
     yield* items.answer({ ...pendingAnswer, usage }, atMs);
     for (const follower of followers) {
       if ('role' in follower) yield* this.#messageItems(follower, undefined);
@@ -228,8 +268,12 @@ export class SessionItems {
   }
 
   *#resultItems(result: SessionResult): Generator<ImportItem> {
-    const items = yield* this.#beginRun(undefined, result.atMs);
-    yield* items.result(result, result.atMs);
+    // The call is in an earlier file.
+    if (this.#items === undefined) {
+      this.#lostResults += 1;
+      return;
+    }
+    yield* this.#items.result(result, result.atMs);
   }
 
   *#beginRun(task: string | undefined, atMs: number | undefined): Generator<ImportItem, RunItems> {
@@ -247,6 +291,7 @@ export class SessionItems {
       yield items.message(role, plainest(blocks), bufferedAtMs);
     }
     this.#bufferedMessages = [];
+    for (; this.#lostResults > 0; this.#lostResults -= 1) items.skipped.add('tool results without a call');
     return items;
   }
 }
@@ -254,6 +299,16 @@ export class SessionItems {
 function endReasonAfter(parts: readonly AnswerPart[]): EndReason | undefined {
   if (parts.some(({ type }) => type === 'call')) return undefined;
   return parts.some((part) => part.type === 'text' && part.text.trim() !== '') ? 'answered' : 'no_answer';
+}
+
+function usageSum(before: StoredUsage | undefined, usage: StoredUsage | undefined): StoredUsage | undefined {
+  if (before === undefined || usage === undefined) return usage ?? before;
+  const counts: Readonly<Record<string, number | undefined>> = before;
+  const sums = Object.entries(usage).map(([name, count]) => [
+    name,
+    name === 'context_window_tokens' ? count : count + (counts[name] ?? 0),
+  ]);
+  return { ...before, ...Object.fromEntries(sums) };
 }
 
 /** Returns the usage of an answer without the usage that earlier messages of the answer have. */
