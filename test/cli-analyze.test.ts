@@ -46,7 +46,7 @@ test('--json prints one line per run with every documented member', async () => 
       evidence: expect.any(Array),
     });
   }
-  expect(patterns.some((pattern) => pattern['stuck'] === true && pattern['firstSeen'] === 0)).toBe(true);
+  expect(patterns.some((pattern) => pattern['stuck'] === true && pattern['firstSeen'] === 1)).toBe(true);
 });
 
 test('folders and packed files are read, and the number of other files is reported', async () => {

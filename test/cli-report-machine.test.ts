@@ -10,6 +10,11 @@ import { useStoresFolder } from './cli-stores.ts';
 import { homeOnly, jsonLines } from './run-cli.ts';
 import { storeFileOf } from './user-state.ts';
 
+interface NumberedItem {
+  readonly number: number;
+  readonly runId: string;
+}
+
 const here = useStoresFolder();
 const HOUR_MS = 3_600_000;
 const AN_HOUR_AGO = new Date(Date.now() - HOUR_MS).toISOString();
@@ -164,6 +169,28 @@ test('the number of a run in the last report, or the beginning of its id, opens 
     2,
     `run 1 is not recorded, and only recorded runs can be exported; to record it: coxswain import ${file}`,
   ]);
+});
+
+test('a report on one project, and one for a program, leave the numbers of the last report and continue them', async () => {
+  for (const id of ['shop-1', 'blog-1', 'shop-2'])
+    await writeFileAt(`.claude/projects/-o/${id}.jsonl`, session(id, { cwd: `/gone/${id.slice(0, 4)}` }));
+  const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
+  const numbersOf = async (...args: readonly string[]): Promise<Readonly<Record<string, number>>> => {
+    const { stdout } = await here.run([...args, '--json'], { env });
+    const sections = jsonLines(stdout).at(-1)?.['sections'] as readonly { readonly items: readonly NumberedItem[] }[];
+    return Object.fromEntries(sections.flatMap(({ items }) => items).map(({ number, runId }) => [runId, number]));
+  };
+  await here.run(['report', '--project', 'blog'], { env });
+  await here.run(['report', '--project', 'shop'], { env });
+  expect(await numbersOf()).toEqual({ 'blog-1': 1, 'shop-1': expect.any(Number), 'shop-2': expect.any(Number) });
+  await here.run([], { env });
+  const printed = await numbersOf();
+  expect(Object.values(printed).toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
+  for (const project of ['shop', 'blog']) {
+    await here.run(['report', '--project', project], { env });
+    for (const [id, number] of Object.entries(printed))
+      expect((await here.run([String(number)], { env })).stdout).toContain(`run ${id}`);
+  }
 });
 
 test('a command for recorded runs says that none is recorded, and show says which ids it looked at', async () => {

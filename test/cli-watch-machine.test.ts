@@ -134,7 +134,7 @@ test('the list has one line per run that fits the terminal, stuck and waiting ru
   for (const run of ['a', 'b', 'c', 'd']) {
     const place = { run, label: `project-${run}`, atMs };
     await list.take({ type: 'run_started', ...place, format: 'claude-code', task: `a long task of ${run} `.repeat(9) });
-    await list.take({ type: 'call', ...place, index: 0, tool: 'Bash', call: 'Bash make', failed: true });
+    await list.take({ type: 'call', ...place, number: 1, tool: 'Bash', call: 'Bash make', failed: true });
   }
   const found = { kind: 'ping_pong', identity: 'x', stuck: true, level: 'warn', confidence: 1, evidence: [0] } as const;
   const pattern = { ...found, firstSeen: 0, flaggedAt: 0, occurrences: 2 };

@@ -224,7 +224,7 @@ test('--json prints one object per event, safe for a terminal', async () => {
   expect(stdout).not.toMatch(/[\u001b\u202e]/);
   const items = jsonLines(stdout);
   expect(items[0]).toEqual({
-    schema: 1,
+    schema: 2,
     type: 'run_started',
     run: 'r1',
     label: 'r1',
@@ -233,9 +233,9 @@ test('--json prints one object per event, safe for a terminal', async () => {
     task: 'make it pass',
   });
   expect(items.find(({ type }) => type === 'call')).toEqual({
-    schema: 1,
+    schema: 2,
     type: 'call',
-    index: 0,
+    number: 1,
     tool: 'bash',
     call: 'bash make',
     failed: false,

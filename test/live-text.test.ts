@@ -9,7 +9,7 @@ const plain = { paint: (_style: string, text: string) => text, width: 60, wrap: 
 test.each([20, 40, 60, 200])('a call fits a line of %i columns, with what failed', (width) => {
   const call: CallEvent = {
     type: 'call',
-    index: 12,
+    number: 13,
     tool: 'bash',
     call: `bash ${'make '.repeat(60)}`,
     failed: true,

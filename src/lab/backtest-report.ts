@@ -196,7 +196,7 @@ export interface ExamplesReport {
 
 export interface MomentReport {
   readonly run: string;
-  /** 0-based index of the call after which the signal fired. */
+  /** Number of the call after which the signal fired, from 1. */
   readonly call: number;
   /** The store or file that contains the run. `-` is standard input. */
   readonly source: string;
@@ -233,7 +233,7 @@ export interface RateRatioReport {
 export interface PlaceReport {
   readonly run: string;
   readonly provider: string;
-  /** 0-based index of the call before the advice. */
+  /** Number of the call before the advice, from 1. */
   readonly call: number;
   /** For moved advice: the call at which it fires under the second configuration. */
   readonly to?: number;

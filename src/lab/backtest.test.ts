@@ -116,9 +116,9 @@ test('each rule has moments to look at: first firings, by how their runs went, w
   const { report } = await backtest([path]);
   // The third of the equal calls is call 3.
   const examples = {
-    negative: [{ run: 'false', call: 3, source: path }],
-    positive: [{ run: 'found', call: 3, source: path }],
-    unlabelled: [{ run: 'open', call: 3, source: path }],
+    negative: [{ run: 'false', call: 4, source: path }],
+    positive: [{ run: 'found', call: 4, source: path }],
+    unlabelled: [{ run: 'open', call: 4, source: path }],
   };
   expect(patternFeedback(report)?.examples).toEqual(examples);
   const { details = [], patterns = [] } = report.parts[0]?.byConfiguration[0] ?? {};
@@ -131,7 +131,7 @@ test('each rule has moments to look at: first firings, by how their runs went, w
 
 test('without any outcome figures are unknown, and that is said; the moments are there all the same', async () => {
   const report = await reportOf([{ id: 'open', stuck: 6, calls: 12 }]);
-  expect(patternFeedback(report)?.examples.unlabelled).toMatchObject([{ run: 'open', call: 3 }]);
+  expect(patternFeedback(report)?.examples.unlabelled).toMatchObject([{ run: 'open', call: 4 }]);
   expect(patternFeedback(report)).toMatchObject({ precision: { share: null }, recall: { share: null }, f1: null });
   expect(report.notes.join(' ')).toContain('No run records whether it succeeded');
 });

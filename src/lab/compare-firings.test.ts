@@ -28,11 +28,11 @@ test('within a run and a provider a piece is unchanged, moved, new or removed', 
     byProvider: [{ provider: 'loop', unchanged: 2, added: 2, removed: 1, moved: 1 }],
     places: {
       added: [
-        { run: 'more', provider: 'loop', call: 1 },
-        { run: 'more', provider: 'loop', call: 1 },
+        { run: 'more', provider: 'loop', call: 2 },
+        { run: 'more', provider: 'loop', call: 2 },
       ],
-      removed: [{ run: 'less', provider: 'loop', call: 7 }],
-      moved: [{ run: 'earlier', provider: 'loop', call: 3, to: 2 }],
+      removed: [{ run: 'less', provider: 'loop', call: 8 }],
+      moved: [{ run: 'earlier', provider: 'loop', call: 4, to: 3 }],
     },
   });
 });
@@ -42,5 +42,5 @@ test('counts are of all, lists are cut', () => {
   const { added, places } = compareFirings(runs, keys);
   expect(added).toBe(60);
   expect(places.added).toHaveLength(50);
-  expect(places.added.at(-1)).toEqual({ run: 'run-49', provider: 'loop', call: 49 });
+  expect(places.added.at(-1)).toEqual({ run: 'run-49', provider: 'loop', call: 50 });
 });

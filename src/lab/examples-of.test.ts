@@ -28,7 +28,7 @@ test('at most three of each kind, each with its own call and file, and all of th
         expect(examples[kind]).toHaveLength(Math.min(3, of.length));
         for (const moment of examples[kind]) {
           const index = runs.findIndex(({ id }) => id === moment.run);
-          expect(moment).toEqual({ run: moment.run, call: index * 2, source: runs[index]?.source });
+          expect(moment).toEqual({ run: moment.run, call: index * 2 + 1, source: runs[index]?.source });
           expect(runs[index]?.positive).toBe(positive);
         }
       }
@@ -54,7 +54,7 @@ test('the order of the runs does not matter, and a run that is not chosen change
 test('runs without a firing are no examples', () => {
   const inputs = [true, false, null].map((positive, index): ExampleRun => ({ id: `${index}`, source: '-', positive }));
   expect(examplesOf(inputs, new Map([[1, 7]]))).toEqual({
-    negative: [{ run: '1', call: 7, source: '-' }],
+    negative: [{ run: '1', call: 8, source: '-' }],
     positive: [],
     unlabelled: [],
   });

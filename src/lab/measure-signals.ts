@@ -1,4 +1,5 @@
 import { present } from '../core/base/json.ts';
+import { callNumber } from '../core/base/number-text.ts';
 import type {
   PartFigures,
   SignalReport,
@@ -45,7 +46,7 @@ export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<numbe
   const moments = (ranked: readonly Ranked[]): readonly MomentReport[] =>
     ranked.flatMap(({ index }) => {
       const run = runs[index];
-      return run === undefined ? [] : [{ run: run.id, call: first.get(index) ?? 0, source: run.source }];
+      return run === undefined ? [] : [{ run: run.id, call: callNumber(first.get(index) ?? 0), source: run.source }];
     });
   return {
     negative: moments(examples.negative),

@@ -1,4 +1,5 @@
 import { present } from '../core/base/json.ts';
+import { callNumber } from '../core/base/number-text.ts';
 import { invalidArgument } from '../core/base/error.ts';
 import type {
   PartReport,
@@ -188,15 +189,15 @@ export function compareFirings(runs: readonly ComparedRun[], keys: readonly Firi
       hasChanged ||= added.length + removed.length + moved.length > 0;
       keepSome(
         places.added,
-        added.map((call) => ({ run: run.id, provider, call })),
+        added.map((call) => ({ run: run.id, provider, call: callNumber(call) })),
       );
       keepSome(
         places.removed,
-        removed.map((call) => ({ run: run.id, provider, call })),
+        removed.map((call) => ({ run: run.id, provider, call: callNumber(call) })),
       );
       keepSome(
         places.moved,
-        moved.map(([call, to]) => ({ run: run.id, provider, call, to })),
+        moved.map(([call, to]) => ({ run: run.id, provider, call: callNumber(call), to: callNumber(to) })),
       );
     }
     if (hasChanged) changedRuns += 1;

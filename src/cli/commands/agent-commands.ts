@@ -8,7 +8,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
       'Reads recorded runs and reports where the agents got stuck. Takes files, folders, globs and - for standard ' +
       'input; detects the format by content and unpacks gzip and zstd. Without paths, it reads the sessions that ' +
       'Claude Code, Codex, Copilot CLI, Gemini CLI, opencode, pi, Qwen Code, Kimi CLI and goose keep on this machine, newest first. Calls are ' +
-      'numbered from 1; in JSON, `flaggedAt` and `evidence` are indices from 0.',
+      'numbered from 1, also in JSON.',
     arguments: { '[paths...]': 'files, folders, globs, or - (default: the sessions of every agent program)' },
     options: {
       '--json': 'print one line of JSON per run',

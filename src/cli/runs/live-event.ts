@@ -14,7 +14,8 @@ import { printable, printableCut } from '../../core/base/printable.ts';
 /** A call ended, or its result was lost. Contains untrusted text: pass it through `printable` before showing it. */
 export interface CallEvent {
   readonly type: 'call';
-  readonly index: number;
+  /** Number of the call, from 1. */
+  readonly number: number;
   readonly tool: string;
   readonly call: string;
   readonly failed: boolean;
@@ -72,7 +73,7 @@ export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord)
   const { args, failed, number, resultMissing, tool } = call;
   return {
     type: 'call',
-    index: number - 1,
+    number,
     tool,
     call: shortCall(tool, args),
     failed,
@@ -115,8 +116,9 @@ export function liveLines(event: LiveEvent, options: LiveTextOptions): readonly 
   }
 }
 
-function callLine({ index, call, failed, error, missing }: CallEvent, { paint, width }: LiveTextOptions): string {
-  const number = `#${callNumber(index)}`;
+function callLine(event: CallEvent, { paint, width }: LiveTextOptions): string {
+  const { call, error, failed, missing } = event;
+  const number = `#${event.number}`;
   const room = Math.max(MIN_CALL_CHARS, width - number.length - 3);
   const head = `  ${paint('dim', number)} `;
   if (missing === true) return `${head}${printableCut(call, room - 14)}  ${paint('dim', '? no result')}`;

@@ -293,8 +293,22 @@ export interface NumberedRun {
 const OWNER = { env: process.env };
 const MAX_TOLD = 200;
 
-export function keepNumberedRuns(runs: readonly NumberedRun[]): void {
-  keepRuns('lastReport', runs);
+const MAX_NUMBERED = 9_999;
+
+/** Returns the numbers of the last report, by run. Empty once they have four digits. */
+export function keptNumbers(): ReadonlyMap<string, number> {
+  const runs = runsIn('lastReport');
+  return new Map(runs.length < MAX_NUMBERED ? runs.map(({ id }, index) => [id, index + 1]) : []);
+}
+
+/** @param before  the numbers that other runs keep */
+export function keepNumberedRuns(
+  runs: ReadonlyMap<number, NumberedRun>,
+  before: ReadonlyMap<string, number> = new Map(),
+): void {
+  const kept = before.size === 0 ? [] : [...runsIn('lastReport')];
+  for (const [number, run] of runs) kept[number - 1] = run;
+  keepRuns('lastReport', kept);
 }
 
 export function lookAtRun(run: NumberedRun): string {

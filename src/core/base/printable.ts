@@ -60,7 +60,7 @@ export function jsonLine(value: unknown): string {
 }
 
 /** Version of the JSON that commands print. It increases when a field is removed or changes its meaning. */
-const OUTPUT_SCHEMA = 1;
+const OUTPUT_SCHEMA = 2;
 
 export function outputLine(value: object): string {
   return jsonLine({ schema: OUTPUT_SCHEMA, ...value });

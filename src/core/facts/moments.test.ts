@@ -59,7 +59,7 @@ function flagged(level: 'warn' | 'strong', clearedAt?: number): readonly [number
 
 test('an open loop scores higher than one that was left', () => {
   expect(found(flagged('strong')).moments).toMatchObject([
-    { score: 84, call: 1, what: expect.stringContaining('not over at the end') },
+    { score: 84, call: 2, what: expect.stringContaining('not over at the end') },
   ]);
   expect(found(flagged('strong'), flagged('strong', 9)).moments).toMatchObject([{ score: 34 }]);
   expect(found(flagged('warn')).moments).toMatchObject([{ score: 54 }]);
@@ -68,12 +68,12 @@ test('an open loop scores higher than one that was left', () => {
 
 test('failures in a row count from the first one', () => {
   const calls = [0, 1, 2, 3, 4, 5, 6].flatMap((id) => call(id, id > 0 && id < 6));
-  expect(found(...calls).moments).toMatchObject([{ score: 45, call: 1, what: '5 failures in a row' }]);
+  expect(found(...calls).moments).toMatchObject([{ score: 45, call: 2, what: '5 failures in a row' }]);
 });
 
 test('a long call is worth a look, a wait for the user is not', () => {
   expect(found(...call(0, false), ...call(1, false, 60)).moments).toMatchObject([
-    { score: 21, call: 1, atMs: START_MS, what: 'nothing happened for 1.0 hours' },
+    { score: 21, call: 2, atMs: START_MS, what: 'nothing happened for 1.0 hours' },
   ]);
   const prompt: TrajectoryPayload = { kind: 'message_appended', message: { role: 'user', content: 'and now?' } };
   expect(found(...call(0, false), [600, prompt], ...call(1, false)).moments).toEqual([]);
@@ -170,5 +170,5 @@ test('a second moment of one type is listed only if other types do not fill the 
 
 test('a moment at a call has the start time of the call', () => {
   const { moments } = found(...call(1, false, 5), ...call(2, true), ...[3, 4, 5, 6].flatMap((id) => call(id, true)));
-  expect(moments[0]).toMatchObject({ type: 'streak', call: 1, atMs: START_MS + 5 * MINUTE_MS });
+  expect(moments[0]).toMatchObject({ type: 'streak', call: 2, atMs: START_MS + 5 * MINUTE_MS });
 });

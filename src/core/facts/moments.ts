@@ -7,6 +7,7 @@ import type { Moment, RunFacts } from './run-facts.ts';
 
 export interface Streak {
   readonly length: number;
+  /** Number of the call, from 1. */
   readonly call: number;
   /** Start in Unix milliseconds; 0 if unknown. */
   readonly atMs: number;
@@ -56,7 +57,7 @@ export function momentsOf(sources: MomentSources): readonly Moment[] {
   return foundMoments
     .flatMap((moment) => {
       if (moment === undefined) return [];
-      const atMs = moment.atMs ?? (moment.call === undefined ? undefined : callTimes[moment.call]);
+      const atMs = moment.atMs ?? (moment.call === undefined ? undefined : callTimes[moment.call - 1]);
       return [{ runId, ...moment, ...(atMs === undefined || atMs <= 0 ? {} : { atMs }) }];
     })
     .toSorted((a, b) => b.score - a.score)
@@ -109,11 +110,16 @@ function patternMoment(pattern: TrajectoryPattern, basis: RunFacts['patternBasis
   const patternText = `${inWords('pattern', kind)}${tool === undefined ? '' : ` (${tool})`}, seen ${timesSeen(pattern, basis)}`;
   const end = isLeft ? `over by call ${callNumber(clearedAt)}` : 'not over at the end';
   const score = Math.min(most, base + occurrences);
-  return { call: flaggedAt ?? firstSeen, score, type: `stuck ${kind}`, what: `stuck: ${patternText}, ${end}` };
+  return {
+    call: callNumber(flaggedAt ?? firstSeen),
+    score,
+    type: `stuck ${kind}`,
+    what: `stuck: ${patternText}, ${end}`,
+  };
 }
 
 function endMoment({ calls, ending, verdict }: MomentSources['facts']): FoundMoment | undefined {
-  const last = { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70 };
+  const last = { ...(calls > 0 ? { call: calls } : {}), score: 70 };
   const { evidence, verdict: name } = verdict;
   if (name === 'cut_off') return { ...last, type: 'end cut off', what: evidence };
   if (name !== 'failed' || ending === undefined || ending.success !== undefined) return undefined;
@@ -125,7 +131,7 @@ function warningMoment(outcomes: readonly AdviceOutcome[]): FoundMoment | undefi
   if (lostAdvice === undefined) return undefined;
   const reasonText = lostAdvice.reason === undefined ? '' : `: ${lostAdvice.reason}`;
   return {
-    ...(lostAdvice.callsBefore > 0 ? { call: lostAdvice.callsBefore - 1 } : {}),
+    ...(lostAdvice.callsBefore > 0 ? { call: lostAdvice.callsBefore } : {}),
     ...(lostAdvice.atMs > 0 ? { atMs: lostAdvice.atMs } : {}),
     score: 65,
     type: 'warning',

@@ -106,10 +106,10 @@ export class RunFactsFold {
       this.#instructions.readMessage(textOfContent(payload.message.content));
     this.#failedCalls.fold(payload, call, { cause, atMs, ...this.#spent() });
     if (lastAtMs > 0 && isOfAgent(payload) && !this.#isAtRest && atMs - lastAtMs > this.#longestGap.length)
-      this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, calls - 1), atMs: lastAtMs };
+      this.#longestGap = { length: atMs - lastAtMs, call: Math.max(1, calls), atMs: lastAtMs };
     this.#isAtRest = restsAfter(payload) ?? this.#isAtRest;
     if (payload.kind === 'completion_checked' && payload.gave_up === true)
-      this.#gaveUp = { length: payload.attempt, call: calls, atMs };
+      this.#gaveUp = { length: payload.attempt, call: Math.max(1, calls), atMs };
     if (payload.kind === 'fault_noticed') this.#addFault(`${payload.where}: ${payload.message}`);
     if (payload.kind === 'provider_failed')
       this.#addFault(`${payload.provider_name} (${payload.phase}): ${payload.message}`);
@@ -230,8 +230,8 @@ export class RunFactsFold {
     if (outcome !== undefined) return;
     const { length } = this.#streak;
     this.#streak = failed
-      ? { ...(length === 0 ? { call: number - 1, atMs } : this.#streak), length: length + 1 }
-      : { length: 0, call: number - 1, atMs };
+      ? { ...(length === 0 ? { call: number, atMs } : this.#streak), length: length + 1 }
+      : { length: 0, call: number, atMs };
     if (this.#streak.length > this.#longestStreak.length) this.#longestStreak = this.#streak;
   }
 

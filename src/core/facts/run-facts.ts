@@ -1,5 +1,6 @@
 import type { ContextSize } from './context-tokens.ts';
 import { present } from '../base/json.ts';
+import { callNumber } from '../base/number-text.ts';
 import type { StretchCounts } from '../base/stretch-counts.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from './advice-outcome.ts';
@@ -91,7 +92,8 @@ export function factsJson(facts: RunFacts): object {
   return { ...rest, patterns: patterns.map(patternJson) };
 }
 
-function patternJson({ identity: _identity, ...pattern }: PatternFacts): object {
+/** The calls of a pattern, which are indices, as numbers from 1. */
+export function patternJson({ identity: _identity, ...pattern }: PatternFacts): object {
   const { kind, stuck, level, confidence, flaggedAt, firstSeen, occurrences, clearedAt, tool, evidence, costUsd } =
     pattern;
   return {
@@ -99,17 +101,18 @@ function patternJson({ identity: _identity, ...pattern }: PatternFacts): object 
     stuck,
     level,
     confidence,
-    flaggedAt,
-    firstSeen,
+    flaggedAt: flaggedAt === null ? null : callNumber(flaggedAt),
+    firstSeen: callNumber(firstSeen),
     occurrences,
-    ...present({ clearedAt, tool }),
-    evidence,
+    ...present({ clearedAt: clearedAt === undefined ? undefined : callNumber(clearedAt), tool }),
+    evidence: evidence.map(callNumber),
     ...present({ costUsd }),
   };
 }
 
 export interface Moment {
   readonly runId: string;
+  /** Number of the call, from 1. */
   readonly call?: number;
   /** Time in Unix milliseconds, if known. */
   readonly atMs?: number;

@@ -151,7 +151,7 @@ test('JSON is one line per run, and a line of totals on request', async () => {
     .split('\n');
   expect(lines).toHaveLength(2);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    schema: 1,
+    schema: 2,
     id: 'a',
     source: 'a.json',
     format: 'calls',
@@ -166,10 +166,10 @@ test('JSON is one line per run, and a line of totals on request', async () => {
         stuck: true,
         level: 'warn',
         confidence: 0.75,
-        flaggedAt: 4,
-        firstSeen: 2,
+        flaggedAt: 5,
+        firstSeen: 3,
         occurrences: 3,
-        evidence: [2, 3, 4],
+        evidence: [3, 4, 5],
       },
     ],
     diagnostics: [],

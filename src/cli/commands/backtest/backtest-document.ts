@@ -1,4 +1,4 @@
-import { callNumber, countOf, countText, rangeText, shareText } from '../../../core/base/number-text.ts';
+import { countOf, countText, rangeText, shareText } from '../../../core/base/number-text.ts';
 import type {
   BacktestReport,
   ComparisonReport,
@@ -186,7 +186,7 @@ function comparisonBlocks(comparison: ComparisonReport, report: BacktestReport):
   const names = report.configurations.slice(0, 2).map(({ name }) => printableCut(name, 100));
   const placeLists = (['added', 'removed', 'moved'] as const).flatMap((kind) => {
     const shownPlaces = places[kind].slice(0, SHOWN_PLACES).map(({ run, provider, call, to }) => {
-      const callRange = to === undefined ? `call ${callNumber(call)}` : `call ${callNumber(call)} → ${callNumber(to)}`;
+      const callRange = to === undefined ? `call ${countText(call)}` : `call ${countText(call)} → ${countText(to)}`;
       return `${callRange}  ${printableCut(provider, NAME_CHARS)}  ${printableCut(run, 100)}`;
     });
     const hiddenCount = comparison[kind] - shownPlaces.length;

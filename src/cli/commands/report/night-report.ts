@@ -71,6 +71,7 @@ export class NightReport {
   #projects: readonly ProjectBlock[] | undefined;
   readonly #groups = new Map<string, GroupTally>();
   readonly grouping: Grouping;
+  readonly numbers: ReadonlyMap<string, number>;
   readonly #lessons = new LessonsFold();
   readonly #instructionsOf: InstructionsOf;
   readonly #moments = new BestMoments(MAX_MOMENTS);
@@ -89,12 +90,17 @@ export class NightReport {
     withoutPrice: 0,
   };
 
-  /** @param instructionsOf  returns the instruction files of a project folder, if they can be looked at */
+  /**
+   * @param instructionsOf  returns the instruction files of a project folder, if they can be looked at
+   * @param numbers  numbers that runs have already, by id
+   */
   constructor(
     commandOf: (moment: Moment, source: string) => string,
     grouping: Grouping = 'project',
     instructionsOf: InstructionsOf = () => undefined,
+    numbers: ReadonlyMap<string, number> = new Map(),
   ) {
+    this.numbers = numbers;
     this.#instructionsOf = instructionsOf;
     this.#commandOf = commandOf;
     this.grouping = grouping;
@@ -139,7 +145,7 @@ export class NightReport {
     return this.#runs.toSorted((a, b) => b.lastAtMs - a.lastAtMs).slice(0, MAX_LISTED);
   }
   get sections(): readonly NightSection[] {
-    this.#sections ??= sectionsOf(this.runs);
+    this.#sections ??= sectionsOf(this.runs, this.numbers);
     return this.#sections;
   }
   get projects(): readonly ProjectBlock[] {
@@ -164,7 +170,7 @@ export class NightReport {
     return this.#lessons.lessons(this.#instructionsOf);
   }
   commandOf({ number, runId, source }: LessonExample): string {
-    return this.#commandOf({ runId, call: number - 1, score: 0, type: '', what: '' }, source);
+    return this.#commandOf({ runId, call: number, score: 0, type: '', what: '' }, source);
   }
 
   get advice(): readonly (readonly [string, AdviceTally])[] {

@@ -74,7 +74,7 @@ export function alikeItems({ items, name }: NightSection): readonly AlikeItems[]
     if (same.length >= LEAST_ALIKE) groups.push({ first, items: same });
     else groups.push(...same.map((item) => ({ first: item, items: [item] })));
   }
-  return groups.toSorted((a, b) => a.first.number - b.first.number);
+  return groups.toSorted((a, b) => items.indexOf(a.first) - items.indexOf(b.first));
 }
 
 /** Two reasons that differ in times or counts are one. */
@@ -93,7 +93,11 @@ const SECTIONS: readonly (readonly [SectionName, string])[] = [
   ['worked', 'Worked'],
 ];
 
-export function sectionsOf(runs: readonly RunFacts[]): readonly NightSection[] {
+/** @param numbers  numbers that runs have already, by id; the others come after them */
+export function sectionsOf(
+  runs: readonly RunFacts[],
+  numbers: ReadonlyMap<string, number> = new Map(),
+): readonly NightSection[] {
   const sessions = runs.filter(({ parentId }) => parentId === undefined);
   const names = projectNames(sessions);
   const titles = titlesOf(
@@ -103,7 +107,7 @@ export function sectionsOf(runs: readonly RunFacts[]): readonly NightSection[] {
   const titleOf = ({ id, task }: RunFacts): string => titles.get(task ?? '') ?? `run ${id}`;
   const byTitle = Map.groupBy(sessions, titleOf);
   const bySection = Map.groupBy(sessions, sectionNameOf);
-  let number = 0;
+  let last = Math.max(0, ...numbers.values());
   const nextPlans: { readonly item: NightItem; readonly plan: string }[] = [];
   const sections = SECTIONS.flatMap(([name, title]): readonly NightSection[] => {
     const found = bySection.get(name) ?? [];
@@ -111,9 +115,8 @@ export function sectionsOf(runs: readonly RunFacts[]): readonly NightSection[] {
     const items = found
       .toSorted((a, b) => urgencyOf(b) - urgencyOf(a))
       .map((run): NightItem => {
-        number += 1;
         const item = {
-          number,
+          number: numbers.get(run.id) ?? (last += 1),
           verb: verbOf(run, name),
           project: names.get(folderOf(run)) ?? '',
           title: titleOf(run),

@@ -34,6 +34,7 @@ import { openReadableStore, shownStore, configuredStore } from '../../runs/open-
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import {
   keepNumberedRuns,
+  keptNumbers,
   viewCommandOf,
   type NumberedRun,
   projectOfSource,
@@ -250,7 +251,7 @@ async function openStores(
 }
 
 function momentCommand({ call, runId: id }: Moment, path: string, isSession = false): string {
-  return viewCommandOf({ id, path }, { call: call === undefined ? undefined : call + 1, isSession });
+  return viewCommandOf({ id, path }, { call, isSession });
 }
 
 /** Events in spill files, records lost at the end of a process, and older runs. */
@@ -277,7 +278,9 @@ async function foldRuns(
   commandOf: (moment: Moment, source: string) => string,
   { by, options: { hasFailuresOnly, json, project }, ownProjects, terminal }: ReportContext,
 ): Promise<NightReport> {
-  const report = new NightReport(commandOf, by, ownProjects ? projectInstructions : undefined);
+  // A report on a part of the runs, or one for a program, leaves the numbers that are still on the screen.
+  const numbers = project !== undefined || json === true ? keptNumbers() : new Map<string, number>();
+  const report = new NightReport(commandOf, by, ownProjects ? projectInstructions : undefined, numbers);
   const others = new Set<string>();
   for await (const found of runs) {
     if (project !== undefined && !isProjectNamed(folderOf(found), project)) {
@@ -307,10 +310,11 @@ async function writeReportTo(
   placeOf: (run: RunFacts) => Omit<NumberedRun, 'id'> = ({ source }) => ({ path: resolve(source), isStore: false }),
 ): Promise<boolean> {
   const isWritten = await writeReport(report, frame, { form: options, terminal });
-  const numbered = report.sections.flatMap(({ items }) => items.map(({ run }) => ({ id: run.id, ...placeOf(run) })));
+  const items = report.sections.flatMap((section) => section.items);
+  const numbered = new Map(items.map(({ number, run }) => [number, { id: run.id, ...placeOf(run) }] as const));
   // A report without runs leaves the numbers of the one before, which is still on the screen.
-  if (options.json !== true && options.to === undefined && options.hasFailuresOnly !== true && numbered.length > 0)
-    keepNumberedRuns(numbered);
+  if (options.to === undefined && options.hasFailuresOnly !== true && numbered.size > 0)
+    keepNumberedRuns(numbered, report.numbers);
   return isWritten;
 }
 

@@ -1,6 +1,6 @@
 import { branchText, commitsText } from '../../../core/facts/run-work.ts';
 import { checkResult } from '../../../core/facts/run-verdict.ts';
-import { callNumber, countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
+import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
 import { tokenFacts } from '../../../core/facts/usage-text.ts';
 import {
   linesOf,
@@ -227,7 +227,7 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
 
 function momentItem({ atMs, call, command, runId, what }: ShownMoment): ListItem {
   const timePrefix = atMs === undefined ? '' : `${localTimeText(atMs)}, `;
-  const callPrefix = call === undefined ? '' : `call ${callNumber(call)} of `;
+  const callPrefix = call === undefined ? '' : `call ${countText(call)} of `;
   return {
     head: printableCut(what, 200),
     lines: [`${timePrefix}${callPrefix}run ${printableCut(runId, ID_CHARS)}`, styled('code', command)],

@@ -30,7 +30,7 @@ import {
   sessionNamed,
   viewCommandOf,
 } from '../../runs/runs-from.ts';
-import { factsJson } from '../../../core/facts/run-facts.ts';
+import { factsJson, patternJson } from '../../../core/facts/run-facts.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -87,7 +87,9 @@ async function showRecordedRun(idStart: string, options: ShowOptions, terminal: 
       const number = wholeOption('--call', options.call, [1, Number.MAX_SAFE_INTEGER]);
       const reading = await explainCall(run.runId, number, store.readRun(run.runId));
       await terminal.write(
-        options.json === true ? outputLine(reading) : terminalText(callReadingDocument(reading), terminal),
+        options.json === true
+          ? outputLine({ ...reading, patterns: reading.patterns.map(patternJson) })
+          : terminalText(callReadingDocument(reading), terminal),
       );
       return 0;
     }

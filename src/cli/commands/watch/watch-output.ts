@@ -1,3 +1,4 @@
+import { patternJson } from '../../../core/facts/run-facts.ts';
 import { present } from '../../../core/base/json.ts';
 import { liveLines, type LiveTextOptions } from '../../runs/live-event.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
@@ -32,7 +33,8 @@ export class JsonWatchOutput implements WatchOutput {
   }
 
   async write(item: WatchedItem): Promise<void> {
-    await this.#terminal.write(outputLine(item));
+    const shown = item.type === 'pattern' ? { ...item, pattern: patternJson(item.pattern) } : item;
+    await this.#terminal.write(outputLine(shown));
   }
 }
 
