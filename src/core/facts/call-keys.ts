@@ -1,7 +1,7 @@
 import { forEachChild, parse, type SyntaxNode } from 'unbash';
 import { hashNumber, hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
-import { checkCommandsOf, commandLineOf } from '../detect/calls/check-command.ts';
+import { checkCommandsOf, commandLineOf } from './check-command.ts';
 import { SETUP_PROGRAMS } from '../detect/calls/shell-program.ts';
 
 /** What a lesson is about: the exact call, one command of a chain, or a name that the error and the call have in common. */

@@ -1,11 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import {
-  checkCommandsOf,
-  failedChecks,
-  hooksOf,
-  isCheckedCommit,
-  type CheckCommand,
-} from '../detect/calls/check-command.ts';
+import { checkCommandsOf, failedChecks, hooksOf, isCheckedCommit, type CheckCommand } from './check-command.ts';
 import type { RunCall } from './run-call.ts';
 import type { LastCheck } from './run-verdict.ts';
 

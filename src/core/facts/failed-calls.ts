@@ -1,6 +1,6 @@
 import { LruMap } from '../base/lru-map.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
-import { commandLineOf } from '../detect/calls/check-command.ts';
+import { commandLineOf } from './check-command.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts';
-import { commandLineOf } from '../detect/calls/check-command.ts';
+import { commandLineOf } from './check-command.ts';
 import { isListedProgram } from '../detect/calls/shell-program.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import type { CallKey } from './call-keys.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../base/json.ts';
 import { waitText } from '../records/words.ts';
-import { commandLineOf } from '../detect/calls/check-command.ts';
+import { commandLineOf } from './check-command.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import type { RunCall } from './run-call.ts';

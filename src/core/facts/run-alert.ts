@@ -1,4 +1,4 @@
-import { checkCommandsOf, commandLineOf } from '../detect/calls/check-command.ts';
+import { checkCommandsOf, commandLineOf } from './check-command.ts';
 import { countOf, countText, periodText, usdText } from '../base/number-text.ts';
 import type { ContextSize } from './context-tokens.ts';
 import type { RunCall } from './run-call.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, present } from '../base/json.ts';
 import { countOf, countText } from '../base/number-text.ts';
-import { commandLineOf, COMMIT } from '../detect/calls/check-command.ts';
+import { commandLineOf, COMMIT } from './check-command.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';

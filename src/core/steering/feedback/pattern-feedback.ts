@@ -1,9 +1,9 @@
 import { present, isJsonObject } from '../../base/json.ts';
-import { commandLineOf } from '../../detect/calls/check-command.ts';
+import { commandLineOf } from '../../facts/check-command.ts';
 import { classifyError, namesFailure } from '../../detect/calls/error-class.ts';
 import { isListedProgram } from '../../detect/calls/shell-program.ts';
 import { readCall } from '../../detect/calls/tool-semantics.ts';
-import { toolWords } from '../../detect/calls/tool-words.ts';
+import { toolWords } from '../tool-words.ts';
 import { severityOfLevel, levelRank } from '../advice/advice.ts';
 import type { PatternLevel, TrajectoryPattern, AnswerClass } from '../../records/trajectory-pattern.ts';
 import type { FeedbackContext, FeedbackProvider } from '../prompt/feedback-provider.ts';

@@ -4,7 +4,7 @@ import type { RecentCall } from '../../detect/patterns/pattern-detector.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
 import type { ToolKind } from '../../detect/calls/tool-kind.ts';
-import { toolWords } from '../../detect/calls/tool-words.ts';
+import { toolWords } from '../tool-words.ts';
 import type { GuidanceBank } from './define-guidance.ts';
 import { checkWhole } from '../prompt/define-provider.ts';
 import { cutMessage, messageOf } from '../../base/error.ts';

@@ -1,6 +1,6 @@
 import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash';
-import { isJsonObject, type Json } from '../../base/json.ts';
-import { kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
+import { kindOfProgram, SETUP_PROGRAMS } from '../detect/calls/shell-program.ts';
 
 /** What a check covers. `all` covers every purpose; `hooks` are those of `git commit`. */
 export type CheckPurpose = 'test' | 'integration' | 'lint' | 'types' | 'build' | 'check' | 'all' | 'hooks' | 'task';
