@@ -159,6 +159,13 @@ export function isChatMessage(value: unknown): value is JsonMembers {
   return isJsonObject(value) && ROLES.has(value.role);
 }
 
+/** Session files of Cursor and Droid have the message, or its content, in a member. */
+export function unwrapped(value: unknown): unknown {
+  const { message, role, timestamp, type } = membersOf(value);
+  const isWrapper = isJsonObject(message) && (ROLES.has(role) || (type === 'message' && ROLES.has(message['role'])));
+  return isWrapper ? { role, timestamp, ...message } : value;
+}
+
 /** Returns the text of the first user message. It is the task if no other field contains one. */
 export function firstUserText(messages: readonly unknown[]): string | undefined {
   for (const message of messages) {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { importDocument, importLines } from '../../../test/support/import-check.ts';
+import { piImporter } from '../pi/pi.ts';
 import { openaiChatImporter, openaiChatLinesImporter } from './openai-chat.ts';
 
 const source = { path: 'file.json', name: 'file.json' };
@@ -155,4 +156,37 @@ test('no JSON value makes it throw', () => {
       importLines(openaiChatLinesImporter, lines);
     }),
   );
+});
+
+test('messages of Cursor and Droid, which are in a member of each line, have their calls and results', () => {
+  const content = [{ type: 'tool_use', id: 'c1', name: 'Execute', input: { command: 'ls' } }];
+  const result = [{ type: 'tool_result', tool_use_id: 'c1', content: 'a.txt' }];
+  const cursor = [
+    { role: 'user', message: { content: [{ type: 'text', text: 'List the files.' }] } },
+    { role: 'assistant', message: { content } },
+    { role: 'user', message: { content: result } },
+  ];
+  const droid = [
+    { type: 'session_start', id: 's1', title: 'List' },
+    ...cursor.map(({ message, role }, at) => ({
+      type: 'message',
+      id: `m${at}`,
+      parentId: 'm',
+      timestamp: '2026-01-01T00:00:00Z',
+      message: { role, ...message },
+    })),
+    { type: 'todo_state', id: 't1' },
+  ];
+  for (const lines of [cursor, droid]) {
+    expect(openaiChatLinesImporter.recognise(lines, source)).toBeGreaterThan(0.7);
+    expect(piImporter.recognise(lines, source)).toBe(0);
+    const { runs, diagnostics } = importLines(openaiChatLinesImporter, lines);
+    expect(diagnostics).toEqual([]);
+    expect(runs[0]?.run.task).toBe('List the files.');
+    expect(runs[0]?.ends.map((end) => [end.tool_name, end.result])).toEqual([['Execute', 'a.txt']]);
+  }
+});
+
+test('an object with a role and nothing to say is no message', () => {
+  expect(openaiChatLinesImporter.recognise([{ id: 'm1', sessionID: 's1', role: 'user', time: {} }], source)).toBe(0);
 });

@@ -1,7 +1,8 @@
 import { type JsonMembers, listOf, membersOf, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
-import { chatMessageItems, firstUserText, isChatMessage } from './openai-chat-messages.ts';
+import { chatMessageItems, firstUserText, isChatMessage, unwrapped } from './openai-chat-messages.ts';
+import { clineMessages, isClineList } from './cline-messages.ts';
 import { type AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceBlocks, sourceResult, sourceStem, sourceCall } from '../parts/source-content.ts';
 import { UniqueNames } from '../parts/skip-counts.ts';
@@ -22,6 +23,8 @@ const FOREIGN_MEMBERS = [
   'eval',
   'sessionId',
 ];
+/** A message without any of them is another format's. */
+const CONTENTS = ['content', 'parts', 'tool_calls', 'tool_messages', 'function_call'];
 const LOOKED_AT = 32;
 
 /**
@@ -37,7 +40,8 @@ export const openaiChatImporter: DocumentImporter = {
       : confidenceOf(document),
   *read(document, source) {
     const ids = new UniqueNames();
-    const stem = sourceStem(source.name);
+    // Cline and Roo Code name the folder for the task.
+    const stem = source.name === 'api_conversation_history.json' ? folderName(source.path) : sourceStem(source.name);
     if (!Array.isArray(document) || !document.some((entry) => isConversation(entry))) {
       yield* conversationItems(document, ids.take(idOf(document) ?? stem));
       return;
@@ -53,10 +57,25 @@ export const openaiChatLinesImporter: LineImporter = {
   format: 'openai-chat',
   recognise(firstLines) {
     if (firstLines.length === 0) return 0;
-    return Math.max(shareOf(firstLines, isConversation) * 0.8, confidenceOf(firstLines) - 0.05);
+    const messages = firstLines.filter((line) => !isHeader(line)).map(unwrapped);
+    return Math.max(shareOf(firstLines, isConversation) * 0.8, confidenceOf(messages) - 0.05);
   },
   open: (source) => new ChatLines(source),
 };
+
+/** A line of a Droid session that is no message, such as its list of tasks. */
+function isHeader(line: unknown): boolean {
+  const { role, type } = membersOf(line);
+  return (
+    role === undefined &&
+    typeof type === 'string' &&
+    /^(?:session_(?:start|end)|todo_state|compaction_state)$/.test(type)
+  );
+}
+
+function folderName(path: string): string {
+  return path.split(/[\\/]/).at(-2) ?? 'run';
+}
 
 class ChatLines implements LineImport {
   readonly #stem: string;
@@ -67,11 +86,13 @@ class ChatLines implements LineImport {
     this.#stem = sourceStem(source.name);
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
-    if (isJsonObject(value) && Array.isArray(messagesOf(value))) {
-      yield* conversationItems(value, this.#ids.take(idOf(value) ?? `${this.#stem}-${lineNumber}`));
+  *line(line: unknown, lineNumber: number): Generator<ImportItem> {
+    if (isJsonObject(line) && Array.isArray(messagesOf(line))) {
+      yield* conversationItems(line, this.#ids.take(idOf(line) ?? `${this.#stem}-${lineNumber}`));
       return;
     }
+    const value = unwrapped(line);
+    if (isHeader(value)) return;
     if (this.#singleRun === undefined) {
       if (!isChatMessage(value)) {
         yield diagnosticItem('error', 'not a conversation and not a message', { line: lineNumber });
@@ -89,7 +110,8 @@ class ChatLines implements LineImport {
 }
 
 function* conversationItems(value: unknown, id: string): Generator<ImportItem> {
-  const messages = messagesOf(value) ?? [];
+  const list = messagesOf(value) ?? [];
+  const messages = isClineList(list) ? [...clineMessages(list)] : list;
   const writer = new RunItems(id);
   yield writer.begin('openai-chat', {
     task: firstUserText(messages),
@@ -166,7 +188,8 @@ function confidenceOf(value: unknown): number {
   if (isJsonObject(value) && FOREIGN_MEMBERS.some((member) => member in value)) return 0;
   const messages = messagesOf(value);
   if (messages === undefined || messages.length === 0) return 0;
-  return shareOf(messages, (entry) => isChatMessage(entry) || isResponsesItem(entry)) * 0.8;
+  const isFull = (entry: unknown): boolean => isChatMessage(entry) && CONTENTS.some((member) => member in entry);
+  return shareOf(messages, (entry) => isFull(entry) || isResponsesItem(entry)) * 0.8;
 }
 
 function shareOf(list: readonly unknown[], passes: (entry: unknown) => boolean): number {

@@ -11,6 +11,7 @@ import type { ImportItem } from '../import-item.ts';
 import type { RunItems, AnswerPart } from '../parts/run-items.ts';
 import type { RunEnded, CallOutcome } from '../../core/records/trajectory-record.ts';
 import { plainText } from '../parts/object-lines.ts';
+import { type Totals, totalsOf, totalUsage } from './openhands-usage.ts';
 import {
   asJson,
   sourceBlocks,
@@ -48,7 +49,6 @@ interface WaitingCall {
 
 /** Buffers one model answer: calls that were issued together stand one after the other in the stream. */
 type AnswerFacts = Pick<Parameters<RunItems['answer']>[0], 'modelId' | 'usage'>;
-type Totals = Readonly<Record<string, number>>;
 
 class OpenHandsTurns {
   readonly #items: RunItems;
@@ -489,32 +489,4 @@ function membersWithout(members: JsonMembers, left: readonly string[]): Json {
     ([key, value]) => !left.includes(key) && value !== null && value !== undefined,
   );
   return Object.fromEntries(ownMembers.map(([key, value]) => [key, asJson(value)]));
-}
-
-const USAGE_FIELDS = [
-  ['input_tokens', 'prompt_tokens'],
-  ['output_tokens', 'completion_tokens'],
-  ['cache_read_tokens', 'cache_read_tokens'],
-  ['cache_write_tokens', 'cache_write_tokens'],
-] as const;
-
-/** The totals of all models of a conversation: the agent's and that of its condenser. */
-function totalUsage(metrics: readonly JsonMembers[]): Totals {
-  const sumOf = (counts: readonly unknown[]): number =>
-    counts.reduce<number>((sum, one) => sum + (numberOrUndefined(one) ?? 0), 0);
-  const cost = sumOf(metrics.map(({ accumulated_cost: usd }) => usd));
-  const usages = metrics.map((one) => membersOf(one.accumulated_token_usage));
-  return {
-    ...Object.fromEntries(USAGE_FIELDS.map(([name, source]) => [name, sumOf(usages.map((one) => one[source]))])),
-    ...(cost > 0 ? { cost_usd: cost } : {}),
-  };
-}
-
-/** The totals in metrics of a model: its cost, and its tokens that are not from the cache. */
-export function totalsOf(metrics: unknown): RunEnded['usage'] {
-  const { accumulated_cost: cost, accumulated_token_usage: tokenUsage } = membersOf(metrics);
-  const { prompt_tokens: prompt, completion_tokens: completion } = membersOf(tokenUsage);
-  if (typeof cost !== 'number') return undefined;
-  const tokens = (numberOrUndefined(prompt) ?? 0) + (numberOrUndefined(completion) ?? 0);
-  return { cost_usd: cost, ...(tokens > 0 ? { tokens } : {}) };
 }

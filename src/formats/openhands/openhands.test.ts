@@ -111,6 +111,7 @@ test('a record is a run with its task, agent, model and outcome', () => {
     success: true,
     reward: 1,
     labels,
+    usage: { cost_usd: 0.5 },
   });
 });
 

@@ -9,7 +9,8 @@ import {
 } from '../../core/base/json.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
-import { eventsLikeness, isSdkEvent, isStreamEvent, OpenHandsRun, totalsOf } from './openhands-run.ts';
+import { eventsLikeness, isSdkEvent, isStreamEvent, OpenHandsRun } from './openhands-run.ts';
+import { totalsOf } from './openhands-usage.ts';
 import { dirname, join } from 'node:path';
 import { textOfContent } from '../../core/records/agent-message.ts';
 import { documentsIn, plainText } from '../parts/object-lines.ts';
@@ -150,7 +151,8 @@ function* openHandsRecordItems(record: JsonMembers, id: string): Generator<Impor
   const events = new OpenHandsRun(items);
   for (const event of listOf(recordEvents(record))) yield* events.event(event);
   yield* events.end();
-  yield* items.finish(withUsage(openHandsOutcome(record, events.endedAs), events.usage), events.lastMs);
+  const usage = events.usage ?? totalsOf(record.metrics);
+  yield* items.finish(withUsage(openHandsOutcome(record, events.endedAs), usage), events.lastMs);
 }
 
 function withUsage(ended: RunEnded | undefined, usage: RunEnded['usage']): RunEnded | undefined {

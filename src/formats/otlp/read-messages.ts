@@ -70,8 +70,10 @@ export function decodedValue(value: Json): Json {
 export function readMessages(value: Json | undefined, role: GivenRole): readonly TracedMessage[] {
   if (value === undefined || value === null || value === '') return [];
   const decoded = typeof value === 'string' && /^\s*[[{]/.test(value) ? decodedValue(value) : value;
-  const { messages, generations } = membersOf(decoded);
-  const list = [decoded, messages, listOf(generations)[0]].find((form) => Array.isArray(form) && form.length > 0);
+  const { contents, generations, messages } = membersOf(decoded);
+  const list = [decoded, messages, contents, listOf(generations)[0]].find(
+    (form) => Array.isArray(form) && form.length > 0,
+  );
   if (list === undefined) return [readMessage(decoded, role)];
   // LangChain writes a list of requests.
   const [first] = listOf(list);
@@ -158,7 +160,9 @@ function readMessage(value: unknown, role: GivenRole): TracedMessage {
     else if (RESULTS.has(type)) results.push(resultOf(membersOf(item)));
     else parts.push(blockOf(item));
   }
-  for (const call of listOf(message['tool_calls'])) {
+  // LangChain keeps the calls of OpenAI's API in this form too.
+  const rawCalls = membersOf(message['additional_kwargs'])['tool_calls'];
+  for (const call of listOf(listOf(message['tool_calls']).length > 0 ? message['tool_calls'] : rawCalls)) {
     const members = membersOf(call);
     parts.push(callPart(isJsonObject(members['tool_call']) ? members['tool_call'] : members));
   }
@@ -225,7 +229,9 @@ function idOf(part: JsonMembers): string | undefined {
 function blockOf(part: unknown): StoredContentBlock {
   const { type, content, text, mime_type: mediaType, modality, uri } = membersOf(part);
   const ownText = textOrUndefined(content) ?? textOrUndefined(text);
-  if (type === 'text' && ownText !== undefined) return { type: 'text', text: ownText };
+  // A part of the Gemini API has no type.
+  const isText = type === 'text' || (type === undefined && content === undefined);
+  if (isText && ownText !== undefined) return { type: 'text', text: ownText };
   if ((type === 'reasoning' || type === 'thinking') && ownText !== undefined)
     return { type: 'reasoning', text: ownText };
   if (modality === 'image') {

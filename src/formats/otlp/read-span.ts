@@ -87,6 +87,7 @@ type SpanField =
   | 'cacheReadTokens'
   | 'cacheWriteTokens'
   | 'reasoningTokens'
+  | 'totalTokens'
   | 'cost';
 
 interface Convention {
@@ -97,6 +98,39 @@ interface Convention {
   /** True if the name of an agent span is the name of the agent. */
   readonly isNamedForAgent?: true;
 }
+
+const LANGFUSE: Convention = {
+  name: 'Langfuse',
+  kinds: { 'langfuse.observation.type': { agent: 'agent', generation: 'model', tool: 'tool' } },
+  isNamedForAgent: true,
+  fields: {
+    conversation: ['langfuse.session.id', 'session.id'],
+    model: ['langfuse.observation.model.name'],
+    input: ['langfuse.observation.input'],
+    output: ['langfuse.observation.output'],
+    tool: [GENAI.toolName, 'tool.name'],
+    callId: ['langfuse.observation.metadata.tool_call_id', GENAI.toolCallId],
+    arguments: ['langfuse.observation.input'],
+    result: ['langfuse.observation.output'],
+    error: ['langfuse.observation.status_message', 'exception.message'],
+    inputTokens: ['langfuse.observation.usage_details.input'],
+    outputTokens: ['langfuse.observation.usage_details.output'],
+    cacheReadTokens: [
+      'langfuse.observation.usage_details.input_cache_read',
+      'langfuse.observation.usage_details.input_cached_tokens',
+      'langfuse.observation.usage_details.cache_read_input_tokens',
+    ],
+    cacheWriteTokens: [
+      'langfuse.observation.usage_details.input_cache_creation',
+      'langfuse.observation.usage_details.cache_creation_input_tokens',
+    ],
+    reasoningTokens: [
+      'langfuse.observation.usage_details.output_reasoning',
+      'langfuse.observation.usage_details.output_reasoning_tokens',
+    ],
+    totalTokens: ['langfuse.observation.usage_details.total'],
+  },
+};
 
 /**
  * The first convention that knows the kind of a span is used. Names of November 2026: GenAI conventions, OpenInference,
@@ -157,6 +191,7 @@ const CONVENTIONS: readonly Convention[] = [
       cacheReadTokens: ['llm.token_count.prompt_details.cache_read'],
       cacheWriteTokens: ['llm.token_count.prompt_details.cache_write'],
       reasoningTokens: ['llm.token_count.completion_details.reasoning'],
+      totalTokens: ['llm.token_count.total'],
       cost: ['llm.cost.total'],
     },
   },
@@ -184,31 +219,7 @@ const CONVENTIONS: readonly Convention[] = [
       reasoningTokens: ['gen_ai.usage.reasoning_tokens'],
     },
   },
-  {
-    name: 'Langfuse',
-    kinds: { 'langfuse.observation.type': { agent: 'agent', generation: 'model', tool: 'tool' } },
-    isNamedForAgent: true,
-    fields: {
-      conversation: ['langfuse.session.id', 'session.id'],
-      model: ['langfuse.observation.model.name'],
-      input: ['langfuse.observation.input'],
-      output: ['langfuse.observation.output'],
-      callId: ['langfuse.observation.metadata.tool_call_id'],
-      arguments: ['langfuse.observation.input'],
-      result: ['langfuse.observation.output'],
-      error: ['langfuse.observation.status_message', 'exception.message'],
-      inputTokens: ['langfuse.observation.usage_details.input'],
-      outputTokens: ['langfuse.observation.usage_details.output'],
-      cacheReadTokens: [
-        'langfuse.observation.usage_details.input_cache_read',
-        'langfuse.observation.usage_details.input_cached_tokens',
-      ],
-      reasoningTokens: [
-        'langfuse.observation.usage_details.output_reasoning',
-        'langfuse.observation.usage_details.output_reasoning_tokens',
-      ],
-    },
-  },
+  LANGFUSE,
   {
     name: 'Claude Code',
     kinds: {
@@ -288,15 +299,27 @@ export function readSpan(span: TraceSpan, details: JsonObject = {}): KnownSpan |
     details,
     span.attributes,
   );
+  const langfuseType = textOrUndefined(attributeOf(attributes, 'langfuse.observation.type'))?.toLowerCase();
+  const langfuse = langfuseType === undefined ? undefined : LANGFUSE;
+  const isPlainSpan = langfuseType === 'span';
+  const langfuseRole = langfuse && roleIn(langfuse, attributes);
   for (const convention of CONVENTIONS) {
-    const role = roleIn(convention, attributes);
-    if (role === undefined) continue;
+    const isTool = isPlainSpan && convention === langfuse && attributeOf(attributes, GENAI.toolName) !== undefined;
+    const ownRole = isTool ? 'tool' : roleIn(convention, attributes);
+    // Langfuse has a type for agents, so what it calls a span is a part of one, such as an event of BeeAI.
+    if (ownRole === undefined || (isPlainSpan && ownRole === 'agent')) continue;
+    const role = langfuseRole ?? ownRole;
+    // Langfuse moves messages and tokens out of the original attributes.
+    const attributesOf = (name: SpanField): readonly string[] => [
+      ...(convention.fields[name] ?? []),
+      ...((convention === langfuse ? undefined : langfuse?.fields[name]) ?? []),
+    ];
     const values = (name: SpanField): readonly Json[] =>
-      (convention.fields[name] ?? [])
+      attributesOf(name)
         .map((attribute) => attributeOf(attributes, attribute))
         .filter((value) => value !== undefined);
     const field = (name: SpanField): Json | undefined => {
-      for (const attribute of convention.fields[name] ?? []) {
+      for (const attribute of attributesOf(name)) {
         const value = attributeOf(attributes, attribute);
         if (value !== undefined) return value;
       }
@@ -401,14 +424,24 @@ export function finishReason(known: KnownSpan): string | undefined {
   return textOrUndefined(Array.isArray(finishValue) ? finishValue[0] : finishValue);
 }
 
-export function spanUsage({ field }: KnownSpan): StoredUsage | undefined {
+export function spanUsage(known: KnownSpan): StoredUsage | undefined {
   const usage: Mutable<StoredUsage> = {};
   for (const [name, from] of USAGE) {
-    const value = field(from);
-    const count = typeof value === 'string' && value !== '' ? Number(value) : value;
-    if (typeof count === 'number' && Number.isFinite(count) && count >= 0) usage[name] = count;
+    const count = countField(known, from);
+    if (count !== undefined) usage[name] = count;
   }
+  // Gemini and LangChain report reasoning beside the output; only the total includes it.
+  const { cache_read_tokens: read = 0, cache_write_tokens: written = 0, input_tokens: input = 0 } = usage;
+  const { output_tokens: output } = usage;
+  const beyondInput = (countField(known, 'totalTokens') ?? 0) - input - read - written;
+  if (output !== undefined && beyondInput > output) usage.output_tokens = beyondInput;
   return Object.keys(usage).length === 0 ? undefined : usage;
+}
+
+function countField({ field }: KnownSpan, name: SpanField): number | undefined {
+  const value = field(name);
+  const count = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
 /** The status of a translated span with an outcome and no error does not count: it repeats that of an earlier span. */

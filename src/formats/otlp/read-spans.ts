@@ -12,6 +12,7 @@ import {
 import { hashText } from '../../core/base/hash.ts';
 import { plainText } from '../parts/object-lines.ts';
 import { asJson, sourceTimeMs } from '../parts/source-content.ts';
+import { decodedValue } from './read-messages.ts';
 import { GENAI, GENAI_EVENTS, GENAI_MESSAGE_EVENTS } from './read-span.ts';
 import { hexId, sessionTraceId, type SpanEvent, type TraceSpan } from './trace-span.ts';
 
@@ -216,7 +217,8 @@ function kindOfPhoenix({ context, span_kind: kind }: JsonMembers): JsonObject {
 
 function observationAttributes(value: JsonMembers): JsonObject {
   if (typeof value['type'] !== 'string' || !('traceId' in value) || 'attributes' in value) return {};
-  const metadata = membersOf(value['metadata']);
+  // The traces that a person downloads have it as text.
+  const metadata = membersOf(decodedValue(asJson(value['metadata'])));
   const { type, input, output, model, providedModelName, usageDetails, sessionId } = value;
   return {
     // The original attributes. Present if the observation arrived through OpenTelemetry.

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../core/base/canonical-json.ts';
-import type { Json } from '../../core/base/json.ts';
+import { isJsonObject, membersOf, type Json } from '../../core/base/json.ts';
+import { asJson } from '../parts/source-content.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { readMessages, type TracedMessage, type TracedResult } from './read-messages.ts';
@@ -130,16 +131,30 @@ function assignTools(turns: readonly Turn[], members: readonly KnownSpan[]): voi
     while (firstTurn > 0 && startOf(firstTurn) >= Math.floor(startMs)) firstTurn -= 1;
     const callId = callIdOf(tool);
     const turnById = callId === undefined ? undefined : turnsByCall.get(callId)?.findLast((index) => index <= lastTurn);
+    // Answers whose requests have no results are one answer in parts, so their calls run side by side.
+    if (callId === undefined) while (firstTurn > 1 && isPart(turns[firstTurn])) firstTurn -= 1;
     const name = nameOf(tool);
-    const args = canonicalJson(argumentsOf(tool));
+    const args = argumentForms(tool);
     const nearTurns = Array.from({ length: lastTurn - firstTurn + 1 }, (_, index) => firstTurn + index);
     const turnIndex =
       turnById ??
-      nearTurns.find((turn) => takeCall(turn, (call) => call[0] === name && call[1] === args)) ??
+      nearTurns.find((turn) => takeCall(turn, (call) => call[0] === name && args.includes(call[1]))) ??
       nearTurns.find((turn) => takeCall(turn, (call) => call[0] === name)) ??
       (firstTurn > 0 ? firstTurn : lastTurn);
     turns[turnIndex]?.toolSpans.push(tool);
   }
+}
+
+function isPart(turn: Turn | undefined): boolean {
+  return turn !== undefined && turn.results.length === 0 && turn.messages.length === 0;
+}
+
+/** The arguments, also without the `input` that LangSmith's SDK puts around them. */
+export function argumentForms(tool: KnownSpan): readonly string[] {
+  const args = argumentsOf(tool);
+  const { input, ...others } = membersOf(args);
+  const isWrapped = isJsonObject(input) && Object.keys(others).length === 0;
+  return [canonicalJson(args), ...(isWrapped ? [canonicalJson(asJson(input))] : [])];
 }
 
 function lastResults(request: readonly TracedMessage[]): readonly TracedResult[] {

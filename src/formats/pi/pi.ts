@@ -39,7 +39,8 @@ export const piImporter: LineImporter = {
     const entries = [first, ...others].filter(
       (line) => ENTRY_TYPES.has(line?.type) && typeof line?.id === 'string' && line.parentId !== undefined,
     );
-    return entries.length === 0 ? 0 : 0.7;
+    // Droid's entries look alike.
+    return entries.length === 0 || first?.type === 'session_start' ? 0 : 0.7;
   },
   open: (source) => new PiImport(source),
 };

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { importDocument } from '../../../test/support/import-check.ts';
+import { otlpDocumentImporter } from './otlp.ts';
+
+let observations = 0;
+
+function observation(type: string, name: string, second: number, more: object): object {
+  observations += 1;
+  const time = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();
+  return {
+    id: `o${observations}`,
+    traceId: 'trace-1',
+    parentObservationId: 'root',
+    type,
+    name,
+    startTime: time(second),
+    endTime: time(second + 1),
+    ...more,
+  };
+}
+
+function runOf(...list: readonly object[]) {
+  const root = { ...observation('SPAN', 'workflow', 0, {}), id: 'root', parentObservationId: null };
+  const [run, ...others] = importDocument(otlpDocumentImporter, { trace: {}, observations: [root, ...list] }).runs;
+  expect(others).toEqual([]);
+  return run;
+}
+
+const asked = { role: 'user', content: 'What is the weather?' };
+const attributes = (values: object) => JSON.stringify({ attributes: values });
+
+test('the original attributes are read from metadata that is text, and messages from where Langfuse moved them', () => {
+  const run = runOf(
+    observation('GENERATION', 'chat model-x', 1, {
+      model: 'model-x',
+      input: JSON.stringify([asked]),
+      output: JSON.stringify({
+        role: 'assistant',
+        content: '',
+        additional_kwargs: { tool_calls: [{ id: 'c1', function: { name: 'weather', arguments: '{"city":"Rome"}' } }] },
+      }),
+      usage: { input: 100, output: 10, total: 150 },
+      metadata: attributes({ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'model-x' }),
+    }),
+    observation('SPAN', 'running tool: weather', 3, {
+      input: '{"city":"Rome"}',
+      output: 'sunny',
+      metadata: attributes({ 'gen_ai.tool.name': 'weather', 'gen_ai.tool.call.id': 'c1' }),
+    }),
+    observation('SPAN', 'an event of the agent', 5, { metadata: attributes({ 'openinference.span.kind': 'AGENT' }) }),
+  );
+  expect(run?.run).toMatchObject({ task: 'What is the weather?', modelId: 'model-x' });
+  expect(run?.calls.map((call) => [call.tool_call_id, call.tool_name, call.args])).toEqual([
+    ['c1', 'weather', { city: 'Rome' }],
+  ]);
+  expect(run?.ends.map((end) => end.result)).toEqual(['sunny']);
+  const answers = run?.payloads.flatMap((one) => (one.kind === 'message_appended' ? [one.message] : []));
+  // Reasoning is in the total only.
+  expect(answers?.at(-1)).toMatchObject({ usage: { input_tokens: 100, output_tokens: 50 } });
+});
+
+test('calls of one answer in parts run side by side, each with its own result', () => {
+  const part = (second: number, city: string) =>
+    observation('GENERATION', 'turn', second, {
+      input: {},
+      output: { role: 'assistant', content: [{ type: 'tool_use', id: city, name: 'weather', input: { city } }] },
+    });
+  const tool = (second: number, city: string) =>
+    observation('TOOL', 'weather', second, { input: { input: { city } }, output: `${city}: sunny` });
+  const run = runOf(part(1, 'Rome'), part(2, 'Oslo'), tool(4, 'Rome'), tool(5, 'Oslo'));
+  expect(run?.ends.map((end) => [end.tool_call_id, end.result])).toEqual([
+    ['Rome', 'Rome: sunny'],
+    ['Oslo', 'Oslo: sunny'],
+  ]);
+});
+
+test('a request in the form of the Gemini API has its first text as the task', () => {
+  const run = runOf(
+    observation('GENERATION', 'call_llm', 1, {
+      input: JSON.stringify({ model: 'g', contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }] }),
+      output: 'Hello.',
+    }),
+  );
+  expect(run?.run.task).toBe('Say hello.');
+});
