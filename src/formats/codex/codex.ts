@@ -419,14 +419,19 @@ function callOf(item: JsonMembers): CallShape {
   }
 }
 
-function resultOf(item: JsonMembers): Pick<ToolAnswerShape, 'result' | 'isError' | 'outcome'> {
+function resultOf(item: JsonMembers): Pick<ToolAnswerShape, 'result' | 'isError' | 'exitCode' | 'outcome'> {
   const isDeclined = item.status === 'declined';
   const hasFailed = item.status === 'failed' || isDeclined;
   const outcome = isDeclined ? 'refused' : undefined;
   if (item.type === 'command_execution') {
     const { exit_code: exitCode } = item;
     const isError = typeof exitCode === 'number' ? exitCode !== 0 : hasFailed;
-    return { result: sourceResult(item.aggregated_output), isError, outcome };
+    return {
+      result: sourceResult(item.aggregated_output),
+      isError,
+      exitCode: numberOrUndefined(exitCode),
+      outcome,
+    };
   }
   if (isJsonObject(item.error)) return { result: plainText(item.error.message), isError: true, outcome };
   const { result } = item;

@@ -183,7 +183,7 @@ class CopilotRun {
     const isError = data.success === false || exitCode !== 0;
     const durationMs = startedAtMs === undefined || atMs === undefined ? undefined : atMs - startedAtMs;
     const outcome = REFUSED.has(membersOf(data.error).code) ? 'refused' : undefined;
-    yield* this.#session.result({ sourceId, result, isError, outcome, durationMs, atMs });
+    yield* this.#session.result({ sourceId, result, isError, exitCode, outcome, durationMs, atMs });
   }
 }
 

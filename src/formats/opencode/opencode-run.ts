@@ -119,6 +119,7 @@ export class OpencodeRun {
       result: plainText((state.status === 'error' ? state.error : state.output) ?? ''),
       // opencode reports a call of a tool that does not exist as a call of the tool `invalid`.
       isError: state.status === 'error' || exitCode !== 0 || part.tool === 'invalid',
+      exitCode,
       durationMs: startMs === undefined || endMs === undefined ? undefined : endMs - startMs,
       atMs: endMs,
     };

@@ -38,6 +38,7 @@ interface ObservationShape {
   readonly toolCallId: string | undefined;
   readonly result: Json;
   readonly isError: boolean | undefined;
+  readonly exitCode?: number | undefined;
   readonly outcome?: CallOutcome | undefined;
   readonly atMs: number | undefined;
 }
@@ -148,8 +149,8 @@ class OpenHandsTurns {
     if (this.#parts.length === 0) return [];
     const items = [...this.#items.answer({ ...this.#facts, parts: this.#parts }, this.#atMs)];
     for (const { sourceId, observation } of this.#results) {
-      const { result, isError, outcome, atMs } = observation;
-      for (const item of this.#items.result({ sourceId, result, isError, outcome }, atMs)) items.push(item);
+      const { atMs, ...result } = observation;
+      for (const item of this.#items.result({ ...result, sourceId }, atMs)) items.push(item);
     }
     this.#parts = [];
     this.#results = [];
@@ -304,6 +305,7 @@ export class OpenHandsRun {
       toolCallId: textOrUndefined(membersOf(event.tool_call_metadata).tool_call_id),
       result,
       isError: streamErrorFlag(event),
+      exitCode: streamExitCode(event),
       outcome: observation === 'user_rejected' ? 'refused' : undefined,
       atMs,
     });
@@ -456,21 +458,26 @@ function sdkCall(event: JsonMembers, sourceId: string): CallShape {
 function streamErrorFlag(event: JsonMembers): boolean | undefined {
   if (event.observation === 'error' || event.observation === 'user_rejected') return true;
   const extras = membersOf(event.extras);
-  const code = exitCode(membersOf(extras.metadata)) ?? exitCode(extras) ?? exitCode(event);
+  const code = streamExitCode(event);
   if (code !== undefined) return code !== 0;
   if (typeof event.success === 'boolean') return !event.success;
   return typeof extras.error === 'boolean' ? extras.error : undefined;
 }
 
+function streamExitCode(event: JsonMembers): number | undefined {
+  const extras = membersOf(event.extras);
+  return exitCode(membersOf(extras.metadata)) ?? exitCode(extras) ?? exitCode(event);
+}
+
 /** Returns the text and error flag of an SDK observation. The flag is also set by a non-zero exit code or a timeout. */
-function sdkResult(event: JsonMembers): { readonly result: Json; readonly isError: boolean | undefined } {
+function sdkResult(event: JsonMembers): Pick<ObservationShape, 'result' | 'isError' | 'exitCode'> {
   const observation = membersOf(event.observation);
   const content = observation.content ?? observation.output ?? observation.text ?? observation.message;
   const result = content === undefined ? asJson(event.observation) : sourceResult(content);
   const code = exitCode(observation) ?? exitCode(membersOf(observation.metadata));
   if (observation.is_error === true || observation.timeout === true) return { result, isError: true };
   if (typeof observation.error === 'string' && observation.error !== '') return { result, isError: true };
-  if (code !== undefined) return { result, isError: code !== 0 };
+  if (code !== undefined) return { result, isError: code !== 0, exitCode: code };
   return { result, isError: typeof observation.is_error === 'boolean' ? observation.is_error : undefined };
 }
 

@@ -327,6 +327,20 @@ test('a list of events, an export object and a list of records are documents', (
   expect(runs.map(({ run }) => run.id)).toEqual(['repo__1', 'repo__1#2']);
 });
 
+test('an exit code by which a search says that it found nothing is no failure, but one with a message is', () => {
+  const run = (id: number, command: string, content: string): readonly object[] => [
+    { id, source: 'agent', action: 'run', args: { command } },
+    { id: id + 1, source: 'agent', observation: 'run', cause: id, content, extras: { metadata: { exit_code: 1 } } },
+  ];
+  const events = [
+    ...run(1, 'grep -r needle src', ''),
+    ...run(3, 'grep needle x', 'no such file'),
+    ...run(5, 'make', ''),
+  ];
+  const [only] = importDocument(openhandsDocumentImporter, events).runs;
+  expect(only?.ends.map((end) => end.is_error)).toEqual([false, true, true]);
+});
+
 test('a run that was cut off says so', () => {
   const error = 'RuntimeError: Agent reached maximum iteration in headless mode';
   const [run] = importLines(openhandsLineImporter, [{ ...record, error, test_result: {} }]).runs;

@@ -150,7 +150,7 @@ function isPart(turn: Turn | undefined): boolean {
 }
 
 /** The arguments, also without the `input` that LangSmith's SDK puts around them. */
-export function argumentForms(tool: KnownSpan): readonly string[] {
+function argumentForms(tool: KnownSpan): readonly string[] {
   const args = argumentsOf(tool);
   const { input, ...others } = membersOf(args);
   const isWrapped = isJsonObject(input) && Object.keys(others).length === 0;

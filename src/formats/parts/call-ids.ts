@@ -1,5 +1,6 @@
 import { type Json, present } from '../../core/base/json.ts';
-import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
+import { resultText } from '../../core/detect/calls/answer-reading.ts';
+import { printedText, shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { isAnswerCode } from '../../core/detect/calls/tool-semantics.ts';
 import { withHostOutcome } from '../../core/detect/calls/host-refusals.ts';
 import type { CallOutcome, ToolEnded, ToolStarted } from '../../core/records/trajectory-record.ts';
@@ -15,6 +16,8 @@ interface ResultShape {
   readonly sourceId?: string | undefined;
   readonly result: Json;
   readonly isError: boolean;
+  /** Default: the code in the text of the result. */
+  readonly exitCode?: number | undefined;
   /** The outcome that the source states; default: from `isError` and the texts of known hosts. */
   readonly outcome?: CallOutcome | undefined;
   /** True if `isError` was inferred from the text because the source has no flag. */
@@ -74,7 +77,7 @@ export class SourceCallIds {
     if (call === undefined) return undefined;
     this.#open.delete(call.id);
     if (this.#open.size === 0) this.#forgetQueues();
-    const isError = result.isError && !answersNo(call, result.result);
+    const isError = result.isError && !answersNo(call, result);
     return withHostOutcome({
       kind: 'tool_ended',
       tool_call_id: call.id,
@@ -128,7 +131,7 @@ export class SourceCallIds {
 }
 
 /** Returns true for a command that says "no" by its exit code and printed nothing: a search that found nothing is no error. */
-function answersNo({ args, name }: OpenCall, result: Json): boolean {
-  const printed = shellAnswer(result);
+function answersNo({ args, name }: OpenCall, { exitCode, result }: ResultShape): boolean {
+  const printed = exitCode === undefined ? shellAnswer(result) : { text: printedText(resultText(result)), exitCode };
   return printed?.text.trim() === '' && printed.exitCode > 0 && isAnswerCode(name, args, printed.exitCode);
 }

@@ -27,6 +27,8 @@ export interface ToolAnswerShape {
   readonly result: Json;
   /** Error flag or exit code of the source; undefined if it has neither. */
   readonly isError?: boolean | undefined;
+  /** Exit code, if the source states it beside the result. */
+  readonly exitCode?: number | undefined;
   /** Set if the source states that the call was refused or cancelled. */
   readonly outcome?: CallOutcome | undefined;
   /** Result of format-specific failure detection, used if there is no flag; default `inferIsError`. */
@@ -103,6 +105,7 @@ export class RunItems {
       sourceId: answer.sourceId,
       result: answer.result,
       isError,
+      exitCode: answer.exitCode,
       outcome: answer.outcome,
       inferred: isInferred && answer.outcome === undefined,
     });
