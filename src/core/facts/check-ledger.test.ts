@@ -62,6 +62,27 @@ test('a commit whose hooks failed counts until it succeeds', () => {
   expect(failedAfter(['git commit -m x', '$ npm test\nno changes added to commit'])).toEqual([]);
 });
 
+test('a check in the background counts with the output that is asked for, and is not seen to its end before', () => {
+  const start = [
+    'pnpm test 2>&1 | tail -30',
+    undefined,
+    'Command running in background with ID: bd93b1a. Output: x',
+  ] as const;
+  const ask = (result: string): Call => ['cat /tmp/tasks/bd93b1a.output', undefined, result];
+  expect(resultsAfter(start)).toEqual(['pnpm test not seen to its end']);
+  expect(resultsAfter(start, ask('<status>running</status>'))).toEqual(['pnpm test not seen to its end']);
+  expect(resultsAfter(start, ask('Exit status 1\n ELIFECYCLE Test failed. See above for more details.'))).toEqual([
+    'pnpm test failed',
+  ]);
+  expect(resultsAfter(start, ask('<exit_code>0</exit_code>\nx\n 12 passed'))).toEqual(['pnpm test passed']);
+  expect(resultsAfter(start, ask('<exit_code>0</exit_code>\nstarting'))).toEqual(['pnpm test not seen to its end']);
+});
+
+test('what the command line itself prints does not say that a check passed', () => {
+  const lint = 'bun run lint 2>&1 | grep -A 5 "styles.css" || echo "No issues in modified files"';
+  expect(resultsAfter([lint, undefined, 'No issues in modified files'])).toEqual(['bun run lint not seen to its end']);
+});
+
 test('of a chain of checks only the one whose script the result names failed', () => {
   const chain = 'bun run test && bun run lint';
   expect(failedAfter([chain, '1318 pass\n0 fail\nerror: script "lint" exited with code 1'])).toEqual(['bun run lint']);

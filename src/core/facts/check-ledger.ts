@@ -1,5 +1,14 @@
+import { isJsonObject, type Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
-import { checkCommandsOf, failedChecks, hooksOf, isCheckedCommit, type CheckCommand } from './check-command.ts';
+import { makeStep } from '../detect/patterns/step.ts';
+import {
+  checkCommandsOf,
+  commandLineOf,
+  failedChecks,
+  hooksOf,
+  isCheckedCommit,
+  type CheckCommand,
+} from './check-command.ts';
 import type { RunCall } from './run-call.ts';
 import type { LastCheck } from './run-verdict.ts';
 
@@ -14,6 +23,12 @@ const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to comm
 
 const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git commit', purpose: 'hooks', isWide: true };
 
+/** What a host says of a command that goes on in the background, with the id under which its output is asked for. */
+const BACKGROUNDED = /\bbackground(?:ed)?\b[^\n]{0,40}?\bID: ?([\w-]{4,})/i;
+const IS_RUNNING = /<status>(?:running|pending)<|<retrieval_status>(?:timeout|not_ready)</;
+const EXIT_CODE = /<exit_code>(-?\d+)<|\bexit code:? (-?\d+)/i;
+const MAX_BACKGROUND = 16;
+
 interface SeenCheck extends LastCheck {
   readonly check: CheckCommand;
   readonly isWrong: boolean;
@@ -25,11 +40,21 @@ interface SeenCheck extends LastCheck {
  */
 export class CheckLedger {
   readonly #checks = new LruMap<SeenCheck>(MAX_CHECKS);
+  readonly #background = new LruMap<{ readonly call: RunCall; readonly checks: readonly CheckCommand[] }>(
+    MAX_BACKGROUND,
+  );
 
   /** @param task  the task of the run: a command that it names is a check */
   fold(call: RunCall, result: string, task: string | undefined): void {
     const failed = call.failed || call.errorLine !== undefined;
     const found = checkCommandsOf(call.args, task);
+    const id = failed || found.length === 0 ? undefined : BACKGROUNDED.exec(result.slice(0, 500))?.[1];
+    if (id !== undefined) {
+      this.#background.set(id, { call, checks: found });
+      for (const check of found) this.#noteUnknown(check, call.number, { isHidden: true });
+      return;
+    }
+    if (this.#foldBackground(call, result)) return;
     // If several commands failed as one call, a check of the project is the likelier cause.
     const checks =
       failed && found.some(({ purpose }) => purpose !== 'task')
@@ -37,7 +62,8 @@ export class CheckLedger {
         : found;
     const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
     for (const check of named?.passed ?? []) this.#note(check, call, false, '');
-    for (const check of named?.failed ?? checks) this.#note(check, call, failed, result);
+    const told = withoutOwnWords(result, commandLineOf(call.args) ?? '');
+    for (const check of named?.failed ?? checks) this.#note(check, call, failed, told);
     const hooks = hooksOf(call.args, result);
     const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
     const isRefused = failed && !NOTHING_TO_COMMIT.test(result);
@@ -47,19 +73,47 @@ export class CheckLedger {
     else if (isRetry) this.#note(HOOKS, call, false, '');
   }
 
+  /** Returns true if the call asks for the output of a check in the background. */
+  #foldBackground(call: RunCall, result: string): boolean {
+    for (const [id, { call: started, checks }] of this.#background.entries()) {
+      if (!isAskedFor(call.args, id)) continue;
+      if (IS_RUNNING.test(result.slice(0, 500))) return true;
+      const [, tagged, plain] = EXIT_CODE.exec(result.slice(0, 500)) ?? [];
+      const exitCode = tagged ?? plain;
+      const isError = call.failed || (exitCode !== undefined && exitCode !== '0');
+      const { tool, args } = started;
+      const step = makeStep({ index: 0, turn: 0, atMs: 0, tool, args, result, isError, resultMissing: false }, {});
+      const failed = step.failure !== undefined;
+      const hasEnded = exitCode !== undefined && checks.every(({ pipedTo }) => pipedTo === undefined);
+      if (!failed && !hasEnded && !SAYS_PASSED.test(result.slice(-20_000))) return true;
+      this.#background.delete(id);
+      for (const check of checks) this.#note(check, call, failed, result);
+      return true;
+    }
+    return false;
+  }
+
   get checks(): readonly LastCheck[] {
     return this.#checks.entries().map(([, { check: _check, isWrong: _isWrong, ...last }]) => last);
+  }
+
+  #noteUnknown(check: CheckCommand, number: number, unknown: Pick<LastCheck, 'isHidden' | 'ranNothing'>): void {
+    const key = `${check.purpose} ${check.key}`;
+    const before = this.#checks.get(key);
+    if (before !== undefined && before.ranNothing !== true && before.isHidden !== true) return;
+    this.#checks.set(key, { command: check.command, number, failed: false, ...unknown, check, isWrong: true });
   }
 
   #note(check: CheckCommand, { number }: RunCall, failed: boolean, result: string): void {
     const isWrong = failed && WRONG_COMMAND.test(result.slice(0, 20_000));
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
-    const ranNothing = !failed && saysNothingRan(check, result);
-    if (ranNothing || (!failed && isEndHidden(check, result))) {
-      const unknown = ranNothing ? ({ ranNothing: true } as const) : ({ isHidden: true } as const);
-      if (before === undefined || before.ranNothing === true || before.isHidden === true)
-        this.#checks.set(ownKey, { command: check.command, number, failed, ...unknown, check, isWrong: true });
+    if (!failed && saysNothingRan(check, result)) {
+      this.#noteUnknown(check, number, { ranNothing: true });
+      return;
+    }
+    if (!failed && isEndHidden(check, result)) {
+      this.#noteUnknown(check, number, { isHidden: true });
       return;
     }
     // A part of a check that failed for the whole project, or for other files, stands beside it.
@@ -75,6 +129,20 @@ export class CheckLedger {
       if (isReplaced || (other.failed && covers(check, other.check))) this.#checks.delete(otherKey);
     }
   }
+}
+
+/** Returns true if an argument is the id of the output, or a command or path with it. */
+function isAskedFor(args: Json, id: string): boolean {
+  return isJsonObject(args) && Object.values(args).some((value) => typeof value === 'string' && value.includes(id));
+}
+
+/** Leaves out lines that the command itself holds, such as those of its `echo`. */
+function withoutOwnWords(result: string, command: string): string {
+  return result
+    .slice(-20_000)
+    .split('\n')
+    .filter((line) => line.trim() === '' || !command.includes(line.trim()))
+    .join('\n');
 }
 
 /** Returns true if both commands name files or folders, and none in common. */

@@ -145,7 +145,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     const why =
       empty === undefined
         ? 'no check that coxswain recognises'
-        : `its ${checkText(empty)} ${empty.isHidden === true ? 'is hidden by a pipe' : 'ran nothing'}`;
+        : `its ${checkText(empty)} ${empty.isHidden === true ? 'was not seen to its end' : 'ran nothing'}`;
     return { verdict: 'answered', evidence: `${answer}; ${why}` };
   }
   const change = last.changes?.find((one) => (one.taskFrom ?? one.number) > lastCheck.number);

@@ -84,6 +84,24 @@ test('a commit that a rebase or a reset makes again counts once', () => {
   expect(run('git commit -m c', '[fix 77777aa] c')).toEqual(['4 commits on fix']);
 });
 
+test('a commit that a reset takes back, and one that a rebase amends, is no commit of the run', () => {
+  const run = (...commands: readonly (readonly [command: string, result: string])[]): readonly string[] => {
+    const fold = new WorkFold();
+    for (const [command, result] of commands) {
+      const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: false } as const;
+      fold.fold(ended, { ...call, args: { command } });
+    }
+    return commitsText(fold.work);
+  };
+  const [a, b] = [['git commit -m a', '[main 1111111] a'] as const, ['git commit -m b', '[main 2222222] b'] as const];
+  expect(run(a, b, ['git reset --soft HEAD~1', ''])).toEqual(['1 commit on main']);
+  expect(run(a, b, ['git reset HEAD^^', ''])).toEqual([]);
+  expect(run(a, ['git reset HEAD~1 -- a.ts', ''])).toEqual(['1 commit on main']);
+  expect(run(a, ['git reset --soft @~1 && git commit -m other', '[main 3333333] other'])).toEqual(['1 commit on main']);
+  const rebase = "git rebase HEAD~3 --exec 'git commit --amend --no-edit --trailer x'";
+  expect(run([rebase, '[detached HEAD 4444444] old\n Date: Thu Jun 18 07:57:25 2026 +0200'])).toEqual([]);
+});
+
 test('commits that skip their hooks are counted, and said', () => {
   const commandsText = (...commands: readonly string[]): readonly string[] => {
     const fold = new WorkFold();
@@ -95,6 +113,10 @@ test('commits that skip their hooks are counted, and said', () => {
   expect(commandsText('git commit -m x', 'git commit -n -m y && git push')).toEqual([
     '2 commits, 1 of them with --no-verify',
   ]);
+  expect(commandsText(`git commit -m "$(cat <<'EOF'\nfix: "a"; it's -n\nEOF\n)" --no-verify`)).toEqual([
+    '1 commit, with --no-verify',
+  ]);
+  expect(commandsText(`git commit -m "$(cat <<'EOF'\nsay --no-verify\nEOF\n)"`)).toEqual(['1 commit']);
   expect(commandsText('ls')).toEqual([]);
 });
 

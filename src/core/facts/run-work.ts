@@ -63,6 +63,16 @@ const CONTINUED = /^(?:Successfully rebased|\[detached HEAD [\da-f]{7,}\])/m;
 /** `-n` is the short form. */
 const NO_HOOKS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s(?:--no-verify|-n)(?=\s|$)/;
 
+const UNDOES = /\bgit (?:-\S+ \S+ )*reset\b(?![^;&|\n]* -- )[^;&|\n]*?\s(?:HEAD|@)(?:~(\d*)|(\^+))/;
+/** A here-document or a quoted text. */
+const QUOTED = /<<-?\s*(['"]?)(\w+)\1[^]*?\n\s*\2\b|"[^"]*"|'[^']*'/g;
+
+interface Commit {
+  readonly subject: string;
+  readonly branch: string | undefined;
+  readonly withoutHooks: boolean;
+}
+
 /** Collects the work of one run. Cost: reads the arguments of each call whose kind is unknown. */
 export class WorkFold {
   readonly #files = new Set<string>();
@@ -71,11 +81,10 @@ export class WorkFold {
   #lastText: LastChange | undefined;
   #calls = 0;
   #taskFrom = 0;
-  #commits = 0;
   readonly #subjects = new Set<string>();
   #rewrites = false;
-  readonly #commitsOn = new Map<string, number>();
-  #commitsWithoutHooks = 0;
+  /** The commits of this run that no reset took back. */
+  readonly #commits: Commit[] = [];
   #branch: string | undefined;
   #pullRequest: string | undefined;
   #plan: string | undefined;
@@ -109,16 +118,20 @@ export class WorkFold {
 
   #readCommand(command: string, result: string): void {
     if (REWRITES.test(command)) this.#rewrites = true;
+    const [undone, steps = '', carets = ''] = UNDOES.exec(command) ?? [];
+    const taken = undone === undefined ? 0 : Math.max(carets.length, Number(steps || 1));
+    for (const { subject } of this.#commits.splice(Math.max(0, this.#commits.length - taken)))
+      this.#subjects.delete(subject);
     const made = COMMIT.test(command) ? [...result.matchAll(COMMITTED)] : [];
     if (made.length > 0 || (COMMIT.test(command) && !NOT_COMMITTED.test(result))) {
       this.#afterCommit.clear();
       // An amended commit replaces the last one, which the run may have made.
-      const isNew = !AMENDS.test(command) || this.#commits === 0;
-      if (isNew && made.length === 0) this.#countCommit(command, undefined);
+      const isNew = !AMENDS.test(command) || (this.#commits.length === 0 && !REWRITES.test(command));
+      if (isNew && made.length === 0) this.#addCommit(command, undefined, '');
       for (const [, branch, subject = '', date] of made) {
         const isMadeAgain = this.#isMadeAgain(branch, subject, date);
         if (this.#subjects.size < MAX_SUBJECTS) this.#subjects.add(subject);
-        if (isNew && !isMadeAgain) this.#countCommit(command, branch);
+        if (isNew && !isMadeAgain) this.#addCommit(command, branch, subject);
       }
     }
     if (CONTINUED.test(result)) this.#afterCommit.clear();
@@ -132,12 +145,10 @@ export class WorkFold {
     return branch === NO_BRANCH ? isSeen || date !== undefined : isSeen && this.#rewrites;
   }
 
-  #countCommit(command: string, branch: string | undefined): void {
-    this.#commits += 1;
-    if (NO_HOOKS.test(command)) this.#commitsWithoutHooks += 1;
-    if (branch === undefined || branch === NO_BRANCH) return;
-    this.#branch = branch;
-    this.#commitsOn.set(branch, (this.#commitsOn.get(branch) ?? 0) + 1);
+  #addCommit(command: string, branch: string | undefined, subject: string): void {
+    const withoutHooks = NO_HOOKS.test(command.replaceAll(QUOTED, "''"));
+    this.#commits.push({ subject, branch: branch === NO_BRANCH ? undefined : branch, withoutHooks });
+    if (branch !== undefined && branch !== NO_BRANCH) this.#branch = branch;
   }
 
   #addFile(named: string, number: number): void {
@@ -160,12 +171,16 @@ export class WorkFold {
 
   get work(): RunWork {
     const files = [...this.#files].toSorted((a, b) => Number(TEMPORARY.test(a)) - Number(TEMPORARY.test(b)));
+    const withoutHooks = this.#commits.filter((commit) => commit.withoutHooks).length;
+    const commitsOn = new Map<string, number>();
+    for (const { branch } of this.#commits)
+      if (branch !== undefined) commitsOn.set(branch, (commitsOn.get(branch) ?? 0) + 1);
     return {
       filesChanged: files,
       uncommitted: this.#afterCommit.size,
-      commits: this.#commits,
-      ...(this.#commitsWithoutHooks === 0 ? {} : { commitsWithoutHooks: this.#commitsWithoutHooks }),
-      ...(this.#commitsOn.size === 0 ? {} : { commitsOn: Object.fromEntries(this.#commitsOn) }),
+      commits: this.#commits.length,
+      ...(withoutHooks === 0 ? {} : { commitsWithoutHooks: withoutHooks }),
+      ...(commitsOn.size === 0 ? {} : { commitsOn: Object.fromEntries(commitsOn) }),
       ...present({
         lastChange: this.#lastChange,
         branch: this.#branch,
