@@ -180,3 +180,25 @@ test('cost is what the host states, else what the model costs; of a pattern it i
   const own = viewOf(records, { prices: { 'made-up-1': { input: 3, output: 1 } } });
   expect(own.usage).toEqual({ tokens: 4_000_000, costUsd: 5.25 });
 });
+
+test('an answer of a Claude Code file without a stop reason has too few output tokens', () => {
+  const usage = { input_tokens: 3, output_tokens: 1 };
+  const usageOf = (format: string, stop?: string): unknown =>
+    viewOf(
+      scriptRun('run', [
+        { kind: 'run_started', identity: { run_id: 'run', depth: 0 }, format },
+        {
+          kind: 'message_appended',
+          message: {
+            role: 'assistant',
+            content: 'a long answer',
+            usage,
+            ...(stop === undefined ? {} : { stop_reason: stop }),
+          },
+        },
+      ]),
+    ).usage;
+  expect(usageOf('claude-code')).toMatchObject({ tokens: 4, answersCountedEarly: 1 });
+  expect(usageOf('claude-code', 'end_turn')).not.toHaveProperty('answersCountedEarly');
+  expect(usageOf('codex')).not.toHaveProperty('answersCountedEarly');
+});

@@ -7,7 +7,7 @@ import type { RunOutcome, RunVerdict } from '../../core/facts/run-verdict.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import type { RunUsage } from '../../core/facts/run-view.ts';
 import { isStuckNow, seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
-import { tokenFacts } from '../../core/facts/usage-text.ts';
+import { isLeast, tokenFacts } from '../../core/facts/usage-text.ts';
 import {
   heading,
   linesOf,
@@ -112,9 +112,11 @@ export function countFacts({
 }
 
 export function usageFacts(usage: RunUsage): readonly string[] {
-  const { answersWithoutCost, costUsd } = usage;
-  const least = answersWithoutCost === undefined ? '' : 'at least ';
-  return [...tokenFacts(usage), ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`])];
+  return [...tokenFacts(usage), ...costFacts(usage)];
+}
+
+export function costFacts(usage: RunUsage): readonly string[] {
+  return usage.costUsd === undefined ? [] : [`${isLeast(usage) ? 'at least ' : ''}${usdText(usage.costUsd)}`];
 }
 
 export function outcomeText({ outcome, reason, success, reward }: RunOutcome): string {

@@ -59,10 +59,11 @@ export interface RunUsage {
   readonly costUsd?: number;
   /** Number of responses that have tokens but an unknown cost; absent if it is 0. */
   readonly answersWithoutCost?: number;
-}
-
-export function hasNoPrice({ answersWithoutCost, costUsd, tokens }: RunUsage): boolean {
-  return answersWithoutCost !== undefined || (tokens !== undefined && costUsd === undefined);
+  /**
+   * Number of responses whose output tokens the source counted before their end, so that tokens and cost are too low: Claude Code until
+   * 2.1.52 writes them so, without a stop reason. Absent if it is 0.
+   */
+  readonly answersCountedEarly?: number;
 }
 
 /**
@@ -81,6 +82,7 @@ export class RunView {
   readonly #recompute: boolean;
   readonly #prices: ModelPrices;
   #answersWithoutCost = 0;
+  #answersCountedEarly = 0;
   #context: ContextSize | undefined;
   readonly #patternCosts = new LruMap<{ readonly from: number; readonly to?: number }>(MAX_PATTERNS);
   #analysis: TrajectoryAnalysis | undefined;
@@ -221,6 +223,9 @@ export class RunView {
         costUsd: this.#sessionCostUsd ?? this.#costUsd,
       }),
       ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
+      ...(this.#answersCountedEarly === 0 || this.#sessionCostUsd !== undefined
+        ? {}
+        : { answersCountedEarly: this.#answersCountedEarly }),
       ...(this.#cacheTokensWithin === 0 ? {} : { cacheTokensWithin: this.#cacheTokensWithin }),
     };
   }
@@ -349,6 +354,8 @@ export class RunView {
       this.#cacheTokens = (this.#cacheTokens ?? 0) + cachedTokens;
       if (!countsCacheBeside(usage, modelId, this.#prices)) this.#cacheTokensWithin += cachedTokens;
     }
+    const isEarly = outputTokens !== undefined && payload.message.stop_reason === undefined;
+    if (isEarly && this.#runStarted?.format === 'claude-code') this.#answersCountedEarly += 1;
     const costUsd = answerCost(usage, modelId, this.#prices);
     if (inputTokens !== undefined || outputTokens !== undefined) {
       this.#tokens = (this.#tokens ?? 0) + (inputTokens ?? 0) + (outputTokens ?? 0);

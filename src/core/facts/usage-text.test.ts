@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { allTokens, tokenFacts } from './usage-text.ts';
+import { allTokens, isLeast, tokenFacts } from './usage-text.ts';
 
 test('cached tokens that a host counts as tokens stand behind them, others are added', () => {
   expect(tokenFacts({ tokens: 1_200, cacheTokens: 900, cacheTokensWithin: 900 })).toEqual([
@@ -11,6 +11,12 @@ test('cached tokens that a host counts as tokens stand behind them, others are a
     '1,200 tokens (300 of them cached)',
     'plus 600 cached',
   ]);
+});
+
+test('tokens and costs of answers that were counted before their end are the least', () => {
+  const early = { tokens: 40, costUsd: 0.1, answersCountedEarly: 2 };
+  expect(tokenFacts(early)).toEqual(['at least 40 tokens']);
+  expect([early, { tokens: 40 }, { tokens: 40, costUsd: 0.1 }].map(isLeast)).toEqual([true, true, false]);
 });
 
 test('all tokens count each cached token once', () => {

@@ -6,11 +6,22 @@ export function allTokens({ cacheTokens = 0, cacheTokensWithin = 0, tokens }: Ru
   return tokens === undefined ? undefined : tokens + cacheTokens - cacheTokensWithin;
 }
 
-/** Formats tokens and cached tokens: `12,345 tokens`, `plus 900 cached`, or `12,345 tokens (900 of them cached)`. */
-export function tokenFacts({ cacheTokens = 0, cacheTokensWithin = 0, tokens }: RunUsage): readonly string[] {
+export function hasNoPrice({ answersWithoutCost, costUsd, tokens }: RunUsage): boolean {
+  return answersWithoutCost !== undefined || (tokens !== undefined && costUsd === undefined);
+}
+
+/** Returns true if the known cost is not all of it. */
+export function isLeast(usage: RunUsage): boolean {
+  return usage.answersCountedEarly !== undefined || hasNoPrice(usage);
+}
+
+/** Formats tokens and cached tokens: `12,345 tokens`, `at least 40 tokens`, `plus 900 cached`, or `12,345 tokens (900 of them cached)`. */
+export function tokenFacts(usage: RunUsage): readonly string[] {
+  const { answersCountedEarly, cacheTokens = 0, cacheTokensWithin = 0, tokens } = usage;
+  const least = answersCountedEarly === undefined ? '' : 'at least ';
   const cachedText = cacheTokensWithin === 0 ? '' : ` (${countText(cacheTokensWithin)} of them cached)`;
   return [
-    ...(tokens === undefined ? [] : [`${countOf(tokens, 'token')}${cachedText}`]),
+    ...(tokens === undefined ? [] : [`${least}${countOf(tokens, 'token')}${cachedText}`]),
     ...(cacheTokens > cacheTokensWithin ? [`plus ${countText(cacheTokens - cacheTokensWithin)} cached`] : []),
   ];
 }

@@ -1,7 +1,7 @@
 import { type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
 
 import { bytesText, countOf, countText } from '../../core/base/number-text.ts';
-import { tokenFacts } from '../../core/facts/usage-text.ts';
+import { isLeast, tokenFacts } from '../../core/facts/usage-text.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { exportPath, getExport, type RunAddress } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
@@ -58,7 +58,7 @@ export function RunTitle({
           ))}
           {run.costUsd === undefined ? null : (
             <span>
-              {run.answersWithoutCost === undefined ? '' : 'at least '}
+              {isLeast(run) ? 'at least ' : ''}
               {costText(run.costUsd)}
             </span>
           )}

@@ -5,7 +5,7 @@ import { assertNever } from '../../core/base/error.ts';
 import { systemClock, steadyMs } from '../../core/base/clock.ts';
 import { readPageCursor, writePageCursor } from '../../core/store/page-cursor.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { hasNoPrice } from '../../core/facts/run-view.ts';
+import { hasNoPrice } from '../../core/facts/usage-text.ts';
 import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { LabelsFile } from './labels-file.ts';

@@ -6,7 +6,7 @@ import { LessonsFold, type LessonExample, type Lessons } from '../../../core/fac
 import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
-import { hasNoPrice } from '../../../core/facts/run-view.ts';
+import { hasNoPrice } from '../../../core/facts/usage-text.ts';
 
 const MAX_LISTED = 5_000;
 const MAX_MOMENTS = 5;
@@ -56,6 +56,8 @@ interface ReportSums {
   /** Sum of the active time of all runs except subagents, in milliseconds. */
   activeMs: number;
   withoutPrice: number;
+  /** Number of runs with answers whose output tokens were counted before their end. */
+  countedEarly: number;
   lostRecords?: number;
   tokens?: number;
   cacheTokens?: number;
@@ -88,6 +90,7 @@ export class NightReport {
     died: 0,
     activeMs: 0,
     withoutPrice: 0,
+    countedEarly: 0,
   };
 
   /**
@@ -188,6 +191,7 @@ export class NightReport {
     // The time of a subagent is included in the time of its parent.
     else sums.activeMs += run.activeMs;
     if (hasNoPrice(run)) sums.withoutPrice += 1;
+    if (run.answersCountedEarly !== undefined) sums.countedEarly += 1;
     if (hasFailed(verdict)) sums.died += 1;
     else if (verdict === 'worked' || verdict === 'answered') sums.answered += 1;
     else sums.open += 1;

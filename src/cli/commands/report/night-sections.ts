@@ -4,7 +4,7 @@ import { printableCut } from '../../../core/base/printable.ts';
 import { present } from '../../../core/base/json.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
-import { hasNoPrice } from '../../../core/facts/run-view.ts';
+import { hasNoPrice, isLeast } from '../../../core/facts/usage-text.ts';
 import { checkResult, isPresentedPlan, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
@@ -50,6 +50,8 @@ export interface ProjectState {
   readonly lastCheck?: string;
   readonly costUsd?: number;
   readonly withoutPrice: number;
+  /** True if the cost is not all of it. */
+  readonly isLeast: boolean;
 }
 
 /** Sessions of one project with the same task, verb and reason, such as the restarts after one limit, are one line from here on. */
@@ -264,6 +266,7 @@ function stateOf({ all, own }: { readonly own: readonly RunFacts[]; readonly all
       costUsd: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
     }),
     withoutPrice: all.filter(hasNoPrice).length,
+    isLeast: all.some(isLeast),
   };
 }
 

@@ -469,8 +469,9 @@ function addEnding(fold: RunFactsFold, ending: Ending | undefined): void {
   if (stored === undefined || explains) fold.add({ kind: 'run_ended', ...end, new_messages: [] }, atMs);
 }
 
-function usageOf({ answersWithoutCost, cacheTokens, cacheTokensWithin, costUsd, tokens }: RunUsage): RunUsage {
-  return present({ answersWithoutCost, cacheTokens, cacheTokensWithin, costUsd, tokens });
+function usageOf(usage: RunUsage): RunUsage {
+  const { answersCountedEarly, answersWithoutCost, cacheTokens, cacheTokensWithin, costUsd, tokens } = usage;
+  return present({ answersCountedEarly, answersWithoutCost, cacheTokens, cacheTokensWithin, costUsd, tokens });
 }
 
 /**

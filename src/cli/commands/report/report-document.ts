@@ -13,7 +13,7 @@ import {
   type Text,
   type TextStyle,
 } from '../../document/document.ts';
-import { changedFiles, countFacts, runMark } from '../../runs/run-blocks.ts';
+import { changedFiles, costFacts, countFacts, runMark } from '../../runs/run-blocks.ts';
 import { printable, printableCut } from '../../../core/base/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import { lessonsSentence } from './lessons-document.ts';
@@ -128,12 +128,12 @@ function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, widt
 }
 
 function projectFacts(state: ProjectState): readonly string[] {
-  const { costUsd, lastCheck, pullRequest, uncommitted = 0, withoutPrice } = state;
+  const { costUsd, isLeast, lastCheck, pullRequest, uncommitted = 0 } = state;
   return [
     ...commitsText(state),
     ...(pullRequest === undefined ? [] : [pullRequest.replace(/^https:\/\/[^/]+\//, '')]),
     ...(uncommitted === 0 ? [] : [`${countOf(uncommitted, 'file')} changed since the last commit`]),
-    ...(costUsd === undefined ? [] : [`${withoutPrice > 0 ? 'at least ' : ''}${usdText(costUsd)}`]),
+    ...(costUsd === undefined ? [] : [`${isLeast ? 'at least ' : ''}${usdText(costUsd)}`]),
     ...(lastCheck === undefined ? [] : [printableCut(lastCheck, 60)]),
   ];
 }
@@ -152,14 +152,15 @@ function nextLine(sections: readonly NightSection[]): string {
 }
 
 function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame, width: number): readonly string[] {
-  const { activeMs, below, costUsd, count, lostRecords, withoutPrice } = sums;
+  const { activeMs, below, costUsd, count, countedEarly, lostRecords, withoutPrice } = sums;
   const span = spanText(frame);
   if (count === 0) return [`No session ${frame.sinceMs === 0 ? `in ${printableCut(frame.from, 200)}` : span}.`];
   const sessions = `${countOf(count - below, 'session')}${below > 0 ? ` and ${countOf(below, 'subagent')}` : ''}`;
   const needs = sections.filter(({ name }) => name === 'waiting' || name === 'failed' || name === 'stuck');
   const needed = needs.reduce((sum, { items }) => sum + items.length, 0);
   const unpriced = withoutPrice > 0 ? `${countText(withoutPrice)} without a price` : '';
-  const cost = costUsd === undefined ? unpriced : [usdText(costUsd), unpriced].filter(Boolean).join(' and ');
+  const known = costUsd === undefined ? '' : `${countedEarly > 0 ? 'at least ' : ''}${usdText(costUsd)}`;
+  const cost = [known, unpriced].filter(Boolean).join(' and ');
   const facts = [
     `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
     needed > 0 ? `${countText(needed)} ${needed === 1 ? 'needs' : 'need'} you` : 'none needs you',
@@ -293,13 +294,13 @@ function factLine(facts: readonly string[], separator: string) {
 }
 
 function runFacts(run: RunFacts): readonly string[] {
-  const { activeMs, advice, costUsd, faults, startedAtMs } = run;
+  const { activeMs, advice, faults, startedAtMs } = run;
   return [
     ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
     ...countFacts(run),
     ...(activeMs > 0 ? [`${durationText(activeMs)} active`] : []),
     ...tokenFacts(run),
-    ...(costUsd === undefined ? [] : [usdText(costUsd)]),
+    ...costFacts(run),
     ...(advice.pieces > 0 ? [`advice ${advice.delivered} of ${advice.pieces}`] : []),
     ...(faults > 0 ? [countOf(faults, 'fault')] : []),
   ];
