@@ -346,3 +346,14 @@ test('a command completes the runs of every project from their session files, by
   // The session file of the second one names another folder, so its rules of redaction are unknown.
   expect(tokens).toEqual({ 'session-0': 15, 'session-1': undefined });
 });
+
+test('a damaged line is told while its session is in the report, and no more when the session is older', async () => {
+  const lines = session('broken').split('\n');
+  const damaged = [lines[0], '{"type":"assistant","message":', lines[1]].join('\n');
+  await writeFileAt('.claude/projects/-gone-other/broken.jsonl', damaged, 0.1);
+  const env = homeOnly(join(here.cwd, 'home'));
+  const now = await here.run(['report', '--since', '12h'], { env });
+  expect([now.code, now.stderr]).toEqual([1, expect.stringContaining('broken.jsonl:2: the line is cut off')]);
+  const later = await here.run(['report', '--since', '10m'], { env });
+  expect([later.code, later.stderr]).toEqual([0, expect.not.stringContaining('broken.jsonl')]);
+});

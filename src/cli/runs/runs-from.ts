@@ -173,6 +173,8 @@ function isLeftOpen(
 /** A run that is dated further ahead of this machine's clock is not one of the last hours. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
+const MAX_DAMAGE = 1_000;
+
 async function* runsOfSource(
   path: string,
   ids: RunIds,
@@ -196,6 +198,13 @@ async function* runsOfSource(
   /** Runs that were yielded before their end. The value is true if a later record was lost. */
   const yielded = new Map<ReadRun, boolean>();
   const withoutSecrets = secretRemover();
+  /** Damage of a file whose runs are all older than the time that is asked for is no news. */
+  let damage: { readonly line?: number | undefined; readonly message: string }[] = [];
+  let hasOld = false;
+  const reportDamage = (): void => {
+    for (const one of damage) problems.fault(one);
+    damage = [];
+  };
   const take = (run: ReadRun): readonly RunFacts[] => {
     const fold = folds.get(run);
     folds.delete(run);
@@ -203,6 +212,7 @@ async function* runsOfSource(
     const { lastAtMs } = fold.view;
     if (lastAtMs > 0 && lastAtMs < sinceMs && !isLeftOpen(fold, { path, sinceMs })) {
       if (fold.view.counts.parentRunId === undefined) query.onLeftOut?.();
+      hasOld = true;
       return [];
     }
     if (sinceMs > 0 && fold.view.lastAtMs > systemClock.nowMs() + MAX_AHEAD_MS) {
@@ -210,6 +220,7 @@ async function* runsOfSource(
       problems.failure(new CoxswainError('format-invalid', `${path}: left out, because it is dated ${day}`));
       return [];
     }
+    reportDamage();
     known?.(fold);
     return [fold.facts(systemClock.nowMs())];
   };
@@ -223,7 +234,7 @@ async function* runsOfSource(
     if (item.type === 'diagnostic') {
       const { line, message, severity } = item.diagnostic;
       const isDamage = severity === 'error' && (reportsDamage || (placeFormat !== undefined && isAtRest(path)));
-      if (isDamage) problems.fault({ line, message });
+      if (isDamage && damage.length < MAX_DAMAGE) damage.push({ line, message });
       else if (isVerbose) problems.note({ line, message });
       // A diagnostic without a run belongs to the current run.
       const owner = item.run ?? last;
@@ -255,6 +266,7 @@ async function* runsOfSource(
     last = item.type === 'record' ? run : undefined;
     if (item.type === 'end') yield* take(run);
   }
+  if (!hasOld) reportDamage();
 }
 
 const MAX_CANDIDATES = 5;
