@@ -100,6 +100,18 @@ test('without hooks, store and claude every check is unknown and nothing is crea
   expect(stdout).toMatch(/\n\nNo hook was found\. First: Run coxswain init [^\n]+\n$/);
 });
 
+test('a home that cannot be written is a problem of the store and of the state folder', async () => {
+  await writeFile(join(root, 'file'), '');
+  const { code, of } = await doctor({ HOME: join(root, 'file', 'home') });
+  expect(code).toBe(1);
+  for (const check of ['store', 'state folder'])
+    expect(of(check)).toMatchObject({
+      status: 'fail',
+      found: expect.stringContaining('file is not a folder'),
+      fix: expect.stringContaining('set HOME, XDG_DATA_HOME or XDG_STATE_HOME'),
+    });
+});
+
 test('recorded hook events count as a heartbeat, and the canary does not', async () => {
   await settings(addHooks('', hookGroups(command)));
   tell({ hook_event_name: 'UserPromptSubmit', prompt: 'make the tests pass' });

@@ -182,5 +182,5 @@ export function isProjectStore(file: string, places: StatePlaces): boolean {
 
 /** Mode 0700. Does nothing for a store elsewhere. Throws CoxswainError as `makeOwnFolder`. */
 export function makeDataFolder(file: string, places: StatePlaces): void {
-  if (isProjectStore(file, places)) makeOwnFolder(dirname(file), dirname(file));
+  if (isProjectStore(file, places)) makeOwnFolder(dirname(file), dirname(file), 'store-io');
 }

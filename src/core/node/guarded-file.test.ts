@@ -80,3 +80,13 @@ test('a state folder is for its user only, and one that others may write is refu
   symlinkSync(root, join(state, 'link'));
   expect(() => makeOwnFolder(state, join(state, 'link'))).toThrow(UNSAFE);
 });
+
+test('a folder that cannot be created names what cannot be written, and what to do', () => {
+  const home = join(precious, 'home');
+  expect(() => makeOwnFolder(home, join(home, '.local', 'share'), 'store-io')).toThrow(
+    expect.objectContaining({
+      code: 'store-io',
+      message: expect.stringMatching(/share cannot be created: .*precious is not a folder\. Make it writable, or set HOME, /),
+    }),
+  );
+});

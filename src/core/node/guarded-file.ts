@@ -1,7 +1,9 @@
 import {
+  accessSync,
   appendFileSync,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   mkdirSync,
@@ -17,7 +19,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { CoxswainError, hasCode, messageOf } from '../base/error.ts';
 import { present } from '../base/json.ts';
 
 // Windows has neither flag. On Windows, creating a link needs rights that cloning a repository does not have.
@@ -116,7 +118,7 @@ function openNoFollow(path: string, flags: number): number | undefined {
     return openSync(path, flags | NO_FOLLOW, 0o600);
   } catch (error) {
     if (error instanceof Error && 'code' in error) {
-      if (error.code === 'ENOENT') return undefined;
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
       if (error.code === 'ELOOP') throw unsafePath(path, 'it is a link');
       // The file is a pipe without a reader.
       if (error.code === 'ENXIO') throw unsafePath(path, 'it is not a regular file');
@@ -181,6 +183,22 @@ export function checkOutput(path: string, folder: string = process.cwd()): void 
   if (steps !== '' && !isAbsolute(steps) && steps.split(sep)[0] !== '..') requireInside(folder, absolutePath);
 }
 
+export const MAKE_WRITABLE =
+  'Make it writable, or set HOME, XDG_DATA_HOME or XDG_STATE_HOME to a folder that is.';
+
+/** Undefined if files can be created in the folder, or in the nearest one above it that exists. */
+export function whyNotWritable(folder: string): string | undefined {
+  let found = folder;
+  while (!existsSync(found) && dirname(found) !== found) found = dirname(found);
+  try {
+    if (!statSync(found).isDirectory()) return `${found} is not a folder`;
+    accessSync(found, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return `${found} cannot be written (${messageOf(error).split(',')[0]})`;
+  }
+}
+
 /**
  * Mode 0700, with missing parents.
  *
@@ -188,11 +206,19 @@ export function checkOutput(path: string, folder: string = process.cwd()): void 
  * @throws CoxswainError "unsafe-path" if a checked folder is a link, of another user, or writable by others;
  * "input-io"
  */
-export function makeOwnFolder(root: string, folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new CoxswainError('input-io', `${folder} cannot be created: ${messageOf(error)}`, { cause: error });
+export function makeOwnFolder(root: string, folder: string, code: 'input-io' | 'store-io' = 'input-io'): void {
+  const missing: string[] = [];
+  for (let one = folder; !existsSync(one) && dirname(one) !== one; one = dirname(one)) missing.unshift(one);
+  const why = missing.length === 0 ? undefined : whyNotWritable(dirname(missing[0] ?? folder));
+  if (why !== undefined) throw new CoxswainError(code, `${folder} cannot be created: ${why}. ${MAKE_WRITABLE}`);
+  for (const one of missing) {
+    try {
+      mkdirSync(one, { mode: 0o700 });
+    } catch (error) {
+      // Another process may have created it.
+      if (hasCode(error, 'EEXIST')) continue;
+      throw new CoxswainError(code, `${one} cannot be created: ${messageOf(error)}. ${MAKE_WRITABLE}`, { cause: error });
+    }
   }
   for (let currentFolder = folder; ; currentFolder = dirname(currentFolder)) {
     const facts = lookAt(currentFolder);

@@ -3,7 +3,9 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../../core/base/error.ts';
+import { MAKE_WRITABLE, whyNotWritable } from '../../../core/node/guarded-file.ts';
 import { isProjectStore } from '../../../core/node/git-folder.ts';
+import { stateRoot, type StatePlaces } from '../../../core/node/state-places.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolve-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../../stores/collect-garbage.ts';
 import { openStore } from '../../../stores/registry/open-store.ts';
@@ -34,11 +36,16 @@ export async function checkStore(store: ResolvedStore, cwd: string): Promise<rea
   const path = storePath(address);
   if (path === undefined) return [await checkServer(store), await checkContents(store, cwd)];
   if (!existsSync(path)) {
-    const found = `${path} (${kind}) does not exist: nothing was recorded yet`;
-    return [
-      unknown('store', found, 'The first record creates it; run coxswain doctor again then.'),
-      checkFreeSpace(path),
-    ];
+    const why = whyNotWritable(dirname(path));
+    const line =
+      why === undefined
+        ? unknown(
+            'store',
+            `${path} (${kind}) does not exist: nothing was recorded yet`,
+            'The first record creates it; run coxswain doctor again then.',
+          )
+        : failed('store', `${path} (${kind}) cannot be created: ${why}`, MAKE_WRITABLE);
+    return [line, checkFreeSpace(path)];
   }
   return [
     checkWritable(path, kind),
@@ -64,12 +71,21 @@ async function checkServer({ address }: ResolvedStore): Promise<DoctorLine> {
   }
 }
 
+export function checkStateFolder(places: StatePlaces): readonly DoctorLine[] {
+  const folder = stateRoot(places);
+  const why = whyNotWritable(folder);
+  if (why === undefined) return [];
+  return [failed('state folder', `${folder}, for settings, faults and notifications: ${why}`, MAKE_WRITABLE)];
+}
+
 function checkWritable(path: string, kind: string): DoctorLine {
+  const why = whyNotWritable(dirname(path));
+  if (why !== undefined) return failed('store', why, MAKE_WRITABLE);
   try {
-    for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
+    accessSync(path, constants.W_OK);
     return passed('store', `${path} (${kind}) is writable`);
   } catch (error) {
-    return failed('store', messageOf(error), `Run: chmod u+w ${shellWord(path)} ${shellWord(dirname(path))}`);
+    return failed('store', messageOf(error), `Run: chmod u+w ${shellWord(path)}`);
   }
 }
 

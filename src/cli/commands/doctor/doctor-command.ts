@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { messageOf } from '../../../core/base/error.ts';
+import { MAKE_WRITABLE } from '../../../core/node/guarded-file.ts';
 import { countOf, durationText } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
@@ -11,7 +12,7 @@ import type { ResolvedStore } from '../../../hosts/config/resolve-config.ts';
 import { findBackgroundWatch } from '../watch/background-watch.ts';
 import { checkHosts } from './check-hosts.ts';
 import { checkSettings, commandsToTry, findSettings } from './check-settings.ts';
-import { checkSpills, checkStore, notTried, sendCanary } from './check-store.ts';
+import { checkSpills, checkStateFolder, checkStore, notTried, sendCanary } from './check-store.ts';
 import {
   failed,
   HOST_LIMIT_MS,
@@ -115,7 +116,12 @@ function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
 }
 
 function watchLines(nowMs: number): readonly DoctorLine[] {
-  const watch = findBackgroundWatch();
+  let watch: ReturnType<typeof findBackgroundWatch>;
+  try {
+    watch = findBackgroundWatch();
+  } catch (error) {
+    return [unknown('watch', messageOf(error), MAKE_WRITABLE)];
+  }
   if (watch.state === 'never') return [];
   if (watch.state === 'running') return [passed('watch', `it runs in the background (process ${watch.pid})`)];
   const agoText = durationText(Math.max(0, nowMs - watch.sinceMs));
@@ -281,6 +287,7 @@ async function examineProject(): Promise<DoctorReport> {
     heartbeatsLine(heartbeats, nowMs, silent),
     ...oldRecordsLine(projectFolder),
     ...storeLines,
+    ...checkStateFolder(places),
     checkSpills(store.address),
     checkClock({ ...clocks, lastRecordMs }),
     ...checkConfig(loaded),
