@@ -114,3 +114,16 @@ test('watch sends the configured notifications to the configured targets, and no
   expect([code, stderr]).toEqual([0, '']);
   expect(bodies).toEqual([{ event: 'failed', run: 'r1', message: 'Run r1 failed: ended with an error' }]);
 });
+
+test('a wrong notify setting is named by every command that would notify', async () => {
+  await writeFile(join(home, 'coxswain', 'config.json'), JSON.stringify({ notify: 'desktop' }));
+  const env = { HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home };
+  for (const args of [
+    ['notify', 'test'],
+    ['watch', '--background'],
+    ['init', '--watch', '--dry-run'],
+  ]) {
+    const { code, stderr } = await runCli(args, { cwd, env });
+    expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(/config\.json: notify: /)]);
+  }
+});

@@ -270,7 +270,7 @@ test('a session that hangs since before the time span is listed if its file was 
   const { code, stderr, stdout } = await here.run([], { env: homeOnly(join(here.cwd, 'home')) });
   expect([code, stderr]).toEqual([
     0,
-    'coxswain: 1 session is left out: its file was written in this time, but its last record is older; --since all goes further back\n',
+    'coxswain: 1 session left out: written in this time, but the last record is older; --since all goes further back\n',
   ]);
   expect(stdout).toMatch(/1 session in 1 project.*\n.*\n.*task of hangs.*"git diff" was running/);
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { smallDisk } from './support/small-disk.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { testFolder } from './support/test-folder.ts';
+import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { runCli } from './run-cli.ts';
 
 const folder = testFolder();
@@ -104,6 +105,9 @@ for (const [name, end] of Object.entries(ENDS))
     expect(await cli('show', 'r1')).toContain('incomplete: 7 records lost');
     expect(await cli('runs')).toMatch(/0 calls, 0 errors, 7 records lost/);
     expect(await cli('report', 'runs.db')).toContain('7 records lost');
+    const other = sqliteStore(join(project, 'other.db'));
+    await other.close();
+    for (const command of ['report', 'failures']) expect(await cli(command, 'other.db')).not.toContain('lost');
     expect(await cli('verify')).toContain('nothing is wrong; 7 records lost in 1 run');
   });
 

@@ -19,6 +19,7 @@ export interface CallEvent {
   readonly tool: string;
   readonly call: string;
   readonly failed: boolean;
+  readonly outcome?: RunCall['outcome'];
   readonly error?: string;
   readonly missing?: true;
 }
@@ -77,7 +78,7 @@ export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord)
     tool,
     call: shortCall(tool, args),
     failed,
-    ...present({ error: errorLineOf(call, record) }),
+    ...present({ error: errorLineOf(call, record), outcome: call.outcome }),
     ...(resultMissing ? { missing: true } : {}),
   };
 }
@@ -117,11 +118,12 @@ export function liveLines(event: LiveEvent, options: LiveTextOptions): readonly 
 }
 
 function callLine(event: CallEvent, { paint, width }: LiveTextOptions): string {
-  const { call, error, failed, missing } = event;
+  const { call, error, failed, missing, outcome } = event;
   const number = `#${event.number}`;
   const room = Math.max(MIN_CALL_CHARS, width - number.length - 3);
   const head = `  ${paint('dim', number)} `;
   if (missing === true) return `${head}${printableCut(call, room - 14)}  ${paint('dim', '? no result')}`;
+  if (outcome !== undefined) return `${head}${printableCut(call, room - 12)}  ${paint('dim', outcome)}`;
   if (!failed) return head + printableCut(call, room);
   const reason = error === undefined ? '' : ` ${printable(error)}`;
   const shown = printableCut(call, Math.max(Math.floor(room / 2), room - reason.length - 3));

@@ -191,8 +191,12 @@ function evidenceLines(pattern: TrajectoryPattern, run: RunFacts): readonly Text
     const mark = index === pattern.flaggedAt ? styled('warn', '▲') : ' ';
     const number = styled('dim', `#${callNumber(index)}`.padStart(width));
     const line = [mark, ' ', number, ` ${printableCut(preview.call, CALL_CHARS)}`];
-    if (preview.error === undefined) return [line];
-    return [line, [' '.repeat(width + 3), styled('bad', '×'), ` ${printableCut(preview.error, CALL_CHARS)}`]];
+    const { error, outcome } = preview;
+    if ((error ?? outcome) === undefined) return [line];
+    const why = error === undefined ? '' : printableCut(error, CALL_CHARS);
+    // A refused or cancelled call is no failure.
+    const end = outcome === undefined ? [styled('bad', '×'), ` ${why}`] : [[outcome, why].filter(Boolean).join(': ')];
+    return [line, [' '.repeat(width + 3), ...end]];
   });
 }
 

@@ -45,8 +45,8 @@ test('an error line stays with its call', () => {
   const previews = new CallPreviews();
   previews.add(0, 'a', null);
   previews.add(1, 'b', null);
-  previews.fail(0, 'no such file');
-  previews.fail(7, 'never issued');
+  previews.end(0, { error: 'no such file' });
+  previews.end(7, { error: 'never issued' });
   previews.keep([0, 1]);
   expect([previews.kept(0), previews.kept(1)]).toEqual([{ call: 'a', error: 'no such file' }, { call: 'b' }]);
 });

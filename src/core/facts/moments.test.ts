@@ -172,3 +172,14 @@ test('a moment at a call has the start time of the call', () => {
   const { moments } = found(...call(1, false, 5), ...call(2, true), ...[3, 4, 5, 6].flatMap((id) => call(id, true)));
   expect(moments[0]).toMatchObject({ type: 'streak', call: 2, atMs: START_MS + 5 * MINUTE_MS });
 });
+
+test('a run that finished without a last message shows no earlier message as the last one', () => {
+  const said: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content: 'Good catch.' } };
+  const end: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', new_messages: [] };
+  const facts = found([0, said], ...call(1, false), [0, end]);
+  expect([facts.verdict.evidence, facts.lastMessage]).toEqual([
+    expect.stringContaining('without a last message'),
+    undefined,
+  ]);
+  expect(found(...call(1, false), [0, said], [0, end]).lastMessage).toBe('Good catch.');
+});

@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts';
+import { present, type Json } from '../base/json.ts';
 import type { ToolKind } from '../detect/calls/tool-kind.ts';
 import { makeStep } from '../detect/patterns/step.ts';
 import type { RecentCall } from '../detect/patterns/pattern-detector.ts';
@@ -14,6 +14,7 @@ const MAX_KEPT = 512;
 export interface CallPreview {
   readonly call: string;
   readonly error?: string;
+  readonly outcome?: RunCall['outcome'];
 }
 
 /** Also of earlier calls marked with `keep`. Cost: O(100) characters per call, whatever the size of its arguments. */
@@ -25,10 +26,10 @@ export class CallPreviews {
     this.#recent.push({ index, preview: { call: callText(tool, args) } });
   }
 
-  fail(index: number, error: string): void {
+  end(index: number, { error, outcome }: Pick<CallPreview, 'error' | 'outcome'>): void {
     const found = this.#find(index);
-    if (found === undefined) return;
-    const preview = { ...found.preview, error: error.slice(0, 2 * PREVIEW_CHARS) };
+    if (found === undefined || (error ?? outcome) === undefined) return;
+    const preview = { ...found.preview, ...present({ error: error?.slice(0, 2 * PREVIEW_CHARS), outcome }) };
     this.#recent.replaceAt(found.back, { index, preview });
   }
 

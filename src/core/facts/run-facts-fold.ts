@@ -12,6 +12,7 @@ import { momentsOf, type Streak } from './moments.ts';
 import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
 import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
+import { saysNoLastMessage } from './run-verdict.ts';
 import { RunView } from './run-view.ts';
 import { saysStuck } from './seen-pattern.ts';
 import { withoutNumber } from './task-title.ts';
@@ -142,6 +143,7 @@ export class RunFactsFold {
     const verdict = this.view.verdictAt(this.#isAlive ? lastAtMs : nowMs);
     const label = ending?.labels?.['person'];
     const faultTexts = [...this.#faultTexts];
+    const { lastMessage, ...work } = this.view.work.work;
     return {
       id: this.id,
       ...present({ parentId }),
@@ -164,7 +166,8 @@ export class RunFactsFold {
       ...present({ context, ending }),
       verdict,
       ...present({ alert: verdict.verdict === 'open' ? alertOf(this.view, { nowMs }) : undefined }),
-      ...this.view.work.work,
+      ...work,
+      ...(saysNoLastMessage(verdict) ? {} : present({ lastMessage })),
       checks,
       stuck: saysStuck(patterns),
       steered: started?.steering !== undefined,
@@ -219,7 +222,7 @@ export class RunFactsFold {
     const errorLine = errorLineOf(call, record);
     this.#story.fold(call, errorLine);
     if (endSeq === undefined || startLost) this.#previews.add(index, tool, args);
-    if (errorLine !== undefined) this.#previews.fail(index, errorLine);
+    this.#previews.end(index, present({ error: errorLine, outcome: call.outcome }));
     if (endSeq !== undefined) this.#countStreak(call, record.recorded_at_unix_ms);
     else if (number <= MAX_TIMED_CALLS) this.#callTimes[index] = record.recorded_at_unix_ms;
     return errorLine;

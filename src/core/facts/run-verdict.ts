@@ -67,6 +67,13 @@ export const WAITS_FOR_ANSWER = 'waits for your answer';
 export const WAITS_FOR_DECISION = 'waits for your decision on its plan';
 const PRESENTED_PLAN = 'it presented a plan, which was not approved in this session';
 
+const NO_LAST_MESSAGE = 'it finished without a last message';
+
+/** Returns true for a run that ended after a call. What it said before is no last message. */
+export function saysNoLastMessage({ evidence }: RunVerdict): boolean {
+  return evidence.startsWith(NO_LAST_MESSAGE);
+}
+
 /** Returns true for the evidence of a run that ended after its plan. The heading of the plan may follow. */
 export function isPresentedPlan(evidence: string): boolean {
   return evidence.startsWith(PRESENTED_PLAN);
@@ -135,7 +142,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     return { verdict: 'failed', evidence: `${word}${detail}` };
   }
   const hasAnswered = isAnswer || reason === 'answered';
-  const answer = hasAnswered ? 'it answered' : 'it finished without a last message';
+  const answer = hasAnswered ? 'it answered' : NO_LAST_MESSAGE;
   const failedCheck = checks.findLast(({ failed }) => failed);
   if (failedCheck !== undefined)
     return { verdict: 'answered', evidence: `${answer}; a ${checkText(failedCheck)} failed and did not pass later` };

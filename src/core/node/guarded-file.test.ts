@@ -86,7 +86,9 @@ test('a folder that cannot be created names what cannot be written, and what to 
   expect(() => makeOwnFolder(home, join(home, '.local', 'share'), 'store-io')).toThrow(
     expect.objectContaining({
       code: 'store-io',
-      message: expect.stringMatching(/share cannot be created: .*precious is not a folder\. Make it writable, or set HOME, /),
+      message: expect.stringMatching(
+        /share cannot be created: .*precious is not a folder\. Make it writable, or set HOME, /,
+      ),
     }),
   );
 });

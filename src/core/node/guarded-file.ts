@@ -183,8 +183,7 @@ export function checkOutput(path: string, folder: string = process.cwd()): void 
   if (steps !== '' && !isAbsolute(steps) && steps.split(sep)[0] !== '..') requireInside(folder, absolutePath);
 }
 
-export const MAKE_WRITABLE =
-  'Make it writable, or set HOME, XDG_DATA_HOME or XDG_STATE_HOME to a folder that is.';
+export const MAKE_WRITABLE = 'Make it writable, or set HOME, XDG_DATA_HOME or XDG_STATE_HOME to a folder that is.';
 
 /** Undefined if files can be created in the folder, or in the nearest one above it that exists. */
 export function whyNotWritable(folder: string): string | undefined {
@@ -217,7 +216,9 @@ export function makeOwnFolder(root: string, folder: string, code: 'input-io' | '
     } catch (error) {
       // Another process may have created it.
       if (hasCode(error, 'EEXIST')) continue;
-      throw new CoxswainError(code, `${one} cannot be created: ${messageOf(error)}. ${MAKE_WRITABLE}`, { cause: error });
+      throw new CoxswainError(code, `${one} cannot be created: ${messageOf(error)}. ${MAKE_WRITABLE}`, {
+        cause: error,
+      });
     }
   }
   for (let currentFolder = folder; ; currentFolder = dirname(currentFolder)) {

@@ -5,7 +5,7 @@ import { resolveConfig, type ResolveConfigOptions, type ResolvedConfig } from '.
 import { present, isJsonObject } from '../../core/base/json.ts';
 import { hashText } from '../../core/base/hash.ts';
 import { checkTogether } from './check-together.ts';
-import { type ConfigProblem, shownProblem } from './config-problem.ts';
+import { type ConfigProblem, problemText, shownProblem } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import { readConfig, readConfigText } from './decode-config.ts';
 import { resolveSteering } from '../../core/steering/resolve-steering.ts';
@@ -45,6 +45,17 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   } catch (error) {
     return withoutFiles(options, error);
   }
+}
+
+/** Like `loadConfig`, and reports each problem of `notify` and of a whole file, because people would not be told. */
+export async function loadNotifyConfig(
+  projectFolder: string,
+  report: (problem: string) => void,
+): Promise<LoadedConfig> {
+  const loaded = await loadConfig({ projectFolder });
+  for (const problem of loaded.problems.filter(({ path }) => path === '' || /^notify(?:\.|\[|$)/.test(path)))
+    report(`${problem.file ?? 'configuration'}: ${problemText(problem)}`);
+  return loaded;
 }
 
 function isCodeFile({ isCode }: ReadSource): boolean {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import { PrintedOutput, type ReportOutput, type ReportOutputOptions } from './report-output.ts';
 import { NO_ADVICE, type RunFacts } from '../../../core/facts/run-facts.ts';
+import type { CallPreview } from '../../../core/facts/run-call.ts';
 import { Terminal } from '../../terminal/terminal.ts';
 
 const DEFAULTS: ReportOutputOptions = { stuckOnly: false, summaryOnly: false, all: false };
@@ -96,6 +97,14 @@ test('a run with a pattern is a block: facts, strip, span, pattern and evidence'
       '',
     ].join('\n'),
   );
+});
+
+test('a refused call of a pattern is no failure', async () => {
+  const refused = { call: 'bash {command: "rm -rf build"}', outcome: 'refused' as const };
+  const of = (preview: CallPreview): Promise<string> =>
+    printed([report('r1', { patterns: [pattern()], previews: { 2: preview } })]);
+  expect(await of(refused)).toMatch(/#3 bash \{command: "rm -rf build"\}\n +refused\n/);
+  expect(await of({ ...refused, error: 'not allowed' })).toMatch(/\n +refused: not allowed\n/);
 });
 
 test('the most serious of many patterns are shown and the rest is counted', async () => {

@@ -117,7 +117,7 @@ export async function initCommand(
 
 /** Lets the watch in the background start when the user logs in. */
 async function addWatch({ dryRun, yes }: InitOptions, terminal: Terminal): Promise<number> {
-  await requireTargets();
+  await requireTargets(terminal);
   const service = watchService();
   await terminal.write(
     `${printable(service.file)} starts coxswain watch --background when you log in${dryRun === true ? `:\n${service.text}` : '\n'}`,

@@ -202,13 +202,8 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     if (store !== undefined) await noteMissingRuns(place, store, { report, context });
     const fileCount = hosts.flatMap((host) => host.sessions).length;
     if (olderCount > 0 && report.sums.count > 0) {
-      const sessionsText = olderCount === 1 ? '1 session is' : `${countOf(olderCount, 'session')} are`;
-      const why =
-        olderCount === 1
-          ? 'its file was written in this time, but its'
-          : 'their files were written in this time, but their';
       terminal.complain(
-        `coxswain: ${sessionsText} left out: ${why} last record is older; --since all goes further back`,
+        `coxswain: ${countOf(olderCount, 'session')} left out: written in this time, but the last record is older; --since all goes further back`,
       );
     }
     if (report.sums.count === 0 && fileCount > 0 && context.options.project === undefined) {
@@ -257,13 +252,15 @@ function momentCommand({ call, runId: id }: Moment, path: string, isSession = fa
 /** Events in spill files, records lost at the end of a process, and older runs. */
 async function noteMissingRuns(
   address: string,
-  store: Pick<LiveReader, 'listRuns'>,
+  store: Pick<LiveReader, 'listRuns' | 'findRun'>,
   { report, context }: { readonly report: NightReport; readonly context: ReportContext },
 ): Promise<void> {
   const { terminal, untilMs } = context;
   const { unusable, waiting } = spillNote(address);
   for (const note of [waiting, unusable]) if (note !== undefined) terminal.complain(`coxswain: ${printable(note)}`);
-  const lost = [...lostAtEnd(sinceOf(context, true)).values()].reduce((sum, count) => sum + count, 0);
+  let lost = 0;
+  for (const [runId, count] of lostAtEnd(sinceOf(context, true)))
+    if (context.ownProjects || (await store.findRun(runId)) !== undefined) lost += count;
   if (lost > 0) terminal.complain(`coxswain: ${lostAtEndText(lost)}`);
   if (report.sums.count > 0) return;
   for await (const { lastAtMs } of allRuns(store)) {

@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path';
 
 import { systemClock, steadyMs } from '../../../core/base/clock.ts';
 import { present } from '../../../core/base/json.ts';
-import { loadConfig } from '../../../hosts/config/load-config.ts';
+import { loadNotifyConfig } from '../../../hosts/config/load-config.ts';
 import { untrustedText } from '../../../hosts/config/loaded-config.ts';
 import { followSource, type FollowState } from '../../../formats/follow-source.ts';
 import { readRuns, type ReadRun, type ReadRunsItem } from '../../../formats/read-runs.ts';
@@ -360,7 +360,7 @@ async function followClock(
 }
 
 async function startCommand(terminal: Terminal): Promise<number> {
-  await requireTargets();
+  await requireTargets(terminal);
   const pid = await startBackgroundWatch();
   await terminal.write(`watching every agent in the background (process ${pid}); coxswain watch --stop ends it\n`);
   return 0;
@@ -390,7 +390,7 @@ async function runInBackground(terminal: Terminal): Promise<number> {
   };
   try {
     if (!keep({})) return 0;
-    const { resolved } = await loadConfig({ projectFolder: homedir() });
+    const { resolved } = await loadNotifyConfig(homedir(), onFailure);
     const { budget, deadline, notify = {} } = resolved;
     const { pending, sent: sentBefore } = record;
     const onSent: NotifierParts['onSent'] = (sent, onTheirWay) => void keep({ sent, pending: onTheirWay });
@@ -425,10 +425,10 @@ async function notifiersOf(
   problems: Problems,
   terminal: Terminal,
 ): Promise<readonly Notifier[]> {
-  const { resolved, untrusted } = await loadConfig({ projectFolder: process.cwd() });
-  const ignored = untrustedText({ untrusted });
-  if (ignored !== undefined) problems.note({ message: ignored });
   const onFailure = (message: string): void => problems.note({ message });
+  const { resolved, untrusted } = await loadNotifyConfig(process.cwd(), onFailure);
+  const ignored = untrustedText({ untrusted });
+  if (ignored !== undefined) onFailure(ignored);
   const { notify = {} } = resolved;
   // The watch in the background tells these already.
   const isTold = findBackgroundWatch().state === 'running' || targetsOf(notify).length === 0;

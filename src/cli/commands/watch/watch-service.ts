@@ -5,7 +5,9 @@ import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { hashText } from '../../../core/base/hash.ts';
 import { findFile, replaceFile } from '../../../core/node/guarded-file.ts';
 import { runLimited } from '../../../core/node/run-limited.ts';
-import { loadConfig } from '../../../hosts/config/load-config.ts';
+import { printableCut } from '../../../core/base/printable.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { loadNotifyConfig } from '../../../hosts/config/load-config.ts';
 import { userFolders } from '../../../hosts/config/find-config.ts';
 import { targetsOf } from '../../../hosts/notify/notifier.ts';
 import { watchProgram } from './background-watch.ts';
@@ -100,8 +102,10 @@ function isUnchanged(text: string): boolean {
 }
 
 /** @throws CoxswainError `invalid-argument` if the configuration of the user names no one to tell */
-export async function requireTargets(): Promise<void> {
-  const { resolved } = await loadConfig({ projectFolder: homedir() });
+export async function requireTargets(terminal: Terminal): Promise<void> {
+  const { resolved } = await loadNotifyConfig(homedir(), (problem) =>
+    terminal.complain(`coxswain: ${printableCut(problem, 500)}`),
+  );
   if (targetsOf(resolved.notify ?? {}).length > 0) return;
   throw invalidArgument(
     `there is no one to tell: set notify to a webhook, a command or the desktop in ${join(userFolders({}).config, 'config.json')}, for example { "notify": { "desktop": true } }`,
