@@ -439,6 +439,7 @@ test.each(INJECTIONS)('%s: the tool run_status says nothing that another program
     tokens: null,
     contextTokens: null,
     contextShare: null,
+    runaway: null,
     lastAtMs: 0,
   };
   const pattern = { kind: injection, level: 'warn', occurrences: 3, stuck: true } as const;

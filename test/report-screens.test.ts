@@ -122,6 +122,34 @@ test('a plan that was not approved names the session in which it went on', () =>
   );
 });
 
+test('a session at work that nearly fills its context or runs away has a line with the reason', () => {
+  const report = new NightReport(() => '');
+  const atWork = { ...factsOf(11), activeMs: 1, lastAtMs: UNTIL_MS };
+  report.add({
+    ...atWork,
+    id: 'full',
+    task: 'Read it all',
+    context: { tokens: 164_000, window: 200_000, share: 0.82 },
+  });
+  report.add({ ...atWork, id: 'calm', task: 'Read a page', context: { tokens: 64_000, window: 200_000, share: 0.32 } });
+  report.add({ ...atWork, id: 'busy', task: 'Ask everyone' });
+  for (let index = 0; index < 20; index += 1)
+    report.add({
+      ...factsOf(0),
+      id: `child-${index}`,
+      parentId: index < 10 ? 'busy' : 'child-3',
+      startedAtMs: UNTIL_MS - index * 1_000,
+      lastAtMs: UNTIL_MS,
+      recent: [{ atMs: UNTIL_MS, costUsd: 1, children: 0 }],
+    });
+  const text = terminalText(screenDocument(report, FRAME, 120), { paint, width: 120 });
+  expect(text).toMatch(/\nRuns away or nearly fills its context: 2\n/);
+  expect(text).toMatch(/at work .*Read it all: filled 82 % of its model's context: 164,000 of 200,000 tokens/);
+  expect(text).toMatch(/at work .*Ask everyone: spent \$20\.00 and started 20 subagents in 10 minutes/);
+  expect(text).not.toContain('Read a page');
+  expect(text).toContain('At work: 3');
+});
+
 test('a command, a tool or a question about a plan is not a plan that waits', () => {
   const verbOf = (verdict: RunVerdict, failed: boolean): string | undefined => {
     const report = new NightReport(() => '');

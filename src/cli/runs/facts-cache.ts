@@ -71,6 +71,14 @@ function keyOf(place: string): string {
 }
 
 export function thinFacts(facts: RunFacts): RunFacts {
-  const none = { adviceTexts: [], checks: [], diagnostics: [], faultTexts: [], moments: [], patterns: [] } as const;
+  const none = {
+    adviceTexts: [],
+    checks: [],
+    diagnostics: [],
+    faultTexts: [],
+    moments: [],
+    patterns: [],
+    recent: [],
+  } as const;
   return { ...facts, ...none, filesChanged: [], previews: {}, strip: { cells: '', callsPerColumn: 1 } };
 }

@@ -86,8 +86,18 @@ const PRESSURE = {
   children: 20,
 } as const;
 
-/** Returns the work of the last ten minutes. */
-export function recentOf(work: readonly RecentWork[], nowMs: number): readonly RecentWork[] {
+const MINUTE_MS = 60_000;
+
+/** Returns the work of the last ten minutes, at most one entry a minute. */
+export function withWork(before: readonly RecentWork[], work: RecentWork): readonly RecentWork[] {
+  const last = before.at(-1);
+  if (last === undefined || Math.floor(last.atMs / MINUTE_MS) !== Math.floor(work.atMs / MINUTE_MS))
+    return [...recentOf(before, work.atMs), work];
+  const { atMs, children, costUsd } = last;
+  return [...before.slice(0, -1), { atMs, costUsd: costUsd + work.costUsd, children: children + work.children }];
+}
+
+function recentOf(work: readonly RecentWork[], nowMs: number): readonly RecentWork[] {
   return work.filter(({ atMs }) => nowMs - atMs < PRESSURE.spanMs);
 }
 

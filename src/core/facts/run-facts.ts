@@ -7,7 +7,7 @@ import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from './advice-outcome.ts';
 import type { CallPreview } from './run-call.ts';
 import type { InstructionFile } from './instruction-lines.ts';
 import type { FailedCall } from './failed-calls.ts';
-import type { RunAlert } from './run-alert.ts';
+import type { RecentWork, RunAlert } from './run-alert.ts';
 import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
 import type { RunUsage } from './run-view.ts';
 import type { RunWork } from './run-work.ts';
@@ -55,6 +55,8 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly verdict: RunVerdict;
   /** What only a clock finds: the run waits for a person, or nothing has been recorded for long. */
   readonly alert?: RunAlert;
+  /** What it spent in its last ten minutes, without its subagents. */
+  readonly recent: readonly RecentWork[];
   readonly checks: readonly LastCheck[];
   readonly stuck: boolean;
   readonly steered: boolean;
@@ -86,6 +88,7 @@ export function factsJson(facts: RunFacts): object {
     keys: _keys,
     patterns,
     previews: _previews,
+    recent: _recent,
     strip: _strip,
     ...rest
   } = facts;

@@ -8,7 +8,7 @@ import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts
 import { present } from '../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
-import { pressureOf, recentOf, type RecentWork } from '../../core/facts/run-alert.ts';
+import { pressureOf, withWork, type RecentWork } from '../../core/facts/run-alert.ts';
 import { isCutOff, type RunOutcome } from '../../core/facts/run-verdict.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import {
@@ -23,7 +23,6 @@ import { timeOfDay, type Notification, type NotifyEvent } from './notification.t
 
 const MAX_RUNS = 256;
 const MAX_DEPTH = 16;
-const MAX_RECENT = 1_000;
 
 export interface RunNotificationsOptions {
   /** Deadline for runs that have neither a parent nor a deadline, counted from their first record. */
@@ -71,7 +70,10 @@ export class RunNotifications {
     const costUsd = (notes.situation.costUsd ?? 0) - (knownNotes.situation.costUsd ?? 0);
     const children = record.payload.kind === 'run_started' && notes.isSubagent ? 1 : 0;
     const work = { atMs: record.recorded_at_unix_ms, costUsd, children };
-    const told = [...news.map((one) => notificationOf(run, notes, one)), ...this.#pressure(run, work)];
+    // Only these change the size of a context, or what was spent.
+    const isWork = children > 0 || notes.situation !== knownNotes.situation;
+    const pressure = isWork ? this.#pressure(run, work) : [];
+    const told = [...news.map((one) => notificationOf(run, notes, one)), ...pressure];
     return work.atMs > 0 ? told.map((one) => Object.assign(one, { atMs: work.atMs })) : told;
   }
 
@@ -89,8 +91,7 @@ export class RunNotifications {
   }
 
   #pressureOn(run: string, notes: RunNotes, work: RecentWork): readonly Notification[] {
-    const isWork = work.costUsd > 0 || work.children > 0;
-    const recent = isWork ? [...recentOf(notes.recent, work.atMs), work].slice(-MAX_RECENT) : notes.recent;
+    const recent = work.costUsd > 0 || work.children > 0 ? withWork(notes.recent, work) : notes.recent;
     const found = pressureOf(notes.situation.context, recent, work.atMs);
     const news = found.filter(({ kind }) => !notes.sent.includes(kind));
     const sent = [...notes.sent, ...news.map(({ kind }) => kind)];

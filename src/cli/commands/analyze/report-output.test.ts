@@ -64,6 +64,7 @@ function report(id: string, more: Partial<RunFacts> = {}): RunFacts {
     keys: [],
     failures: [],
     moments: [],
+    recent: [],
     diagnostics: [],
     strip: { cells: '···×··', callsPerColumn: 1 },
     previews: { 2: { call: 'bash {command: "ls"}', error: 'no such file' } },

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 
 import { printableCut } from '../../../core/base/printable.ts';
 import { present } from '../../../core/base/json.ts';
+import { pressureOf } from '../../../core/facts/run-alert.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { hasNoPrice, isLeast } from '../../../core/facts/usage-text.ts';
@@ -10,6 +11,7 @@ import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
 
 const TITLE_CHARS = 76;
+const MAX_FAMILY = 1_000;
 
 export interface NightItem {
   /** The number that `coxswain N` opens, from 1. */
@@ -106,6 +108,7 @@ export function sectionsOf(
     sessions.map(({ task }) => task),
     TITLE_CHARS,
   );
+  const below = Map.groupBy(runs, ({ parentId }) => parentId);
   const titleOf = ({ id, task }: RunFacts): string => titles.get(task ?? '') ?? `run ${id}`;
   const byTitle = Map.groupBy(sessions, titleOf);
   const bySection = Map.groupBy(sessions, sectionNameOf);
@@ -122,7 +125,7 @@ export function sectionsOf(
           verb: verbOf(run, name),
           project: names.get(folderOf(run)) ?? '',
           title: titleOf(run),
-          why: whyOf(run, name),
+          why: name === 'open' ? pressureText(run, below) : whyOf(run, name),
           run,
         };
         if (run.plan !== undefined && isAboutPlan(run)) nextPlans.push({ item, plan: run.plan });
@@ -212,6 +215,18 @@ function whyOf(run: RunFacts, section: SectionName): string {
     .replace(/^stopped by you,? ?/, '')
     .replace(/^it presented a plan, which was not approved in this session: /, 'not approved: ')
     .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later$/, '$2 failed in call $1');
+}
+
+/** Says that a session at work has nearly filled its context, or that it and its subagents run away. Empty if neither. */
+function pressureText(run: RunFacts, below: ReadonlyMap<string | undefined, readonly RunFacts[]>): string {
+  const family = [run];
+  for (const one of family) if (family.length < MAX_FAMILY) family.push(...(below.get(one.id) ?? []));
+  const starts = family.slice(1).map(({ startedAtMs: atMs }) => ({ atMs, costUsd: 0, children: 1 }));
+  const work = [...family.flatMap(({ recent }) => recent), ...starts];
+  const nowMs = Math.max(...family.map(({ lastAtMs }) => lastAtMs));
+  return pressureOf(run.context, work, nowMs)
+    .map(({ text }) => text.replace(/^has /, ''))
+    .join('; ');
 }
 
 export function projectBlocks(runs: readonly RunFacts[]): readonly ProjectBlock[] {

@@ -48,6 +48,7 @@ const STYLES: Readonly<Record<SectionName, TextStyle>> = {
   worked: 'good',
 };
 
+const PRESSED = 'Runs away or nearly fills its context';
 const NEXT_WITHOUT_SESSION =
   'Try coxswain without a path for the sessions on this machine, or coxswain demo for a sample run.';
 
@@ -58,7 +59,13 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const head = headLines(report, frame, width);
   if (report.sums.count === 0)
     return { blocks: [linesOf(frame.sinceMs === 0 ? [...head, NEXT_WITHOUT_SESSION] : head)] };
-  const listed = sections.filter(({ name }) => name !== 'worked' && !COUNTED.has(name));
+  const listed = sections.flatMap((section): readonly NightSection[] => {
+    const { items, name } = section;
+    // Of the sessions at work, those that fill their context or run away.
+    const pressed = name === 'open' ? items.filter(({ why }) => why !== '') : [];
+    if (pressed.length > 0) return [{ name, title: PRESSED, items: pressed }];
+    return name === 'worked' || COUNTED.has(name) ? [] : [section];
+  });
   const worked = projects.filter((project) => project.worked > 0);
   const others = otherLine(sections);
   const keepsFailing = lessonsSentence(report.keepsFailing);
@@ -274,13 +281,18 @@ function groupItem({ first, items }: AlikeItems): ListItem {
   return { ...item, lines: [...(item.lines ?? []), text] };
 }
 
-function runItem({ number, project, run, title }: NightItem): ListItem {
+function runItem({ number, project, run, title, why }: NightItem): ListItem {
   const { id, lastMessage, problem, verdict } = run;
   return {
     mark: runMark(run),
     head: [styled('strong', title), styled('dim', `  ${printableCut(project, 40)}  ${countText(number)}`)],
     lines: [
-      { facts: [printableCut(verdict.evidence, TEXT_CHARS)] },
+      {
+        facts: [verdict.evidence, ...(verdict.verdict === 'open' ? [why] : [])]
+          .filter(Boolean)
+          .map((fact) => printableCut(fact, TEXT_CHARS)),
+        separator: '; ',
+      },
       [runFacts(run).join(', '), styled('dim', `  ${printableCut(id, ID_CHARS)}`)],
       ...factLine(workFacts(run), ', '),
       ...(lastMessage === undefined ? [] : [{ facts: [`“${printableCut(lastMessage, TEXT_CHARS)}”`] }]),

@@ -73,6 +73,18 @@ test('the status has the worst open pattern and the last deadline', () => {
   );
 });
 
+test('the status says that a run spends faster than sessions do', () => {
+  const message = {
+    role: 'assistant',
+    content: '',
+    usage: { input_tokens: 1, output_tokens: 1, cost_usd: 8 },
+  } as const;
+  const answer: TrajectoryPayload = { kind: 'message_appended', message };
+  const status = runStatus({ ...summary, lastAtMs: NOW_MS }, records(answer, answer), NOW_MS);
+  expect(statusText(status)).toContain(', spent $16.00 in 10 minutes');
+  expect(runStatus({ ...summary, lastAtMs: NOW_MS }, records(answer), NOW_MS).runaway).toBeNull();
+});
+
 test('the status shows a removed deadline, a passed one and the end of the run', () => {
   expect(runStatus(summary, records(started(NOW_MS), { kind: 'deadline_set' }), NOW_MS).leftMs).toBeNull();
   expect(statusText(runStatus(summary, records(started(NOW_MS - 90_000)), NOW_MS))).toContain('90 seconds over time');

@@ -1,5 +1,6 @@
 import { answerCost } from '../../../core/records/answer-cost.ts';
 import { MODEL_PRICES } from '../../../core/records/model-prices.ts';
+import { pressureOf, withWork, type RecentWork } from '../../../core/facts/run-alert.ts';
 import { contextAfter, type ContextSize } from '../../../core/facts/context-tokens.ts';
 import { seriousness } from '../../../core/facts/seen-pattern.ts';
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
@@ -33,6 +34,8 @@ export interface RunStatus {
   readonly contextTokens: number | null;
   /** Share of the model's window that the context fills, from 0 to 1. Null if the window or the context is unknown. */
   readonly contextShare: number | null;
+  /** What it spends faster than sessions do, such as `has spent $16.20 in 10 minutes`; null if nothing. Without its subagents. */
+  readonly runaway: string | null;
   readonly outcome: string | null;
   readonly lastAtMs: number;
   /** Number of hook events waiting in spill files, which are not counted above. Absent without such events. */
@@ -47,9 +50,10 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
   let costUsd: number | undefined;
   let tokens: number | undefined;
   let context: ContextSize | undefined;
+  let recent: readonly RecentWork[] = [];
   const isWhole = summary.lastSeq <= HEAD_RECORDS + TAIL_RECORDS;
   let isPriced = isWhole;
-  for (const { payload } of records) {
+  for (const { payload, recorded_at_unix_ms: atMs } of records) {
     context = contextAfter(context, payload, summary.modelId);
     if (payload.kind === 'run_started') {
       deadlineAtMs = payload.steering?.deadline_at_unix_ms ?? null;
@@ -62,6 +66,7 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
       const cost = usage && answerCost(usage, modelId, MODEL_PRICES);
       if (usage !== undefined && cost === undefined) isPriced = false;
       if (cost !== undefined) costUsd = (costUsd ?? 0) + cost;
+      if (cost !== undefined && atMs > 0) recent = withWork(recent, { atMs, costUsd: cost, children: 0 });
       if (usage !== undefined) tokens = (tokens ?? 0) + (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
     }
   }
@@ -88,6 +93,7 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     tokens: isWhole ? (tokens ?? null) : null,
     contextTokens: context?.tokens ?? null,
     contextShare: context?.share ?? null,
+    runaway: (outcome === null ? pressureOf(undefined, recent, lastAtMs) : [])[0]?.text ?? null,
     outcome,
     lastAtMs,
   };
@@ -96,7 +102,18 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
 /** `cox 39 calls, 16 errors, stuck for sure: the same call with the same result, 12 minutes left` */
 export function statusText(status: RunStatus | undefined): string {
   if (status === undefined) return 'cox: no run';
-  const { calls, contextTokens, costUsd, errors, leftMs, outcome, pattern, tokens, waitingEvents = 0 } = status;
+  const {
+    calls,
+    contextTokens,
+    costUsd,
+    errors,
+    leftMs,
+    outcome,
+    pattern,
+    runaway,
+    tokens,
+    waitingEvents = 0,
+  } = status;
   const facts = [
     countOf(calls, 'call'),
     ...(errors > 0 ? [countOf(errors, 'error')] : []),
@@ -104,6 +121,7 @@ export function statusText(status: RunStatus | undefined): string {
     ...(tokens === null ? [] : [countOf(tokens, 'token')]),
     ...(costUsd === null ? [] : [usdText(costUsd)]),
     ...(contextTokens === null ? [] : [`context ${contextText(status)}`]),
+    ...(runaway === null ? [] : [runaway.replace(/^has /, '')]),
     ...(leftMs === null ? [] : [leftText(leftMs)]),
     ...(outcome === null ? [] : [printableCut(inWords('outcome', outcome), 40)]),
     ...(waitingEvents === 0 ? [] : [`${countOf(waitingEvents, 'event')} waiting`]),
