@@ -109,7 +109,7 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
       : isList
         ? new ListFeed(terminal, sinceMs)
         : new LinesFeed(output, options.fromStart === true ? 0 : startMs);
-  const watcher = new Watcher({ feed, notifiers, deadline, budget });
+  const watcher = new Watcher({ feed, notifiers, deadline, budget, isQuiet: background !== undefined });
   const storedNames = new StoredNames();
   const allProblems: Problems[] = [];
   const files = new SessionStates();

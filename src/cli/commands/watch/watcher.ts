@@ -10,11 +10,14 @@ import type { Problems } from '../../runs/problems.ts';
 import { secretRemover } from '../../runs/run-totals.ts';
 import type { OpenSessions, WatchedEvent, WatchPlace } from './watched-item.ts';
 import { present } from '../../../core/base/json.ts';
+import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { FleetFailures } from '../../../core/facts/fleet-failures.ts';
 import { errorLineOf, type RunCall } from '../../../core/facts/run-call.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import { alertOf, type AlertNow, type RunAlert } from '../../../core/facts/run-alert.ts';
+import { defaultDetectors } from '../../../core/detect/detectors/default-detectors.ts';
+import { isFlagged } from '../../../core/facts/seen-pattern.ts';
 import { standardSteering } from '../../../core/steering/standard-steering.ts';
 import { SteeringReplay } from '../../../core/replay/steering-replay.ts';
 import { callEventOf, liveEventOf } from '../../runs/live-event.ts';
@@ -29,6 +32,8 @@ interface WatchedRunOptions {
   readonly deadline?: TimeSpan | undefined;
   /** True if the run comes from a store. The records of a steered run then contain patterns and advice. */
   readonly isStore?: boolean;
+  /** True if nobody reads what the steering would have said. */
+  readonly isQuiet?: boolean;
 }
 
 interface SeenRecord {
@@ -39,20 +44,23 @@ interface SeenRecord {
 class WatchedRun {
   readonly #run: ReadRun;
   readonly #label: string;
-  readonly #steering: SteeringReplay;
-  readonly #view = new RunView();
+  readonly #steering: SteeringReplay | undefined;
+  readonly #view: RunView;
   readonly #isStore: boolean;
   #isRecorded = false;
   #alerted = '';
   #failure: readonly [call: RunCall, cause: string] | undefined;
 
-  constructor(run: ReadRun, { label, deadline, isStore = false }: WatchedRunOptions) {
+  constructor(run: ReadRun, { label, deadline, isQuiet = false, isStore = false }: WatchedRunOptions) {
     this.#run = run;
     this.#label = label;
     this.#isStore = isStore;
     // A subagent has the deadline of its parent.
     const limit = deadline === undefined || run.depth > 0 ? {} : { deadline };
-    this.#steering = new SteeringReplay({ steering: standardSteering(), growing: true, ...limit });
+    this.#view = isQuiet ? new RunView({ detectors: defaultDetectors() }) : new RunView();
+    this.#steering = isQuiet
+      ? undefined
+      : new SteeringReplay({ steering: standardSteering(), growing: true, ...limit });
   }
 
   get calls(): number {
@@ -103,6 +111,13 @@ class WatchedRun {
     this.#failure = call === undefined || cause === undefined ? undefined : [call, cause];
     if (this.#isStore && payload.kind === 'run_started') this.#isRecorded = payload.steering !== undefined;
     if (this.#isRecorded) return [{ record, events: this.#eventsOf(record, call) }];
+    if (this.#steering === undefined) {
+      const found = this.#view.changedPatterns.filter(
+        (pattern) => isFlagged(pattern) && pattern.clearedAt === undefined,
+      );
+      const derived = found.map((pattern) => flagRecord(record, pattern));
+      return [record, ...derived].map((one) => ({ record: one, events: [] }));
+    }
     return this.#steering.take(record).map((item) => ({ record: item, events: this.#eventsOf(item, call) }));
   }
 
@@ -122,6 +137,10 @@ class WatchedRun {
   }
 }
 
+function flagRecord(record: TrajectoryRecord, pattern: TrajectoryPattern): TrajectoryRecord {
+  return { ...record, payload: { kind: 'pattern_flagged', pattern, cause_seq: record.seq, ordinal: 0 } };
+}
+
 const MAX_OPEN = 256;
 
 export interface WatchedFeed {
@@ -134,6 +153,8 @@ interface WatcherParts {
   readonly notifiers: readonly Notifier[];
   readonly deadline: TimeSpan | undefined;
   readonly budget?: Budget | undefined;
+  /** True if only notifications are wanted. */
+  readonly isQuiet?: boolean;
 }
 
 export interface WatchedSource {
@@ -289,7 +310,12 @@ export class Watcher {
       return undefined;
     }
     const label = this.#labels.take(run.id, name);
-    const watched = new WatchedRun(run, { label, deadline: this.#parts.deadline, isStore });
+    const watched = new WatchedRun(run, {
+      label,
+      deadline: this.#parts.deadline,
+      isStore,
+      isQuiet: this.#parts.isQuiet === true,
+    });
     this.#started.add(run);
     this.#open.set(keyOf(run, source), { watched, source });
     return watched;
