@@ -80,3 +80,11 @@ test('the events of a subagent are a child run of the session that the folder na
     ['s1/agent-Task:0', 's1', 'coder'],
   ]);
 });
+
+test('a file of Kimi Code, which begins with the same line, is not taken for one of Kimi CLI', () => {
+  const source = { path: 'wire.jsonl', name: 'wire.jsonl' };
+  const prompt = { type: 'turn.prompt', input: [{ type: 'text', text: 'hi' }], time: 1_785_612_812_819 };
+  expect(kimiImporter.recognise([metadata, prompt], source)).toBe(0);
+  expect(kimiImporter.recognise([metadata], source)).toBeGreaterThan(0.9);
+  expect(kimiImporter.recognise([metadata, line('TurnBegin'), prompt], source)).toBeGreaterThan(0.8);
+});

@@ -22,7 +22,11 @@ const SILENT = /^(?:Hook\w+|MCP\w+|CompactionEnd|PlanDisplay|ToolCallRequest|Que
 export const kimiImporter: LineImporter = {
   shape: 'lines',
   format: 'kimi',
-  recognise: (firstLines) => confidence(firstLines, isEvent, { all: 0.97, some: 0.9 }),
+  recognise(firstLines) {
+    // Kimi Code's file has the same first line.
+    const events = firstLines.filter((line) => membersOf(line).type !== 'metadata');
+    return confidence(events.length === 0 ? firstLines : events, isEvent, { all: 0.97, some: 0.9 });
+  },
   open: (source) => new KimiImport(source),
 };
 

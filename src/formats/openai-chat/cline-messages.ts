@@ -12,7 +12,7 @@ const PARAMETER = /^<(\w+)>/gm;
 const RESULT = /^\[([\w-]+)(?: [^]{0,4000}?)?\] Result:\s*/;
 /** Elements around what the user wrote. All other text in a user message is the program's. */
 const USERS = /<(task|feedback|user_message|answer)>/g;
-/** Maximum number of elements that are read in one text. */
+/** Maximum number of elements that are read in one text, and of open calls among which a result finds its own. */
 const MAX_ELEMENTS = 64;
 /** A refused call did not run. */
 const FAILED = /^The (?:user denied this operation|tool execution failed)/;
@@ -112,7 +112,7 @@ function* userMessages(message: JsonMembers, blocks: readonly unknown[], open: J
     if (head !== undefined && name !== undefined) {
       const at = Math.max(
         0,
-        open.findIndex((call) => plainText(call.name).endsWith(name)),
+        open.slice(0, MAX_ELEMENTS).findIndex((call) => plainText(call.name).endsWith(name)),
       );
       const [call] = open.splice(at, 1);
       header = { id: call?.id };
