@@ -35,6 +35,8 @@ test.each([
   [['watch', '-']],
   [['watch', 'x', '--deadline', 'soon']],
   [['watch', 'x', '--interval', '1']],
+  [['export', '--no-content', '--to', 'x.ndjson']],
+  [['runs', '--store', 'x.db', '--project', 'x']],
 ])('%j is wrong usage: one line and exit code 2', async (args) => {
   const { code, stdout, stderr } = await runCli(args, { cwd });
   expect([code, stdout]).toEqual([2, '']);

@@ -64,6 +64,9 @@ test('every check of a line counts, and a command that the task names is a check
   expect(keysOf('node check.mjs')).toEqual([]);
   expect(keysOf('cd app && node accept.mjs 2>&1', 'Work until `node accept.mjs` passes')).toEqual(['node accept.mjs']);
   expect(keysOf('git status', 'Run git status first')).toEqual([]);
+  const code = 'from app import Dataset\nds = Dataset()\nprint ds';
+  expect(keysOf(`edit 1:9\n${code}\nend_of_edit`, `This fails:\n${code}`)).toEqual([]);
+  expect(keysOf('ds = Dataset()', `This fails:\n${code}`)).toEqual([]);
 });
 
 test('a check of a part of the project is told from one of all of it', () => {

@@ -150,7 +150,9 @@ function checksInCommand(command: Command, line: string, task: string): readonly
     }
   }
   const own = values.join(' ');
-  const isNamed = kind === 'execute' && values.length > 1 && task.replaceAll(/\s+/g, ' ').includes(own);
+  // A task that quotes code names its lines, not commands.
+  const isCode = line.includes('\n') || suffix.some((part) => part.type === 'Word' && part.value === '=');
+  const isNamed = !isCode && kind === 'execute' && values.length > 1 && task.replaceAll(/\s+/g, ' ').includes(own);
   return isNamed ? [{ key: own, command: own, purpose: 'task', isWide: true }] : [];
 }
 

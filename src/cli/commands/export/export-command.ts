@@ -207,6 +207,8 @@ export async function exportCommand(
   const numbered = options.store === undefined ? runsByNumber(ids) : new Map<string, NumberedRun>();
   const file = numbered.values().next().value?.path ?? storeNamed(options.store, terminal);
   const format = formatOf(options);
+  if (options.content === false && format !== 'otlp')
+    throw invalidArgument('--no-content leaves content out of spans only: add --format otlp');
   checkTarget(file, options, format);
   const problems = new Problems(terminal);
   problems.source(shownStore(file));

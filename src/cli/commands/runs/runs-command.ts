@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 
+import { invalidArgument } from '../../../core/base/error.ts';
 import { present } from '../../../core/base/json.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import type { StoreReader } from '../../../core/store/trajectory-store.ts';
@@ -30,6 +31,8 @@ export interface RunsOptions {
 
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
+  if (options.store !== undefined && options.project !== undefined)
+    throw invalidArgument('give --store or --project, not both: a store that is named has the runs of one project');
   if (options.store === undefined) await completeProjects();
   const store =
     options.store === undefined
