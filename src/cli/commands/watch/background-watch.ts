@@ -79,10 +79,10 @@ function textOf(path: string): string {
 
 const IN_BACKGROUND = 'COXSWAIN_IN_BACKGROUND';
 /**
- * Options of Node for a process that is small rather than fast: 69 instead of 101 MB with 20 active sessions. The memory reducer of V8
- * collects the whole heap of 11 MB every three seconds, which was half of the work.
+ * Options of Node for a process that is small rather than fast: 64 instead of 101 MB with 20 active sessions. Without room in the old
+ * space, V8 collects the whole heap of 11 MB every three seconds: a quarter of the work.
  */
-const SMALL = ['--lite-mode', '--max-semi-space-size=1', '--max-old-space-size=64', '--no-memory-reducer'];
+const SMALL = ['--lite-mode', '--max-semi-space-size=2', '--initial-old-space-size=40', '--max-old-space-size=64'];
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 10_000;
 const POLL_MS = 50;
