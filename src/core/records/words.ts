@@ -92,6 +92,12 @@ export const SHADOW_REASON = 'shadow mode';
 export const PERMISSION_REQUESTED = 'permission_requested';
 export const PERMISSION_DENIED = 'permission_denied';
 
+/**
+ * The type of `session_event` records in which hosts report the used share of a limit of the model's provider. Data: `used_percent`,
+ * `window_minutes`, and `resets_at_unix_ms` if known.
+ */
+export const LIMIT_USED = 'limit_used';
+
 /** `''` if the run no longer waits; undefined for other records. */
 export function waitText({ data, event_type: type }: PayloadOfEvent): string | undefined {
   const tool = isJsonObject(data) && typeof data['tool'] === 'string' ? ` to use ${data['tool']}` : '';

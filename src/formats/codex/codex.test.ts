@@ -311,3 +311,31 @@ test('threads that were appended to one log are runs of their own', () => {
     ['c', 'error', 'rate_limit'],
   ]);
 });
+
+test('each tenth of a limit is recorded from the half of it, with the time at which it resets', () => {
+  const counted = (total: number, used: number, reset: object) =>
+    event({
+      type: 'token_count',
+      info: { total_token_usage: { total_tokens: total }, last_token_usage: { input_tokens: 1, total_tokens: 1 } },
+      rate_limits: { primary: { used_percent: used, window_minutes: 300, ...reset }, secondary: null },
+    });
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    message('user', 'Go on.'),
+    message('assistant', 'one'),
+    counted(1, 49, { resets_at: 1_781_750_650 }),
+    message('assistant', 'two'),
+    counted(2, 91.5, { resets_at: 1_781_750_650 }),
+    message('assistant', 'three'),
+    counted(3, 93, { resets_at: 1_781_750_650 }),
+  ]);
+  const payloads = runs[0]?.payloads ?? [];
+  expect(payloads.filter(({ kind }) => kind === 'session_event')).toEqual([
+    {
+      kind: 'session_event',
+      event_type: 'limit_used',
+      data: { used_percent: 91.5, window_minutes: 300, resets_at_unix_ms: 1_781_750_650_000 },
+    },
+  ]);
+  expect(payloads.filter(({ kind }) => kind === 'message_appended')).toHaveLength(4);
+});

@@ -24,6 +24,7 @@ import {
   sourceTimeMs,
 } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
+import { LIMIT_USED } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
@@ -58,6 +59,7 @@ class CodexRollout extends ObjectLines {
   #failure: RunEnding | undefined;
   #modelId: string | undefined;
   #previousTotal: JsonMembers = {};
+  readonly #limitTenths = new Map<number, number>();
 
   constructor(source: ImportSource) {
     super();
@@ -200,6 +202,7 @@ class CodexRollout extends ObjectLines {
     switch (event.type) {
       case 'token_count':
         this.#readTokenCount(membersOf(event.info));
+        if (isJsonObject(event.info)) yield* this.#readLimits(membersOf(event.rate_limits), atMs);
         break;
       case 'task_started':
       case 'turn_started':
@@ -222,6 +225,22 @@ class CodexRollout extends ObjectLines {
         break;
       default:
         this.skipped.add(`event ${plainText(event.type)}`);
+    }
+  }
+
+  /** Records each tenth of a limit, from the half of it. */
+  *#readLimits({ primary, secondary }: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    for (const limit of [membersOf(primary), membersOf(secondary)]) {
+      const used = numberOrUndefined(limit.used_percent) ?? 0;
+      const minutes = numberOrUndefined(limit.window_minutes) ?? 0;
+      const tenth = Math.floor(used / 10);
+      if (used < 50 || minutes <= 0 || this.#limitTenths.get(minutes) === tenth) continue;
+      this.#limitTenths.set(minutes, tenth);
+      const inS = numberOrUndefined(limit.resets_in_seconds);
+      const resetsAtMs =
+        sourceTimeMs(limit.resets_at) ?? (inS === undefined || atMs === undefined ? undefined : atMs + inS * 1_000);
+      const data = { used_percent: used, window_minutes: minutes, ...present({ resets_at_unix_ms: resetsAtMs }) };
+      yield* this.#session.event(LIMIT_USED, data, atMs);
     }
   }
 

@@ -1,4 +1,4 @@
-import { present } from '../../core/base/json.ts';
+import { present, type JsonObject } from '../../core/base/json.ts';
 import type { StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import { answerCost } from '../../core/records/answer-cost.ts';
 import { MODEL_PRICES } from '../../core/records/model-prices.ts';
@@ -185,6 +185,12 @@ export class SessionItems {
     yield* this.flush();
     const items = yield* this.#beginRun(undefined, atMs);
     yield items.record({ kind: 'compaction', trigger }, atMs);
+  }
+
+  *event(type: string, data: JsonObject, atMs: number | undefined): Generator<ImportItem> {
+    yield* this.flush();
+    const items = yield* this.#beginRun(undefined, atMs);
+    yield items.record({ kind: 'session_event', event_type: type, data }, atMs);
   }
 
   /** Undefined if the run continues. `ended` without a reason is `answered` after a text, else `no_answer`. */

@@ -114,6 +114,18 @@ test('a full context is news once until a compaction, of a session and not of it
   expect([full(0), full(1)]).toEqual([['context', 'context'], []]);
 });
 
+test('a limit of the provider is news from 90 % on, with the time at which it resets', () => {
+  const told = (used_percent: number, depth = 0): readonly string[] => {
+    const data = { used_percent, window_minutes: 300, resets_at_unix_ms: new Date(2026, 5, 18, 3, 14).getTime() };
+    const payload = { kind: 'session_event', event_type: 'limit_used', data } as const;
+    const atMs = new Date(2026, 5, 18, 1, 0).getTime();
+    const record = { schema_version: 1, run_id: 'r', depth, seq: 0, recorded_at_unix_ms: atMs, payload } as const;
+    return new RunNotifications().take(record, 'r').map(({ event, message }) => `${event}: ${message}`);
+  };
+  expect([told(89), told(95, 1)]).toEqual([[], []]);
+  expect(told(92.4)).toEqual(['limit: Run r has used 92 % of a limit of 5.0 hours, which resets at 03:14']);
+});
+
 test('a session that spends too much or starts too many subagents within ten minutes is told once, and a slower one is not told', async () => {
   const eventsOf = (minutesApart: number): readonly string[] => {
     const runs = new RunNotifications();

@@ -1,11 +1,11 @@
 import { isExpired, type TimeSpan, deadlineAfter } from '../../core/base/deadline.ts';
 import { budgetRemaining, type Budget } from '../../core/base/budget.ts';
-import { countOf } from '../../core/base/number-text.ts';
+import { countOf, periodText } from '../../core/base/number-text.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { printableCut } from '../../core/base/printable.ts';
-import { inWords } from '../../core/records/words.ts';
+import { inWords, LIMIT_USED } from '../../core/records/words.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
-import { present } from '../../core/base/json.ts';
+import { isJsonObject, present } from '../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import { pressureOf, withWork, type RecentWork } from '../../core/facts/run-alert.ts';
@@ -20,6 +20,8 @@ import {
   type RunSituation,
 } from '../../core/run/run-situation.ts';
 import { timeOfDay, type Notification, type NotifyEvent } from './notification.ts';
+
+type SessionEvent = Extract<TrajectoryRecord['payload'], { readonly kind: 'session_event' }>;
 
 const MAX_RUNS = 256;
 const MAX_DEPTH = 16;
@@ -153,6 +155,7 @@ export class RunNotifications {
     if (Object.values(budgetLeft).includes(0)) news.push(['budget', 'has used up its budget']);
     const onceOnly = notes.isSubagent ? [] : news.filter(([event]) => !notes.sent.includes(event));
     const otherNews: News[] = [];
+    if (payload.kind === 'session_event' && !notes.isSubagent) otherNews.push(...limitNews(payload, atMs));
     if (payload.kind === 'pattern_flagged') otherNews.push(...patternNews(payload.pattern, before.wasAdvised));
     const isTold = before.toldEndAtMs !== undefined && atMs <= before.toldEndAtMs;
     if (payload.kind === 'run_ended' && !notes.isSubagent && !isTold) otherNews.push(endNews(payload));
@@ -218,6 +221,21 @@ function endNews({ labels, outcome, reason, success }: RunOutcome): News {
   const words = typeof error === 'string' && error.trim() !== '' ? [`"${error.trim()}"`] : [];
   if (hasFailed && LIMITS.has(reason)) return ['limit', `reached a limit: ${words[0] ?? reasonText}`];
   return hasFailed ? ['failed', ['failed', reasonText, ...words].join(': ')] : ['ended', `ended: ${reasonText}`];
+}
+
+const LIMIT_AHEAD_PERCENT = 90;
+const DAY_MS = 24 * 3_600_000;
+
+function limitNews({ data, event_type: type }: SessionEvent, atMs: number): readonly News[] {
+  if (type !== LIMIT_USED || !isJsonObject(data)) return [];
+  const { resets_at_unix_ms: resetsAtMs, used_percent: used, window_minutes: minutes } = data;
+  if (typeof used !== 'number' || used < LIMIT_AHEAD_PERCENT || typeof minutes !== 'number') return [];
+  const day =
+    typeof resetsAtMs === 'number' && resetsAtMs - atMs > DAY_MS
+      ? `${new Date(resetsAtMs).toISOString().slice(0, 10)} `
+      : '';
+  const resets = typeof resetsAtMs === 'number' ? `, which resets at ${day}${timeOfDay(resetsAtMs)}` : '';
+  return [['limit', `has used ${Math.floor(used)} % of a limit of ${periodText(minutes * 60_000)}${resets}`]];
 }
 
 function patternNews(pattern: TrajectoryPattern, wasAdvised: boolean): readonly News[] {
