@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -28,6 +28,24 @@ describe.skipIf(chromium === undefined)('a file (needs a Chromium)', () => {
     await page.context().close();
   });
 });
+
+test.skipIf(chromium === undefined)(
+  'an unreadable line of a file takes at most 60 pixels of a phone, without its folder (needs a Chromium)',
+  async () => {
+    const folder = join(testFolder(), 'a-folder-with-a-long-name');
+    await mkdir(folder);
+    await writeFile(join(folder, 'runs.jsonl'), `${await readFile(SAMPLE, 'utf8')}{"broken\n`);
+    const scene = await viewerScene({ chromium: chromium ?? '', fill: async () => {}, paths: [folder] });
+    try {
+      const page = await scene.open('/?page=runs', { viewport: { width: 390, height: 844 } });
+      const banner = page.locator('.banner');
+      await expect.poll(() => banner.innerText()).toMatch(/^runs\.jsonl: .*is skipped/);
+      expect((await banner.boundingBox())?.height).toBeLessThan(60);
+    } finally {
+      await scene.close();
+    }
+  },
+);
 
 test.skipIf(chromium === undefined)(
   'a link to a run, a call or a pair waits while files are read, and says so (needs a Chromium)',

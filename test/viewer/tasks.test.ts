@@ -127,7 +127,7 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
     await hand.click(page.getByRole('button', { name: 'Dearest' }));
     await expect.poll(() => page.locator('.run-row').first().innerText()).toContain('$0.50');
     await page.goto(`${new URL(scene.viewer.url).origin}/?source=0&run=counted`);
-    const dearest = page.getByRole('navigation', { name: 'Outline' }).locator('section', { hasText: 'Dearest steps' });
+    const dearest = page.getByRole('navigation', { name: 'Outline' }).locator('details', { hasText: 'Dearest steps' });
     await hand.click(dearest.getByRole('button').first());
     await expect.poll(() => page.locator('.row.is-selected').innerText()).toContain('$0.25');
     await done(hand);

@@ -72,8 +72,8 @@ function DamageNotice(props: { readonly place?: string; readonly text: string })
   if (dismissedKey === key || sessionStorage.getItem(key) !== null) return null;
   return (
     <div className="banner" role="status">
-      <span>
-        {props.place === undefined ? null : <b>{safeText(props.place)}</b>} {text}
+      <span className="damage" title={text}>
+        {props.place === undefined ? text : text.replaceAll(`${safeText(props.place)}/`, '')}
       </span>
       <button
         type="button"

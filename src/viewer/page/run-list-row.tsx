@@ -17,7 +17,7 @@ import { labelsOf, labelText } from './use-labels.ts';
 import { goTo } from './use-route.ts';
 
 const LEAD_CHARS = 10;
-const MAX_ID_CHARS = 28;
+const MAX_ID_CHARS = 14;
 const MAX_PATTERNS = 2;
 
 export const RunListRow = memo(function RunListRow(props: {

@@ -51,7 +51,7 @@ export interface RunExtras extends RunUsage {
   readonly evidence: string;
   /** For a run that may be at work. After a long silence, its row has the verdict that follows from it. */
   readonly lastAct?: LastAct;
-  /** The last words of the agent, at most 160 characters. */
+  /** The beginning of the agent's last answer, at most 160 characters. */
   readonly lastWords?: string;
   /** Number of files that calls changed, at most 50, and the names of the first three. */
   readonly changed?: { readonly count: number; readonly names: readonly string[] };

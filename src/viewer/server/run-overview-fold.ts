@@ -177,7 +177,9 @@ export class RunOverviewFold implements KnownTimeline {
       verdict: verdict.verdict,
       evidence: verdict.evidence,
       ...(verdict.verdict === 'open' ? { lastAct } : {}),
-      ...present({ lastWords: this.#lastAnswer?.text.slice(-WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed() }),
+      ...present({
+        lastWords: this.#lastAnswer?.text.trim().slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed(),
+      }),
       ...present({
         changed: this.#changedFiles(),
         check: check && checkOf(check),
