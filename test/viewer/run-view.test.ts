@@ -282,14 +282,18 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('shows the pictures of a result, and links a call to the run that it started', async () => {
+  test('shows the pictures of a result, and opens the run that a call started in place', async () => {
     const page = await scene.open('/?source=0&run=picture');
     await page.locator('.call-head', { hasText: 'screenshot' }).click();
     const image = page.locator('.output img');
     await image.waitFor({ state: 'attached' });
     await expect.poll(() => page.locator('.output', { has: page.locator('img') }).innerText()).toContain('The screen:');
     await expect.poll(() => page.evaluate("document.querySelector('.output img').naturalWidth")).toBe(2);
-    await page.getByRole('link', { name: 'Open the run that this call started' }).click();
+    const child = page.locator('.child-run');
+    await child.getByText('The run that this call started').click();
+    await child.locator('.row .call-head').first().waitFor();
+    expect(page.url()).toContain('run=picture');
+    await child.getByRole('link', { name: 'Open it on its own page' }).click();
     await expect.poll(() => page.url()).toContain('run=counter');
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();

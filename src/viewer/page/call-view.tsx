@@ -13,7 +13,7 @@ import { safeText } from '../../core/base/printable.ts';
 import type { ListedRow, RunRow } from '../server/api-shapes.ts';
 import { editOf, type EditDiff } from './edit-diff.ts';
 import { languageOf } from './code-text.tsx';
-import { FoldedText } from './folded-text.tsx';
+import { FoldedText, FoldedTextContext } from './folded-text.tsx';
 import { Link } from './link.tsx';
 import { stateOf } from './run-list-row.tsx';
 import { costText, spanText } from './number-text.ts';
@@ -113,7 +113,11 @@ function Steps({ steps }: { readonly steps: readonly Step[] }): ReactElement {
   );
 }
 
-export const ChildRunsContext = createContext<readonly ListedRow[]>([]);
+/** The child runs of the run that is shown, and the view that opens one of them in place. */
+export const ChildRunsContext = createContext<{
+  readonly runs: readonly ListedRow[];
+  readonly view: (run: ListedRow) => ReactElement | null;
+}>({ runs: [], view: () => null });
 /** A shorter task text is not specific enough to identify a run. */
 const MIN_TASK_CHARS = 12;
 
@@ -129,19 +133,38 @@ function childOf(call: ToolStarted, children: readonly ListedRow[]): ListedRow |
 }
 
 function ChildRun({ call }: { readonly call: ToolStarted }): ReactElement | null {
-  const run = childOf(call, useContext(ChildRunsContext));
+  const { runs, view } = useContext(ChildRunsContext);
+  const { unfolded } = useContext(FoldedTextContext);
+  const run = childOf(call, runs);
+  const key = `run ${run?.runId ?? ''}`;
+  const [isOpen, setOpen] = useState(unfolded.has(key));
   if (run === undefined) return null;
   const cost = run.costUsd === undefined ? '' : `, ${costText(run.costUsd)}`;
   return (
-    <p className="child-run">
-      <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>
-        Open the run that this call started
-      </Link>{' '}
-      <span className="dim">
-        {stateOf(run).text.toLowerCase()}, {countOf(run.calls, 'call')}
-        {cost}
-      </span>
-    </p>
+    <details
+      className="child-run"
+      open={isOpen}
+      onToggle={({ currentTarget: { open } }) => {
+        setOpen(open);
+        // The row may be removed and rendered again while the page is scrolled.
+        if (open) unfolded.add(key);
+        else unfolded.delete(key);
+      }}
+    >
+      <summary>
+        The run that this call started:{' '}
+        <span className="dim">
+          {stateOf(run).text.toLowerCase()}, {countOf(run.calls, 'call')}
+          {cost}
+        </span>
+      </summary>
+      {isOpen ? (
+        <>
+          <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>Open it on its own page</Link>
+          {view(run)}
+        </>
+      ) : null}
+    </details>
   );
 }
 

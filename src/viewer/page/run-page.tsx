@@ -9,6 +9,7 @@ import { findWords } from '../server/run-query.ts';
 import { AdviceCard, PatternCard, type CardProps } from './advice-card.tsx';
 import { findInRun, getLabels, getRun, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { ChildRunsContext } from './call-view.tsx';
+import { viewChildRun } from './child-run.tsx';
 import { ConversationView, type ConversationHandle } from './conversation.tsx';
 import { FindBox, RunTitle } from './run-title.tsx';
 import { FoldedTextContext } from './folded-text.tsx';
@@ -164,6 +165,7 @@ function LoadedRun(props: {
     () => ({ words, unfolded: new Set<string>(), fetchWhole: model.fetchWhole }),
     [words, model.fetchWhole],
   );
+  const children = useMemo(() => ({ runs: answer.children, view: viewChildRun }), [answer.children]);
   const onNoticed = (next: Noticed): void => {
     setNoticed(next);
     if ('mark' in next) showRecord(next.mark.seq);
@@ -201,7 +203,7 @@ function LoadedRun(props: {
         {overview.lastAnswer === undefined ? null : <LastAnswerView answer={overview.lastAnswer} onGo={showRecord} />}
         <RunStory answer={answer} onGo={showRecord} />
         <h2 className="visually-hidden">Conversation</h2>
-        <ChildRunsContext value={answer.children}>
+        <ChildRunsContext value={children}>
           <FoldedTextContext value={surroundings}>
             <ConversationView
               rows={rows}

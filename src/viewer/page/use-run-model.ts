@@ -29,7 +29,8 @@ interface State {
   readonly error: Error | undefined;
 }
 
-export function useRunModel(run: RunAddress, at: number): RunModel {
+/** A followed run takes one of the few connections that a browser has to a server. */
+export function useRunModel(run: RunAddress, at: number, isFollowed = true): RunModel {
   const [state, setState] = useState<State>({ answer: undefined, pages: undefined, error: undefined });
   const [trouble, setTrouble] = useState<Error | undefined>();
   const [lastSeq, setLastSeq] = useState(-1);
@@ -65,7 +66,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
   const refresh = useRefresh({ source, runId }, pages, setState);
   useEvents(
     { source, runId },
-    pages,
+    isFollowed ? pages : undefined,
     useMemo(
       () => ({
         onRecords: (last: number) => {
