@@ -834,17 +834,16 @@ test('the state at a call depends on the calls up to it and nothing later', asyn
   await store.close();
   const { page } = await view(['runs.db']);
   const state = (number: number): Promise<RunState> => page.json(`/api/runs/0/run/state?call=${number}`);
-  expect(await state(1)).toMatchObject({ call: 1, read: { latest: ['a.ts'] }, written: { count: 0 }, checks: [] });
-  expect(await state(2)).toMatchObject({
-    call: 2,
-    checks: [{ command: 'npm test', failed: true, call: 2 }],
-    failures: [{ call: 2, tool: 'bash', line: expect.stringContaining('1 failed') }],
-    errorsInARow: 1,
+  const factsAt = async (number: number): Promise<unknown> => Object.fromEntries((await state(number)).facts);
+  expect(await state(1)).toMatchObject({ call: 1 });
+  expect(await factsAt(1)).toMatchObject({ Read: ['1 file', 'a.ts'], Written: ['0 files'], Checks: [] });
+  expect(await factsAt(2)).toMatchObject({
+    Checks: ['failed at call 2: npm test'],
+    Failing: [expect.stringMatching(/^call 2, bash: .*1 failed/)],
   });
-  expect(await state(4)).toMatchObject({
-    call: 4,
-    written: { latest: ['a.ts'] },
-    checks: [{ failed: false, call: 4 }],
-    failures: [],
+  expect(await factsAt(4)).toMatchObject({
+    Written: ['1 file', 'a.ts'],
+    Checks: ['passed at call 4: npm test'],
+    Failing: [],
   });
 });

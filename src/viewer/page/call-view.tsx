@@ -8,7 +8,7 @@ import {
   type TrajectoryRecord,
 } from '../../core/records/trajectory-record.ts';
 import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
-import { countOf, countText } from '../../core/base/number-text.ts';
+import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { safeText } from '../../core/base/printable.ts';
 import type { ListedRow, RunRow } from '../server/api-shapes.ts';
 import { editOf, type EditDiff } from './edit-diff.ts';
@@ -16,7 +16,7 @@ import { languageOf } from './code-text.tsx';
 import { FoldedText, FoldedTextContext } from './folded-text.tsx';
 import { Link } from './link.tsx';
 import { stateOf } from './run-list-row.tsx';
-import { costText, spanText } from './number-text.ts';
+import { spanText } from './number-text.ts';
 import { Picture } from './picture.tsx';
 import { safeLine } from './safe-text.ts';
 import { headlineOf, isCut, shownResult, textOf } from './text-of.ts';
@@ -139,7 +139,7 @@ function ChildRun({ call }: { readonly call: ToolStarted }): ReactElement | null
   const key = `run ${run?.runId ?? ''}`;
   const [isOpen, setOpen] = useState(unfolded.has(key));
   if (run === undefined) return null;
-  const cost = run.costUsd === undefined ? '' : `, ${costText(run.costUsd)}`;
+  const cost = run.costUsd === undefined ? '' : `, ${usdText(run.costUsd)}`;
   return (
     <details
       className="child-run"

@@ -1,13 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactElement, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import { countOf, countText } from '../../core/base/number-text.ts';
+import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import type { CallRow, CompareAnswer, CompareRow, ListedRow } from '../server/api-shapes.ts';
 import { getComparison, getRun, getRuns } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
-import { costText, dayText } from './number-text.ts';
+import { dayText } from './number-text.ts';
 import { addressOf, type Route, runKey } from './route.ts';
 import { stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
@@ -161,7 +161,7 @@ function RunName({ other, run }: { readonly run: ListedRow; readonly other: List
       </span>{' '}
       <span className="dim">
         {countOf(run.calls, 'call')}
-        {run.costUsd === undefined ? '' : `, ${costText(run.costUsd)}`}
+        {run.costUsd === undefined ? '' : `, ${usdText(run.costUsd)}`}
         {run.title === run.runId || run.title === other.title ? '' : `, ${safeLine(run.title)}`}
       </span>
     </span>

@@ -42,11 +42,6 @@ export function spanText(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Formats a cost such as `$0.42`. Small amounts have more digits. */
-export function costText(usd: number): string {
-  return usd === 0 ? '$0' : `$${usd < 0.1 ? usd.toPrecision(2) : usd.toFixed(2)}`;
-}
-
 /** Formats a share such as `12 %`, or `—` if unknown. */
 export function shareOrDash(share: number | null): string {
   return share === null ? '—' : `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;

@@ -1,11 +1,10 @@
 import { createContext, useContext, useMemo, useSyncExternalStore, type ReactElement, type ReactNode } from 'react';
 
-import { countOf, countText } from '../../core/base/number-text.ts';
+import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { nextText } from '../../core/facts/followed-text.ts';
 import type { AdviceMark, ChangedFile, ListedRow, PatternSpan, RunAnswer, RunRow } from '../server/api-shapes.ts';
 import { fateClass } from './advice-words.ts';
 import { Link } from './link.tsx';
-import { costText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { runKey } from './route.ts';
 import type { Rows } from './rows.ts';
@@ -92,7 +91,7 @@ export function Outline(props: {
           {({ call, costUsd = 0, seq }) => (
             <li key={seq}>
               <Entry {...placeOf(call ?? rows.callAt(seq) + 1, answer.run.calls)} onClick={() => onGo(seq)}>
-                {costText(costUsd)}
+                {usdText(costUsd)}
               </Entry>
             </li>
           )}

@@ -1,6 +1,6 @@
 import { Component, memo, type ReactElement, type ReactNode } from 'react';
 
-import { countOf, countText } from '../../core/base/number-text.ts';
+import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { nextText } from '../../core/facts/followed-text.ts';
 import { slashCommand } from '../../core/facts/task-title.ts';
 import { adviceOf } from '../../core/records/derived-payload.ts';
@@ -11,7 +11,7 @@ import type { AdviceMark } from '../server/api-shapes.ts';
 import { deliveryOf, fateClass } from './advice-words.ts';
 import { type CallProps, CallView, ResultView } from './call-view.tsx';
 import { FoldedText } from './folded-text.tsx';
-import { clockText, costText, fullTimeText } from './number-text.ts';
+import { clockText, fullTimeText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { Picture } from './picture.tsx';
 import { safeLine } from './safe-text.ts';
@@ -77,7 +77,7 @@ export const RecordView = memo(function RecordView(props: RecordProps): ReactEle
 });
 
 export function Cost({ usd }: { readonly usd: number | undefined }): ReactElement {
-  return <span className="turn-cost">{usd === undefined || usd === 0 ? '' : costText(usd)}</span>;
+  return <span className="turn-cost">{usd === undefined || usd === 0 ? '' : usdText(usd)}</span>;
 }
 
 /** An error boundary that keeps a malformed record from crashing the page. */

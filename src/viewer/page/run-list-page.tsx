@@ -2,14 +2,14 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Fragment, type ReactElement, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import { LruMap } from '../../core/base/lru-map.ts';
-import { countOf, countText } from '../../core/base/number-text.ts';
+import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { present } from '../../core/base/json.ts';
 import type { LabelRow, ListedRow, RunGroup, SourceRow, TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
 import { ApiError, getLabels, getTasks, type RunFilters } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
-import { costText, shareOrDash } from './number-text.ts';
+import { shareOrDash } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { formatRoute, type Route, runKey } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
@@ -370,7 +370,7 @@ function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filter
             <td className="number">{shareOrDash(group.stuck / group.runs)}</td>
             <td className="number">{countText(group.medianCalls)}</td>
             <td className="number">{countText(group.wastedCalls)}</td>
-            <td className="number">{group.costUsd === undefined ? '—' : costText(group.costUsd)}</td>
+            <td className="number">{group.costUsd === undefined ? '—' : usdText(group.costUsd)}</td>
             <td>
               {group.runs < 2 ? null : (
                 <Link className="button" to={pairOf(group)}>

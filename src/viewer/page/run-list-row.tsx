@@ -5,10 +5,10 @@ import { findWords } from '../server/run-query.ts';
 import type { RunFilters } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
-import { countOf, countText, periodText } from '../../core/base/number-text.ts';
+import { countOf, countText, periodText, usdText } from '../../core/base/number-text.ts';
 import { present } from '../../core/base/json.ts';
 import { wasOpened } from './opened-runs.ts';
-import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
+import { dayText, fullTimeText, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { runKey, type Route } from './route.ts';
 import type { PlacedRun } from './run-tree.ts';
@@ -92,7 +92,7 @@ export const RunListRow = memo(function RunListRow(props: {
         <span className={run.errors > 0 ? 'bad below-line' : 'dim below-line'}>{countText(run.errors)} failed</span>
       </div>
       <div className="number cost" role="cell">
-        {run.costUsd === undefined ? '—' : costText(run.costUsd)}
+        {run.costUsd === undefined ? '—' : usdText(run.costUsd)}
         <span className="dim below-line">
           {run.adviceCount === undefined ? '…' : <AdviceCount all={run.adviceCount} unsaid={run.adviceUnsaid ?? 0} />}
         </span>

@@ -1,12 +1,12 @@
 import { type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
 
-import { bytesText, countOf, countText } from '../../core/base/number-text.ts';
+import { bytesText, countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { isLeast, tokenFacts } from '../../core/facts/usage-text.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { exportPath, getExport, type RunAddress } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
-import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
+import { dayText, fullTimeText, spanText } from './number-text.ts';
 import { runKey } from './route.ts';
 import { stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
@@ -59,7 +59,7 @@ export function RunTitle({
           {run.costUsd === undefined ? null : (
             <span>
               {isLeast(run) ? 'at least ' : ''}
-              {costText(run.costUsd)}
+              {usdText(run.costUsd)}
             </span>
           )}
           {run.reward === undefined ? null : <span>reward {Number(run.reward.toPrecision(3))}</span>}

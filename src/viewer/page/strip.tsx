@@ -1,8 +1,8 @@
 import { useMemo, useState, type MouseEvent, type ReactElement } from 'react';
 
-import { countOf, countText } from '../../core/base/number-text.ts';
+import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import type { Overview } from '../server/api-shapes.ts';
-import { clockText, costText } from './number-text.ts';
+import { clockText } from './number-text.ts';
 
 const HEIGHT = 28;
 const COLUMNS = 240;
@@ -137,7 +137,7 @@ function placeText(overview: Overview, seq: number | undefined): string {
     clockText(overview.atMs[bucket] ?? 0),
     ...(call === 0 ? [] : [`call ${countText(call)}`]),
     ...(tokens === 0 ? [] : [`${countText(tokens)} tokens so far, cached included`]),
-    ...(costUsd === 0 ? [] : [costText(costUsd)]),
+    ...(costUsd === 0 ? [] : [usdText(costUsd)]),
   ];
   return parts.join(' · ');
 }

@@ -1,6 +1,5 @@
-import { countOf, countText } from '../../core/base/number-text.ts';
+import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import type { RunsAnswer, SourceRow } from '../server/api-shapes.ts';
-import { costText } from './number-text.ts';
 
 /** The line of totals. It names everything that the totals leave out. */
 export function totalsText(
@@ -13,7 +12,7 @@ export function totalsText(
   const isLeast = notLookedAt + withoutPrice + damaged + reading.length > 0;
   return [
     countOf(total, 'run'),
-    ...(costUsd > 0 ? [`${isLeast ? 'at least ' : ''}${costText(costUsd)}`] : []),
+    ...(costUsd > 0 ? [`${isLeast ? 'at least ' : ''}${usdText(costUsd)}`] : []),
     ...(groups.needs > 0 ? [`${countText(groups.needs)} ${groups.needs === 1 ? 'needs' : 'need'} you`] : []),
     ...(notLookedAt > 0 ? [`${countText(notLookedAt)} not read yet`] : []),
     ...(withoutPrice > 0 ? [`${countText(withoutPrice)} without a price`] : []),

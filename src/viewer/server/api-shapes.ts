@@ -203,41 +203,11 @@ export interface AdviceMark extends Pick<
   readonly fate: string;
 }
 
-export interface FilesRow {
-  readonly count: number;
-  readonly latest: readonly string[];
-}
-
-/** A call that failed and has not succeeded since then. */
-export interface FailureRow {
-  readonly call: number;
-  readonly tool: string;
-  readonly line: string;
-}
-
-export interface RunState extends RunUsage {
+/** What was known after a call, as the lines of each fact. */
+export interface RunState {
   /** 1-based number of the call, or 0 before the first call. */
   readonly call: number;
-  /** Unix milliseconds, or 0 if unknown. */
-  readonly atMs: number;
-  readonly elapsedMs: number;
-  readonly read: FilesRow;
-  readonly written: FilesRow;
-  readonly checks: readonly { readonly command: string; readonly failed: boolean; readonly call: number }[];
-  readonly failures: readonly FailureRow[];
-  readonly errorsInARow: number;
-  readonly contextTokens?: number;
-  /** Time until the deadline in milliseconds. It is negative after the deadline and absent without one. */
-  readonly timeLeftMs?: number;
-  readonly request?: SeenRequest;
-}
-
-export interface SeenRequest {
-  readonly modelId?: string;
-  readonly messages: number;
-  readonly systemChars: number;
-  readonly toolCount: number;
-  readonly tools: readonly string[];
+  readonly facts: readonly (readonly [name: string, lines: readonly string[]])[];
 }
 
 export interface LastAnswer {

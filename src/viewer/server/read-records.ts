@@ -1,16 +1,17 @@
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import { CoxswainError, type CoxswainErrorCode } from '../../core/base/error.ts';
-import { present } from '../../core/base/json.ts';
+import { countOf, durationText, usdText } from '../../core/base/number-text.ts';
 import { readCall } from '../../core/detect/calls/tool-semantics.ts';
 import { contextTokensOf } from '../../core/facts/context-tokens.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { RunView } from '../../core/facts/run-view.ts';
+import { tokenFacts } from '../../core/facts/usage-text.ts';
 import { createBreather } from '../../core/node/run-limited.ts';
 import { toStoredRecord } from '../../core/records/decode-record.ts';
 import type { PayloadOf } from '../../core/records/shapes.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { FailureRow, FilesRow, RecordsAnswer, RunState, SeenRequest, CutText } from './api-shapes.ts';
+import type { RecordsAnswer, RunState, CutText } from './api-shapes.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { StoreReader } from '../../core/store/trajectory-store.ts';
 
@@ -194,7 +195,7 @@ export async function readState(reader: RunReader, run: RunSummary, call: number
     fold.fold(record);
   }
   // The state also covers calls that ran in parallel.
-  return { ...fold.state(), call: Math.min(call, fold.calls) };
+  return { call: Math.min(call, fold.calls), facts: fold.facts() };
 }
 
 export async function readWholeRecord(reader: RunReader, runId: string, seq: number): Promise<unknown> {
@@ -215,18 +216,19 @@ export function isDamage(error: unknown): boolean {
 const MAX_FILES = 2_000;
 const MAX_LATEST = 20;
 const NAME_CHARS = 200;
+const LINE_CHARS = 2_000;
 
 class RunStateFold {
   readonly #view = new RunView();
   readonly #readFiles = new Set<string>();
   readonly #writtenFiles = new Set<string>();
-  readonly #failures = new Map<string, FailureRow>();
+  readonly #failures = new Map<string, string>();
   #errorsInARow = 0;
   #contextTokens: number | undefined;
   #deadlineMs: number | undefined;
-  #lastRequest: SeenRequest | undefined;
+  #lastRequest: PayloadOf<'provider_request_prepared'> | undefined;
   /** The request that led to the last call. Before the first call, it is the last request. */
-  #request: SeenRequest | undefined;
+  #request: PayloadOf<'provider_request_prepared'> | undefined;
 
   get calls(): number {
     return this.#view.calls;
@@ -243,30 +245,35 @@ class RunStateFold {
     if (payload.kind === 'deadline_set') this.#deadlineMs = payload.deadline_at_unix_ms;
     if (payload.kind === 'run_started' && payload.steering?.deadline_at_unix_ms !== undefined)
       this.#deadlineMs = payload.steering.deadline_at_unix_ms;
-    if (payload.kind === 'provider_request_prepared') this.#lastRequest = requestOf(payload);
+    if (payload.kind === 'provider_request_prepared') this.#lastRequest = payload;
     if (payload.kind === 'tool_started' || this.calls === 0) this.#request = this.#lastRequest;
     this.#contextTokens = contextTokensOf(payload, this.#view.counts.modelId) ?? this.#contextTokens;
   }
 
-  state(): RunState {
-    const { calls, checks, counts, lastAtMs, usage } = this.#view;
-    const timeLeftMs = this.#deadlineMs === undefined ? undefined : this.#deadlineMs - lastAtMs;
-    return {
-      call: calls,
-      atMs: lastAtMs,
-      elapsedMs: counts.startedAtMs > 0 ? lastAtMs - counts.startedAtMs : 0,
-      read: filesRowOf(this.#readFiles),
-      written: filesRowOf(this.#writtenFiles),
-      checks: checks.map(({ command, failed, number }) => ({
-        command: command.slice(0, NAME_CHARS).toWellFormed(),
-        failed,
-        call: number,
-      })),
-      failures: [...this.#failures.values()].slice(-MAX_LATEST),
-      errorsInARow: this.#errorsInARow,
-      ...usage,
-      ...present({ contextTokens: this.#contextTokens, timeLeftMs, request: this.#request }),
-    };
+  facts(): RunState['facts'] {
+    const { checks, counts, lastAtMs, usage } = this.#view;
+    const leftMs = this.#deadlineMs === undefined ? undefined : this.#deadlineMs - lastAtMs;
+    const lasted = counts.startedAtMs > 0 ? durationText(lastAtMs - counts.startedAtMs) : '0 ms';
+    const left =
+      leftMs === undefined ? '' : `, ${durationText(Math.abs(leftMs))} ${leftMs < 0 ? 'past the deadline' : 'left'}`;
+    const inARow = this.#errorsInARow > 1 ? [`${countOf(this.#errorsInARow, 'failure')} in a row`] : [];
+    const facts: RunState['facts'] = [
+      ['What the model saw this turn', this.#request === undefined ? [] : linesOfRequest(this.#request)],
+      ['Read', linesOfFiles(this.#readFiles)],
+      ['Written', linesOfFiles(this.#writtenFiles)],
+      [
+        'Checks',
+        checks.map(({ command, failed, number }) => `${failed ? 'failed' : 'passed'} at call ${number}: ${command}`),
+      ],
+      ['Failing', [...[...this.#failures.values()].slice(-MAX_LATEST), ...inARow]],
+      ['Context', this.#contextTokens === undefined ? [] : [countOf(this.#contextTokens, 'token')]],
+      ['Tokens', [tokenFacts(usage).join(', ')]],
+      ['Cost', usage.costUsd === undefined ? [] : [usdText(usage.costUsd)]],
+      ['Time', [`${lasted}${left}`]],
+    ];
+    const isShown = (line: string): boolean => line !== '';
+    const shown = facts.map(([name, lines]) => [name, lines.filter(isShown).map(shortLine)] as const);
+    return shown.filter(([name, lines]) => lines.length > 0 || name === 'Checks' || name === 'Failing');
   }
 
   #noteResult(call: RunCall, record: TrajectoryRecord): void {
@@ -276,10 +283,9 @@ class RunStateFold {
     const { kind, target } = readCall(tool, args);
     const key = `${tool} ${canonicalJson(args)}`.slice(0, 2_000);
     if (failed) {
-      const line = errorLineOf(call, record)?.slice(0, NAME_CHARS).toWellFormed() ?? 'failed';
       this.#failures.delete(key);
-      if (this.#failures.size < MAX_FILES)
-        this.#failures.set(key, { call: number, tool: tool.slice(0, NAME_CHARS), line });
+      const line = errorLineOf(call, record) ?? 'failed';
+      if (this.#failures.size < MAX_FILES) this.#failures.set(key, shortLine(`call ${number}, ${tool}: ${line}`));
       this.#errorsInARow += 1;
       return;
     }
@@ -293,20 +299,21 @@ class RunStateFold {
   }
 }
 
-function requestOf(preparedRequest: PayloadOf<'provider_request_prepared'>): SeenRequest {
-  const {
-    message_count: messages,
-    model_id,
-    system_prompt_chars: systemChars,
-    tool_count: toolCount,
-    tools,
-  } = preparedRequest;
-  const modelId = model_id?.slice(0, NAME_CHARS).toWellFormed();
-  const toolNames = tools.slice(0, MAX_LATEST).map((tool) => tool.slice(0, NAME_CHARS).toWellFormed());
-  return { ...present({ modelId }), messages, systemChars, toolCount, tools: toolNames };
+function linesOfRequest(request: PayloadOf<'provider_request_prepared'>): readonly string[] {
+  const { message_count: messages, model_id: modelId, system_prompt_chars: chars, tool_count: count, tools } = request;
+  const sizes = [countOf(messages, 'message'), `${countOf(chars, 'character')} of instructions`];
+  const names = tools.slice(0, MAX_LATEST).map((tool) => tool.slice(0, NAME_CHARS));
+  const more = count > names.length && names.length > 0 ? ', …' : '';
+  return [
+    [...(modelId === undefined ? [] : [modelId]), ...sizes].join(' · '),
+    `${countOf(count, 'tool')} offered${names.length === 0 ? '' : `: ${names.join(', ')}`}${more}`,
+  ];
 }
 
-function filesRowOf(files: ReadonlySet<string>): FilesRow {
-  const latest = [...files].slice(-MAX_LATEST).reverse();
-  return { count: files.size, latest: latest.map((file) => file.slice(0, NAME_CHARS).toWellFormed()) };
+function linesOfFiles(files: ReadonlySet<string>): readonly string[] {
+  return [countOf(files.size, 'file'), ...[...files].slice(-MAX_LATEST).reverse()];
+}
+
+function shortLine(line: string): string {
+  return line.slice(0, LINE_CHARS).toWellFormed();
 }
