@@ -25,12 +25,12 @@ interface Picture {
 }
 
 const PICTURES: readonly Picture[] = [
-  { name: 'viewer-runs', path: '/', ready: '.run-row .tags .tag' },
+  { name: 'viewer-runs', path: '/', ready: '.runs:not(:has-text("not read yet")) .run-row .tags .tag' },
   {
     name: 'viewer-run',
     path: '/?source=0&run=steered-run',
     ready: '.row .call-head',
-    click: '.outline section:has(.mark.advice) button',
+    click: '.outline details:has(.mark.advice) button',
   },
 ];
 

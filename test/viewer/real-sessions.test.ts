@@ -67,6 +67,16 @@ describe.skipIf(chromium === undefined || SESSIONS === '')(
       await done(hand);
     });
 
+    test('reads the same outcomes in the list and in the table of tasks', async () => {
+      const hand = await handAt('/?q=gsd%3Acheck-todos', 1);
+      const { page } = hand;
+      await expect.poll(() => page.locator('.run-row', { hasText: '/gsd:check-todos' }).count()).toBe(2);
+      expect(await page.locator('.run-row', { hasText: 'Succeeded' }).count()).toBe(1);
+      await hand.click(page.getByRole('link', { name: 'By task' }));
+      await expect.poll(() => page.getByRole('row', { name: /gsd:check-todos/ }).innerText()).toMatch(/2\s+100 %/);
+      await done(hand);
+    });
+
     test('sees which sessions need someone on the first screen (0), and the dearest with one click (1)', async () => {
       const hand = await handAt('/', 1);
       const { page } = hand;

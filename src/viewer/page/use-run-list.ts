@@ -136,7 +136,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   );
 
   const { isLoading, sums } = state;
-  const { notLookedAt = 0, pending = 0 } = sums ?? {};
+  const { notLookedAt = 0, pending = 0, total = 0 } = sums ?? {};
   const [failedCounts, setFailedCounts] = useState(0);
   useEffect(() => {
     if (notLookedAt === 0 || isLoading) return undefined;
@@ -147,9 +147,11 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       const { next: _next, runs: _runs, ...newSums } = await getRuns(JSON.parse(key) as RunFilters, undefined);
       if (ownRound === round.current) setState((before) => ({ ...before, sums: newSums }));
     };
-    const timer = setTimeout(() => void updateSums().catch(() => setFailedCounts((before) => before + 1)), 2_000);
+    // Each request passes over all runs.
+    const pauseMs = Math.min(2_000, 300 + total);
+    const timer = setTimeout(() => void updateSums().catch(() => setFailedCounts((before) => before + 1)), pauseMs);
     return () => clearTimeout(timer);
-  }, [sums, failedCounts, isLoading, key, notLookedAt]);
+  }, [sums, failedCounts, isLoading, key, notLookedAt, total]);
   const isEmpty = state.rows.length === 0;
   // In an empty list no rows can move.
   const hasNews = pending > 0 || (isEmpty && arrived.size > 0);

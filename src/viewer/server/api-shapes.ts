@@ -332,6 +332,7 @@ export interface TaskGroup {
   readonly task: string;
   readonly title: string;
   readonly runs: number;
+  /** Number of runs that worked or failed, whoever says so. */
   readonly judged: number;
   readonly succeeded: number;
   readonly stuck: number;

@@ -214,14 +214,15 @@ function toTaskGroup(task: string, by: 'task' | 'pattern', groupRuns: readonly M
     groupRuns.reduce((total, matched) => total + (valueOf(matched) ?? 0), 0);
   const calls = groupRuns.map(({ run }) => run.calls).sort((a, b) => a - b);
   const hasCost = groupRuns.some(({ extras }) => extras?.costUsd !== undefined);
-  // Successful runs first.
-  const sortedRuns = [...groupRuns].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
+  // The verdict names the outcome of a run in every place, also if the host reported none.
+  const hasWorked = ({ extras }: MatchedRun): boolean => extras?.verdict === 'worked';
+  const sortedRuns = groupRuns.toSorted((a, b) => Number(hasWorked(b)) - Number(hasWorked(a)));
   return {
     task,
     title: by === 'pattern' ? task : titleOf(groupRuns[0]),
     runs: groupRuns.length,
-    judged: groupRuns.filter(({ run }) => run.success !== undefined).length,
-    succeeded: groupRuns.filter(({ run }) => run.success === true).length,
+    judged: groupRuns.filter((matched) => hasWorked(matched) || hasFailed(matched.extras?.verdict)).length,
+    succeeded: groupRuns.filter(hasWorked).length,
     stuck: groupRuns.filter(({ extras }) => extras?.stuck === true).length,
     medianCalls: calls[Math.floor(calls.length / 2)] ?? 0,
     wastedCalls: sumOf(({ extras }) => extras?.wasted?.calls),
