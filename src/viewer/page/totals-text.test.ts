@@ -7,6 +7,7 @@ const ALL = {
   total: 97,
   groups: { needs: 12, running: 0, done: 85 },
   costUsd: 238.5,
+  isLeast: false,
   withoutPrice: 0,
   damaged: 0,
   notIndexed: 0,
@@ -20,7 +21,7 @@ test('totals name only what they cover', () => {
 
 test('totals name the runs that were not read, have no price or are damaged, and the files and runs beyond a limit', () => {
   const source = { name: 'old.db', runs: 100_000, truncated: true, indexing: { done: 3, files: 9 } } as const;
-  const sums = { ...ALL, groups: { ...ALL.groups, needs: 1 }, notLookedAt: 20, withoutPrice: 2, damaged: 1 };
+  const sums = { ...ALL, groups: { ...ALL.groups, needs: 1 }, isLeast: true, notLookedAt: 20, withoutPrice: 2, damaged: 1 };
   expect(totalsText(sums, [source])).toBe(
     '97 runs, at least $238.50, 1 needs you, 20 not read yet, 2 without a price, 1 damaged, 3 of 9 files read, only the newest 100,000 of old.db',
   );

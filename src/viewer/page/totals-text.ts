@@ -9,7 +9,7 @@ export function totalsText(
   if (sums === undefined) return 'Loading…';
   const { costUsd, damaged, groups, notIndexed, notLookedAt, total, withoutPrice } = sums;
   const reading = sources.flatMap(({ indexing }) => indexing ?? []);
-  const isLeast = notLookedAt + withoutPrice + damaged + reading.length > 0;
+  const isLeast = sums.isLeast || notLookedAt + damaged + reading.length > 0;
   return [
     countOf(total, 'run'),
     ...(costUsd > 0 ? [`${isLeast ? 'at least ' : ''}${usdText(costUsd)}`] : []),

@@ -105,6 +105,8 @@ export interface RunsAnswer {
   readonly total: number;
   readonly groups: Readonly<Record<RunGroup, number>>;
   readonly costUsd: number;
+  /** True if the cost of a run is at least its share of `costUsd`. */
+  readonly isLeast: boolean;
   /** Number of the runs whose cost is unknown, or known in part. */
   readonly withoutPrice: number;
   /** Number of the runs that cannot be read to their end. */

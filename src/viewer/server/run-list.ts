@@ -5,7 +5,7 @@ import { assertNever } from '../../core/base/error.ts';
 import { systemClock, steadyMs } from '../../core/base/clock.ts';
 import { readPageCursor, writePageCursor } from '../../core/store/page-cursor.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { hasNoPrice } from '../../core/facts/usage-text.ts';
+import { hasNoPrice, isLeast } from '../../core/facts/usage-text.ts';
 import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { LabelsFile } from './labels-file.ts';
@@ -101,13 +101,14 @@ export class RunList {
     const { facets, notIndexed, notLookedAt, pending, runs } = await this.matchingRuns(filter, NEEDS_EXTRAS.has(sort));
     const sign = order === 'asc' ? 1 : -1;
     const groups = { needs: 0, running: 0, done: 0 };
-    const sums = { costUsd: 0, withoutPrice: 0, damaged: 0 };
+    const sums = { costUsd: 0, isLeast: false, withoutPrice: 0, damaged: 0 };
     const nowMs = systemClock.nowMs();
     const candidates = runs.map((matched): Candidate => {
       const group = groupOf(matched.run, matched.extras, nowMs);
       groups[group] += 1;
       sums.costUsd += matched.extras?.costUsd ?? 0;
       if (matched.extras !== undefined && hasNoPrice(matched.extras)) sums.withoutPrice += 1;
+      sums.isLeast ||= matched.extras !== undefined && isLeast(matched.extras);
       if (matched.run.problem !== undefined) sums.damaged += 1;
       return { matched, key: sort === 'group' ? GROUP_RANKS[group] : sortKeyOf(matched, sort) };
     });
