@@ -149,7 +149,7 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
     expect(images).toBeGreaterThan(0);
     expect(await page.getByText('⟨U+202E⟩').count()).toBeGreaterThan(0);
     for (const part of ['Advice', 'State']) {
-      await outline.locator('section', { hasText: part }).getByRole('button').first().click();
+      await outline.locator('details, section', { hasText: part }).getByRole('button').first().click();
       await page.locator('.card').first().waitFor();
       expect(await activeParts(page)).toEqual(INERT);
     }

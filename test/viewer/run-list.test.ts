@@ -142,7 +142,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
       return route.fulfill({ response, json: Object.assign(await response.json(), { pending: 1 }) });
     });
     await page.goto(new URL('/?q=no-such-word', page.url()).href);
-    await page.getByText('1 run not read yet').waitFor();
+    await page.getByText('0 runs, still reading').waitFor();
     await page.getByText('Searching…').waitFor();
     expect(await page.getByText('No run matches').count()).toBe(0);
     await page.unrouteAll({ behavior: 'ignoreErrors' });

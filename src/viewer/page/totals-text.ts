@@ -7,14 +7,17 @@ export function totalsText(
   sources: readonly Pick<SourceRow, 'indexing' | 'name' | 'runs' | 'truncated'>[],
 ): string {
   if (sums === undefined) return 'Loading…';
-  const { costUsd, damaged, groups, notIndexed, notLookedAt, total, withoutPrice } = sums;
+  const { costUsd, damaged, groups, notIndexed, notLookedAt, pending, total, withoutPrice } = sums;
   const reading = sources.flatMap(({ indexing }) => indexing ?? []);
-  const isLeast = sums.isLeast || notLookedAt + damaged + reading.length > 0;
+  // A store may still be listed or searched.
+  const isOpen = pending > 0 && notLookedAt + reading.length === 0;
+  const isLeast = sums.isLeast || isOpen || notLookedAt + damaged + reading.length > 0;
   return [
     countOf(total, 'run'),
     ...(costUsd > 0 ? [`${isLeast ? 'at least ' : ''}${usdText(costUsd)}`] : []),
     ...(groups.needs > 0 ? [`${countText(groups.needs)} ${groups.needs === 1 ? 'needs' : 'need'} you`] : []),
     ...(notLookedAt > 0 ? [`${countText(notLookedAt)} not read yet`] : []),
+    ...(isOpen ? ['still reading'] : []),
     ...(withoutPrice > 0 ? [`${countText(withoutPrice)} without a price`] : []),
     ...(damaged > 0 ? [`${countText(damaged)} damaged`] : []),
     ...reading.map(({ done, files }) =>
