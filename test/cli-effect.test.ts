@@ -109,7 +109,9 @@ test('shadow runs are counted apart, transcripts have no advice, and what is mis
   const imported = await cli(['effect', 'runs.ndjson']);
   expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining('These runs have no advice')]);
   expect((await cli(['effect', 'none.db'])).code).toBe(1);
-  expect((await cli(['effect'])).stderr).toContain('no run of this project is recorded yet');
+  expect((await cli(['effect'])).stderr).toContain(
+    'no run of this project is recorded yet: name files or folders of sessions, such as ~/.claude/projects',
+  );
   for (const option of ['--within', '--worthwhile'])
     expect((await cli(['effect', 'runs.db', option, '0'])).code).toBe(2);
 });

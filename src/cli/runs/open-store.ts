@@ -46,18 +46,26 @@ export async function openReadableStore(address: string): Promise<LiveReader> {
 export async function sourcesNamed(paths: readonly string[], terminal: Terminal): Promise<readonly string[]> {
   if (paths.length > 0) return paths;
   const address = storeNamed(undefined, terminal);
-  await requireStore(address);
+  await requireStore(
+    address,
+    'name files or folders of sessions, such as ~/.claude/projects, or record runs with coxswain init',
+  );
   return [address];
 }
 
-export async function requireStore(address: string): Promise<void> {
+/** @param wayOut  what to do instead if this project has no recorded run */
+export async function requireStore(address: string, wayOut?: string): Promise<void> {
   const path = storePath(address);
   // For a database, the first query shows whether it exists.
   if (path === undefined || existsSync(path)) return;
   const shown = shownStore(address);
   const text =
     address === configuredStore().address
-      ? 'no run of this project is recorded yet, and this command reads recorded runs only: coxswain init records its sessions, coxswain demo a sample run; coxswain --since all reports session files'
+      ? `no run of this project is recorded yet${
+          wayOut === undefined
+            ? ', and this command reads recorded runs only: coxswain init records sessions from now on, coxswain analyze PATH --store FILE those of files'
+            : `: ${wayOut}`
+        }`
       : `${shown}: no runs are recorded here yet; run: coxswain demo${storeFlag(address)}, or: coxswain analyze PATH --store ${shown}`;
   throw new CoxswainError('input-io', text, { details: { path } });
 }
