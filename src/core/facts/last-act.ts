@@ -66,7 +66,7 @@ export class LastActFold {
       isAnswer: this.#isAnswer,
       isPlan: this.#isPlan,
       isRunning: running !== undefined,
-      ...(call === undefined ? {} : { call: callLabel(call) }),
+      ...(call === undefined ? {} : { call: callLabel(call), isRefused: call.outcome === 'refused' }),
     };
   }
 

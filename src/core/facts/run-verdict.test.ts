@@ -49,6 +49,9 @@ test('a run without an end that has no record for six hours was cut off, unless 
   ]);
   expect(after(8)).toEqual(['cut_off', 'cut off before it answered; no record for 8.0 hours']);
   expect(after(24 * 90, { call: 'npm test' })).toEqual(['cut_off', 'cut off, after "npm test"; no record for 90 days']);
+  expect(after(8, { call: 'rm -rf build', isRefused: true })[1]).toBe(
+    'cut off, after "rm -rf build" was refused; no record for 8.0 hours',
+  );
   expect(after(8, { waitsFor: 'waiting for permission' })).toEqual(['waiting', 'waiting for permission']);
   expect(verdictOf(undefined, []).evidence).toBe('nothing says how it ended');
 });

@@ -93,6 +93,8 @@ export interface LastAct {
   readonly isAnswer?: boolean;
   readonly call?: string;
   readonly isRunning?: boolean;
+  /** True if the call was refused, so that it did not run. */
+  readonly isRefused?: boolean;
   /** True if the last call presented a plan that was not approved. */
   readonly isPlan?: boolean;
   /** The heading of the last plan. */
@@ -100,8 +102,9 @@ export interface LastAct {
   readonly changes?: readonly LastChange[];
 }
 
-function duringText({ call = '', isRunning = false }: LastAct): string {
-  return call === '' ? '' : isRunning ? ` while "${call}" was running` : `, after "${call}"`;
+function duringText({ call = '', isRefused = false, isRunning = false }: LastAct): string {
+  if (call === '') return '';
+  return isRunning ? ` while "${call}" was running` : `, after "${call}"${isRefused ? ' was refused' : ''}`;
 }
 
 export function cutOffText(last: LastAct): string {
