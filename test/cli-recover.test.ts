@@ -91,6 +91,43 @@ test('a run whose summary is lost or damaged is saved, and its end counts as unk
   }
 });
 
+test.each([
+  ["UPDATE records SET checksum = 3554722174258746825 WHERE run_id = 'beta' AND seq = 5", 1, 0],
+  ["UPDATE records SET seq = 3554722174258746825 WHERE run_id = 'beta' AND seq = 5", 1, 0],
+  ["UPDATE records SET id = 9223372036854775807 WHERE run_id = 'beta' AND seq = 5", 0, 0],
+  ["UPDATE runs SET checksum = 3554722174258746825 WHERE run_id = 'beta'", 0, 1],
+  ["UPDATE runs SET chars = -9223372036854775808 WHERE run_id = 'beta'", 0, 1],
+])('an integer that JavaScript cannot represent costs its row at most: %s', async (sql, lost, endUnknown) => {
+  await here.recorded('runs.db');
+  const whole = recordCounts(join(here.cwd, 'runs.db'));
+  const database = new DatabaseSync(join(here.cwd, 'runs.db'));
+  database.exec(sql);
+  database.close();
+  const { stdout, stderr } = await here.run(['recover', 'runs.db', '--to', 'saved.db', '--json']);
+  expect(stderr).toBe('');
+  const saved = [...whole.values()].reduce((sum: number, records) => sum + Number(records), 0) - lost;
+  // The place after the last record of a run whose end is unknown counts as lost.
+  const totals = { runs: whole.size, saved, lost: lost + endUnknown, endUnknown, problems: 0 };
+  expect(jsonLines(stdout).at(-1)).toMatchObject(totals);
+  expect((await here.run(['verify', 'saved.db'])).code).toBe(0);
+});
+
+test('where the list of runs is damaged, recover says why it stops and prints the totals', async () => {
+  await here.recorded('runs.db');
+  const file = join(here.cwd, 'runs.db');
+  const database = new DatabaseSync(file);
+  const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'runs'").get() ?? {};
+  database.close();
+  const bytes = await readFile(file);
+  bytes.fill(0xff, (Number(rootpage) - 1) * 4096, Number(rootpage) * 4096);
+  await writeFile(file, bytes);
+  const { code, stdout, stderr } = await here.run(['recover', 'runs.db', '--to', 'saved.db', '--json']);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the other runs are not saved: database disk image')]);
+  expect(jsonLines(stdout)).toEqual([
+    expect.objectContaining({ runs: 0, saved: 0, sourceProblems: expect.any(Number) }),
+  ]);
+});
+
 test('a file that is no store at all is one line, and nothing is left behind', async () => {
   await writeFile(join(here.cwd, 'junk.db'), 'no database at all, but long enough to be looked at'.repeat(100));
   const { code, stdout, stderr } = await here.run(['recover', 'junk.db', '--to', 'saved.db']);

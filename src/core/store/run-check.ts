@@ -9,7 +9,7 @@ import { toStoredRecord } from '../records/decode-record.ts';
 export interface RunCheck {
   readonly nextSeq: number;
   checkRecord(record: TrajectoryRecord, place: string): readonly StoreProblem[];
-  /** Called instead of `take` for an unreadable record at `seq`. */
+  /** Called instead of `take` for an unreadable record at `seq`, which may be damaged too. */
   reportDamage(seq: number, problem: Pick<StoreProblem, 'place' | 'problem'>): readonly StoreProblem[];
   /** Compares the stored summary with the records, if all records were readable. */
   checkSummary(stored: RunSummary | undefined, place: string): readonly StoreProblem[];
@@ -56,9 +56,10 @@ export function createRunCheck(runId: string): RunCheck {
       return problems;
     },
     reportDamage(seq, { place, problem }) {
+      isComplete = false;
+      if (!Number.isSafeInteger(seq)) return [{ runId, place, problem }];
       const problems = [...findOrderProblem(seq, place), { runId, seq, place, problem }];
       nextSeq = Math.max(nextSeq, seq + 1);
-      isComplete = false;
       return problems;
     },
     checkSummary(stored, place) {

@@ -1,4 +1,4 @@
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { CoxswainError, hasCode, messageOf } from '../base/error.ts';
 
 export function storeClosed(): CoxswainError {
   return new CoxswainError('store-closed', 'the store is closed; open it again to use it');
@@ -39,7 +39,8 @@ const SQLITE_NOTADB = 26;
  */
 export function toStoreError(thrown: unknown, doing: string): CoxswainError {
   if (thrown instanceof CoxswainError) return thrown;
-  const isCorrupt = ((errcodeOf(thrown) ?? 0) & 0xff) === SQLITE_CORRUPT;
+  // node:sqlite throws ERR_OUT_OF_RANGE for an integer beyond 2⁵³, which only damage writes.
+  const isCorrupt = ((errcodeOf(thrown) ?? 0) & 0xff) === SQLITE_CORRUPT || hasCode(thrown, 'ERR_OUT_OF_RANGE');
   const code = isCorrupt || isNotADatabase(thrown) ? 'store-damaged' : 'store-io';
   const advice = isCorrupt ? '; coxswain recover saves what can be read' : '';
   return new CoxswainError(code, `cannot ${doing}: ${messageOf(thrown)}${advice}`, { cause: thrown });

@@ -331,7 +331,7 @@ const INDEXED_SQL =
 
 const SCAN_SQL =
   `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? AND id <= ? AND json LIKE ? ESCAPE '!' ` +
-  `AND ${isNotRemoved('records.run_id')} ORDER BY id DESC`;
+  `AND ${isNotRemoved('records.run_id')} ORDER BY records.id DESC`;
 
 function likePattern(phrases: readonly (readonly string[])[]): string {
   const plainWords = phrases.flat().filter((word) => /^[a-z0-9]+$/.test(word));

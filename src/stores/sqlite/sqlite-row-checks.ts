@@ -24,6 +24,7 @@ export class SqliteRowChecks {
     if (typeof runId !== 'string' || typeof json !== 'string' || typeof seq !== 'number') {
       throw storeDamaged({ runId: String(runId), seq: Number(seq) }, 'its row is not a record');
     }
+    if (!Number.isSafeInteger(seq)) throw storeDamaged({ runId }, 'its seq is damaged');
     // Consecutive rows are mostly of one run.
     if (runId !== this.#runId) {
       this.#recordChecksum = rowChecksums('records', runId);
@@ -41,6 +42,7 @@ export class SqliteRowChecks {
     if (!isIntact('runs', { runId, place: 0, text: json, checksum })) {
       throw storeDamaged({ runId }, `its summary: ${BAD_CHECKSUM}`);
     }
+    if (!Number.isSafeInteger(row['chars'])) throw storeDamaged({ runId }, 'its size is damaged');
     let summary: unknown;
     try {
       summary = JSON.parse(json);

@@ -11,9 +11,13 @@ export function isNotRemoved(runId: string): string {
 export const ROWS_AN_INSERT = 16;
 const VALUES = Array.from({ length: ROWS_AN_INSERT }, () => '(?, ?, ?, ?)').join(', ');
 
-export const RECORD_COLUMNS = 'id, run_id, seq, json, checksum';
-export const SUMMARY_COLUMNS = 'run_id, minus_started_ms, summary, chars, checksum';
-export const SNAPSHOT_COLUMNS = 'run_id, covers_seq, json, checksum';
+/** node:sqlite throws for an integer beyond 2⁵³, which only damage writes. An alias hides its column in ORDER BY only. */
+const toReal = (column: string): string => `CAST(${column} AS REAL) AS ${column}`;
+
+const CHECKSUM = toReal('checksum');
+export const RECORD_COLUMNS: string = `CAST(id AS TEXT) AS id, run_id, ${toReal('seq')}, json, ${CHECKSUM}`;
+export const SUMMARY_COLUMNS: string = `run_id, minus_started_ms, summary, ${toReal('chars')}, ${CHECKSUM}`;
+export const SNAPSHOT_COLUMNS: string = `run_id, ${toReal('covers_seq')}, json, ${CHECKSUM}`;
 
 type StatementName =
   | 'findRun'
@@ -38,11 +42,11 @@ const SQL: Readonly<Record<StatementName, string>> = {
   saveSummary: 'UPDATE runs SET summary = ?, chars = chars + ?, checksum = ? WHERE run_id = ?',
   listRuns: `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE (minus_started_ms, run_id) > (?, ?) ORDER BY minus_started_ms, run_id LIMIT ?`,
   findRecord: `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ? AND seq = ?`,
-  findRecordBefore: `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
+  findRecordBefore: `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ? AND seq < ? ORDER BY records.seq DESC LIMIT 1`,
   insertRecord: 'INSERT INTO records (run_id, seq, json, checksum) VALUES (?, ?, ?, ?)',
   /** OR FAIL keeps earlier rows after a fault until the rollback, which spares SQLite a statement journal. */
   insertRecords: `INSERT OR FAIL INTO records (run_id, seq, json, checksum) VALUES ${VALUES}`,
-  readRecords: `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ?1 AND seq >= ?2 AND ${isNotRemoved('?1')} ORDER BY seq LIMIT ?3`,
+  readRecords: `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ?1 AND seq >= ?2 AND ${isNotRemoved('?1')} ORDER BY records.seq LIMIT ?3`,
   findSnapshot: `SELECT ${SNAPSHOT_COLUMNS} FROM snapshots WHERE run_id = ?`,
   saveSnapshot:
     'INSERT INTO snapshots (run_id, covers_seq, json, checksum) VALUES (?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE ' +

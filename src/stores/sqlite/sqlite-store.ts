@@ -59,7 +59,7 @@ const SQL = {
   readState:
     'SELECT through_id, removals, owner, until_ms, (SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing',
   saveState: 'UPDATE indexing SET through_id = ?, owner = ?, until_ms = ?',
-  readAfter: `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? ORDER BY id LIMIT ?`,
+  readAfter: `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? ORDER BY records.id LIMIT ?`,
   insertWords: 'INSERT INTO record_words (rowid, words) VALUES (?, ?)',
   insertPlace: 'INSERT INTO indexed_records (id, minus_at_ms, run_id, minus_seq, kind) VALUES (?, ?, ?, ?, ?)',
 };

@@ -67,6 +67,22 @@ test.each([
   ]);
 });
 
+test.each([
+  ["records SET checksum = 3554722174258746825 WHERE run_id = 'a' AND seq = 3", 'its checksum is wrong'],
+  ["runs SET checksum = 3554722174258746825 WHERE run_id = 'a'", 'its summary: its checksum is wrong'],
+  ["snapshots SET checksum = -9223372036854775808 WHERE run_id = 'b'", 'its snapshot: its checksum is wrong'],
+  ["snapshots SET covers_seq = 3554722174258746825 WHERE run_id = 'b'", 'its snapshot: its checksum is wrong'],
+])('an integer that JavaScript cannot represent is damage of its row: %s', async (sql, problem) => {
+  expect(await verifyAfter(`UPDATE ${sql}`)).toMatchObject([{ problem }]);
+});
+
+test('a record whose seq JavaScript cannot represent is damaged, and only its own place is missing', async () => {
+  expect(await verifyAfter("UPDATE records SET seq = 3554722174258746825 WHERE run_id = 'a' AND seq = 3")).toEqual([
+    { runId: 'a', seq: 3, place: expect.any(String), problem: 'seq 3 is missing' },
+    { runId: 'a', place: expect.stringContaining('records, id'), problem: 'its seq is damaged' },
+  ]);
+});
+
 test('two swapped records are damaged, each under its own seq', async () => {
   const swap =
     "UPDATE records SET seq = 99 WHERE run_id = 'a' AND seq = 2; UPDATE records SET seq = 2 WHERE run_id = 'a' AND seq = 3; " +

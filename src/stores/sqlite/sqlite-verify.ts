@@ -86,7 +86,8 @@ async function* checkRun(read: SqliteRead, runId: string): AsyncGenerator<StoreP
     yield* await read('check', (session) => [...checkSummary(session, check, runId), ...checkSnapshot(session, runId)]);
   } catch (thrown) {
     // A damaged page makes the rest of the run unreadable.
-    yield { runId, place: `table records after seq ${afterSeq}`, problem: damageText(thrown) };
+    const place = afterSeq < 0 ? 'table records' : `table records after seq ${afterSeq}`;
+    yield { runId, place, problem: damageText(thrown) };
   }
 }
 
@@ -97,7 +98,7 @@ interface VerifiedRow {
 
 function readRows({ checks, database }: SqliteSession, runId: string, afterSeq: number): readonly VerifiedRow[] {
   const statement = database.prepare(
-    `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ?1 AND seq > ?2 AND ${isNotRemoved('?1')} ORDER BY seq LIMIT ?3`,
+    `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ?1 AND seq > ?2 AND ${isNotRemoved('?1')} ORDER BY records.seq LIMIT ?3`,
   );
   let seq = afterSeq;
   return statement.all(runId, afterSeq, PAGE_ROWS).map((row): VerifiedRow => {
@@ -139,7 +140,7 @@ function checkSnapshot({ checks, database }: SqliteSession, runId: string): read
   const place = 'table snapshots';
   const row = database
     .prepare(
-      `SELECT ${SNAPSHOT_COLUMNS}, (SELECT max(seq) FROM records WHERE run_id = :run_id) AS last_seq, ` +
+      `SELECT ${SNAPSHOT_COLUMNS}, (SELECT CAST(max(seq) AS REAL) FROM records WHERE run_id = :run_id) AS last_seq, ` +
         '(SELECT summary FROM runs WHERE run_id = :run_id) AS summary FROM snapshots WHERE run_id = :run_id',
     )
     .get({ run_id: runId });

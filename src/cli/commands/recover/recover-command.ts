@@ -57,14 +57,19 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
         sourceProblems,
         problems: 0,
       };
-      for await (const { runId, lastSeq, isEndKnown, items } of source.runs()) {
-        const run = { ...(await recoverRun(runId, items, { recorder, lastSeq })), isEndKnown };
-        totals.runs += 1;
-        totals.saved += run.saved;
-        totals.lost += lostOf(run);
-        if (run.interrupted) totals.interrupted += 1;
-        if (!isEndKnown) totals.endUnknown += 1;
-        await terminal.write(options.json === true ? jsonLine(run) : runText(run, terminal));
+      try {
+        for await (const { runId, lastSeq, isEndKnown, items } of source.runs()) {
+          const run = { ...(await recoverRun(runId, items, { recorder, lastSeq })), isEndKnown };
+          totals.runs += 1;
+          totals.saved += run.saved;
+          totals.lost += lostOf(run);
+          if (run.interrupted) totals.interrupted += 1;
+          if (!isEndKnown) totals.endUnknown += 1;
+          await terminal.write(options.json === true ? jsonLine(run) : runText(run, terminal));
+        }
+      } catch (thrown) {
+        const { cause = thrown } = toStoreError(thrown, 'recover');
+        problems.fault({ message: `the other runs are not saved: ${messageOf(cause)}` });
       }
       for await (const problem of target.verify()) {
         totals.problems += 1;
@@ -336,7 +341,8 @@ async function* readPastDamage(
     } catch (thrown) {
       if (!(thrown instanceof CoxswainError) || (!isDamaged(thrown) && thrown.code !== 'invalid-record')) throw thrown;
       const seq = thrown.details['seq'];
-      misses.push({ type: 'damage', reason: damageText(thrown) });
+      // After the run's last record, damage has taken nothing of this run.
+      if (lastSeq === undefined || fromSeq <= lastSeq) misses.push({ type: 'damage', reason: damageText(thrown) });
       fromSeq = Math.max(fromSeq, typeof seq === 'number' ? seq : fromSeq) + 1;
     }
   }
