@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 import { openStoreNamed } from '../src/cli/runs/open-store.ts';
+import { KINDS } from '../src/core/records/kinds.ts';
 import { parseRecord } from '../src/core/records/decode-record.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { useStoresFolder } from './cli-stores.ts';
@@ -53,6 +54,12 @@ test('runs, show, search, gc and report say the time of this machine with its zo
   for (const number of ['17', '19', '20']) expect(shown).toContain(`#${number} edit_file`);
   expect(await stdoutOf('gc', 'runs.db', '--older-than', '1d', '--dry-run')).toMatch(/2026-10-13 \d\d:\d\d UTC\+05:30/);
   expect(await stdoutOf('report', 'runs.db', '--since', 'all', '--all')).toContain('UTC+05:30');
+});
+
+test('a search for a kind that does not exist is wrong usage, and the kinds are named', async () => {
+  const { code, stdout, stderr } = await here.run(['search', 'make', '--kind', 'tool_endd', '--store', 'runs.db']);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toBe(`coxswain: --kind tool_endd: give one of ${Object.keys(KINDS).join(', ')}\n`);
 });
 
 test('what is not there is nothing found, and exit code 0', async () => {

@@ -37,7 +37,7 @@ async function exitCodeOf(args: readonly string[], terminal: Terminal): Promise<
 
 function reportError(error: unknown, args: readonly string[], terminal: Terminal): number {
   const [command = ''] = args;
-  const message = printableCut(messageOf(error).replaceAll('\n', ' '), 500);
+  const message = printableCut(messageOf(error).replaceAll('\n', ' '), 800);
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     // If a command only has subcommands, commander has already printed the help.

@@ -1,8 +1,9 @@
 import { CoxswainError } from '../../../core/base/error.ts';
 import { present } from '../../../core/base/json.ts';
+import { KINDS } from '../../../core/records/kinds.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import type { SearchHit, StoreReader } from '../../../core/store/trajectory-store.ts';
-import { limitOf } from '../../terminal/option-values.ts';
+import { choiceOption, limitOf } from '../../terminal/option-values.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';
@@ -27,6 +28,7 @@ export async function searchCommand(
   terminal: Terminal,
 ): Promise<number> {
   const limit = limitOf(options.limit);
+  const kinds = options.kind?.map((kind) => choiceOption('--kind', kind, Object.keys(KINDS)));
   const file = storeNamed(options.store, terminal);
   const store = await openReadableStore(file);
   try {
@@ -34,7 +36,7 @@ export async function searchCommand(
     const query = {
       text: words.join(' '),
       limit,
-      ...present({ runId: run?.runId, kinds: options.kind, after: options.after }),
+      ...present({ runId: run?.runId, kinds, after: options.after }),
     };
     const { damaged = [], hits, next, notIndexed } = await store.search(query);
     const places = options.json === true ? new Map<string, string>() : await placesOf(store, hits);
