@@ -60,6 +60,23 @@ test('--compare takes two configurations and then paths', async () => {
   expect(await run(SAMPLE, '--compare', 'standard')).toMatchObject({ code: 2 });
 });
 
+test('configurations that differ in a budget or a deadline alone have different hashes, and no common journal', async () => {
+  await writeFile(join(folder, 'budget.json'), '{"budget":{"calls":3}}');
+  await writeFile(join(folder, 'deadline.json'), '{"deadline":"1m"}');
+  const hashes = new Set<unknown>();
+  for (const file of ['budget.json', 'deadline.json']) {
+    const { code, stdout, stderr } = await run('--json', '--compare', 'standard', file, SAMPLE);
+    expect([code, stderr]).toEqual([0, '']);
+    const [report] = jsonLines(stdout);
+    for (const [, hash] of JSON.stringify(report).matchAll(/"hash":"(\w+)"/g)) hashes.add(hash);
+  }
+  expect(hashes.size).toBe(3);
+  await run('--config', 'budget.json', '--resume', 'budget.journal', SAMPLE);
+  await writeFile(join(folder, 'budget.json'), '{"budget":{"calls":300}}');
+  const { stderr } = await run('--config', 'budget.json', '--resume', 'budget.journal', SAMPLE);
+  expect(stderr).toContain('belongs to another input or configuration');
+});
+
 test('a gate that is not kept is exit code 1 with the reason', async () => {
   const { code, stdout, stderr } = await run(SAMPLE, '--max-advice-per-100-calls', '1');
   expect(code).toBe(1);

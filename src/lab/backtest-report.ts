@@ -33,7 +33,7 @@ export interface BacktestReport {
 export interface ConfigurationReport {
   /** `standard`, the path of the configuration file, or `field=value` for a point of a sweep. */
   readonly name: string;
-  /** The same hash as `run_started.steering.configuration_hash`. */
+  /** Covers deadline and budget; without them, the same hash as `run_started.steering.configuration_hash`. */
   readonly hash: string;
 }
 

@@ -3,7 +3,9 @@ import { homedir } from 'node:os';
 import { present } from '../core/base/json.ts';
 import type { Budget } from '../core/base/budget.ts';
 import type { TimeSpan } from '../core/base/deadline.ts';
+import { canonicalJson } from '../core/base/canonical-json.ts';
 import { invalidArgument } from '../core/base/error.ts';
+import { hashText } from '../core/base/hash.ts';
 import { problemText } from '../hosts/config/config-problem.ts';
 import { loadConfig } from '../hosts/config/load-config.ts';
 import { resolveConfig, type ResolvedConfig } from '../hosts/config/resolve-config.ts';
@@ -24,6 +26,8 @@ export interface ConfigurationSpec {
 
 export interface Configuration {
   readonly name: string;
+  /** The hash of the steering, in `run_started`; with a deadline or a budget, a hash of these too. */
+  readonly hash: string;
   readonly steering: ResolvedSteering;
   /** The options from which `steering` was resolved. */
   readonly options: SteeringOptions;
@@ -50,9 +54,11 @@ export function configurationOf(
   name: string,
   redaction?: RedactionOptions | false,
 ): Configuration {
+  const resolved = resolveSteering(steering);
   return {
     name,
-    steering: resolveSteering(steering),
+    hash: resolved.configurationHash,
+    steering: resolved,
     options: steering,
     ...present({ redaction }),
     redactor: redaction === false ? NO_REDACTION : createRedactor(redaction, { readResult }),
@@ -88,8 +94,7 @@ export async function makeConfiguration({ file, projectFolder, set }: Configurat
 
 function configurationFrom(resolved: ResolvedConfig, name: string): Configuration {
   const { steering, redaction, deadline, budget, prices } = resolved;
-  return {
-    ...configurationOf(steering, name, redaction),
-    ...present({ deadline, budget, prices }),
-  };
+  const configuration = { ...configurationOf(steering, name, redaction), ...present({ deadline, budget, prices }) };
+  if (deadline === undefined && budget === undefined) return configuration;
+  return { ...configuration, hash: hashText(canonicalJson([configuration.hash, present({ deadline, budget })])) };
 }

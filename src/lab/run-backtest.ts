@@ -211,7 +211,7 @@ function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestReport {
   return {
     version: BACKTEST_REPORT_VERSION,
     paths: setup.paths,
-    configurations: configurations.map(({ name, steering }) => ({ name, hash: steering.configurationHash })),
+    configurations: configurations.map(({ name, hash }) => ({ name, hash })),
     input,
     truth: truth.kind,
     parts,

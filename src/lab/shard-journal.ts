@@ -16,9 +16,7 @@ export function jobKey(shards: readonly Shard[], configurations: readonly Config
   // The modification time of a store does not indicate a change: reading moves its log into the file, and an open store fills its word
   // index.
   const facts = shards.map((shard) => (shard.kind === 'store' ? shard : [shard, changedAtMs(shard.path)]));
-  return hashText(
-    canonicalJson([configurations.map(({ name, steering }) => [name, steering.configurationHash]), facts]),
-  );
+  return hashText(canonicalJson([configurations.map(({ name, hash }) => [name, hash]), facts]));
 }
 
 function changedAtMs(path: string): number {

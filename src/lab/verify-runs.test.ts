@@ -76,6 +76,15 @@ test('a run that was recorded live reproduces every derived record', async () =>
   expect(byRun.get('other')).toMatchObject({ status: 'other-configuration', detail: configurationHash, matched: 0 });
 });
 
+test('without a configuration, runs are verified under the standard steering', async () => {
+  const path = join(folder, 'default.db');
+  const store = sqliteStore(path);
+  await recordLive(store, 'run', {});
+  await store.close();
+  for (const runs of [verifyRuns([path]), verifyRuns([path], {})])
+    expect(await Array.fromAsync(runs)).toMatchObject([{ status: 'equal', mismatched: 0 }]);
+});
+
 test('a derived record that was changed, lost or made up is told, with both sides', async () => {
   const path = join(folder, 'tampered.db');
   const store = sqliteStore(path);

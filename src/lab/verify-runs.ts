@@ -41,7 +41,8 @@ export interface RunVerification {
 
 /** The configuration under which the runs were recorded. */
 export interface VerifyOptions {
-  readonly steering: SteeringOptions;
+  /** Default: `standardSteering()`. */
+  readonly steering?: SteeringOptions;
   /** Default: the built-in rules. `false` turns redaction off. */
   readonly redaction?: RedactionOptions | false;
   /** The prompts of the runs. The first one was active at the start. Default: none, which suits prompts without providers. */
@@ -60,7 +61,7 @@ const MAX_MISMATCHES = 20;
  */
 export async function* verifyRuns(
   paths: readonly string[],
-  options: VerifyOptions,
+  options: VerifyOptions = {},
 ): AsyncGenerator<RunVerification, void, void> {
   // Loaded on demand, as in `backtest`.
   const { openStoreReader } = await import('../stores/registry/open-store.ts');
@@ -81,7 +82,7 @@ export async function* verifyRuns(
 export async function verifyRun(
   run: string,
   records: AsyncIterable<TrajectoryRecord>,
-  { steering, ...recorded }: VerifyOptions,
+  { steering = {}, ...recorded }: VerifyOptions,
 ): Promise<RunVerification> {
   const none = { run, matched: 0, mismatched: 0, mismatches: [] };
   const replays = await import('../core/replay/replay.ts');
