@@ -82,6 +82,23 @@ test('for size the oldest go until the store is within it', async () => {
   expect((await collectGarbage(store, { ...now, maxBytes })).collected).toEqual([]);
 });
 
+test('runs that free less than their share, or stay, are made up for by the next ones', async () => {
+  const store = await storeOf(ended('a', 5), ended('b', 4), ended('c', 3), ended('d', 2), ended('e', 1));
+  const bytes = await store.sizeOf();
+  let deletedRuns = 0;
+  const slow = changed(store, {
+    sizeOf: () => Promise.resolve(bytes - deletedRuns * 500),
+    deleteRun: async (runId) => {
+      if (runId === 'a') throw new CoxswainError('store-io', 'run a is being written');
+      deletedRuns += 1;
+      return store.deleteRun(runId);
+    },
+  });
+  const report = await collectGarbage(slow, { ...now, maxBytes: bytes - 1400 });
+  expect(report.collected.map(({ runId }) => runId)).toEqual(['b', 'c', 'd']);
+  expect(report).toMatchObject({ bytesAfter: bytes - 1500, failed: [{ runId: 'a' }], left: 0 });
+});
+
 test('with an age alone the default size does not count', async () => {
   const store = await storeOf(ended('a', 40), ended('b', 1));
   // A store that says that it is far too large.

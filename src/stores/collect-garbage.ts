@@ -22,6 +22,8 @@ export interface GcLimits {
   /** Maximum of `bytes` after the deletion; default: no limit. */
   readonly maxBytes?: number;
   readonly bytes: number;
+  /** Runs that are kept with their trees; default: none. */
+  readonly kept?: ReadonlySet<string>;
 }
 
 export interface PlannedTree {
@@ -39,8 +41,10 @@ export interface PlannedTree {
  * more. A tree without times is never too old, and is the first to be deleted for size.
  */
 export function planGc(runs: readonly SizedRun[], limits: GcLimits): readonly PlannedTree[] {
-  const { nowMs, olderThanMs = Infinity, maxBytes = Infinity } = limits;
-  const trees = groupTrees(runs).filter((tree) => !tree.runs.some((run) => isProtected(run.summary, nowMs)));
+  const { nowMs, olderThanMs = Infinity, maxBytes = Infinity, kept } = limits;
+  const isKept = ({ summary }: SizedRun): boolean =>
+    kept?.has(summary.runId) === true || summary.problem !== undefined || isActive(summary, nowMs);
+  const trees = groupTrees(runs).filter((tree) => !tree.runs.some(isKept));
   const isOld = ({ lastAtMs }: Tree): boolean => lastAtMs > 0 && nowMs - lastAtMs >= olderThanMs;
   let remainingBytes = limits.bytes - sumBytes(trees.filter(isOld));
   const plannedTrees: PlannedTree[] = [];
@@ -56,8 +60,8 @@ export function planGc(runs: readonly SizedRun[], limits: GcLimits): readonly Pl
 
 type Tree = Omit<PlannedTree, 'reason'>;
 
-function isProtected({ outcome, lastAtMs, problem }: RunSummary, nowMs: number): boolean {
-  return problem !== undefined || (outcome === undefined && nowMs - lastAtMs < OPEN_RUN_PROTECTED_MS);
+export function isActive({ outcome, lastAtMs }: RunSummary, nowMs: number): boolean {
+  return outcome === undefined && nowMs - lastAtMs < OPEN_RUN_PROTECTED_MS;
 }
 
 function groupTrees(runs: readonly SizedRun[]): readonly Tree[] {
@@ -158,36 +162,37 @@ export type CollectableStore = Pick<TrajectoryStore, 'listRuns' | 'findRun' | 's
  * other runs are still deleted.
  *
  * @throws CoxswainError `invalid-argument` for an option out of range; as `listRuns` and `sizeOf` of the store Cost: one
- *   `sizeOf` if only the size counts and is within the limit; otherwise a listing of all runs, and a lookup and a
+ *   `sizeOf` if only the size counts and is within the limit; otherwise a few listings of all runs, and a lookup and a
  *   `deleteRun` per deleted run.
  */
 export async function collectGarbage(store: CollectableStore, options: GcOptions = {}): Promise<GcReport> {
   const { isDryRun = false, maxRuns = DEFAULT_MAX_RUNS } = options;
   checkOptions(options);
+  const { nowMs = systemClock.nowMs(), olderThanMs } = options;
+  const maxBytes = options.maxBytes ?? (olderThanMs === undefined ? DEFAULT_MAX_STORE_BYTES : Infinity);
   const bytesBefore = await store.sizeOf();
-  const trees = await planFor(store, options, bytesBefore);
+  let bytesAfter = bytesBefore;
   const report = { collected: [] as CollectedRun[], failed: [] as FailedRun[], left: 0 };
-  for (const tree of trees) {
-    const { length: deletedCount } = report.collected;
-    const isFull = deletedCount + report.failed.length > 0 && deletedCount + tree.runs.length > maxRuns;
-    if (isFull || (!isDryRun && (await hasChanged(store, tree)))) report.left += tree.runs.length;
-    else if (isDryRun) report.collected.push(...tree.runs.map((run) => toCollected(run, tree)));
-    else await deleteTree(store, tree, report);
+  const kept = new Set<string>();
+  let isFull = false;
+  // The share of a run in the file is an estimate, so its deletion may free less.
+  for (let isFirst = olderThanMs !== undefined; isFirst || (bytesAfter > maxBytes && !isFull); isFirst = false) {
+    const limits = { nowMs, bytes: bytesAfter, maxBytes, kept, ...present({ olderThanMs }) };
+    const trees = planGc(await allRuns(store), limits);
+    if (trees.length === 0) break;
+    for (const tree of trees) {
+      for (const { summary } of tree.runs) kept.add(summary.runId);
+      const { length: deletedCount } = report.collected;
+      const isTooMany = deletedCount + report.failed.length > 0 && deletedCount + tree.runs.length > maxRuns;
+      isFull ||= isTooMany;
+      if (isTooMany || (!isDryRun && (await hasChanged(store, tree)))) report.left += tree.runs.length;
+      else if (isDryRun) report.collected.push(...tree.runs.map((run) => toCollected(run, tree)));
+      else await deleteTree(store, tree, report);
+    }
+    if (isDryRun) bytesAfter = report.collected.reduce((left, { bytes }) => left - bytes, bytesBefore);
+    else bytesAfter = await store.sizeOf();
   }
-  const bytesAfter = isDryRun
-    ? report.collected.reduce((left, { bytes }) => left - bytes, bytesBefore)
-    : await store.sizeOf();
   return { bytesBefore, bytesAfter: Math.max(0, bytesAfter), ...report };
-}
-
-async function planFor(
-  store: CollectableStore,
-  { maxBytes, nowMs = systemClock.nowMs(), olderThanMs }: GcOptions,
-  bytes: number,
-): Promise<readonly PlannedTree[]> {
-  const limit = maxBytes ?? (olderThanMs === undefined ? DEFAULT_MAX_STORE_BYTES : undefined);
-  if (olderThanMs === undefined && limit !== undefined && bytes <= limit) return [];
-  return planGc(await allRuns(store), { nowMs, bytes, ...present({ olderThanMs, maxBytes: limit }) });
 }
 
 async function allRuns(store: CollectableStore): Promise<readonly SizedRun[]> {

@@ -1,4 +1,5 @@
 import { spanOption } from '../../terminal/option-values.ts';
+import { systemClock } from '../../../core/base/clock.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
 import { parseBytes, countOf, bytesText } from '../../../core/base/number-text.ts';
 import { present } from '../../../core/base/json.ts';
@@ -8,7 +9,10 @@ import {
   collectGarbage,
   DEFAULT_MAX_STORE_BYTES,
   type GcOptions,
+  type GcReport,
+  isActive,
 } from '../../../stores/collect-garbage.ts';
+import { allRuns } from '../../../core/store/run-page.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { openExistingStore, openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../../core/base/printable.ts';
@@ -51,15 +55,33 @@ export async function gcCommand(
     const totals = { runs: collected.length, failed: failed.length, bytesBefore, bytesAfter, dryRun: isDryRun };
     await terminal.write(options.json === true ? jsonLine(totals) : `${totalsText(file, totals)}\n`);
     if (limits.maxBytes !== undefined && bytesAfter > limits.maxBytes) {
-      terminal.complain(
-        `coxswain: ${shownStore(file)}: still over ${bytesText(limits.maxBytes)}: the remaining runs are active, damaged ` +
-          '(run coxswain verify), or could not be deleted',
-      );
+      const reason = await reasonToStay(store, report);
+      terminal.complain(`coxswain: ${shownStore(file)}: still over ${bytesText(limits.maxBytes)}: ${reason}`);
     }
     return failed.length === 0 ? 0 : 1;
   } finally {
     await store.close();
   }
+}
+
+/** Runs are only left if they, or a run of their tree, must be kept. */
+async function reasonToStay(store: CollectableStore, { collected, failed, left }: GcReport): Promise<string> {
+  const collectedIds = new Set(collected.map(({ runId }) => runId));
+  const nowMs = systemClock.nowMs();
+  let activeRuns = 0;
+  let damagedRuns = 0;
+  for await (const run of allRuns(store)) {
+    if (collectedIds.has(run.runId)) continue;
+    if (run.problem !== undefined) damagedRuns += 1;
+    else if (isActive(run, nowMs)) activeRuns += 1;
+  }
+  const kept = [
+    ...(activeRuns > 0 ? [`${countOf(activeRuns, 'run')} active in the last 24 hours`] : []),
+    ...(damagedRuns > 0 ? [`${countOf(damagedRuns, 'damaged run')} (run coxswain verify)`] : []),
+    ...(failed.length > 0 ? [`${countOf(failed.length, 'run')} that could not be deleted`] : []),
+    ...(left > 0 ? [`${countOf(left, 'run')} that changed meanwhile`] : []),
+  ];
+  return kept.length === 0 ? 'no run is left; the rest is the store itself' : `kept: ${kept.join(', ')}`;
 }
 
 /** Opens the store read-only, because a dry run deletes nothing. */
