@@ -141,6 +141,21 @@ test('a run goes out in every form and comes back with the calls and the pattern
   expect(await summary('o.jsonl')).toEqual([39, 0, expect.anything()]);
 });
 
+test('an openai export leaves out runs without messages and counts them, so that it can be read back', async () => {
+  const payloads = (runId: string): readonly TrajectoryPayload[] => [
+    { kind: 'run_started', identity: { run_id: runId, depth: 0 }, task: 'Wait' },
+    { kind: 'run_ended', outcome: 'ended', new_messages: [] },
+  ];
+  const records = ['a', 'b'].flatMap((runId) => scriptRun(runId, payloads(runId)));
+  await writeFile(join(here.cwd, 'r.ndjson'), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  await here.run(['import', 'r.ndjson', '--store', 'runs.db']);
+  await here.run(['analyze', SAMPLE, '--store', 'runs.db']);
+  const exported = await here.run(['export', '--store', 'runs.db', '--format', 'openai', '--to', 'o.jsonl']);
+  expect(exported).toMatchObject({ code: 0, stdout: '1 run, 158 records written to o.jsonl\n' });
+  expect(exported.stderr).toBe('coxswain: runs.db: note: 2 runs without messages left out\n');
+  expect(await here.run(['analyze', 'o.jsonl', '--summary'])).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('subagents are embedded in the trajectory of their parent', async () => {
   const payloads = (runId: string): readonly TrajectoryPayload[] => [
     { kind: 'run_started', identity: { run_id: runId, depth: 0 }, task: `Task of ${runId}` },

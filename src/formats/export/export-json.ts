@@ -30,8 +30,15 @@ export async function atifOf({ below, ...run }: ExportedTree): Promise<JsonObjec
   return atifDocument(await readTranscript(run.records()), children);
 }
 
-export async function* chatOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
-  for await (const { records } of runs) yield `${JSON.stringify(chatMessages(await readTranscript(records())))}\n`;
+export async function* chatOf(
+  runs: AsyncIterable<ExportedRun>,
+  onEmpty: () => void,
+): AsyncGenerator<string, void, void> {
+  for await (const { records } of runs) {
+    const chat = chatMessages(await readTranscript(records()));
+    if (chat.messages.length === 0) onEmpty();
+    else yield JSON.stringify(chat);
+  }
 }
 
 interface SpanBatchOptions {
@@ -160,7 +167,7 @@ function messageOf(blocks: readonly StoredContentBlock[]): Json {
 }
 
 /** Converts a run to `{id, messages}` for OpenAI's chat completions. Reasoning, failures and times are omitted. */
-export function chatMessages({ parts, run }: Transcript): JsonObject {
+export function chatMessages({ parts, run }: Transcript): JsonObject & { readonly messages: readonly JsonObject[] } {
   return { id: run.runId, messages: parts.flatMap(messagesOf) };
 }
 

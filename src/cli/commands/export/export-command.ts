@@ -96,6 +96,8 @@ interface ExportSetup {
   readonly store: StoreReader;
   readonly terminal: Terminal;
   readonly onRefused: (why: string) => void;
+  /** Called for the last run if the format has nothing for it. */
+  readonly onEmpty: () => void;
 }
 
 /** @returns the name of the target; undefined for standard output, and after a collector rejected spans */
@@ -127,7 +129,7 @@ async function* textsOf(setup: ExportSetup, shownJson: (json: string) => string)
       yield shownJson(JSON.stringify(await atifOf(await treeOf(setup, await onlyRun(setup)))));
       return;
     case 'openai':
-      for await (const line of chatOf(runs())) yield shownJson(line.trimEnd());
+      for await (const line of chatOf(runs(), setup.onEmpty)) yield shownJson(line);
       return;
     case 'otlp':
       for await (const spans of batchesOf(setup)) yield shownJson(JSON.stringify(otlpRequest(spans, resourceOf())));
@@ -217,7 +219,10 @@ export async function exportCommand(
     const namedRuns: RunSummary[] = [];
     for (const id of ids) namedRuns.push(await namedRun(store, numbered.get(id)?.id ?? id, file));
     const counts = { runs: 0, records: 0 };
+    let countsBefore = counts;
+    let emptyRuns = 0;
     const exportedRun = (run: RunSummary): ExportedRun => {
+      countsBefore = { ...counts };
       counts.runs += 1;
       let isFirst = true;
       const records = (): AsyncIterable<TrajectoryRecord> => {
@@ -241,8 +246,13 @@ export async function exportCommand(
             store,
             terminal,
             onRefused: (reason) => problems.fault({ message: reason }),
+            onEmpty: () => {
+              Object.assign(counts, countsBefore);
+              emptyRuns += 1;
+            },
           })
         : await copyRuns(options.toStore, exportedRuns(), problems);
+    if (emptyRuns > 0) problems.note({ message: `${countOf(emptyRuns, 'run')} without messages left out` });
     problems.endSource();
     if (name !== undefined) {
       const text = `${countOf(counts.runs, 'run')}, ${countOf(counts.records, 'record')} written to ${printable(name)}\n`;
