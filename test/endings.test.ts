@@ -33,7 +33,7 @@ async function verdictsOf(path: string): Promise<readonly RunVerdict[]> {
         const fold = folds.get(item.run) ?? new RunFactsFold(item.run.id, { detectors: defaultDetectors() });
         folds.set(item.run, fold);
         fold.fold(item.record);
-      } else if (item.type === 'end') {
+      } else if (item.type === 'end' && item.run.depth === 0) {
         const fold = folds.get(item.run);
         if (fold !== undefined) verdicts.push(fold.facts(fold.view.lastAtMs + DAY_MS).verdict);
       }

@@ -34,7 +34,7 @@ const keyOf = (source: string | undefined): string => basename(source ?? '').rep
 async function lastAnswerIn(path: string): Promise<string> {
   let answer = '';
   for await (const item of readRuns(importSource(path), { source: path })) {
-    if (item.type !== 'record' || item.record.payload.kind !== 'message_appended') continue;
+    if (item.type !== 'record' || item.run.depth > 0 || item.record.payload.kind !== 'message_appended') continue;
     const { message } = item.record.payload;
     const content = message.role === 'assistant' ? message.content : [];
     const parts = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
@@ -50,7 +50,8 @@ async function reported(): Promise<FactsOfRuns> {
   // The last line has the totals. The cast is safe: the others are the facts of runs.
   const runs = lines.slice(0, -1).map((line) => JSON.parse(line) as RunFacts);
   const facts: Record<string, Facts> = {};
-  for (const { calls, costUsd, source, verdict } of runs) {
+  for (const { calls, costUsd, parentId, source, verdict } of runs) {
+    if (parentId !== undefined) continue;
     const ending = `${verdict.verdict}: ${verdict.evidence}`;
     facts[keyOf(source)] = { ending, calls, costUsd, lastAnswer: await lastAnswerIn(source) };
   }
@@ -69,6 +70,8 @@ async function shown(opened: readonly string[]): Promise<FactsOfRuns> {
     }
     const facts: Record<string, Facts> = {};
     for (const { calls, costUsd, evidence, from, runId, source, verdict } of list.runs) {
+      // A subagent has the id of its session before its own.
+      if (runId.includes('/')) continue;
       const address = `/api/runs/${source}/${encodeURIComponent(runId)}/overview`;
       let overview = await get<Overview>(address);
       while (!overview.complete) overview = await get<Overview>(address);

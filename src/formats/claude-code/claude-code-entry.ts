@@ -1,4 +1,4 @@
-import { textOrUndefined, type Json, type JsonMembers, isJsonObject } from '../../core/base/json.ts';
+import { textOrUndefined, type Json, type JsonMembers, isJsonObject, membersOf } from '../../core/base/json.ts';
 import { sourceResult } from '../parts/source-content.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -76,6 +76,14 @@ const OWN_COMMANDS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+
+/** An entry in which Claude Code of early 2026 reports a message of a subagent, as the subagent's own entry; undefined for any other. */
+export function entryOfSubagent(entry: JsonMembers): (JsonMembers & { readonly agentId: string }) | undefined {
+  const { data, ...common } = entry;
+  const { agentId, message, type } = membersOf(data);
+  if (type !== 'agent_progress' || typeof agentId !== 'string' || !isJsonObject(message)) return undefined;
+  return { ...common, parentUuid: undefined, ...message, agentId, isSidechain: true };
+}
 
 /** Folder of the files of a session's subagents: `X/subagents` beside `X.jsonl`. */
 export function subagentFolder(sessionFile: string): string {

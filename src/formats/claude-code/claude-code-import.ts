@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type JsonMembers, textOrUndefined, membersOf, present, isJsonObject } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { endingAfter, isTurnEnd, failureReason } from './claude-ending.ts';
@@ -7,7 +8,16 @@ import { ObjectLines, plainText } from '../parts/object-lines.ts';
 import { sourceStem, sourceCall, sourceBlock, sourceTimeMs, sourceUsage } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
-import { blocksOf, isCall, isCopiedAnswer, taskIn, providerResultOf, resultInBlock } from './claude-code-entry.ts';
+import {
+  blocksOf,
+  entryOfSubagent,
+  isCall,
+  isCopiedAnswer,
+  taskIn,
+  providerResultOf,
+  resultInBlock,
+  subagentFile,
+} from './claude-code-entry.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems, type SessionTotal } from '../parts/session-items.ts';
 
@@ -192,6 +202,10 @@ class ClaudeCodeImport extends ObjectLines {
   readonly #runs = new Map<string, ClaudeCodeRun>();
   readonly #startCounts = new LruMap<number>(REMEMBERED_ENTRIES);
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
+  /** Whether a subagent has a file beside this one, by id. */
+  readonly #agentFiles = new LruMap<boolean>(MAX_OPEN_RUNS);
+  /** The runs of subagents without a file, by the id of the call that started them. */
+  readonly #agentCalls = new LruMap<string>(MAX_OPEN_RUNS);
   /** Usage of the subagents of each session. */
   readonly #below = new Map<string, SessionTotal>();
   #heldEntries: JsonMembers[] = [];
@@ -204,7 +218,8 @@ class ClaudeCodeImport extends ObjectLines {
     this.#source = source;
   }
 
-  *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
+  *entry(line: JsonMembers, lineNumber: number): Generator<ImportItem> {
+    const value = this.#ofSubagent(line) ?? line;
     // Tool use before any message indicates a fork. It can also mean that the file was truncated.
     if (value.type === 'tools-used' && this.#runs.size === 0) this.#mayBeCopied = true;
     if (!isUsed(value)) {
@@ -237,7 +252,35 @@ class ClaudeCodeImport extends ObjectLines {
       return;
     }
     yield* this.#heldItems();
+    yield* this.#subagentAnswers(value);
     yield* this.#entryItems(value);
+  }
+
+  /** A subagent with a file of its own is read there. */
+  #ofSubagent(line: JsonMembers): JsonMembers | undefined {
+    const entry = line.type === 'progress' ? entryOfSubagent(line) : undefined;
+    if (entry === undefined) return undefined;
+    const { agentId } = entry;
+    const hasFile = this.#agentFiles.get(agentId) ?? existsSync(subagentFile(this.#source.path, agentId));
+    this.#agentFiles.set(agentId, hasFile);
+    if (hasFile) return undefined;
+    const parentCall = textOrUndefined(line.parentToolUseID);
+    if (parentCall !== undefined) this.#agentCalls.set(parentCall, this.#runIdOf(entry, undefined));
+    return entry;
+  }
+
+  /** The last answer of a subagent without a file stands only in the result of the call that started it. */
+  *#subagentAnswers(entry: JsonMembers): Generator<ImportItem> {
+    if (this.#agentCalls.size === 0 || entry.type !== 'user' || entry.isSidechain === true) return;
+    for (const block of blocksOf(entry)) {
+      const { isError, sourceId = '' } = resultInBlock(block, undefined) ?? {};
+      const run = this.#runs.get(this.#agentCalls.get(sourceId) ?? '');
+      this.#agentCalls.delete(sourceId);
+      const content = isJsonObject(block) ? block['content'] : undefined;
+      if (run === undefined || isError === true) continue;
+      const message = { role: 'assistant', content: Array.isArray(content) ? content.slice(0, 1) : content };
+      yield* run.entry({ type: 'assistant', timestamp: entry.timestamp, message });
+    }
   }
 
   *#entryItems(entry: JsonMembers): Generator<ImportItem> {

@@ -156,6 +156,44 @@ test('older side conversations are child runs, told apart by their first entry',
   expect(runs).toHaveLength(3);
 });
 
+test('messages of a subagent in progress entries are its run, which ends with the result of its call', () => {
+  const progress = (message: Record<string, unknown>): Record<string, unknown> => ({
+    ...entry('progress', undefined),
+    message: undefined,
+    parentToolUseID: 'task',
+    data: { type: 'agent_progress', agentId: 'a7', message },
+  });
+  const call = progress(answer('s1m', [use('x')]));
+  const lines = [
+    user('Explore.'),
+    answer('m1', [use('task')]),
+    progress(user('Look at the tests.')),
+    call,
+    // Later entries report the same message again.
+    call,
+    progress(user([result('x')])),
+    user([
+      result('task', {
+        content: [
+          { type: 'text', text: 'Two tests.' },
+          { type: 'text', text: 'agentId: a7' },
+        ],
+      }),
+    ]),
+    answer('m2', [{ type: 'text', text: 'Done.' }]),
+  ];
+  const { diagnostics, runs } = importLines(claudeCodeImporter, lines);
+  const run = runs.find(({ run: one }) => one.id === 's1/agent-a7');
+  expect(run?.run).toMatchObject({ parentId: 's1', task: 'Look at the tests.' });
+  expect(kinds(run?.payloads)?.filter((kind) => kind.startsWith('tool_'))).toEqual(['tool_started', 'tool_ended']);
+  expect(JSON.stringify(run?.payloads.at(-2))).toContain('Two tests.');
+  expect(run?.payloads.at(-1)).toMatchObject({ kind: 'run_ended', reason: 'answered' });
+  expect(
+    kinds(runs.find(({ run: one }) => one.id === 's1')?.payloads)?.filter((kind) => kind === 'tool_started'),
+  ).toHaveLength(1);
+  expect(diagnostics.map(({ message }) => message)).toEqual(['left out: 1 duplicate entries']);
+});
+
 test('a subagent file is a child run of the session it names', () => {
   const side = { isSidechain: true, agentId: 'abc' };
   const { runs } = importLines(
