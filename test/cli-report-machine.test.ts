@@ -202,7 +202,7 @@ test('a command for recorded runs says that none is recorded, and show says whic
     expect([args[0], code, stderr]).toEqual([
       args[0],
       1,
-      'coxswain: no run of this project is recorded yet, and this command reads recorded runs only: coxswain init records sessions from now on, coxswain analyze PATH --store FILE those of files\n',
+      'coxswain: no run of this project is recorded yet, and this command reads recorded runs only: coxswain init records sessions from now on, coxswain demo a sample run, coxswain analyze PATH --store FILE those of files\n',
     ]);
   }
   const none = await here.run(['show', 'zzzz'], { env });

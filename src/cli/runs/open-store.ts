@@ -63,7 +63,7 @@ export async function requireStore(address: string, wayOut?: string): Promise<vo
     address === configuredStore().address
       ? `no run of this project is recorded yet${
           wayOut === undefined
-            ? ', and this command reads recorded runs only: coxswain init records sessions from now on, coxswain analyze PATH --store FILE those of files'
+            ? ', and this command reads recorded runs only: coxswain init records sessions from now on, coxswain demo a sample run, coxswain analyze PATH --store FILE those of files'
             : `: ${wayOut}`
         }`
       : `${shown}: no runs are recorded here yet; run: coxswain demo${storeFlag(address)}, or: coxswain analyze PATH --store ${shown}`;
