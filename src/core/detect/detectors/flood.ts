@@ -15,7 +15,8 @@ const MAX_SEEN = 256;
 /**
  * The agent issues the same calls again in one turn, before it has seen a result. Results that differ do not count.
  *
- * Source of the number: of 985 recorded runs of six groups of models, 9 have a turn with three such calls, and only one of these succeeded.
+ * Source of the number: of 727 runs of General-AgentBench 12 have a turn with three such calls, and one of these succeeded; of 336 runs
+ * of mini-SWE-agent, Claude Code and Codex none has.
  *
  * Warns at:
  * - 3 calls of one turn that it holds already, with the same result (`warnAt`). They need not repeat the same call.
