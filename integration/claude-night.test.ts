@@ -184,7 +184,7 @@ const until = async (holds: () => boolean, what: string): Promise<void> => {
 async function play(project: string, kind: string, prompt: string): Promise<void> {
   if (kind === 'permission') {
     // A person at a terminal is asked; the session waits on while the reports are made.
-    start(project, ['-qfec', `${CLAUDE} '${prompt}' --model claude-sonnet-4-5`, '/dev/null'], 'script');
+    start(project, ['-qfec', `'${CLAUDE}' '${prompt}' --model claude-sonnet-4-5`, '/dev/null'], 'script');
     await until(() => openSessionsText().includes(project) && waitsIn(project), `a question in ${project}`);
     return;
   }
