@@ -81,6 +81,12 @@ test('a check in the background counts with the output that is asked for, and is
 test('what the command line itself prints does not say that a check passed', () => {
   const lint = 'bun run lint 2>&1 | grep -A 5 "styles.css" || echo "No issues in modified files"';
   expect(resultsAfter([lint, undefined, 'No issues in modified files'])).toEqual(['bun run lint not seen to its end']);
+  expect(
+    resultsAfter(
+      [lint, undefined, 'Command running in background with ID: bd93b1a.'],
+      ['cat /tmp/tasks/bd93b1a.output', undefined, '<exit_code>0</exit_code>\nNo issues in modified files'],
+    ),
+  ).toEqual(['bun run lint not seen to its end']);
 });
 
 test('of a chain of checks only the one whose script the result names failed', () => {

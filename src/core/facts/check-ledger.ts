@@ -1,6 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
-import { makeStep } from '../detect/patterns/step.ts';
 import {
   checkCommandsOf,
   commandLineOf,
@@ -9,7 +8,7 @@ import {
   isCheckedCommit,
   type CheckCommand,
 } from './check-command.ts';
-import type { RunCall } from './run-call.ts';
+import { failureIn, type RunCall } from './run-call.ts';
 import type { LastCheck } from './run-verdict.ts';
 
 const MAX_CHECKS = 16;
@@ -62,7 +61,7 @@ export class CheckLedger {
         : found;
     const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
     for (const check of named?.passed ?? []) this.#note(check, call, false, '');
-    const told = withoutOwnWords(result, commandLineOf(call.args) ?? '');
+    const told = failed || checks.length === 0 ? result : withoutOwnWords(result, call);
     for (const check of named?.failed ?? checks) this.#note(check, call, failed, told);
     const hooks = hooksOf(call.args, result);
     const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
@@ -81,13 +80,12 @@ export class CheckLedger {
       const [, tagged, plain] = EXIT_CODE.exec(result.slice(0, 500)) ?? [];
       const exitCode = tagged ?? plain;
       const isError = call.failed || (exitCode !== undefined && exitCode !== '0');
-      const { tool, args } = started;
-      const step = makeStep({ index: 0, turn: 0, atMs: 0, tool, args, result, isError, resultMissing: false }, {});
-      const failed = step.failure !== undefined;
+      const failed = failureIn(started, result, isError) !== undefined;
+      const told = failed ? result : withoutOwnWords(result, started);
       const hasEnded = exitCode !== undefined && checks.every(({ pipedTo }) => pipedTo === undefined);
-      if (!failed && !hasEnded && !SAYS_PASSED.test(result.slice(-20_000))) return true;
+      if (!failed && !hasEnded && !SAYS_PASSED.test(told)) return true;
       this.#background.delete(id);
-      for (const check of checks) this.#note(check, call, failed, result);
+      for (const check of checks) this.#note(check, call, failed, told);
       return true;
     }
     return false;
@@ -136,8 +134,9 @@ function isAskedFor(args: Json, id: string): boolean {
   return isJsonObject(args) && Object.values(args).some((value) => typeof value === 'string' && value.includes(id));
 }
 
-/** Leaves out lines that the command itself holds, such as those of its `echo`. */
-function withoutOwnWords(result: string, command: string): string {
+/** Returns the end of a result without the lines that the command itself holds, such as those of its `echo`. */
+function withoutOwnWords(result: string, { args }: RunCall): string {
+  const command = commandLineOf(args) ?? '';
   return result
     .slice(-20_000)
     .split('\n')

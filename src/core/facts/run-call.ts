@@ -1,6 +1,6 @@
 import { present, type Json } from '../base/json.ts';
 import type { ToolKind } from '../detect/calls/tool-kind.ts';
-import { makeStep } from '../detect/patterns/step.ts';
+import { makeStep, type StepFailure } from '../detect/patterns/step.ts';
 import type { RecentCall } from '../detect/patterns/pattern-detector.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
@@ -123,9 +123,21 @@ export interface RunCall {
  * Cost: without an analysis, reads the result as the analysis does.
  */
 export function errorLineOf(call: RunCall, { payload }: TrajectoryRecord): string | undefined {
-  const { args, errorLine, failed, kind, number, tool } = call;
+  const { args, errorLine, failed, kind, tool } = call;
   if (kind !== undefined || !failed || payload.kind !== 'tool_ended') return errorLine;
-  const { result } = payload;
-  const recentCall = { index: number - 1, turn: 0, atMs: 0, tool, args, result, isError: true, resultMissing: false };
-  return makeStep(recentCall, {}).failure?.line;
+  return failureIn({ args, tool }, payload.result, true)?.line;
+}
+
+/**
+ * Returns how the analysis reads the failure of a call; undefined if it succeeded.
+ *
+ * @param isError  the source flags the result as an error
+ */
+export function failureIn(
+  { args, tool }: Pick<RunCall, 'args' | 'tool'>,
+  result: Json,
+  isError: boolean,
+): StepFailure | undefined {
+  const call = { index: 0, turn: 0, atMs: 0, tool, args, result, isError, resultMissing: false };
+  return makeStep(call, {}).failure;
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, present } from '../base/json.ts';
+import { hashText } from '../base/hash.ts';
 import { countOf, countText } from '../base/number-text.ts';
 import { commandLineOf, COMMIT } from './check-command.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
@@ -63,11 +64,16 @@ const CONTINUED = /^(?:Successfully rebased|\[detached HEAD [\da-f]{7,}\])/m;
 /** `-n` is the short form. */
 const NO_HOOKS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s(?:--no-verify|-n)(?=\s|$)/;
 
+/** A reset that takes commits back: `HEAD~2`, `@^^`. */
 const UNDOES = /\bgit (?:-\S+ \S+ )*reset\b(?![^;&|\n]* -- )[^;&|\n]*?\s(?:HEAD|@)(?:~(\d*)|(\^+))/;
 /** A here-document or a quoted text. */
 const QUOTED = /<<-?\s*(['"]?)(\w+)\1[^]*?\n\s*\2\b|"[^"]*"|'[^']*'/g;
 
+/** More commits are not counted: memory is bounded. */
+const MAX_COMMITS = 10_000;
+
 interface Commit {
+  /** Key of its subject. */
   readonly subject: string;
   readonly branch: string | undefined;
   readonly withoutHooks: boolean;
@@ -128,7 +134,9 @@ export class WorkFold {
       // An amended commit replaces the last one, which the run may have made.
       const isNew = !AMENDS.test(command) || (this.#commits.length === 0 && !REWRITES.test(command));
       if (isNew && made.length === 0) this.#addCommit(command, undefined, '');
-      for (const [, branch, subject = '', date] of made) {
+      for (const [, branch, line = '', date] of made) {
+        // A part of the result would keep all of it in memory.
+        const subject = hashText(line);
         const isMadeAgain = this.#isMadeAgain(branch, subject, date);
         if (this.#subjects.size < MAX_SUBJECTS) this.#subjects.add(subject);
         if (isNew && !isMadeAgain) this.#addCommit(command, branch, subject);
@@ -147,8 +155,11 @@ export class WorkFold {
 
   #addCommit(command: string, branch: string | undefined, subject: string): void {
     const withoutHooks = NO_HOOKS.test(command.replaceAll(QUOTED, "''"));
-    this.#commits.push({ subject, branch: branch === NO_BRANCH ? undefined : branch, withoutHooks });
     if (branch !== undefined && branch !== NO_BRANCH) this.#branch = branch;
+    if (this.#commits.length >= MAX_COMMITS) return;
+    const named = branch === NO_BRANCH ? undefined : branch;
+    const known = this.#commits.findLast((commit) => commit.branch === named)?.branch ?? named;
+    this.#commits.push({ subject, branch: known, withoutHooks });
   }
 
   #addFile(named: string, number: number): void {
