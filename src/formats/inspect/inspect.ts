@@ -254,7 +254,10 @@ function inspectTimes(events: unknown): InspectTimes {
     if (event.event === 'model') {
       const output = membersOf(event.output);
       const key = answerKey(membersOf(membersOf(listOf(output.choices)[0]).message));
-      answers.set(key, [...(answers.get(key) ?? []), { startMs, endMs, usage: usageOf(output.usage) }]);
+      const span = { startMs, endMs, usage: usageOf(output.usage) };
+      const spans = answers.get(key);
+      if (spans === undefined) answers.set(key, [span]);
+      else spans.push(span);
     }
     if (event.event === 'tool') {
       const id = textOrUndefined(event.id);

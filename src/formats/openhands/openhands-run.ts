@@ -48,9 +48,9 @@ interface WaitingCall {
   answered: boolean;
 }
 
-/** Buffers one model answer: calls that were issued together stand one after the other in the stream. */
 type AnswerFacts = Pick<Parameters<RunItems['answer']>[0], 'modelId' | 'usage'>;
 
+/** Buffers one model answer: calls that were issued together stand one after the other in the stream. */
 class OpenHandsTurns {
   readonly #items: RunItems;
   #parts: AnswerPart[] = [];

@@ -149,7 +149,7 @@ export class SessionItems {
     pendingAnswer.usage = piece.usage ?? pendingAnswer.usage;
   }
 
-  /** Usage of the last answer, or of the next one if there is none. */
+  /** Adds usage to the answer that is being read, or to the next answer if none is. */
   usage(usage: StoredUsage | undefined): void {
     if (usage === undefined) return;
     if (this.#pendingAnswer === undefined) this.#usageBefore = usageSum(this.#usageBefore, usage);

@@ -5,6 +5,7 @@ import { readCall } from '../../core/detect/calls/tool-semantics.ts';
 import { contextTokensOf } from '../../core/facts/context-tokens.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
+import { checkResult } from '../../core/facts/run-verdict.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { tokenFacts } from '../../core/facts/usage-text.ts';
 import { createBreather } from '../../core/node/run-limited.ts';
@@ -261,10 +262,7 @@ class RunStateFold {
       ['What the model saw this turn', this.#request === undefined ? [] : linesOfRequest(this.#request)],
       ['Read', linesOfFiles(this.#readFiles)],
       ['Written', linesOfFiles(this.#writtenFiles)],
-      [
-        'Checks',
-        checks.map(({ command, failed, number }) => `${failed ? 'failed' : 'passed'} at call ${number}: ${command}`),
-      ],
+      ['Checks', checks.map((check) => `${checkResult(check)} at call ${check.number}: ${check.command}`)],
       ['Failing', [...[...this.#failures.values()].slice(-MAX_LATEST), ...inARow]],
       ['Context', this.#contextTokens === undefined ? [] : [countOf(this.#contextTokens, 'token')]],
       ['Tokens', [tokenFacts(usage).join(', ')]],

@@ -32,7 +32,7 @@ interface WatchedRunOptions {
   readonly deadline?: TimeSpan | undefined;
   /** True if the run comes from a store. The records of a steered run then contain patterns and advice. */
   readonly isStore?: boolean;
-  /** True if nobody reads what the steering would have said. */
+  /** True if only notifications are wanted: no advice is worked out. */
   readonly isQuiet?: boolean;
 }
 

@@ -44,7 +44,7 @@ export interface Sighting {
 export interface TextPlace {
   /** Index of the last call that was issued before the text; 0 before the first call. */
   readonly callIndex: number;
-  /** Number of messages of the user, without those that only repeat the message before. */
+  /** Number of messages of the user, without those that only repeat the message before and come within 15 minutes. */
   readonly requests: number;
 }
 

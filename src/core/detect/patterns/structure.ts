@@ -20,8 +20,9 @@ export interface Counters {
   /** True if a call was refused since the last user message. */
   readonly refusalStands: boolean;
   readonly userMessages: number;
-  /** Messages of the user without those that only repeat the one before, and the key of the last one. */
+  /** As in `TextPlace`. */
   readonly requests: number;
+  /** Key of the last message of the user. */
   readonly lastRequest: string;
   readonly compactions: number;
   readonly ordinal: number;
