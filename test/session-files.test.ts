@@ -106,7 +106,7 @@ function walkClaude(entries: readonly JsonMembers[]): Walk {
   const seen = new Set<unknown>();
   const sessions = new Set<unknown>();
   const calls = new Map<unknown, boolean>();
-  for (const { type, uuid, sessionId, agentId, message } of entries) {
+  for (const { type, uuid, sessionId, agentId, message } of entries.map(entryOrProgress)) {
     if ((type !== 'user' && type !== 'assistant') || seen.has(uuid)) continue;
     if (uuid !== undefined) seen.add(uuid);
     sessions.add(`${plainText(sessionId)}/${plainText(agentId)}`);
@@ -119,4 +119,10 @@ function walkClaude(entries: readonly JsonMembers[]): Walk {
     }
   }
   return { runs: sessions.size, calls: calls.size, failures: [...calls.values()].filter(Boolean).length };
+}
+
+/** Claude Code of early 2026 reports the messages of a subagent in entries of its session. */
+function entryOrProgress(entry: JsonMembers): JsonMembers {
+  const { agentId, message, type } = membersOf(entry.data);
+  return type === 'agent_progress' ? { sessionId: entry.sessionId, agentId, ...membersOf(message) } : entry;
 }
