@@ -13,7 +13,7 @@ import { testFolder } from './support/test-folder.ts';
 
 const ROUNDS = rounds({ full: 50, short: 1 });
 const SEED = 35;
-/** Twice the time after which the watch looks again. */
+/** Longer than the time after which the watch looks again. */
 const LONGEST_LIFE_MS = 12_000;
 
 /** A session of Claude Code in which the same call failed four times, now. */

@@ -135,7 +135,7 @@ class Home {
   more: Readonly<Record<string, string>> = {};
 
   async files(): Promise<readonly string[]> {
-    const hosts = await findSessions({ home: this.folder, env: {} });
+    const hosts = findSessions({ home: this.folder, env: {} });
     return hosts.find(({ format }) => format === this.#host)?.sessions.map(({ path }) => path) ?? [];
   }
 

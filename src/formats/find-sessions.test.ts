@@ -1,4 +1,4 @@
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -43,7 +43,7 @@ const BESIDE = [
 
 test('the sessions of every program are found where it keeps them, the newest first, and nothing else', async () => {
   const home = await homeWith([...Object.values(FILES).flat(), ...BESIDE]);
-  const found = await findSessions({ home, env: { CODEX_HOME: '' } });
+  const found = findSessions({ home, env: { CODEX_HOME: '' } });
   const paths = found.map(({ format, sessions }) => [format, sessions.map(({ path }) => path)]);
   expect(Object.fromEntries(paths)).toEqual(
     Object.fromEntries(
@@ -63,22 +63,31 @@ test.each([
   ['KIMI_SHARE_DIR', 'kimi', 'sessions/p/1/wire.jsonl'],
 ])('%s moves the folder of %s', async (variable, format, file) => {
   const moved = await homeWith([file]);
-  const found = await findSessions({ home: await homeWith([]), env: { [variable]: moved } });
+  const found = findSessions({ home: await homeWith([]), env: { [variable]: moved } });
   expect(found.flatMap(({ format: name, sessions }) => sessions.map(({ path }) => [name, path]))).toEqual([
     [format, join(moved, file)],
   ]);
 });
 
+test('the sessions of a linked folder are found, a link to nothing is not, and no other program has any', async () => {
+  const home = await homeWith(['.claude/projects/-p/a.jsonl']);
+  const kept = await homeWith(['b.jsonl']);
+  await symlink(kept, join(home, '.claude/projects/-q'));
+  await symlink(join(kept, 'gone.jsonl'), join(home, '.claude/projects/-p/c.jsonl'));
+  const found = findSessions({ home, env: {} }).flatMap(({ sessions }) => sessions.map(({ path }) => path));
+  expect(found.toSorted()).toEqual(['-p/a.jsonl', '-q/b.jsonl'].map((path) => join(home, '.claude/projects', path)));
+});
+
 test('a database is as new as its log, which is written first', async () => {
   const home = await homeWith(['.local/share/opencode/opencode.db', '.local/share/opencode/opencode.db-wal']);
-  const found = await findSessions({ home, env: {} });
+  const found = findSessions({ home, env: {} });
   expect(found.flatMap(({ sessions }) => sessions.map(({ modifiedAtMs }) => modifiedAtMs))).toEqual([1_001_000]);
 });
 
 test('files of programs that are known and not read are found, those of Aider in the project', async () => {
   const home = await homeWith(['.cursor/chats/p/1/store.db', '.kimi-code/sessions/p/s1.jsonl']);
   const project = await homeWith(['.aider.chat.history.md']);
-  const found = await findUnread({ home, env: {}, project });
+  const found = findUnread({ home, env: {}, project });
   expect(found.map(({ sessions, title }) => [title, sessions.length])).toEqual([
     ['Cursor CLI', 1],
     ['Kimi Code', 1],

@@ -1,5 +1,5 @@
-import { globSync } from 'node:fs';
-import { glob, stat } from 'node:fs/promises';
+import { readdirSync, statSync, type Dirent } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { subagentFile } from './claude-code/claude-code-entry.ts';
@@ -41,8 +41,8 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     session: (id) => `sessions/**/rollout-*${id}.jsonl`,
     agent: (sessionFile, agentId) => {
       const cwd = dirname(sessionFile);
-      const [name] = SESSION_ID.test(agentId) ? globSync(`rollout-*${agentId}.jsonl`, { cwd }) : [];
-      return join(cwd, name ?? `rollout-${basename(agentId)}.jsonl`);
+      const [path] = SESSION_ID.test(agentId) ? pathsLike(cwd, [`rollout-*${agentId}.jsonl`]) : [];
+      return path ?? join(cwd, `rollout-${basename(agentId)}.jsonl`);
     },
   },
   {
@@ -109,8 +109,8 @@ export function sessionFileOf(format: string, sessionId: string, places: Session
   if (host?.session === undefined || !SESSION_ID.test(sessionId)) return undefined;
   const cwd = host.folder(places);
   const pattern = host.session(sessionId, places.env);
-  const [name] = pattern.includes('*') ? globSync(pattern, { cwd }) : [pattern];
-  return name === undefined ? undefined : resolve(cwd, name);
+  const [path] = pattern.includes('*') ? pathsLike(cwd, pattern.split('/')) : [resolve(cwd, pattern)];
+  return path;
 }
 
 /** As `sessionFileOf`, for many sessions: lists the files of each program once. */
@@ -121,12 +121,10 @@ export function sessionFinder(places: SessionPlaces): (format: string, sessionId
     const pattern = host?.session?.('*', places.env) ?? '';
     // One file for all sessions.
     if (host === undefined || !pattern.includes('/')) return sessionFileOf(format, sessionId, places);
-    const cwd = host.folder(places);
-    const files = filesOf.get(format) ?? globSync(pattern, { cwd });
+    const files = filesOf.get(format) ?? [...pathsLike(host.folder(places), pattern.split('/'))];
     filesOf.set(format, files);
     const mark = sessionId.slice(0, 8);
-    const name = files.find((file) => file.includes(mark) && isSessionFile(format, sessionId, file));
-    return name === undefined ? undefined : resolve(cwd, name);
+    return files.find((file) => file.includes(mark) && isSessionFile(format, sessionId, file));
   };
 }
 
@@ -164,13 +162,12 @@ export interface HostSessions {
 }
 
 /** Newest first. Cost: lists the folders, and makes one `stat` call per session. */
-export async function findSessions(places: SessionPlaces): Promise<readonly HostSessions[]> {
-  return Promise.all(
-    SESSION_HOSTS.map(async ({ format, title, folder, sessions }) => {
-      const root = folder(places);
-      return { format, title, folder: root, sessions: await sessionsIn(root, format, sessions) };
-    }),
-  );
+export function findSessions(places: SessionPlaces): readonly HostSessions[] {
+  return SESSION_HOSTS.map(({ format, title, folder, sessions }) => {
+    const root = folder(places);
+    const found = filesIn(root, sessions).map(({ modifiedAtMs, path }) => ({ format, path, modifiedAtMs }));
+    return { format, title, folder: root, sessions: found };
+  });
 }
 
 /** Programs whose session files coxswain does not read. The files of Aider are in the project. */
@@ -188,39 +185,65 @@ const UNREAD_HOSTS: readonly Pick<SessionHost, 'title' | 'folder' | 'sessions'>[
 ];
 
 /** Session files that are found and not read, by the title of their program. */
-export async function findUnread(
+export function findUnread(
   places: SessionPlaces & { readonly project: string },
-): Promise<readonly { readonly title: string; readonly sessions: readonly Omit<FoundSession, 'format'>[] }[]> {
+): readonly { readonly title: string; readonly sessions: readonly Omit<FoundSession, 'format'>[] }[] {
   const aider = { title: 'Aider', folder: () => places.project, sessions: ['.aider.chat.history.md'] };
-  return Promise.all(
-    [...UNREAD_HOSTS, aider].map(async ({ folder, sessions, title }) => ({
-      title,
-      sessions: await filesIn(folder(places), sessions),
-    })),
+  return [...UNREAD_HOSTS, aider].map(({ folder, sessions, title }) => ({
+    title,
+    sessions: filesIn(folder(places), sessions),
+  }));
+}
+
+/** A glob of Node takes 15 times the time for thousands of sessions, and the watch looks again and again. */
+function filesIn(folder: string, patterns: readonly string[]): readonly Omit<FoundSession, 'format'>[] {
+  const sessions: Omit<FoundSession, 'format'>[] = [];
+  for (const pattern of patterns) {
+    for (const path of pathsLike(folder, pattern.split('/'))) {
+      // Skip deleted files and links without a target.
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (stats?.isFile() !== true) continue;
+      // SQLite writes changes to the write-ahead log first, so its time counts too.
+      const log = path.endsWith('.db') ? statSync(`${path}-wal`, { throwIfNoEntry: false }) : undefined;
+      sessions.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
+    }
+  }
+  return sessions.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs);
+}
+
+/** The paths below a folder that match the parts of a pattern: names with `*` and `{a,b}`, or `**` for any number of folders. */
+function* pathsLike(folder: string, [part = '', ...rest]: readonly string[]): Generator<string> {
+  if (part === '**') yield* pathsLike(folder, rest);
+  else if (!/[*{]/.test(part)) {
+    const path = join(folder, part);
+    if (rest.length > 0) yield* pathsLike(path, rest);
+    else yield path;
+    return;
+  }
+  const isLike = part === '**' ? undefined : partPattern(part);
+  for (const entry of entriesIn(folder)) {
+    const path = `${folder}/${entry.name}`;
+    const mayBeFolder = entry.isDirectory() || (entry.isSymbolicLink() && isLike !== undefined);
+    if (isLike?.test(entry.name) === false) continue;
+    if (isLike !== undefined && rest.length === 0) yield path;
+    else if (mayBeFolder) yield* pathsLike(path, isLike === undefined ? [part, ...rest] : rest);
+  }
+}
+
+function partPattern(part: string): RegExp {
+  const text = part.replaceAll('.', String.raw`\.`).replaceAll('*', '.*');
+  return new RegExp(
+    `^${text.replaceAll(/\{(.*?)\}/g, (_, choices: string) => `(?:${choices.replaceAll(',', '|')})`)}$`,
   );
 }
 
-async function sessionsIn(
-  folder: string,
-  format: FormatName,
-  patterns: readonly string[],
-): Promise<readonly FoundSession[]> {
-  const files = await filesIn(folder, patterns);
-  return files.map(({ modifiedAtMs, path }) => ({ format, path, modifiedAtMs }));
-}
-
-async function filesIn(folder: string, patterns: readonly string[]): Promise<readonly Omit<FoundSession, 'format'>[]> {
-  const sessions: Omit<FoundSession, 'format'>[] = [];
-  for await (const name of glob([...patterns], { cwd: folder })) {
-    const path = join(folder, name);
-    // Skip deleted files and links without a target.
-    const stats = await stat(path).catch(() => undefined);
-    if (stats?.isFile() !== true) continue;
-    // SQLite writes changes to the write-ahead log first, so its time counts too.
-    const log = name.endsWith('.db') ? await stat(`${path}-wal`).catch(() => undefined) : undefined;
-    sessions.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
+function entriesIn(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    // A program that is not installed has no folder.
+    return [];
   }
-  return sessions.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs);
 }
 
 /** Yields the files of sessions, and those of their subagents that changed since `sinceMs`. */

@@ -212,6 +212,8 @@ interface FollowOptions {
   readonly format?: FormatName | undefined;
   /** Polling interval in milliseconds; default 250. */
   readonly intervalMs?: number;
+  /** Waits until the file may have changed, instead of the interval. */
+  readonly changed?: () => Promise<unknown>;
   /** Stops following when aborted. No error is thrown. */
   readonly signal?: AbortSignal;
   /** If true, waits for a file that does not exist yet; default true. */
@@ -229,6 +231,7 @@ interface FollowOptions {
  */
 export async function* followSource(path: string, options: FollowOptions = {}): AsyncGenerator<ImportItem> {
   const { intervalMs = 250, wait = true, signal, onState } = options;
+  const { changed = () => pause(intervalMs, signal) } = options;
   const candidates = candidatesOf(importers, options.format);
   if (candidates.lines.length === 0) {
     throw invalidArgument(`the format ${options.format} is not line-based, so it cannot be followed`);
@@ -264,7 +267,7 @@ export async function* followSource(path: string, options: FollowOptions = {}): 
           yield* text.pause();
           await report({ type: 'caught_up', waitingLines: text.waitingLines });
       }
-      await pause(intervalMs, signal);
+      await changed();
     }
   } catch (error) {
     throw withPath(error, path);

@@ -359,7 +359,7 @@ const MIN_ID_CHARS = 4;
  */
 export async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
   if (idStart.length < MIN_ID_CHARS) return undefined;
-  const hosts = await findSessions({ home: homedir(), env: process.env });
+  const hosts = findSessions({ home: homedir(), env: process.env });
   const found = hosts
     .flatMap(({ sessions }) => sessions)
     .flatMap(({ path }): readonly NumberedRun[] => {

@@ -320,7 +320,7 @@ function bothOutputs(first: ReportOutput, second: ReportOutput): ReportOutput {
 
 /** A session without runs, such as an empty one, is not a problem. */
 async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSource> {
-  const hosts = await findSessions({ home: homedir(), env: process.env });
+  const hosts = findSessions({ home: homedir(), env: process.env });
   const installed = hosts.filter(({ sessions }) => sessions.length > 0);
   if (installed.length === 0) {
     const folders = hosts.map(({ title, folder }) => `${title} ${printable(folder)}`).join(', ');

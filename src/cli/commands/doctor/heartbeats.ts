@@ -125,7 +125,7 @@ export async function findSilentSession(
   hooked: readonly HookedHost[],
   { lastByHost, projectFolder, ...places }: SilentPlaces,
 ): Promise<SilentSession | undefined> {
-  const found = await findSessions(places);
+  const found = findSessions(places);
   for (const { file, host } of hooked) {
     const lastRecordMs = lastByHost[host] ?? 0;
     const installedAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;

@@ -118,10 +118,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   const store = await openReadableStore(path);
   try {
     const open = await openSessions(hostFolder('claude-code', places));
-    const standing = standingBy(
-      open,
-      open === undefined ? [] : (await findSessions(places)).flatMap((host) => host.sessions),
-    );
+    const standing = standingBy(open, open === undefined ? [] : findSessions(places).flatMap((host) => host.sessions));
     const runs = runsOfStore(store, { sinceMs, place: resolve(path), known: standing, ...detecting(context.options) });
     const report = await foldRuns(
       reportProblems(runs, problems, name),
@@ -145,7 +142,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   const { address: place, projectFolder: project } = configuredStore(terminal);
   const storeName = shownStore(place);
   await completeProjects();
-  const hosts = await findSessions(places);
+  const hosts = findSessions(places);
   const store = await openStores({ sinceMs }, { hosts, place, problems, terminal });
   if (store === undefined && hosts.every(({ sessions }) => sessions.length === 0) && context.options.json !== true) {
     const titles = hosts.map(({ title }) => title).join(', ');
@@ -165,7 +162,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const inputs = recentSessions
       .filter((host) => host.sessions.length > 0)
       .map((host) => `${countOf(host.sessions.length, 'session file')} of ${host.title}`);
-    for (const { sessions: files, title } of await findUnread({ ...places, project })) {
+    for (const { sessions: files, title } of findUnread({ ...places, project })) {
       const { length } = files.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs);
       if (length > 0) inputs.push(`not read: ${length} of ${title}`);
     }

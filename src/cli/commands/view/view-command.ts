@@ -88,7 +88,7 @@ async function machineSources(
   terminal: Terminal,
 ): Promise<Pick<ViewerOptions, 'paths' | 'sessions'>> {
   const stores = machineStores({ project }, terminal);
-  const hosts = await findSessions({ home: homedir(), env: process.env });
+  const hosts = findSessions({ home: homedir(), env: process.env });
   const sessions = hosts
     .flatMap((host) => host.sessions)
     .toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs)

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
 
@@ -59,11 +58,12 @@ const SCAN_MS = 2_000;
 const REST = 20;
 const PLACES: SessionPlaces = { home: homedir(), env: process.env };
 
-/** In the background, a scan takes at most this share of the time: it shall cost nothing when nothing happens. */
+/** In the background it shall cost nothing when nothing happens: a scan takes at most this share of the time. */
 const BACKGROUND_REST = 200;
-const BACKGROUND_SCAN_MS = 5_000;
-const BACKGROUND_INTERVAL_MS = 3_000;
-const SEEN_LAG_MS = 2 * BACKGROUND_INTERVAL_MS;
+const BACKGROUND_SCAN_MS = 15_000;
+/** Time between two looks at the files that are followed. They are read only if they changed. */
+const BACKGROUND_LOOK_MS = 5_000;
+const SEEN_LAG_MS = 2 * BACKGROUND_LOOK_MS;
 /** Sessions that changed up to this long before the start are followed, if no watch was alive since. In milliseconds. */
 const MAX_MISSED_MS = 12 * 3_600_000;
 
@@ -82,7 +82,9 @@ interface WatchMachineParts {
 }
 
 async function newestSession(): Promise<string> {
-  const sessions = (await findSessions(PLACES)).flatMap((host) => host.sessions).filter(({ path }) => isOfLines(path));
+  const sessions = findSessions(PLACES)
+    .flatMap((host) => host.sessions)
+    .filter(({ path }) => isOfLines(path));
   const [newest] = sessions.toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
   if (newest !== undefined) return newest.path;
   throw new CoxswainError(
@@ -143,6 +145,8 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
   const followed = new Set<string>();
   // Files that a scan finds are read in the pause after it.
   let [seenMs, nextSeenMs]: (number | undefined)[] = [];
+  const [scanMs, rest, lookMs] =
+    background === undefined ? [SCAN_MS, REST, SCAN_MS] : [BACKGROUND_SCAN_MS, BACKGROUND_REST, BACKGROUND_LOOK_MS];
   try {
     while (!signal.aborted) {
       const scanStartMs = steadyMs();
@@ -158,24 +162,28 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
         const runs = followStore(store, { signal, intervalMs, stored: storedNames, sinceMs });
         running.push(follow(shownStore(address), basename(project), runs, true));
       }
-      for (const { modifiedAtMs, path } of await recentFiles(sinceMs)) {
-        await files.look(path, modifiedAtMs);
+      for await (const { path } of findSources(recentSessions(sinceMs))) {
         if (followed.has(path)) continue;
         followed.add(path);
         const place = projectAt(await sessionFolder(path)) ?? dirname(path);
         if (options.project !== undefined && !isProjectNamed(place, options.project)) continue;
+        const changed = files.follow(path);
         const runs = isOfLines(path)
-          ? readRuns(followSource(path, { intervalMs, signal }), { source: path })
-          : readChanges(path, parts);
+          ? readRuns(followSource(path, { intervalMs, signal, ...(background && { changed }) }), { source: path })
+          : readChanges(path, changed, signal);
         running.push(follow(path, basename(place), runs));
       }
-      await feed.scanned(await tick(watcher, [...followed]));
       if (background?.keep(seenMs) === false) break;
       [seenMs, nextSeenMs] = [nextSeenMs, scanAtMs - SEEN_LAG_MS];
-      const [scanMs, rest] = background === undefined ? [SCAN_MS, REST] : [BACKGROUND_SCAN_MS, BACKGROUND_REST];
-      await pause(Math.max(scanMs, rest * (steadyMs() - scanStartMs)), signal);
+      const nextScanMs = steadyMs() + Math.max(scanMs, rest * (steadyMs() - scanStartMs));
+      while (!signal.aborted && steadyMs() < nextScanMs) {
+        for (const path of followed) await files.look(path);
+        await feed.scanned(await tick(watcher, [...followed]));
+        await pause(lookMs, signal);
+      }
     }
   } finally {
+    files.stop();
     await Promise.all(running);
     for (const store of stores.values()) await store.close();
   }
@@ -184,19 +192,9 @@ async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Pr
   return !allProblems.some(({ any }) => any);
 }
 
-async function recentFiles(
-  sinceMs: number,
-): Promise<readonly { readonly path: string; readonly modifiedAtMs: number }[]> {
-  const recent = (await findSessions(PLACES)).flatMap(({ sessions }) =>
-    sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs),
-  );
-  return (
-    await Promise.all(
-      recent.map(({ modifiedAtMs, path }) =>
-        Array.fromAsync(findSources([path]), (found) => ({ path: found.path, modifiedAtMs })),
-      ),
-    )
-  ).flat();
+function recentSessions(sinceMs: number): readonly string[] {
+  const sessions = findSessions(PLACES).flatMap((host) => host.sessions);
+  return sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs).map(({ path }) => path);
 }
 
 const NO_FEED: MachineFeed = {
@@ -213,27 +211,23 @@ function isOfLines(path: string): boolean {
 
 async function* readChanges(
   path: string,
-  { intervalMs, signal }: Pick<WatchMachineParts, 'intervalMs' | 'signal'>,
+  changed: () => Promise<void>,
+  signal: AbortSignal,
 ): AsyncGenerator<ReadRunsItem> {
   const followedRuns = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
-  let previousState = '';
   while (!signal.aborted) {
     const startMs = steadyMs();
-    const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)));
-    const state = files.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
-    if (state !== previousState) {
-      previousState = state;
-      for await (const item of readRuns(importSource(path), { source: path })) {
-        if (item.type !== 'record') continue;
-        const { record } = item;
-        const followedRun = followedRuns.get(item.run.id) ?? { run: item.run, nextSeq: 0 };
-        followedRuns.set(item.run.id, followedRun);
-        if (record.seq < followedRun.nextSeq) continue;
-        followedRun.nextSeq = lastSeqOf(record) + 1;
-        yield { type: 'record', run: followedRun.run, record };
-      }
+    for await (const item of readRuns(importSource(path), { source: path })) {
+      if (item.type !== 'record') continue;
+      const { record } = item;
+      const followedRun = followedRuns.get(item.run.id) ?? { run: item.run, nextSeq: 0 };
+      followedRuns.set(item.run.id, followedRun);
+      if (record.seq < followedRun.nextSeq) continue;
+      followedRun.nextSeq = lastSeqOf(record) + 1;
+      yield { type: 'record', run: followedRun.run, record };
     }
-    await pause(Math.max(intervalMs, REST * (steadyMs() - startMs)), signal);
+    await pause(REST * (steadyMs() - startMs), signal);
+    await changed();
   }
 }
 
@@ -350,9 +344,7 @@ async function followClock(
 ): Promise<void> {
   while (!signal.aborted) {
     await pause(SCAN_MS, signal);
-    const state = await stat(file).catch(() => undefined);
-    if (state === undefined || signal.aborted) continue;
-    await files.look(file, state.mtimeMs);
+    if (!(await files.look(file)) || signal.aborted) continue;
     await tick(watcher, [file]);
     const runs = [...(files.of(file)?.views ?? [])];
     if (runs.some(([, view]) => view.counts.depth === 0 && view.outcome !== undefined)) onEnd();
@@ -395,7 +387,7 @@ async function runInBackground(terminal: Terminal): Promise<number> {
     const { pending, sent: sentBefore } = record;
     const onSent: NotifierParts['onSent'] = (sent, onTheirWay) => void keep({ sent, pending: onTheirWay });
     const notifier = notifierOf(notify, { onFailure, sent: sentBefore, pending, onSent });
-    const parts = { budget, deadline, intervalMs: BACKGROUND_INTERVAL_MS, notifiers: [notifier], terminal };
+    const parts = { budget, deadline, intervalMs: BACKGROUND_LOOK_MS, notifiers: [notifier], terminal };
     const { aliveBeforeMs } = record;
     await watchMachine(
       {},

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import type { Budget } from '../../../core/base/budget.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { LruMap } from '../../../core/base/lru-map.ts';
@@ -171,6 +171,7 @@ export interface WatchedSource {
  */
 interface SessionState {
   readonly changedAtMs: number;
+  readonly bytes: number;
   /** The runs of the file by id, read to its end; undefined while it grows. */
   readonly views: ReadonlyMap<string, RunView> | undefined;
 }
@@ -350,16 +351,47 @@ export class SessionStates {
   readonly #files = new Map<string, SessionState>();
   /** The path of each session's file by the session's id, with which the names of such files end. */
   readonly #paths = new Map<string, string>();
+  readonly #waiting = new Map<string, () => void>();
   readonly #withoutSecrets = secretRemover();
+  #isStopped = false;
 
-  async look(path: string, changedAtMs: number): Promise<void> {
+  /** Returns false if there is no such file. */
+  async look(path: string): Promise<boolean> {
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file === undefined) return false;
+    const log = path.endsWith('.db') ? statSync(`${path}-wal`, { throwIfNoEntry: false }) : undefined;
+    const [changedAtMs, bytes] = [Math.max(file.mtimeMs, log?.mtimeMs ?? 0), file.size + (log?.size ?? 0)];
     const known = this.#files.get(path);
-    const isSame = known?.changedAtMs === changedAtMs;
-    if (isSame && known.views !== undefined) return;
+    const isSame = known?.changedAtMs === changedAtMs && known.bytes === bytes;
+    if (isSame && known.views !== undefined) return true;
     this.#paths.set(sessionIdOf(path), path);
-    const quietMs = systemClock.nowMs() - changedAtMs;
-    const isSettled = quietMs >= SETTLED_MS || (quietMs >= SMALL_SETTLED_MS && (await isSmall(path)));
-    this.#files.set(path, { changedAtMs, views: isSettled ? await this.#viewsIn(path) : undefined });
+    const isSettled = systemClock.nowMs() - changedAtMs >= (bytes < SMALL_BYTES ? SMALL_SETTLED_MS : SETTLED_MS);
+    this.#files.set(path, { changedAtMs, bytes, views: isSettled ? await this.#viewsIn(path) : undefined });
+    if (!isSame) this.#waiting.get(path)?.();
+    return true;
+  }
+
+  /** Returns a function that waits until a look finds the file changed since it was called before. */
+  follow(path: string): () => Promise<void> {
+    let seen: string | undefined;
+    return async () => {
+      while (!this.#isStopped && seen === this.#stateOf(path)) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#waiting.set(path, resolve);
+        await promise;
+      }
+      seen = this.#stateOf(path);
+    };
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const wake of this.#waiting.values()) wake();
+  }
+
+  #stateOf(path: string): string {
+    const { bytes, changedAtMs } = this.#files.get(path) ?? {};
+    return `${changedAtMs} ${bytes}`;
   }
 
   of(path: string): SessionState | undefined {
@@ -385,9 +417,4 @@ export class SessionStates {
     }
     return views;
   }
-}
-
-async function isSmall(path: string): Promise<boolean> {
-  const file = await stat(path).catch(() => undefined);
-  return file !== undefined && file.size < SMALL_BYTES;
 }
