@@ -10,6 +10,7 @@ import { findSources } from '../src/formats/find-sources.ts';
 import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
 
+const AFTER_END_MS = 3_600_000;
 let runs = 0;
 const seen = new Set<string>();
 for await (const { path } of findSources(process.argv.slice(2))) {
@@ -34,6 +35,15 @@ for await (const { path } of findSources(process.argv.slice(2))) {
         );
       }
       view.fold(record);
+    }
+    // What the watch would tell after the last record.
+    for (const [id, view] of views) {
+      const nowMs = view.lastAtMs + AFTER_END_MS;
+      const alert = view.counts.depth > 0 ? undefined : alertOf(view, { nowMs });
+      if (alert !== undefined && !seen.has(`${id.slice(0, 8)} ${alert.sinceMs}`)) {
+        seen.add(`${id.slice(0, 8)} ${alert.sinceMs}`);
+        console.log(`${id.slice(0, 8)}  ${alert.kind}  at the end  ${alert.text}  -> ${path}`);
+      }
     }
   } catch (error) {
     console.error(`${path}: ${String(error)}`);

@@ -52,6 +52,22 @@ test('a file that grows, a child run at work and a machine that slept are no sil
   expect(alertAfter(40, running('git push'), { activeMinutesAgo: 12 })).toMatch(/^has had no record for 12 minutes/);
 });
 
+test('a command to the program itself gives the agent no work, before its first task and after its answer', () => {
+  const said = (content: string): TrajectoryPayload => ({
+    kind: 'message_appended',
+    message: { role: 'user', content },
+  });
+  const echo = said('<command-name>/model</command-name>');
+  const quits = [
+    said('<bash-input>git status</bash-input>'),
+    said('<local-command-stdout>Bye!</local-command-stdout>'),
+  ];
+  expect(alertAfter(700, [echo])).toBeUndefined();
+  expect(alertAfter(700, [said('Go.'), answered('Done.'), ...quits])).toBeUndefined();
+  expect(alertAfter(11, [echo, said('Go.')])).toMatch(/its model has not answered$/);
+  expect(alertAfter(11, [...running('git push'), ...quits])).toMatch(/"git push" has no result/);
+});
+
 test('a model that does not answer is told, and an agent that has answered is not waited for', () => {
   const ended: TrajectoryPayload = {
     kind: 'tool_ended',

@@ -14,8 +14,13 @@ const ANSWER = /^(?:finish|submit|task_complete|mark_task_complete|complete_task
 /** Reasons why a model stopped that an answer does not have. */
 const NO_ANSWER = /^(?:tool_use|tool_calls|toolUse|max_tokens|length|pause_turn|error|aborted)$/;
 
+/** What programs write for a command of the user that gives the agent no work, such as `/exit`, and its output. */
+export const COMMAND_ECHO: RegExp = /^<(?:command-|local-command-|bash-)/;
+
 export class LastActFold {
   #waitsFor = '';
+  /** True if the agent was given no work yet. */
+  #isIdle: boolean | undefined;
   #isAnswer = false;
   #isPlan = false;
   #lastCall: RunCall | undefined;
@@ -30,6 +35,11 @@ export class LastActFold {
         const { message } = payload;
         this.#waitsFor = '';
         if (message.role === 'system' || message.role === 'tool_result') return;
+        if (message.role === 'user' && COMMAND_ECHO.test(textOfContent(message.content).trimStart())) {
+          this.#isIdle ??= true;
+          return;
+        }
+        this.#isIdle = false;
         this.#running.clear();
         this.#isAnswer = false;
         // The note of an interruption follows the plan.
@@ -43,6 +53,7 @@ export class LastActFold {
         return;
       }
       case 'tool_started':
+        this.#isIdle = false;
         this.#isAnswer = ANSWER.test(payload.tool_name);
         this.#isPlan = false;
         this.#begin(call);
@@ -64,6 +75,7 @@ export class LastActFold {
     return {
       waitsFor: this.#waitsFor,
       isAnswer: this.#isAnswer,
+      ...(this.#isIdle === true ? { isIdle: true } : {}),
       isPlan: this.#isPlan,
       isRunning: running !== undefined,
       ...(call === undefined ? {} : { call: callLabel(call), isRefused: call.outcome === 'refused' }),

@@ -49,7 +49,7 @@ export function alertOf(
   const { lastAct, lastAtMs: sinceMs, outcome, runningCall } = view;
   if (outcome !== undefined || sinceMs === 0) return undefined;
   const silentMs = nowMs - Math.max(sinceMs, activeAtMs);
-  const { call = '', isAnswer = false, isRunning = false, waitsFor = '' } = lastAct;
+  const { call = '', isAnswer = false, isIdle = false, isRunning = false, waitsFor = '' } = lastAct;
   const waits = waitsFor === '' ? (hostWaitsFor ?? '') : waitsFor;
   if (waits !== '') {
     if (nowMs - sinceMs < times.waitingMs) return undefined;
@@ -58,7 +58,7 @@ export function alertOf(
     const about = isRunning && !isAsking ? `: ${call}` : '';
     return { kind: 'waiting', text: `waits for ${waits.replace(/^wait(?:s|ing) for /, '')}${about}`, sinceMs };
   }
-  if (isAnswer) return undefined;
+  if (isAnswer || isIdle) return undefined;
   const isLong = runningCall !== undefined && takesLong(runningCall);
   if (silentMs < (isLong ? times.longMs : times.silentMs)) return undefined;
   const silence = `has had no record for ${periodText(silentMs)}`;

@@ -8,6 +8,7 @@ import { CallPreviews, type CallPreview, errorLineOf, type RunCall } from './run
 import { FailedCallsFold } from './failed-calls.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import { InstructionsFold } from './instruction-lines.ts';
+import { COMMAND_ECHO } from './last-act.ts';
 import { momentsOf, type Streak } from './moments.ts';
 import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
 import { alertOf, withWork, type RecentWork } from './run-alert.ts';
@@ -274,8 +275,8 @@ function ownerOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
 }
 
-/** What programs write for a command of the user that gives the agent no work, such as `/exit`, and for Esc and Ctrl-C. */
-const NO_WORK = /^<(?:command-|local-command-|bash-)|^\[Request interrupted/;
+/** What Claude Code writes for Esc and Ctrl-C. */
+const INTERRUPTED = /^\[Request interrupted/;
 const END_OF_TURN = /^(?:end_turn|stop|stop_sequence)$/;
 
 /** Returns true if the agent has no work after the record, false if it has, and undefined if the record does not say. */
@@ -285,7 +286,8 @@ function restsAfter(payload: TrajectoryPayload): boolean | undefined {
       return true;
     case 'message_appended': {
       const { message } = payload;
-      if (message.role === 'user') return NO_WORK.test(textOfContent(message.content).trimStart());
+      const text = message.role === 'user' ? textOfContent(message.content).trimStart() : '';
+      if (message.role === 'user') return COMMAND_ECHO.test(text) || INTERRUPTED.test(text);
       return message.role === 'assistant' ? END_OF_TURN.test(message.stop_reason ?? '') : undefined;
     }
     case 'turn_started':

@@ -91,6 +91,8 @@ export interface LastAct {
   /** Time since the last record; 0 without a clock, absent if no record has a time. */
   readonly silentMs?: number;
   readonly isAnswer?: boolean;
+  /** True if the user has only given commands to the program, such as `/model`. */
+  readonly isIdle?: boolean;
   readonly call?: string;
   readonly isRunning?: boolean;
   /** True if the call was refused, so that it did not run. */

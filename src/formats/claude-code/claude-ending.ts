@@ -1,13 +1,12 @@
 import { type JsonMembers, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
 import type { EndReason } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
+import { COMMAND_ECHO } from '../../core/facts/last-act.ts';
 import { textOfContent } from '../../core/records/agent-message.ts';
 import { sourceBlock } from '../parts/source-content.ts';
 import { blocksOf, isCall } from './claude-code-entry.ts';
 
 const ERROR_CHARS = 300;
-/** Matches the echo of a command such as `/exit`, and its output. */
-const COMMAND = /^<(?:command-|local-command-|bash-)/;
 
 /**
  * Returns the ending if no entry follows, undefined while the agent works, and `same` if the entry changes nothing:
@@ -23,7 +22,7 @@ export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' 
   if (entry.type === 'user') {
     const text = firstTextOf(entry) ?? '';
     // A command that gives the agent work is followed by an entry with the text for the model.
-    if (COMMAND.test(text)) return 'same';
+    if (COMMAND_ECHO.test(text)) return 'same';
     return text.startsWith('[Request interrupted') ? { outcome: 'aborted', reason: 'interrupted' } : undefined;
   }
   if (entry.type !== 'assistant') return 'same';
