@@ -314,3 +314,29 @@ test('what Claude Code writes while the hook of a batch runs counts in that even
   ]);
   expect(viewOf(records).usage.tokens).toBe(202);
 });
+
+test('the hook of a batch waits for the line of an answer, and for a result only if the event does not say whether the call failed', async () => {
+  const waits = (tool_name: string, tool_response: string): boolean => {
+    const transcript = join(testFolder(), `${SESSION}.jsonl`);
+    const use = { type: 'tool_use', id: 'c1', name: tool_name, input: {} };
+    const call = { tool_name, tool_input: {}, tool_use_id: 'c1', tool_response };
+    const json = { hook_event_name: 'PostToolBatch', session_id: SESSION, transcript_path: transcript, cwd: '/' };
+    let waited = '';
+    const wait = (): void => {
+      waited = '';
+      known({ ...json, tool_calls: [call] }).known.waitForFile(() => (waited = 'waited'));
+    };
+    writeFileSync(transcript, '{}\n');
+    wait();
+    expect(waited).toBe('waited');
+    appendFileSync(transcript, `${JSON.stringify({ type: 'assistant', message: { content: [use] } })}\n`);
+    wait();
+    return waited !== '';
+  };
+  expect(waits('Bash', 'a.txt')).toBe(false);
+  expect(waits('Bash', 'Exit code 2\nno')).toBe(false);
+  expect(waits('Edit', '<tool_use_error>String to replace not found')).toBe(false);
+  expect(waits('Bash', "Error: Can't find a root directory")).toBe(true);
+  expect(waits('Bash', 'PreToolUse:Bash hook error: Use rg.')).toBe(true);
+  expect(waits('Read', 'File does not exist.')).toBe(true);
+});

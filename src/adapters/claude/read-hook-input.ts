@@ -149,6 +149,19 @@ function batchCall(item: unknown): readonly EndedCall[] {
 /** The texts by which Claude Code begins the result of a failed call. It sets no error flag in a batch; other hosts do. */
 const FAILURE = /^(?:<tool_use_error>|Exit code \d|Error: )/;
 
+/** Texts of refusals, and of failures that the output of a command resembles. */
+const DOUBTFUL = /^(?:Error: )|denied|want to|reject|block|hook|permission|cancel|interrupt/i;
+const DOUBTFUL_CHARS = 500;
+
+/**
+ * Whether the result of a call of a batch says for sure if it failed. Of 1,467 results of shell calls in recorded sessions one did not,
+ * which began with `Error: `; of 2,989 others 29 did not.
+ */
+export function tellsFailure({ name, result }: EndedCall): boolean {
+  if (typeof result !== 'string') return false;
+  return result.startsWith('<tool_use_error>') || (name === 'Bash' && !DOUBTFUL.test(result.slice(0, DOUBTFUL_CHARS)));
+}
+
 function readsAsFailure(result: Json): boolean {
   return (typeof result === 'string' && FAILURE.test(result)) || hostOutcome(result, 'claude-code') !== undefined;
 }

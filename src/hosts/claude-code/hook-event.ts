@@ -18,7 +18,7 @@ export interface HookEvent {
         readonly sessionId: string;
         readonly hasBackgroundWork: boolean;
         readonly answerFor: (answer: HookAnswer) => object;
-        /** Waits a moment until the session file has the results of the event's calls. */
+        /** Waits a moment until the session file has what the event does not say about its calls. */
         readonly waitForFile: (sleep?: (ms: number) => void) => void;
       }
     | undefined;
@@ -63,13 +63,9 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
             hasBackgroundWork,
             answerFor: (answer) => dialect.toAnswer(answer, input, payload),
             waitForFile(sleep) {
-              const { resultMark: mark } = dialect;
-              if (file === undefined || mark === undefined || input.kind !== 'batch_ended') return;
-              waitForTexts(
-                file.path,
-                input.calls.map(({ id }) => `${mark}${JSON.stringify(id)}`),
-                sleep,
-              );
+              const { neededText } = dialect;
+              if (file === undefined || neededText === undefined || input.kind !== 'batch_ended') return;
+              waitForTexts(file.path, input.calls.map(neededText), sleep);
             },
           },
     json,

@@ -1,128 +1,137 @@
-import { present } from '../../core/base/json.ts';
-import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
-import { readResult } from '../../core/steering/read-result.ts';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { createRedactor } from '../../core/redact/redactor.ts';
+import { readResult } from '../../core/steering/read-result.ts';
 import { standardSteering } from '../../core/steering/standard-steering.ts';
-import { checkChange } from '../../core/store/check-batch.ts';
-import { planAppend } from '../../core/store/plan-append.ts';
-import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { createStoredRun, type SavedSnapshot } from '../../core/store/stored-run.ts';
-import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
+import { sqliteOneShot } from '../../stores/sqlite/sqlite-one-shot.ts';
+import { ClaudeSessions } from './claude-sessions.ts';
+import { EventIntake } from './event-intake.ts';
+import { isKnownEvent, readHookEvent } from './hook-event.ts';
 
 const SESSION_ID = 'warm-up';
 const START_MS = 1_700_000_000_000;
 
 /**
- * Plays a stuck session in memory, which compiles the functions that hook calls usually need for the code cache. Cost:
- * about 150 ms, once per version of coxswain and Node.
+ * Plays a stuck session with its file and a store in a temporary folder, which compiles the functions that hook calls usually need
+ * for the code cache. Cost: about 250 ms, once per version of coxswain and Node.
  */
 export async function warmUp(): Promise<void> {
-  let nowMs = START_MS;
-  const sessions = new ClaudeSessions({
-    store: sketchStore(),
-    config: { steering: standardSteering(), deadline: { minutes: 4 }, deadlineFrom: 'session' },
-    projectFolder: '/',
-    redactor: createRedactor({}, { readResult }),
-    clock: { nowMs: () => (nowMs += 2_000) },
-    build: 'warm-up',
-    measureMs: () => 0,
-  });
-  for (const event of sampleEvents()) {
-    const input = readHookInput({ session_id: SESSION_ID, ...event });
-    if (input !== undefined) await sessions.answer(input, SESSION_ID, { hasBackgroundWork: false });
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-warm-up-'));
+  try {
+    await playSession(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-type RawEvent = Readonly<Record<string, unknown>>;
+async function playSession(folder: string): Promise<void> {
+  const storeAddress = join(folder, 'runs.db');
+  const transcript = join(folder, `${SESSION_ID}.jsonl`);
+  const store = sqliteOneShot(storeAddress, { timeoutMs: 0 });
+  let nowMs = START_MS;
+  const clock = { nowMs: () => (nowMs += 2_000) };
+  const redactor = createRedactor({}, { readResult });
+  const sessions = new ClaudeSessions({
+    store,
+    config: { steering: standardSteering(), deadline: { minutes: 4 }, deadlineFrom: 'session' },
+    projectFolder: '/',
+    redactor,
+    clock,
+    build: 'warm-up',
+    measureMs: () => 0,
+  });
+  const intake = new EventIntake({ storeAddress, redactor, clock, onFault: () => undefined });
+  const place = { session_id: SESSION_ID, transcript_path: transcript, cwd: folder };
+  try {
+    for (const { entries = [], ...json } of sampleEvents()) {
+      const timestamp = new Date(nowMs).toISOString();
+      for (const entry of entries) {
+        appendFileSync(transcript, `${JSON.stringify({ sessionId: SESSION_ID, timestamp, ...entry })}\n`);
+      }
+      const event = readHookEvent(Buffer.from(JSON.stringify({ ...place, ...json })));
+      if (event !== undefined && isKnownEvent(event)) await intake.take(event, async () => Promise.resolve(sessions));
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+type RawEvent = Readonly<Record<string, unknown>> & {
+  /** New lines of the session file. */
+  readonly entries?: readonly object[];
+};
 
 function* sampleEvents(): Generator<RawEvent> {
   let callCount = 0;
-  const nextBatch = (calls: readonly Call[]): Generator<RawEvent> => batchOf(calls, () => `call-${(callCount += 1)}`);
+  const nextBatch = (...calls: readonly Call[]): Generator<RawEvent> =>
+    batchOf(calls, () => `call-${(callCount += 1)}`);
   yield { hook_event_name: 'SessionStart', source: 'startup', model: 'a-model' };
   yield {
     hook_event_name: 'UserPromptSubmit',
     prompt: 'Make the tests of the parser pass; the schema must not change.',
   };
-  for (let round = 0; round < 4; round += 1) {
-    yield* nextBatch([
-      [
-        'Read',
-        { file_path: 'src/parser.ts' },
-        { type: 'text', file: { filePath: 'src/parser.ts', content: 'export {}\n' } },
-      ],
-      [
-        'Grep',
-        { pattern: 'parse(', path: 'src' },
-        { mode: 'content', content: `src/a.ts:${round}: parse(x)`, filenames: [] },
-      ],
-    ]);
-    yield* nextBatch([
-      [
-        'Edit',
-        { file_path: 'src/parser.ts', old_string: `a${round}`, new_string: `b${round}` },
-        {
-          filePath: 'src/parser.ts',
-          oldString: `a${round}`,
-          newString: `b${round}`,
-          structuredPatch: [],
-          originalFile: 'x',
-        },
-      ],
-    ]);
+  const path = 'src/parser.ts';
+  for (let round = 0; round < 2; round += 1) {
+    const edit = { file_path: path, old_string: `a${round}`, new_string: `b${round}` };
+    yield* nextBatch(
+      ['Read', { file_path: path }, { type: 'text', file: { filePath: path, content: 'export {}\n' } }],
+      ['Grep', { pattern: 'parse(', path: 'src' }, { mode: 'content', content: `src/a.ts:${round}: parse(x)` }],
+    );
+    yield* nextBatch(['Edit', edit, { filePath: path, structuredPatch: [], originalFile: 'x' }]);
     const command = `cd /app && TOKEN=$X npm test -- --filter "parser" 2>&1 | tail -n 20; echo $? > out.log`;
     yield* nextBatch([
-      [
-        'Bash',
-        { command, description: 'Run' },
-        `Exit code 1\nFAIL src/parser.test.ts\nError: expected 1, got ${round % 2}`,
-      ],
+      'Bash',
+      { command, description: 'Run' },
+      `Exit code 1\nFAIL src/parser.test.ts\nError: expected 1, got ${round % 2}`,
     ]);
   }
   for (let round = 0; round < 6; round += 1) {
-    yield* nextBatch([['Bash', { command: 'git status --short' }, { stdout: ' M src/parser.ts', stderr: '' }]]);
-    yield* nextBatch([['Bash', { command: 'cat missing.txt' }, 'cat: missing.txt: No such file or directory']]);
+    yield* nextBatch(['Bash', { command: 'git status --short' }, { stdout: ` M ${path}`, stderr: '' }]);
+    yield* nextBatch([
+      'Bash',
+      { command: 'cat missing.txt' },
+      'Exit code 1\ncat: missing.txt: No such file or directory',
+    ]);
   }
   yield { hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'All tests pass now.' };
 }
 
 /** Tool name, arguments and response. A response that is text is the message of a failure. */
-type Call = readonly [string, RawEvent, unknown];
+type Call = readonly [string, object, unknown];
 
+/** An answer in the session file, then the events of its calls, for programs with hooks per call and per answer. */
 function* batchOf(calls: readonly Call[], newId: () => string): Generator<RawEvent> {
   const issuedCalls = calls.map(([tool_name, tool_input, response]) => ({
     call: { tool_name, tool_input, tool_use_id: newId() },
     response,
   }));
-  for (const { call } of issuedCalls) yield { hook_event_name: 'PreToolUse', ...call };
+  const content = issuedCalls.map(({ call }) => ({
+    type: 'tool_use',
+    id: call.tool_use_id,
+    name: call.tool_name,
+    input: call.tool_input,
+  }));
+  const usage = { input_tokens: 100, output_tokens: 10, cache_read_input_tokens: 1_000 };
+  const message = { id: newId(), role: 'assistant', model: 'a-model', content, stop_reason: 'tool_use', usage };
+  const answer = { type: 'assistant', uuid: newId(), message };
+  for (const [index, { call }] of issuedCalls.entries()) {
+    yield { hook_event_name: 'PreToolUse', ...call, entries: index === 0 ? [answer] : [] };
+  }
   for (const { call, response } of issuedCalls) {
     if (typeof response === 'string') yield { hook_event_name: 'PostToolUseFailure', ...call, error: response };
     else yield { hook_event_name: 'PostToolUse', ...call, tool_response: response, duration_ms: 12 };
   }
+  const results = issuedCalls.map(({ call, response }) => ({
+    tool_use_id: call.tool_use_id,
+    type: 'tool_result',
+    content: typeof response === 'string' ? response : JSON.stringify(response),
+    is_error: typeof response === 'string',
+  }));
   yield {
     hook_event_name: 'PostToolBatch',
-    tool_calls: issuedCalls.map(({ call }) => Object.assign({ tool_response: 'ok' }, call)),
-  };
-}
-
-/** A store that validates records but keeps only summaries and snapshots. */
-function sketchStore(): ClaudeSessionsOptions['store'] {
-  const runs = new Map<string, { readonly summary?: RunSummary; readonly snapshot?: SavedSnapshot }>();
-  return {
-    async transact(runId, fold) {
-      const { summary, snapshot } = runs.get(runId) ?? {};
-      const {
-        batch: records,
-        snapshotJson,
-        result,
-      } = checkChange(runId, fold(createStoredRun({ summary, snapshot }, () => [])));
-      const summaryAfter = records === undefined ? summary : planAppend(records, summary, () => undefined).summary;
-      const savedSnapshot =
-        snapshotJson === undefined ? snapshot : { coversSeq: summaryAfter?.lastSeq ?? -1, json: snapshotJson };
-      runs.set(runId, {
-        ...present({ summary: summaryAfter, snapshot: savedSnapshot }),
-      });
-      return result;
-    },
-    async *readRun() {},
+    tool_calls: issuedCalls.map(({ call, response }) => Object.assign({ tool_response: response }, call)),
+    entries: [{ type: 'user', uuid: newId(), message: { role: 'user', content: results } }],
   };
 }

@@ -1,4 +1,4 @@
-import { HOOK_EVENTS } from '../../adapters/claude/read-hook-input.ts';
+import { HOOK_EVENTS, tellsFailure } from '../../adapters/claude/read-hook-input.ts';
 import { claudeCodeImporter } from '../../formats/claude-code/claude-code-import.ts';
 import { piImporter } from '../../formats/pi/pi.ts';
 import { opencodeDatabase } from '../../formats/opencode/opencode-database.ts';
@@ -26,7 +26,8 @@ const claudeDialect: HookDialect = {
   host: 'claude-code',
   events: Object.keys(HOOK_EVENTS),
   importer: claudeCodeImporter,
-  resultMark: '"tool_use_id":',
+  // The line of the answer has its tokens and text, the line of the result has the error flag.
+  neededText: (call) => `${tellsFailure(call) ? '"tool_use","id":' : '"tool_use_id":'}${JSON.stringify(call.id)}`,
   isFrom: () => true,
   toPayload: (json) => json,
   toAnswer: (answer) => answer,

@@ -1,4 +1,4 @@
-import type { HostEvent } from '../../adapters/host/host-event.ts';
+import type { EndedCall, HostEvent } from '../../adapters/host/host-event.ts';
 import type { LineImporter, SessionDatabase } from '../../formats/importer.ts';
 
 /** The supported agent programs. `find-sessions.ts` contains their titles and folders. */
@@ -27,8 +27,8 @@ export interface HookDialect {
   readonly events: readonly string[];
   /** Reads the file of a session, which completes what the events report. */
   readonly importer: LineImporter | SessionDatabase;
-  /** Text before the id of a call in the line with its result, if the host writes that line while the hook of the batch runs. */
-  readonly resultMark?: string;
+  /** The text of the session file that the hook of a batch needs for a call, if the host writes it while the hook runs. */
+  readonly neededText?: (call: EndedCall) => string;
   /** Returns true if the host sent this event. The payload decides, because several programs set the same environment variables. */
   isFrom(json: HookPayload): boolean;
   /** Converts the event to the format of `readPayload`. Undefined for an event that coxswain ignores. */

@@ -35,8 +35,8 @@ const HEAD_BYTES = 64 * 1024;
 /** Maximum delay between an event and its entry in the file. The longest measured delay is 100 ms, in Copilot CLI. */
 const LAG_LIMIT_MS = 500;
 /**
- * Claude Code writes lines every 100 ms, so the results of a batch come up to 98 ms after the start of its hook (138 ms with
- * eight busy processes on two cores), which needs about 60 ms to get here.
+ * Claude Code writes lines every 100 ms, so an answer comes up to 100 ms after it ended, and the results of its calls up to 98 ms after
+ * the start of the hook (138 ms with eight busy processes on two cores), which needs about 60 ms to get here.
  */
 const RESULT_LAG_LIMIT_MS = 100;
 const MAX_RESULTS_BYTES = 2 * 1024 * 1024;
