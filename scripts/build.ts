@@ -6,12 +6,11 @@
  */
 import { chmodSync, rmSync } from 'node:fs';
 
-import { build as buildPage } from 'vite';
-
+import { buildPage } from './build-page.ts';
 import { buildPlugin } from './build-plugin.ts';
 import { buildPrograms } from './build-programs.ts';
 import { bundleTypes } from './bundle-types.ts';
-import { recordModules, writeBundledPackages } from './bundled-packages.ts';
+import { writeBundledPackages } from './bundled-packages.ts';
 import { writeSchemas } from './write-schemas.ts';
 
 rmSync('dist', { recursive: true, force: true });
@@ -21,5 +20,5 @@ const bundled = new Set<string>();
 await buildPrograms('dist', bundled);
 chmodSync('dist/cli/bin.js', 0o755);
 await buildPlugin('dist');
-await buildPage({ configFile: 'src/viewer/page/vite.config.ts', logLevel: 'warn', plugins: [recordModules(bundled)] });
+for (const module of await buildPage('dist/viewer')) bundled.add(module);
 writeBundledPackages('dist', bundled);

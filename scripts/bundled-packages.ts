@@ -3,8 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import type { Plugin } from 'vite';
-
 /** A package that is partly or fully bundled. */
 interface BundledPackage {
   readonly name: string;
@@ -16,18 +14,6 @@ interface BundledPackage {
 
 const IN_PACKAGE = /^(.*[/\\]node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+))[/\\]/;
 const LICENSE_FILE = /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i;
-
-/** Adds the modules that a build of Vite bundles. */
-export function recordModules(into: Set<string>): Plugin {
-  return {
-    name: 'record modules',
-    generateBundle(_options, bundle) {
-      for (const part of Object.values(bundle)) {
-        if (part.type === 'chunk') for (const id of part.moduleIds) into.add(id);
-      }
-    },
-  };
-}
 
 /**
  * Writes `THIRD-PARTY-NOTICES.txt` and `sbom.cdx.json` (CycloneDX) into a folder. Neither contains a time, a path or a host, so

@@ -1,5 +1,5 @@
 /**
- * Test set-up: bundles the programs as the package ships them, and sets `COXSWAIN_BUILT` to their folder. A process starts from the
+ * Test set-up: bundles the programs and the viewer's page as the package ships them, and sets `COXSWAIN_BUILT` to their folder. A process starts from the
  * bundle in less than half the time that it takes from source, and runs what users run. `COXSWAIN_THREADS` names the thread programs
  * among them (`src/core/node/thread-entry.ts` explains why). Watch mode bundles them again for each run.
  */
@@ -8,6 +8,7 @@ import { join, relative, resolve } from 'node:path';
 
 import type { TestProject } from 'vitest/node';
 
+import { buildPage } from './build-page.ts';
 import { buildPrograms } from './build-programs.ts';
 
 let root = '';
@@ -33,6 +34,7 @@ export async function bundlePrograms(): Promise<string> {
   const folder = mkdtempSync(join(cache, 'built-'));
   for (const part of ['package.json', 'samples']) cpSync(part, join(folder, part), { recursive: true });
   await buildPrograms(distOf(folder), new Set());
+  await buildPage(join(folder, 'dist', 'viewer'));
   process.env['COXSWAIN_BUILT'] = join(folder, 'dist');
   process.env['COXSWAIN_THREADS'] = join(folder, 'dist', 'lab');
   return folder;

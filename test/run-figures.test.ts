@@ -18,6 +18,8 @@ import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import type { RunSummary } from '../src/core/facts/run-summary.ts';
 import type { TrajectorySink } from '../src/core/store/trajectory-store.ts';
 import { hardRuns, type RunFigures } from './hard-runs.ts';
+import { sharedRunsIn } from '../src/viewer/server/shared-data.ts';
+import { BUILT_PAGE } from './support/built-page.ts';
 import { testFolder } from './support/test-folder.ts';
 import type { CompareAnswer, Overview, RowsAnswer, RunAnswer } from '../src/viewer/server/api-shapes.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
@@ -190,18 +192,10 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
   });
   const exports = await each(async (id) => {
     const { text } = await page.get(`/api/runs/${source}/${id}/export.html`);
-    const outcome = /<dt>Outcome<\/dt>\s*<dd>([^<]*)/.exec(text)?.[1];
-    const patterns = /<h2>Patterns<\/h2>[^]*?<ul>([^]*?)<\/ul>/.exec(text)?.[1] ?? '';
-    const kinds = [...patterns.matchAll(/<li>\s*(?:<b class="bad">stuck<\/b> )?([^(]+) \(/g)].map(([, words = '']) => ({
-      kind: idOf('pattern', words) ?? words.replaceAll(' ', '_'),
-    }));
-    const { calls, errors } = ofFacts(text);
-    return {
-      ...(calls === undefined ? {} : { calls }),
-      ...(errors === undefined ? {} : { errors }),
-      outcome: outcome === undefined ? null : (idOf('outcome', outcome) ?? outcome),
-      patterns: kindsOf(kinds),
-    };
+    const shared = sharedRunsIn(text).at(-1);
+    if (shared === undefined) throw new Error('the file holds the run');
+    const { overview, run } = shared.answer;
+    return { ...ofSummary({ ...run, source: '' }), ...ofOverview(overview) };
   });
   return [
     ...differences(`viewer ${source}: list`, rows),
@@ -287,7 +281,7 @@ test('every command gives the same figures for a run', async () => {
 });
 
 test('the viewer gives the same figures for a run of a store and of files', async () => {
-  const viewer = await startViewer({ paths: [storeFile(), at('files')], port: 0 });
+  const viewer = await startViewer({ paths: [storeFile(), at('files')], port: 0, pageFolder: BUILT_PAGE });
   try {
     const page = await openPage(viewer);
     await page.json('/api/runs?limit=1000');

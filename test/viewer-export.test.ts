@@ -5,11 +5,16 @@ import { crc32 } from 'node:zlib';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
+import { CoxswainError } from '../src/core/base/error.ts';
+import { foldRunSummaries } from '../src/core/facts/run-summary.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { scriptRun } from './support/script-records.ts';
+import { sharedRunsIn } from '../src/viewer/server/shared-data.ts';
+import { BUILT_PAGE } from './support/built-page.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import type { RunsAnswer, SourcesAnswer } from '../src/viewer/server/api-shapes.ts';
+import { sharedFile } from '../src/viewer/server/shared-run.ts';
 import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
 import { openPage, type Page } from './viewer-client.ts';
 
@@ -27,7 +32,7 @@ afterEach(async () => {
 });
 
 async function view(path: string): Promise<Page> {
-  viewer = await startViewer({ paths: [path], port: 0 });
+  viewer = await startViewer({ paths: [path], port: 0, pageFolder: BUILT_PAGE });
   return openPage(viewer);
 }
 
@@ -104,42 +109,72 @@ async function exported(payloads: readonly TrajectoryPayload[], runId = 'run'): 
   return answer.text;
 }
 
-test('an export is one page without scripts, images and requests, and its policy allows only its style', async () => {
+test('a shared run is one page whose policy allows only its script and its style, and texts of the run are data', async () => {
   const html = await exported(hostileRun());
-  expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
-  const style = /<style>([^<]*)<\/style>/.exec(html)?.[1] ?? '';
-  const hash = createHash('sha256').update(style).digest('base64');
-  expect(html).toContain(
-    `content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'"`,
-  );
-  expect(style).not.toMatch(/url\(|@import/);
-  const tags = new Set([...html.matchAll(/<\/?([a-zA-Z!][a-zA-Z0-9]*)/g)].map(([, tag]) => tag?.toLowerCase()));
-  const allowed = `!doctype html head meta title style body main h1 h2 h3 dl dt dd p ul li b a pre article time details summary`;
-  expect([...tags].filter((tag) => tag !== undefined && !allowed.split(' ').includes(tag))).toEqual([]);
-  const attributes = [...html.matchAll(/<[a-zA-Z][^>]*>/g)].flatMap(([tag]) =>
-    [...tag.matchAll(/\s([a-zA-Z-]+)="/g)].map(([, name]) => name),
-  );
-  expect([...new Set(attributes)].map(String).toSorted()).toEqual([
-    'charset',
-    'class',
-    'content',
-    'href',
-    'http-equiv',
-    'id',
-    'lang',
-    'name',
-  ]);
-  expect([...html.matchAll(/href="([^"]*)"/g)].every(([, target]) => /^#s\d+$/.test(target ?? ''))).toBe(true);
+  const [, style = ''] = /<style>([^<]*)<\/style>/.exec(html) ?? [];
+  const [, script = ''] = /<script type="module">([^]*?)<\/script>/.exec(html) ?? [];
+  const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; base-uri 'none'; form-action 'none'`;
+  expect(html).toContain(`content="${policy}"`);
+  const rest = html.replace(style, '').replace(script, '');
+  const tags = [...rest.matchAll(/<(\/?[a-zA-Z!][a-zA-Z0-9]*)/g)].map(([, tag]) => tag);
+  const frame = '!doctype html head meta meta meta meta meta title /title style /style /head body div /div noscript';
+  expect(tags.join(' ')).toBe(`${frame} /noscript script /script script /script /body /html`);
+  expect(sharedRunsIn(html).at(-1)?.answer.overview.lastAnswer?.text).toContain('<script>alert(1)</script>');
 });
 
-test('characters that reorder, hide or colour text are shown by number or removed', async () => {
+test('characters that reorder, hide or colour text are not in the file', async () => {
   const html = await exported(hostileRun());
-  expect(html).toContain('⟨U+202E⟩');
-  expect(html).toContain('⟨U+200B⟩');
   expect(html).not.toMatch(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u,
   );
   expect(html.isWellFormed()).toBe(true);
+});
+
+test('a shared run has the runs that it started, and no picture', async () => {
+  const path = join(folder.path, 'runs.db');
+  const store = sqliteStore(path);
+  const image = { type: 'image', media_type: 'image/png', data_base64: `iVBORw0KGgo${'A'.repeat(100)}` } as const;
+  await store.append(
+    scriptRun('run', [
+      ...hostileRun().slice(0, -1),
+      { kind: 'message_appended', message: { role: 'user', content: [image] } },
+    ]),
+  );
+  const child: TrajectoryPayload = {
+    kind: 'run_started',
+    identity: { run_id: 'child', depth: 1, parent_run_id: 'run' },
+    task: 'Look at it',
+  };
+  const below = { depth: 1, parent_run_id: 'run' };
+  await store.append(scriptRun('child', [child]).map((record) => Object.assign({}, record, below)));
+  await store.close();
+  const page = await view(path);
+  await page.json<RunsAnswer>('/api/runs');
+  const { text } = await page.get('/api/runs/0/run/export.html');
+  const runs = sharedRunsIn(text);
+  expect(runs.map(({ answer }) => answer.run.runId)).toEqual(['child', 'run']);
+  expect(runs[1]?.answer.children.map(({ title }) => title)).toEqual(['Look at it']);
+  expect(text).not.toContain('AAAAAAAAAA');
+  expect(runs[1]?.records.at(-1)?.payload).toMatchObject({
+    message: { content: [{ type: 'image', media_type: 'image/png', data_base64: { bytes: 83 } }] },
+  });
+});
+
+test('the file of a damaged run has the records before the damage, and the reason', async () => {
+  const records = scriptRun('run', hostileRun());
+  const run = foldRunSummaries(undefined, records);
+  const read = async function* (): AsyncGenerator<TrajectoryRecord> {
+    yield* records.slice(0, 3);
+    throw new CoxswainError('store-damaged', `record 3 is damaged: ${SECRET}`);
+  };
+  let text = '';
+  for await (const part of sharedFile({ run, records: read, below: [] }, { folder: BUILT_PAGE })) text += part;
+  const [shared] = sharedRunsIn(text);
+  expect([shared?.records.length, shared?.answer.run.problem]).toEqual([
+    3,
+    expect.stringMatching(/^record 3 is damaged: \[REDACTED/),
+  ]);
 });
 
 test('secrets are replaced again, anywhere', async () => {

@@ -12,7 +12,7 @@ import type { TrajectoryStore } from '../../src/core/store/trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { startViewer, type RunningViewer, type ViewerOptions } from '../../src/viewer/server/start-viewer.ts';
-import { buildPage } from './build-page.ts';
+import { buildPage } from '../../scripts/build-page.ts';
 import { launchChromium } from './chromium.ts';
 
 const SAMPLE = fileURLToPath(new URL('../../samples/stuck-run.jsonl', import.meta.url));
@@ -54,7 +54,8 @@ export async function viewerScene(options: SceneOptions): Promise<ViewerScene> {
   const store = sqliteStore(file);
   await options.fill(store);
   await store.flush();
-  const pageFolder = await buildPage(folder);
+  const pageFolder = join(folder, 'page');
+  await buildPage(pageFolder);
   const viewer = await startViewer({
     labels: join(folder, 'labels.csv'),
     ...options.viewer,

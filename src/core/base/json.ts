@@ -44,6 +44,20 @@ export function objectsIn(value: unknown): readonly JsonMembers[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+/** Returns the texts in a value, in order. Uses no recursion, because JSON may be nested deeper than the stack. */
+export function textsIn(value: Json): readonly string[] {
+  const texts: string[] = [];
+  const pending: Json[] = [value];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next === 'string') texts.push(next);
+    else if (typeof next === 'object' && next !== null) {
+      const members: readonly (Json | undefined)[] = Array.isArray(next) ? next : Object.values(next);
+      for (let index = members.length - 1; index >= 0; index -= 1) pending.push(members[index] ?? null);
+    }
+  }
+  return texts;
+}
+
 export function textOrUndefined(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -3,7 +3,7 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf, RunCounter, type RunSummary } from '../facts/run-summary.ts';
 import type { StoreProblem } from './trajectory-store.ts';
 import { hashNumber } from '../base/hash.ts';
-import type { Json, JsonObject } from '../base/json.ts';
+import { textsIn, type JsonObject } from '../base/json.ts';
 import { toStoredRecord } from '../records/decode-record.ts';
 
 export interface RunCheck {
@@ -94,15 +94,6 @@ export function rowChecksums(table: CheckedTable, runId: string): (place: number
 
 /** Every string value of the payload, one per line, without keys, numbers and `kind`. */
 export function recordText(record: TrajectoryRecord): string {
-  const lines: string[] = [];
-  // A decoded payload is plain JSON. The walk uses no recursion, because JSON may be nested deeper than the stack.
-  const pendingValues: Json[] = [{ ...(toStoredRecord(record).payload as JsonObject), kind: null }];
-  for (let value = pendingValues.pop(); value !== undefined; value = pendingValues.pop()) {
-    if (typeof value === 'string') lines.push(value);
-    else if (typeof value === 'object' && value !== null) {
-      const childValues: readonly (Json | undefined)[] = Array.isArray(value) ? value : Object.values(value);
-      for (let index = childValues.length - 1; index >= 0; index -= 1) pendingValues.push(childValues[index] ?? null);
-    }
-  }
-  return lines.join('\n');
+  // A decoded payload is plain JSON.
+  return textsIn({ ...(toStoredRecord(record).payload as JsonObject), kind: null }).join('\n');
 }

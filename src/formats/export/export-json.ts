@@ -12,12 +12,32 @@ import {
   type ExportedCall,
   type TranscriptPart,
 } from './transcript.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { RunSpan } from './run-span.ts';
 import { RunSpans } from './run-spans.ts';
 import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 
 export interface ExportedTree extends ExportedRun {
   readonly below: readonly ExportedTree[];
+}
+
+/** Builds the tree of a run. A run that is its own descendant is in it once. */
+export function exportedTree(
+  root: ExportedRun,
+  {
+    below,
+    exported,
+  }: {
+    readonly below: (run: RunSummary) => readonly RunSummary[];
+    readonly exported: (run: RunSummary) => ExportedRun;
+  },
+): ExportedTree {
+  const seen = new Set<string>();
+  const treeOf = (one: ExportedRun): ExportedTree => {
+    seen.add(one.run.runId);
+    return { ...one, below: below(one.run).flatMap((run) => (seen.has(run.runId) ? [] : [treeOf(exported(run))])) };
+  };
+  return treeOf(root);
 }
 
 const MAX_BATCH_SPANS = 256;

@@ -9,6 +9,7 @@ import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { patternName } from './pattern-name.ts';
 import { safeLine } from './safe-text.ts';
+import { sharedRun } from './shared-runs.ts';
 import { withoutBlankLines } from './text-of.ts';
 import { LABEL_WORDS, type Labels } from './use-labels.ts';
 
@@ -73,7 +74,7 @@ export function AdviceCard(props: CardProps & { readonly mark: AdviceMark }): Re
           </>
         )}
       </dl>
-      {patternKind === undefined ? null : (
+      {patternKind === undefined || sharedRun !== undefined ? null : (
         <p>
           <Link to={{ page: 'runs', filters: { pattern: patternKind } }}>All runs with this pattern</Link>
         </p>
@@ -117,7 +118,7 @@ const JUDGEMENTS = [
 /** Buttons that judge an advice text by the label of the call before it. A backtest counts these labels. */
 function Judgement(props: { readonly call: number; readonly labels: Labels }): ReactElement | null {
   const { call, labels } = props;
-  if (call === 0) return null;
+  if (call === 0 || sharedRun !== undefined) return null;
   const label = labels.labelOf(call);
   return (
     <p className="judgement" role="group" aria-label={`The advice after call ${call} is`}>

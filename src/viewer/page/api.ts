@@ -18,6 +18,7 @@ import type {
 import type { LabelTarget } from '../../lab/labels.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { WRITE_HEADER } from './session.ts';
+import { answerShared, sharedRun } from './shared-runs.ts';
 
 const REQUEST_TIMEOUT = 408;
 
@@ -188,8 +189,10 @@ function filterQuery(filters: RunFilters): URLSearchParams {
 }
 
 async function get<Answer>(path: string): Promise<Answer> {
-  const answer = await request(path, {});
   // The cast is safe: the server is in the same package and uses the same types.
+  if (sharedRun !== undefined) return answerShared(path) as Answer;
+  const answer = await request(path, {});
+  // The cast is safe for the same reason.
   return (await answer.json()) as Answer;
 }
 

@@ -13,6 +13,7 @@ import { RunListPage } from './run-list-page.tsx';
 import { RunPageView } from './run-page.tsx';
 import { safeLine } from './safe-text.ts';
 import { keepAddress } from './session.ts';
+import { sharedRun } from './shared-runs.ts';
 import { applyTheme, storedTheme, type Theme, THEMES } from './theme.ts';
 import { useLoaded } from './use-loaded.ts';
 import { goTo, useRoute } from './use-route.ts';
@@ -139,6 +140,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['?', 'this help'],
 ];
 
+/** The keys that need more than a file that was shared. */
+const VIEWER_KEYS: ReadonlySet<string> = new Set(['f', 'y', 'n', 's', 'u', 'z', 'c']);
+
 function HelpDialog({ onClose }: { readonly onClose: () => void }): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -146,7 +150,7 @@ function HelpDialog({ onClose }: { readonly onClose: () => void }): ReactElement
     <dialog ref={dialog} onClose={onClose} aria-labelledby="help-title">
       <h2 id="help-title">Keys</h2>
       <div className="keys">
-        {KEYS.map(([key, meaning]) => (
+        {KEYS.filter(([key]) => sharedRun === undefined || !VIEWER_KEYS.has(key)).map(([key, meaning]) => (
           <Fragment key={key}>
             <kbd>{key}</kbd>
             <span>{meaning}</span>

@@ -4,6 +4,7 @@ import { countText } from '../../core/base/number-text.ts';
 import { AnsiText } from './ansi-text.tsx';
 import { CodeText } from './code-text.tsx';
 import { Markdown } from './markdown.tsx';
+import { sharedRun } from './shared-runs.ts';
 import type { ShownText } from './text-of.ts';
 
 export interface TextSurroundings {
@@ -73,6 +74,10 @@ export function FoldedText(props: {
             <button type="button" className="link" aria-expanded={isOpen} onClick={toggle}>
               {isOpen ? 'Fold' : `Show ${moreText(text, start)}`}
             </button>
+          ) : sharedRun !== undefined ? (
+            <span className="dim">
+              The beginning of {countText(cutFrom)} characters; this file leaves out the rest.
+            </span>
           ) : (
             <button
               type="button"
@@ -86,7 +91,7 @@ export function FoldedText(props: {
             </button>
           )}
           {isOpen && text.length > MAX_CHARS ? (
-            <span className="dim">shown up to {countText(MAX_CHARS)} characters; the export holds the rest</span>
+            <span className="dim">shown up to {countText(MAX_CHARS)} characters</span>
           ) : null}
         </div>
       ) : null}

@@ -1,7 +1,8 @@
 import type { MouseEvent, ReactElement, ReactNode } from 'react';
 
-import { formatRoute, type Route } from './route.ts';
-import { goTo } from './use-route.ts';
+import type { Route } from './route.ts';
+import { findShared, sharedRun } from './shared-runs.ts';
+import { goTo, hrefOf } from './use-route.ts';
 
 export function Link(props: {
   readonly to: Route;
@@ -11,6 +12,13 @@ export function Link(props: {
   readonly tabIndex?: number;
   readonly children: ReactNode;
 }): ReactElement {
+  // The runs of the list are not in a file that was shared.
+  if (sharedRun !== undefined && (props.to.page !== 'run' || findShared(props.to.run.runId) === undefined))
+    return (
+      <span className={props.className} title={props.title}>
+        {props.children}
+      </span>
+    );
   const onClick = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
@@ -21,7 +29,7 @@ export function Link(props: {
   };
   return (
     <a
-      href={formatRoute(props.to)}
+      href={hrefOf(props.to)}
       className={props.className}
       title={props.title}
       tabIndex={props.tabIndex}

@@ -9,6 +9,7 @@ import { patternName } from './pattern-name.ts';
 import { runKey } from './route.ts';
 import type { Rows } from './rows.ts';
 import { baseName, runRouteOf, stateOf } from './run-list-row.tsx';
+import { sharedRun } from './shared-runs.ts';
 import { safeLine } from './safe-text.ts';
 
 const MAX_ENTRIES = 100;
@@ -103,9 +104,11 @@ export function Outline(props: {
             </li>
           )}
         </Part>
-        <section>
-          <Entry onClick={() => onNoticed({ state: true })}>State at a call…</Entry>
-        </section>
+        {sharedRun === undefined ? (
+          <section>
+            <Entry onClick={() => onNoticed({ state: true })}>State at a call…</Entry>
+          </section>
+        ) : null}
       </nav>
     </BesideContext>
   );

@@ -5,7 +5,8 @@ import { countText } from '../../core/base/number-text.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import { safeImage } from './safe-image.ts';
 import { safeLine } from './safe-text.ts';
-import { isCut, type ShownPicture } from './text-of.ts';
+import type { ShownPicture } from '../server/picture-of.ts';
+import { isCut } from './text-of.ts';
 
 export function Picture(props: { readonly picture: ShownPicture; readonly seq: number }): ReactElement {
   const { fetchWhole } = useContext(FoldedTextContext);

@@ -13,6 +13,7 @@ import { patternName } from './pattern-name.ts';
 import { runKey, type Route } from './route.ts';
 import type { PlacedRun } from './run-tree.ts';
 import { idTail, safeLine } from './safe-text.ts';
+import { sharedRun } from './shared-runs.ts';
 import { labelsOf, labelText } from './use-labels.ts';
 import { goTo } from './use-route.ts';
 
@@ -215,6 +216,6 @@ export function stateOf(run: ListedRow): RunStateWords {
 
 /** For how long the run has had no record, such as ` for 12 min`; empty within a minute. */
 function silenceOf({ lastAtMs }: ListedRow): string {
-  const silentMs = Date.now() - lastAtMs;
+  const silentMs = (sharedRun?.judgedAtMs ?? Date.now()) - lastAtMs;
   return lastAtMs > 0 && silentMs >= 60_000 ? ` for ${periodText(silentMs)}` : '';
 }

@@ -22,6 +22,7 @@ import type { RecordPages } from './record-pages.ts';
 import { runKey, type Route } from './route.ts';
 import type { Rows } from './rows.ts';
 import { RunStory } from './run-story.tsx';
+import { sharedRun } from './shared-runs.ts';
 import { StatePanel } from './state-panel.tsx';
 import { Strip } from './strip.tsx';
 import { useLabels } from './use-labels.ts';
@@ -51,11 +52,12 @@ function LoadedRun(props: {
   const { route, model, answer, pages } = props;
   const { rows } = model;
   const { run, overview } = answer;
+  const isLive = run.live && sharedRun === undefined;
   const [evidence, setEvidence] = useState<ReadonlySet<number>>(new Set());
   const [noticed, setNoticed] = useState<Noticed>();
   const [toast, say] = useToast();
   const handle = useRef<ConversationHandle | undefined>(undefined);
-  const following = useFollowing(run.live && route.at === undefined, rows.list.length);
+  const following = useFollowing(isLive && route.at === undefined, rows.list.length);
   const { pause } = following;
   const selected = route.at;
   useEffect(() => noteOpened(route.run), [route.run]);
@@ -149,8 +151,8 @@ function LoadedRun(props: {
     follow: following.toggle,
     search: focusFind,
     compare: () => goTo({ page: 'compare', a: runKey(route.run) }),
-    label: labels.setLabel,
-    undo: labels.undo,
+    label: sharedRun === undefined ? labels.setLabel : () => {},
+    undo: sharedRun === undefined ? labels.undo : () => {},
     leave: () => {
       setNoticed(undefined);
       const { at: _at, ...rest } = route;
@@ -221,7 +223,7 @@ function LoadedRun(props: {
           </FoldedTextContext>
         </ChildRunsContext>
         <div className="run-foot">
-          {run.live ? <LiveButton following={following} /> : null}
+          {isLive ? <LiveButton following={following} /> : null}
           {label === undefined ? null : <LabelBar labels={labels} />}
         </div>
       </div>
@@ -299,7 +301,9 @@ function SidePanel(
       </button>
       {'mark' in noticed ? <AdviceCard {...props} mark={noticed.mark} /> : null}
       {'span' in noticed ? <PatternCard {...props} span={noticed.span} /> : null}
-      <StatePanel run={answer.run} rows={rows} calls={answer.run.calls} selected={selected} onGo={onGo} />
+      {sharedRun === undefined ? (
+        <StatePanel run={answer.run} rows={rows} calls={answer.run.calls} selected={selected} onGo={onGo} />
+      ) : null}
     </aside>
   );
 }

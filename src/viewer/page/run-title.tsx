@@ -9,6 +9,8 @@ import { Link } from './link.tsx';
 import { dayText, fullTimeText, spanText } from './number-text.ts';
 import { runKey } from './route.ts';
 import { stateOf } from './run-list-row.tsx';
+import { sharedRunsIn } from '../server/shared-data.ts';
+import { sharedRun } from './shared-runs.ts';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 
@@ -67,10 +69,14 @@ export function RunTitle({
       </div>
       <div className="actions">
         {children}
-        <Link className="button" to={{ page: 'compare', a: runKey(run) }}>
-          Compare
-        </Link>
-        <ShareButton run={run} />
+        {sharedRun === undefined ? (
+          <>
+            <Link className="button" to={{ page: 'compare', a: runKey(run) }}>
+              Compare
+            </Link>
+            <ShareButton run={run} />
+          </>
+        ) : null}
       </div>
     </header>
   );
@@ -116,12 +122,13 @@ function ShareDialog({ run, onClose }: { readonly run: RunAddress; readonly onCl
 
 function Masked({ page }: { readonly page: string }): ReactElement {
   const counts = new Map<string, number>();
-  for (const [, rule = ''] of page.matchAll(MASKED)) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  const records = JSON.stringify(sharedRunsIn(page).map((run) => run.records));
+  for (const [, rule = ''] of records.matchAll(MASKED)) counts.set(rule, (counts.get(rule) ?? 0) + 1);
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return (
     <>
       <p>
-        One HTML file without scripts, {bytesText(new Blob([page]).size)}.{' '}
+        One HTML file that makes no request, {bytesText(new Blob([page]).size)}.{' '}
         {total === 0
           ? 'No secret was found in it. Read it before you send it: only known forms of secrets are found.'
           : `${countOf(total, 'place')} in it ${total === 1 ? 'is' : 'are'} masked:`}

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../core/base/json.ts';
 import { safeText } from '../../core/base/printable.ts';
 import type { CutText } from '../server/api-shapes.ts';
+import { pictureOf, type ShownPicture } from '../server/picture-of.ts';
 import { hasColours } from './ansi-text.tsx';
 
 export interface ShownText {
@@ -40,12 +41,6 @@ export function isCut(value: unknown): value is CutText {
   );
 }
 
-export interface ShownPicture {
-  readonly mediaType: unknown;
-  /** Base64 text, or a `CutText` if it was truncated. */
-  readonly data: unknown;
-}
-
 export function shownResult(value: unknown): { readonly shown: ShownText; readonly pictures: readonly ShownPicture[] } {
   const list: unknown = isJsonObject(value) && Array.isArray(value['content']) ? value['content'] : value;
   const blocks: readonly unknown[] = Array.isArray(list) ? list : [list];
@@ -54,19 +49,6 @@ export function shownResult(value: unknown): { readonly shown: ShownText; readon
   if (pictures.length === 0) return { shown: textOf(value), pictures };
   const otherBlocks = blocks.filter((_, at) => picturesByBlock[at] === undefined);
   return { shown: textOf(otherBlocks.length === 0 ? '' : otherBlocks), pictures };
-}
-
-/** Recognises the picture formats of stored messages, Anthropic, MCP and OpenAI. */
-function pictureOf(block: unknown): ShownPicture | undefined {
-  if (!isJsonObject(block)) return undefined;
-  const { data, data_base64: stored, image_url: link, media_type: type, mimeType, source } = block;
-  if (stored !== undefined && type !== undefined) return { mediaType: type, data: stored };
-  if (isJsonObject(source) && source['data'] !== undefined)
-    return { mediaType: source['media_type'], data: source['data'] };
-  if (block['type'] === 'image' && data !== undefined) return { mediaType: mimeType, data };
-  const url = isJsonObject(link) ? link['url'] : link;
-  const parts = typeof url === 'string' ? /^data:([\w/+.-]+);base64,(.*)$/s.exec(url) : null;
-  return parts === null ? undefined : { mediaType: parts[1], data: parts[2] };
 }
 
 /** Joins a list of text parts. Many hosts return results in this form, and the model read these texts. */

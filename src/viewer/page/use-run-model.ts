@@ -6,6 +6,7 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { ApiError, getOverview, getRecord, getRecords, getRun, getRunRows, runPath, type RunAddress } from './api.ts';
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
 import { Rows } from './rows.ts';
+import { sharedRun } from './shared-runs.ts';
 import { asError } from './use-loaded.ts';
 
 /** The delay before an incomplete overview is requested again. It is short because the server waits too. */
@@ -66,7 +67,7 @@ export function useRunModel(run: RunAddress, at: number, isFollowed = true): Run
   const refresh = useRefresh({ source, runId }, pages, setState);
   useEvents(
     { source, runId },
-    isFollowed ? pages : undefined,
+    isFollowed && sharedRun === undefined ? pages : undefined,
     useMemo(
       () => ({
         onRecords: (last: number) => {

@@ -28,9 +28,13 @@ export interface RunReader extends StoreReader {
   trouble?(): string | undefined;
 }
 
-const MAX_TEXT_CHARS = 20_000;
+interface CutLimits {
+  readonly textChars: number;
+  readonly payloadChars: number;
+}
+
+const LIMITS: CutLimits = { textChars: 20_000, payloadChars: 200_000 };
 const PREVIEW_CHARS = 4_000;
-const MAX_PAYLOAD_CHARS = 200_000;
 /** Deeper values are replaced, so that recursive functions of the page do not overflow the stack. */
 const MAX_DEPTH = 40;
 const MAX_MEMBERS = 2_000;
@@ -39,21 +43,22 @@ const SHORT_CHARS = 200;
 
 /**
  * Replaces texts over 20,000 characters, values deeper than 40 levels, and everything after 200,000 characters by `{
- * "$cut": { chars, preview } }`. Returns the same object if nothing is replaced.
+ * "$cut": { chars, preview } }`, or by other limits. Returns the same object if nothing is replaced.
  */
-export function cutValues<Value>(payload: Value): Value {
-  const state = { left: MAX_PAYLOAD_CHARS };
+export function cutValues<Value>(payload: Value, { payloadChars, textChars }: CutLimits = LIMITS): Value {
+  const state = { left: payloadChars, textChars };
   // The replacement has another type, as the API documents.
   return cutValue(payload, state, 0) as Value;
 }
 
 interface CutState {
   left: number;
+  readonly textChars: number;
 }
 
 function cutValue(value: unknown, state: CutState, depth: number): unknown {
   if (typeof value === 'string') {
-    if (value.length <= Math.max(SHORT_CHARS, Math.min(MAX_TEXT_CHARS, state.left))) {
+    if (value.length <= Math.max(SHORT_CHARS, Math.min(state.textChars, state.left))) {
       state.left -= value.length;
       return value;
     }
@@ -137,10 +142,10 @@ function countJsonChars(root: unknown): number {
 
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 
-export function shownRecord(record: TrajectoryRecord): TrajectoryRecord {
+export function shownRecord(record: TrajectoryRecord, limits?: CutLimits): TrajectoryRecord {
   const stored = toStoredRecord(record);
   // A stored record has the shape of the API. A payload of an unknown kind is not changed.
-  return { ...stored, payload: cutValues(stored.payload) } as unknown as TrajectoryRecord;
+  return { ...stored, payload: cutValues(stored.payload, limits) } as unknown as TrajectoryRecord;
 }
 
 /** Reads fewer records if they are large. At a damaged record it stops and returns the problem. */

@@ -174,15 +174,25 @@ export class RunList {
 }
 
 export function runRowOf({ source }: ListedSource, run: RunSummary, known: RunExtras | undefined): ListedRow {
+  return listedRow(run, known, {
+    source: source.id,
+    title: source.titleOf(run),
+    childCount: source.countChildren(run.runId),
+    nowMs: systemClock.nowMs(),
+  });
+}
+
+export function listedRow(
+  run: RunSummary,
+  known: RunExtras | undefined,
+  { nowMs, ...place }: Pick<ListedRow, 'source' | 'title' | 'childCount'> & { readonly nowMs: number },
+): ListedRow {
   const { openCalls: _openCalls, source: from, ...summary } = run;
-  const nowMs = systemClock.nowMs();
   const extras = extrasAt(run, known, nowMs);
   return {
     ...summary,
-    source: source.id,
-    title: source.titleOf(run),
+    ...place,
     ...present({ from }),
-    childCount: source.countChildren(run.runId),
     live: isLive(run, nowMs),
     group: groupOf(run, extras, nowMs),
     pendingCalls: run.openCalls?.length ?? 0,

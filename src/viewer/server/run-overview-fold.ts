@@ -19,7 +19,7 @@ import { StoryFold } from '../../core/facts/run-story.ts';
 import { slashCommand, taskTitle } from '../../core/facts/task-title.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
-import { lastSeqOf } from '../../core/facts/run-summary.ts';
+import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { WorkFold } from '../../core/facts/run-work.ts';
 import type { StoredMessage } from '../../core/records/agent-message.ts';
 import type {
@@ -145,6 +145,10 @@ export class RunOverviewFold implements KnownTimeline {
   /** The `seq` after the last processed record. A gap counts as processed. */
   get nextSeq(): number {
     return this.#nextSeq;
+  }
+
+  get counts(): RunSummary {
+    return this.#view.counts;
   }
 
   fold(record: TrajectoryRecord): void {

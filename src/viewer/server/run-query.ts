@@ -1,4 +1,4 @@
-import { present } from '../../core/base/json.ts';
+import { isJsonObject, present, textsIn, type JsonObject } from '../../core/base/json.ts';
 import { invalidArgument } from '../../core/base/error.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { hasFailed, verdictOf } from '../../core/facts/run-verdict.ts';
@@ -120,4 +120,12 @@ export function findWords(text: string): readonly string[] {
   return [...text.toLowerCase().matchAll(/"([^"]*)"?|[^\s"]+/g)]
     .map(([word, quoted]) => (quoted ?? word).trim())
     .filter((word) => word !== '');
+}
+
+/** Returns true if the texts of a payload, or the names of a call's arguments, contain each of the words. */
+export function hasWords(payload: JsonObject, words: readonly string[]): boolean {
+  const { args } = payload;
+  const names = payload['kind'] === 'tool_started' && isJsonObject(args) ? Object.keys(args) : [];
+  const text = [...textsIn({ ...payload, kind: null }), ...names].join('\n').toLowerCase();
+  return words.every((word) => text.includes(word));
 }

@@ -1,16 +1,18 @@
 import type { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { CoxswainError } from '../../core/base/error.ts';
-import { pageName, runPage } from '../../formats/export/run-page.ts';
+import { exportedTree } from '../../formats/export/export-json.ts';
+import type { ExportedRun } from '../../formats/export/transcript.ts';
 import type { CallAnswer, RunAnswer, RunRowsAnswer, FindAnswer } from './api-shapes.ts';
 import { readRecords, readState, readWholeRecord, isDamage, type RunReader } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
 import { isLongRun } from './run-overviews.ts';
-import { parseWholeNumber, findWords } from './run-query.ts';
+import { parseWholeNumber, findWords, hasWords } from './run-query.ts';
 import { type ApiContext, type ViewerEnv, runOf, type ViewerState } from './sessions.ts';
+import { sharedFile, sharedName } from './shared-run.ts';
 import { steadyMs } from '../../core/base/clock.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { recordText } from '../../core/store/run-check.ts';
+import { toStoredRecord } from '../../core/records/decode-record.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { createBreather } from '../../core/node/run-limited.ts';
 import { problemOf } from './viewer-fault.ts';
@@ -22,7 +24,7 @@ const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
 const MAX_TEXT_CHARS = 1_000;
 
-export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
+export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState, pageFolder: string): void {
   const path = '/api/runs/:source/:runId';
   const findRun = (context: ApiContext): ReturnType<typeof runOf> =>
     runOf(state, context.req.param('source') ?? '', context.req.param('runId') ?? '');
@@ -58,11 +60,20 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   });
   app.get(`${path}/export.html`, async (context) => {
     const { listed, run } = await findRun(context);
-    const reader = await listed.source.reader();
+    const { source } = listed;
+    const reader = await source.reader();
+    const exported = (one: RunSummary): ExportedRun => ({ run: one, records: () => reader.readRun(one.runId) });
+    const below = ({ runId }: RunSummary): readonly RunSummary[] =>
+      source.childrenOf(runId).flatMap((id) => source.runs.get(id) ?? []);
+    const tree = exportedTree(exported(run), { below, exported });
+    const parts = sharedFile(tree, { folder: pageFolder });
+    // The first part fails if the page is not built.
+    const { value: head } = await parts.next();
     context.header('content-type', 'text/html; charset=utf-8');
-    context.header('content-disposition', `attachment; filename="${pageName(run.runId)}"`);
+    context.header('content-disposition', `attachment; filename="${sharedName(run.runId)}"`);
     return stream(context, async (out) => {
-      for await (const part of runPage({ run, records: () => reader.readRun(run.runId) })) {
+      await out.write(head ?? '');
+      for await (const part of parts) {
         if (out.aborted) return;
         await out.write(part);
       }
@@ -162,15 +173,5 @@ async function findPrevious(
 
 function createMatcher({ text }: FindQuery): (record: TrajectoryRecord) => boolean {
   const words = findWords(text);
-  return (record) => {
-    const recordWords = searchedText(record).toLowerCase();
-    return words.every((word) => recordWords.includes(word));
-  };
-}
-
-function searchedText(record: TrajectoryRecord): string {
-  const { payload } = record;
-  const text = recordText(record);
-  if (payload.kind !== 'tool_started' || typeof payload.args !== 'object' || payload.args === null) return text;
-  return `${text}\n${Object.keys(payload.args).join('\n')}`;
+  return (record) => hasWords(toStoredRecord(record).payload, words);
 }

@@ -2,6 +2,9 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import type { CoxswainError } from '../../core/base/error.ts';
+import { viewerFault } from './viewer-fault.ts';
+
 export interface StaticFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly contentType: string;
@@ -42,4 +45,24 @@ export async function findStaticFile(folder: string, target: string): Promise<St
     // The file is missing or unreadable. Both count as "not found".
     return undefined;
   }
+}
+
+/** @throws CoxswainError as `pageMissing` */
+export async function readPage(folder: string): Promise<{ readonly script: string; readonly style: string }> {
+  try {
+    const page = await readFile(join(folder, 'index.html'), 'utf8');
+    const [script, style] = ['js', 'css'].map(
+      (type) => new RegExp(`"/(assets/[\\w-]+\\.${type})"`).exec(page)?.[1] ?? '',
+    );
+    return {
+      script: await readFile(join(folder, script ?? ''), 'utf8'),
+      style: await readFile(join(folder, style ?? ''), 'utf8'),
+    };
+  } catch {
+    throw pageMissing(folder);
+  }
+}
+
+export function pageMissing(folder: string): CoxswainError {
+  return viewerFault('not-found', `the page is not built: no index.html in ${folder}`, 'Build it: npm run build');
 }

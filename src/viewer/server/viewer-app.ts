@@ -9,7 +9,7 @@ import { readRunKey, readRunsQuery } from './run-query.ts';
 import { addCompareRoutes } from './compare-runs.ts';
 import { addRunRoutes } from './run-routes.ts';
 import type { Sessions, ApiContext, ViewerEnv, ViewerState } from './sessions.ts';
-import { findStaticFile } from './static-files.ts';
+import { findStaticFile, pageMissing } from './static-files.ts';
 import { runGroups } from './task-groups.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 
@@ -60,7 +60,7 @@ export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
   });
   addSessionRoutes(app, setup);
   addListRoutes(app, setup);
-  addRunRoutes(app, setup.state);
+  addRunRoutes(app, setup.state, setup.pageFolder);
   addCompareRoutes(app, setup.state);
   addEventRoutes(app, setup.state, setup.signal);
   addFileRoutes(app, setup);
@@ -74,8 +74,7 @@ export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
       return context.body(bytes, 200, { 'content-type': contentType, ...caching });
     }
     if (target !== '/') throw viewerFault('not-found', 'there is nothing at this address');
-    const fix = 'Build it: npm run build';
-    throw viewerFault('not-found', `the page is not built: no index.html in ${setup.pageFolder}`, fix);
+    throw pageMissing(setup.pageFolder);
   });
   app.all('*', () => {
     throw viewerFault('not-found', 'there is nothing at this address');

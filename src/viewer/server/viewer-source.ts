@@ -15,7 +15,7 @@ import { waitAtMost } from './wait-at-most.ts';
 /** Maximum number of listed runs per source, newest first. Each takes about 500 bytes. */
 const MAX_RUNS = 100_000;
 
-const TITLE_CHARS = 120;
+export const TITLE_CHARS = 120;
 const PAGE_RUNS = 1_000;
 /** Minimum pause between two refreshes. The pause is also at least four times as long as the last refresh took. */
 const MIN_PAUSE_MS = 200;

@@ -16,9 +16,9 @@ import { Problems } from '../../runs/problems.ts';
 import { namedRun, numberedRun, numbersText, type NumberedRun } from '../../runs/runs-from.ts';
 import { shellWord } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { atifOf, chatOf, spanBatches, type ExportedTree } from '../../../formats/export/export-json.ts';
+import { atifOf, chatOf, exportedTree, spanBatches, type ExportedTree } from '../../../formats/export/export-json.ts';
 import { otlpCollector, otlpRequest } from '../../../formats/export/otlp-request.ts';
-import { runPage } from '../../../formats/export/run-page.ts';
+import { sharedFile } from '../../../viewer/server/shared-run.ts';
 import { encodeRecord } from '../../../core/records/decode-record.ts';
 import { checkOutput, lookAt } from '../../../core/node/guarded-file.ts';
 
@@ -135,7 +135,7 @@ async function* textsOf(setup: ExportSetup, shownJson: (json: string) => string)
       for await (const spans of batchesOf(setup)) yield shownJson(JSON.stringify(otlpRequest(spans, resourceOf())));
       return;
     case 'html':
-      yield* runPage(await onlyRun(setup));
+      yield* sharedFile(await treeOf(setup, await onlyRun(setup)));
   }
 }
 
@@ -179,12 +179,7 @@ async function onlyRun({ format, runs }: ExportSetup): Promise<ExportedRun> {
 
 async function treeOf({ exported, store }: ExportSetup, root: ExportedRun): Promise<ExportedTree> {
   const childrenOf = Map.groupBy(await Array.fromAsync(allRuns(store)), ({ parentRunId }) => parentRunId);
-  const treeBelow = (one: ExportedRun): ExportedTree => {
-    const children = childrenOf.get(one.run.runId) ?? [];
-    childrenOf.delete(one.run.runId);
-    return { ...one, below: children.toReversed().map((child) => treeBelow(exported(child))) };
-  };
-  return treeBelow(root);
+  return exportedTree(root, { below: ({ runId }) => (childrenOf.get(runId) ?? []).toReversed(), exported });
 }
 
 export interface ExportOptions {

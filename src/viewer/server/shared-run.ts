@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+
+import { systemClock } from '../../core/base/clock.ts';
+import { messageOf } from '../../core/base/error.ts';
+import { present } from '../../core/base/json.ts';
+import { titlesOf } from '../../core/facts/task-title.ts';
+import { createBreather } from '../../core/node/run-limited.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { createRedactor } from '../../core/redact/redactor.ts';
+import type { ExportedTree } from '../../formats/export/export-json.ts';
+import { html, htmlText } from '../../formats/html/html.ts';
+import type { ListedRow } from './api-shapes.ts';
+import { SHARED_RUN, type SharedRun } from './shared-data.ts';
+import { pictureOf } from './picture-of.ts';
+import { shownRecord } from './read-records.ts';
+import { listedRow } from './run-list.ts';
+import { RunOverviewFold } from './run-overview-fold.ts';
+import { pageFolder, readPage } from './static-files.ts';
+import { TITLE_CHARS } from './viewer-source.ts';
+
+/** The page shows texts up to this length. */
+const LIMITS = { textChars: 400_000, payloadChars: 4_000_000 };
+
+export function sharedName(runId: string): string {
+  const name = runId
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/^[-.]+|[-.]+$/g, '')
+    .slice(0, 80);
+  return `coxswain-${name === '' ? 'run' : name}.html`;
+}
+
+/**
+ * Writes a run and the runs that it started as one HTML file: the page of the viewer, with their data in place of the server.
+ * Secrets are redacted again, and pictures are left out. The policy of the file allows its own script and style, and no request. The
+ * file of a damaged run has the readable part and the reason. Reads the records once. Memory: the rows of one run.
+ *
+ * @throws CoxswainError `invalid-argument` if the page is not built
+ */
+export async function* sharedFile(
+  tree: ExportedTree,
+  { folder = pageFolder(), nowMs = systemClock.nowMs() }: { readonly folder?: string; readonly nowMs?: number } = {},
+): AsyncGenerator<string, void, void> {
+  const { script, style } = await readPage(folder);
+  const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
+  const title = htmlText(html`${createRedactor().text(titleOf(tree.run))}`);
+  yield `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<div id="app"></div>
+<noscript>This file shows the run with a script of its own, which makes no request; please allow it.</noscript>
+`;
+  yield* runData(tree, nowMs);
+  yield `<script type="module">${script}</script>\n</body>\n</html>\n`;
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** Yields the runs below a run before the run, so the shared run is the last one. */
+async function* runData({ below, records, run }: ExportedTree, nowMs: number): AsyncGenerator<string, ListedRow, void> {
+  const children: ListedRow[] = [];
+  for (const child of below) children.push(yield* runData(child, nowMs));
+  const redactor = createRedactor();
+  const fold = new RunOverviewFold();
+  const breath = createBreather();
+  let { problem } = run;
+  yield `<script type="application/json" class="${SHARED_RUN}">{"records":[`;
+  try {
+    for await (const record of records()) {
+      const redacted = { ...record, payload: redactor.redact(record.payload) };
+      const separator = fold.nextSeq === 0 ? '' : ',';
+      fold.fold(redacted);
+      yield separator + dataText(shownRecord(redacted, LIMITS));
+      const pause = breath();
+      if (pause !== undefined) await pause;
+    }
+  } catch (error) {
+    problem = messageOf(error);
+  }
+  const summary = {
+    ...(fold.nextSeq === 0 ? run : fold.counts),
+    ...present({ problem: problem && redactor.text(problem) }),
+  };
+  const place = { source: '', title: titleOf(summary), childCount: below.length };
+  const row = listedRow(summary, fold.extras(), { ...place, nowMs });
+  const shared: Omit<SharedRun, 'records'> = {
+    rows: fold.rows.list,
+    answer: { run: row, children, overview: fold.overview(fold.nextSeq - 1) },
+    judgedAtMs: row.outcome === undefined ? nowMs : row.lastAtMs,
+  };
+  yield `],${dataText(shared).slice(1)}</script>\n`;
+  return row;
+}
+
+function titleOf({ runId, task = '' }: RunSummary): string {
+  return task.trim() === '' ? runId : (titlesOf([task], TITLE_CHARS).get(task) ?? task);
+}
+
+/** JSON that is safe in a script element: no tag can begin or end in it, and no character is hidden. */
+function dataText(value: unknown): string {
+  return JSON.stringify(value, withoutPicture).replaceAll(/[<\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    [...Array(character.length).keys()]
+      .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
+/** Redaction cannot look into a picture, so only its kind and size remain. */
+function withoutPicture(_key: string, value: unknown): unknown {
+  const picture = pictureOf(value);
+  if (picture === undefined) return value;
+  const { data, mediaType } = picture;
+  const bytes = typeof data === 'string' ? Math.floor((data.length * 3) / 4) : undefined;
+  return { type: 'image', media_type: mediaType, data_base64: present({ bytes }) };
+}
