@@ -158,7 +158,7 @@ function placesOf(folder: string): Plugin {
 }
 
 /** Modules of Node whose functions are loaded by the first call. Other values of these modules, such as classes, are loaded at once. */
-const ON_DEMAND = new Set(['node:fs/promises', 'node:crypto', 'node:os']);
+const ON_DEMAND = new Set(['node:fs/promises', 'node:crypto', 'node:os', 'node:child_process', 'node:util']);
 const AS_OBJECTS = new Set(['node:fs', ...ON_DEMAND]);
 const BUILT_IN = '\0built-in ';
 

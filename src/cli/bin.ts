@@ -24,6 +24,9 @@ if (major < 22 || (major === 22 && (minor < 23 || (minor === 23 && patch < 3))))
     // A status line runs this command every second, so the list of commands is not loaded.
     const options = isFormat ? { format: template } : { json: flag !== undefined };
     void statusMain().then((main) => main(options));
+  } else if (command === 'watch' && flag === '--background' && process.env['COXSWAIN_IN_BACKGROUND'] === '1') {
+    // The list of commands would cost the watch in the background five megabytes.
+    void import('./commands/watch/watch-machine.ts').then(({ watchInBackground }) => watchInBackground());
   } else {
     void import('./main.ts').then(({ main }) => main());
   }

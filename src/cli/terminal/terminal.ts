@@ -1,20 +1,15 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { createInterface } from 'node:readline/promises';
 
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
 
 export type Paint = (style: Style, text: string) => string;
 
-/** On a terminal unless `NO_COLOR` is set, and always with `FORCE_COLOR`. */
-function paintFor(stream: NodeJS.WritableStream): Paint {
-  return (style, text) => styleText(style, text, { stream });
-}
-
 /** Any input but yes means no, also the end of the input. Undefined if standard input is not a terminal. */
 export async function askYesNo(question: string): Promise<boolean | undefined> {
   if (!process.stdin.isTTY) return undefined;
+  const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
@@ -34,13 +29,14 @@ const PLAIN_WIDTH = 120;
 
 /** The output streams of a command. Pass untrusted text through `printable` first. */
 export class Terminal {
+  /** Paints on a terminal unless `NO_COLOR` is set, and always with `FORCE_COLOR`. */
   readonly paint: Paint;
   readonly #streams: TerminalStreams;
   #status = '';
   #interrupted: (() => void) | undefined;
 
   constructor(streams: TerminalStreams) {
-    this.paint = paintFor(streams.stdout);
+    this.paint = (style, text) => styleText(style, text, { stream: streams.stdout });
     this.#streams = streams;
   }
 

@@ -32,16 +32,8 @@ import {
 } from '../../runs/machine-stores.ts';
 import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
-import {
-  keepNumberedRuns,
-  keptNumbers,
-  viewCommandOf,
-  type NumberedRun,
-  projectOfSource,
-  runsOfSources,
-  runsOfStore,
-  type KnownOfRun,
-} from '../../runs/runs-from.ts';
+import { keepNumberedRuns, keptNumbers, viewCommandOf, type NumberedRun } from '../../runs/numbered-runs.ts';
+import { projectOfSource, runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';

@@ -21,15 +21,8 @@ import { lostAtEnd, lostAtEndText, Problems } from '../../runs/problems.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
 import { changedFiles, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
-import {
-  numberedRun,
-  type NumberedRun,
-  numbersText,
-  runsOfSources,
-  namedRun,
-  sessionNamed,
-  viewCommandOf,
-} from '../../runs/runs-from.ts';
+import { numberedRun, type NumberedRun, numbersText, sessionNamed, viewCommandOf } from '../../runs/numbered-runs.ts';
+import { runsOfSources, namedRun } from '../../runs/runs-from.ts';
 import { factsJson, patternJson } from '../../../core/facts/run-facts.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';

@@ -11,7 +11,7 @@ import { completeProjects } from '../../runs/complete-project.ts';
 import { machineStores, openMachineStores } from '../../runs/machine-stores.ts';
 import { requireStore, storeNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
-import { numberedRun, sessionNamed, type NumberedRun } from '../../runs/runs-from.ts';
+import { numberedRun, sessionNamed, type NumberedRun } from '../../runs/numbered-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

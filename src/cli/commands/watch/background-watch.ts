@@ -77,6 +77,7 @@ function textOf(path: string): string {
   }
 }
 
+/** With this variable, `bin.ts` runs the watch itself. */
 const IN_BACKGROUND = 'COXSWAIN_IN_BACKGROUND';
 /**
  * Options of Node for a process that is small rather than fast: 64 instead of 101 MB with 20 active sessions. Without room in the old
@@ -100,10 +101,6 @@ type BackgroundWatch =
   | { readonly state: 'never' }
   | { readonly state: 'running'; readonly pid: number }
   | { readonly state: 'ended'; readonly sinceMs: number };
-
-export function isInBackground(): boolean {
-  return process.env[IN_BACKGROUND] === '1';
-}
 
 export function findBackgroundWatch(): BackgroundWatch {
   const record = readRecord();

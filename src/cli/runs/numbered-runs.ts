@@ -1,0 +1,127 @@
+import { homedir } from 'node:os';
+import { invalidArgument } from '../../core/base/error.ts';
+import { jsonOf, isJsonObject } from '../../core/base/json.ts';
+import { printableCut } from '../../core/base/printable.ts';
+import { countOf } from '../../core/base/number-text.ts';
+import { findSessions, sessionIdOf } from '../../formats/find-sessions.ts';
+import { shellWord } from '../terminal/time-text.ts';
+import { replaceGuarded, readGuarded } from '../../core/node/guarded-file.ts';
+import { makeStateFolder, stateFile } from '../../core/node/state-places.ts';
+
+/** Number of runs that a message about several matches names. */
+export const MAX_CANDIDATES = 5;
+
+export interface NumberedRun {
+  readonly id: string;
+  readonly path: string;
+  readonly isStore: boolean;
+}
+
+const OWNER = { env: process.env };
+const MAX_TOLD = 200;
+
+const MAX_NUMBERED = 9_999;
+
+/** Returns the numbers of the last report, by run. Empty once they have four digits. */
+export function keptNumbers(): ReadonlyMap<string, number> {
+  const runs = runsIn('lastReport');
+  return new Map(runs.length < MAX_NUMBERED ? runs.map(({ id }, index) => [id, index + 1]) : []);
+}
+
+/** @param before  the numbers that other runs keep */
+export function keepNumberedRuns(
+  runs: ReadonlyMap<number, NumberedRun>,
+  before: ReadonlyMap<string, number> = new Map(),
+): void {
+  const kept = before.size === 0 ? [] : [...runsIn('lastReport')];
+  for (const [number, run] of runs) kept[number - 1] = run;
+  keepRuns('lastReport', kept);
+}
+
+export function lookAtRun(run: NumberedRun): string {
+  const others = runsIn('toldRuns').filter(({ id }) => id !== run.id);
+  keepRuns('toldRuns', [...others, run].slice(-MAX_TOLD));
+  return `coxswain show ${idStartOf(run.id)}`;
+}
+
+/** A folder that cannot be written is no fault of the report: numbers then open nothing. */
+function keepRuns(file: 'lastReport' | 'toldRuns', runs: readonly NumberedRun[]): void {
+  try {
+    makeStateFolder(OWNER);
+    replaceGuarded(stateFile(file, OWNER), JSON.stringify({ runs }), { mode: 0o600 });
+  } catch {
+    return;
+  }
+}
+
+function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
+  const bytes = readGuarded(stateFile(file, OWNER));
+  const value = bytes === undefined ? undefined : jsonOf(bytes.toString('utf8'));
+  const runs = isJsonObject(value) && Array.isArray(value['runs']) ? value['runs'] : [];
+  return runs.flatMap((run): readonly NumberedRun[] => {
+    if (!isJsonObject(run)) return [];
+    const { id, isStore, path } = run;
+    return typeof id === 'string' && typeof path === 'string' ? [{ id, path, isStore: isStore === true }] : [];
+  });
+}
+
+const MIN_ID_CHARS = 4;
+
+/**
+ * Returns the session of an agent program whose file has this id, or an id that starts with it.
+ *
+ * @throws CoxswainError `invalid-argument` for several
+ */
+export async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
+  if (idStart.length < MIN_ID_CHARS) return undefined;
+  const hosts = findSessions({ home: homedir(), env: process.env });
+  const found = hosts
+    .flatMap(({ sessions }) => sessions)
+    .flatMap(({ path }): readonly NumberedRun[] => {
+      const id = sessionIdOf(path);
+      return id.startsWith(idStart) ? [{ id, path, isStore: false }] : [];
+    });
+  if (found.length <= 1) return found[0];
+  const ids = found.slice(0, MAX_CANDIDATES).map(({ id }) => printableCut(id, 80));
+  throw invalidArgument(
+    `${printableCut(idStart, 100)} matches ${countOf(found.length, 'session')}: ${ids.join(', ')}${found.length > ids.length ? ', …' : ''}; give more of the id`,
+  );
+}
+
+/** Random ids only: those of Codex begin with the time, so that sessions of one minute begin alike. */
+const UUID_START = /^[0-9a-f]{8}(?=-[0-9a-f]{4}-4)/;
+
+function idStartOf(id: string): string {
+  return UUID_START.exec(id)?.[0] ?? id;
+}
+
+/**
+ * Returns the command that opens a run in the browser, at a call from 1.
+ *
+ * @param isSession  true if `sessionNamed` finds the file by the id of the run
+ */
+export function viewCommandOf(
+  { id, path }: Pick<NumberedRun, 'id' | 'path'>,
+  { call, isSession }: { readonly call?: number | undefined; readonly isSession: boolean },
+): string {
+  const callOption = call === undefined ? '' : ` --call ${call}`;
+  const start = idStartOf(id);
+  if (isSession && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(id) && sessionIdOf(path) === id)
+    return `coxswain view ${start}${callOption}`;
+  return `coxswain view ${shellWord(path)} --run ${shellWord(id)}${callOption}`;
+}
+
+export function numbersText(): string {
+  const count = runsIn('lastReport').length;
+  if (count === 0) return 'run coxswain first';
+  return count === 1 ? 'it has the number 1 only' : `it has the numbers 1 to ${count}`;
+}
+
+export function numberedRun(text: string): NumberedRun | undefined {
+  const runs = runsIn('lastReport');
+  if (/^\d{1,4}$/.test(text)) return runs[Number(text) - 1];
+  const found = new Map(
+    [...runsIn('toldRuns'), ...runs].filter(({ id }) => id.startsWith(text)).map((run) => [run.id, run]),
+  );
+  return found.size === 1 ? found.values().next().value : undefined;
+}
