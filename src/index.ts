@@ -250,6 +250,8 @@ export {
   type AfterCompactionOptions,
   contextFeedback,
   type ContextFeedbackOptions,
+  limitAhead,
+  type LimitAheadOptions,
   paceFeedback,
   type PaceFeedbackOptions,
   staticFeedback,

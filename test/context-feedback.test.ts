@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { afterCompaction, contextFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';
+import { afterCompaction, contextFeedback, limitAhead } from '../src/core/steering/feedback/built-in-feedback.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { memoryStore } from '../src/core/store/memory-store.ts';
 
 /** What is said after the call of each answer, whose context has this many thousand tokens; 0 stands for a compaction. */
@@ -66,4 +67,54 @@ test('the reminders of the user are repeated once after each compaction, and nev
   ]);
   expect(said[1]).toContain('Never touch the folder vendor.\n');
   expect(said[1]).toContain('Read your task list and your notes again before you go on.');
+});
+
+test('a limit of the provider is spoken of once in its window, and again in the next one', async () => {
+  const clock = createFakeClock();
+  const cox = createCoxswain({
+    store: memoryStore(),
+    clock,
+    feedback: [{ provider: limitAhead() }],
+    guidance: [],
+    noise: { callsPerAdvice: 0 },
+  });
+  const run = cox.startRun({ task: 'Fix it' });
+  const said: string[] = [];
+  const report = (used_percent: number, window_minutes: number, resetsInMinutes: number): void => {
+    const resets_at_unix_ms = clock.nowMs() + resetsInMinutes * 60_000;
+    run.dispatch({ type: 'limit_used', data: { used_percent, window_minutes, resets_at_unix_ms } });
+  };
+  const call = (): void => {
+    const place = { toolCallId: `c${said.length}`, toolName: 'Read' };
+    run.emit({ type: 'tool_execution_start', ...place, args: { path: `${said.length}` } });
+    run.emit({ type: 'tool_execution_end', ...place, result: 'ok', isError: false });
+    said.push(/summary: .*|\d+ % of[^\n]*/.exec(run.feedback() ?? '')?.[0].replaceAll(/, at [^Z]*Z/g, '') ?? '');
+    clock.advance(60);
+  };
+  report(80, 300, 60);
+  call();
+  report(92.4, 300, 58);
+  call();
+  call();
+  report(90, 10_080, 5_000);
+  call();
+  call();
+  clock.advance(3_600);
+  call();
+  report(95, 300, 290);
+  call();
+  await run.end();
+  const hours = (percent: number, resets: string): string =>
+    `${percent} % of your model's usage limit of 5.0 hours is used; it resets in ${resets}.`;
+  const week = (resets: string): string =>
+    `90 % of your model's usage limit of 7 days is used; it resets in ${resets}.`;
+  expect(said).toEqual([
+    '',
+    hours(92, '58 minutes'),
+    '',
+    `${hours(92, '56 minutes')} ${week('3 days')}`,
+    '',
+    '',
+    `${week('3 days')} ${hours(95, '4.8 hours')}`,
+  ]);
 });

@@ -21,6 +21,7 @@ import {
   afterCompaction,
   deadlineFeedback,
   contextFeedback,
+  limitAhead,
   paceFeedback,
 } from '../src/core/steering/feedback/built-in-feedback.ts';
 import {
@@ -138,6 +139,7 @@ test('the feedback page has the names and default triggers of the built-in provi
     paceFeedback: paceFeedback(),
     contextFeedback: contextFeedback(),
     afterCompaction: afterCompaction(),
+    limitAhead: limitAhead(),
     patternFeedback: patternFeedback(),
     stallFeedback: stallFeedback(),
     errorCascadeFeedback: errorCascadeFeedback(),

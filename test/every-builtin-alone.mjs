@@ -23,6 +23,7 @@ const large = [read('a', 'a'), read('b', 'x'.repeat(50_000))];
 const secret = [{ toolCallId: 'c', toolName: 'bash', args: { password: 'hunter2-hunter2' } }];
 const deadline = { deadline: { atMs: NOW_MS + 60_000 } };
 const full = { context: { tokens: 180_000, window: 200_000, share: 0.9 } };
+const limits = { limits: [{ usedPercent: 92, windowMinutes: 300, resetsAtMs: NOW_MS + 60_000 }] };
 const budget = { budget: { calls: 31 }, usage: { calls: 30 } };
 
 /** By name: its arguments, calls at which it speaks, what else is known, and whether one call is enough. */
@@ -42,6 +43,7 @@ const CASES = {
   errorStreak: { calls: failing },
   highToolCount: { args: [{ threshold: 20 }], calls: reading },
   largeOutput: { calls: large },
+  limitAhead: { calls: one, known: limits, isAlways: true },
   not: { args: [cox.errorStreak()], calls: one, isAlways: true },
   observerAsProvider: { args: [cox.deadlineObserver()], calls: one, known: deadline, isAlways: true },
   paceFeedback: { calls: reading, known: budget, isAlways: true },

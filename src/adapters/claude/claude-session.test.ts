@@ -200,3 +200,23 @@ describe('hooks and messages', () => {
     );
   });
 });
+
+test('the used share of a limit is recorded at each tenth from the half on, with the time it resets', async () => {
+  const store = memoryStore();
+  const cox = createCoxswain({ store, feedback: [], guidance: [] });
+  const run = cox.startRun({ runId: 'r' });
+  const session = claudeSessionOf(run);
+  const tell = (info: object): void =>
+    observeMessage(session, { type: 'rate_limit_event', rate_limit_info: { rateLimitType: 'five_hour', ...info } });
+  tell({ status: 'allowed', utilization: 0.3, resetsAt: 1_800_000_000 });
+  tell({ status: 'allowed_warning', utilization: 0.91, resetsAt: 1_800_000_000 });
+  tell({ status: 'allowed_warning', utilization: 0.94, resetsAt: 1_800_000_000 });
+  tell({ status: 'rejected' });
+  tell({ status: 'rejected', rateLimitType: 'overage' });
+  await run.end();
+  const records = await readAll(store, 'r');
+  expect(records.flatMap(({ payload }) => (payload.kind === 'session_event' ? [payload.data] : []))).toEqual([
+    { used_percent: 91, window_minutes: 300, resets_at_unix_ms: 1_800_000_000_000 },
+    { used_percent: 100, window_minutes: 300 },
+  ]);
+});

@@ -1,5 +1,7 @@
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { type Mutable, present } from '../../core/base/json.ts';
+import { LimitSteps, type LimitUsed } from '../../core/facts/limit-used.ts';
+import { LIMIT_USED } from '../../core/records/words.ts';
 import { identityOf, type KnownIdentity } from '../host/adapter-options.ts';
 import type { AdviseContext } from '../../core/run/evaluation-payload.ts';
 import type { Run } from '../../core/run/run.ts';
@@ -20,6 +22,7 @@ export class ClaudeSession {
   result: QueryResult | undefined;
   readonly #agents = new Map<string, ClaudeThread>();
   readonly #agentOfCall = new Map<string, string>();
+  readonly #limits = new LimitSteps();
   readonly #unrecognisedKinds = new Set<unknown>();
   /** True if the user named the conversation. The SDK's name then does not replace it. */
   readonly #isConversationNamed: boolean;
@@ -101,6 +104,11 @@ export class ClaudeSession {
     }
     if (source === 'hook') this.#compactionsAhead += 1;
     this.root.emit({ type: 'compaction', trigger });
+  }
+
+  limitUsed(limit: LimitUsed): void {
+    const data = this.#limits.take(limit);
+    if (data !== undefined) this.root.run.dispatch({ type: LIMIT_USED, data });
   }
 
   /** Records unknown content unchanged, once per name. */

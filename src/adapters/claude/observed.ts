@@ -98,6 +98,9 @@ function addMessage(session: ClaudeSession, message: SessionMessage): void {
     case 'compacted':
       session.compacted(message.trigger, 'message');
       return;
+    case 'limit':
+      session.limitUsed(message.limit);
+      return;
     case 'result':
       session.result = message.result;
       session.root.tellAnswer(true);

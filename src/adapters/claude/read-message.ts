@@ -1,4 +1,6 @@
 import { isJsonObject, membersOf, type Json } from '../../core/base/json.ts';
+import { unixMsOf } from '../../core/base/unix-time.ts';
+import type { LimitUsed } from '../../core/facts/limit-used.ts';
 import type { ContentBlock, Usage } from '../../core/records/agent-message.ts';
 import { usageOf } from '../host/content-blocks.ts';
 import { claudeContentBlocks, textOfBlocks } from './content-blocks.ts';
@@ -56,6 +58,7 @@ export type SessionMessage =
   | { readonly kind: 'agent'; readonly agentId: string; readonly callId: string }
   | { readonly kind: 'denied'; readonly place: MessagePlace; readonly callId: string }
   | { readonly kind: 'compacted'; readonly trigger: string }
+  | { readonly kind: 'limit'; readonly limit: LimitUsed }
   | { readonly kind: 'result'; readonly result: QueryResult }
   | { readonly kind: 'other' };
 
@@ -63,7 +66,6 @@ const PASSED_OVER: ReadonlySet<unknown> = new Set([
   'tool_progress',
   'auth_status',
   'tool_use_summary',
-  'rate_limit_event',
   'prompt_suggestion',
   'conversation_reset',
   'keep_alive',
@@ -81,11 +83,30 @@ export function readMessage(message: unknown): SessionMessage | undefined {
       return userMessage(message);
     case 'stream_event':
       return streamEvent(message);
+    case 'rate_limit_event':
+      return limitOf(message['rate_limit_info']);
     case 'result':
       return { kind: 'result', result: readQueryResult(message) };
     default:
       return PASSED_OVER.has(message['type']) ? { kind: 'other' } : undefined;
   }
+}
+
+const WINDOW_MINUTES: ReadonlyMap<unknown, number> = new Map([
+  ['five_hour', 300],
+  ['seven_day', 10_080],
+  ['seven_day_opus', 10_080],
+  ['seven_day_sonnet', 10_080],
+]);
+
+/** The used share is from 0 to 1. A request that was refused has no share. */
+function limitOf(info: unknown): SessionMessage {
+  const { rateLimitType, resetsAt, status, surpassedThreshold, utilization } = membersOf(info);
+  const windowMinutes = WINDOW_MINUTES.get(rateLimitType);
+  const share = status === 'rejected' ? 1 : (utilization ?? surpassedThreshold);
+  if (windowMinutes === undefined || typeof share !== 'number') return { kind: 'other' };
+  const resets = typeof resetsAt === 'number' ? { resetsAtMs: unixMsOf(resetsAt).ms } : {};
+  return { kind: 'limit', limit: { usedPercent: Math.round(100 * share), windowMinutes, ...resets } };
 }
 
 function systemMessage(message: Members): SessionMessage {

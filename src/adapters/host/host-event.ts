@@ -44,6 +44,8 @@ export interface SessionAnswer {
   readonly calls: readonly TranscriptCall[];
   /** Trigger of a compaction before the answer, for hosts that do not report it by an event. */
   readonly compaction?: string;
+  /** The data of a `limit_used` record that followed the answer. */
+  readonly limit?: Json;
   /** False if the file may get more parts of the answer. */
   readonly isWhole: boolean;
   /** True for an answer that failed or was aborted, and was paid: it is no turn. */

@@ -142,6 +142,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       budget: state.situation.budget,
       usage: knownUsage(state.situation, analysis.calls, evaluation),
       context: state.situation.context,
+      limits: state.situation.limits,
       trajectory: analysis,
       filesCreated: evaluation.files_created ?? [],
     },

@@ -19,6 +19,7 @@ import { GuidanceDelivered, GuidanceDeliveredEvent } from '../steering/guidance/
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import {
+  situationAfterLimit,
   situationAfterResponse,
   situationAtPoint,
   situationAfterStart,
@@ -220,6 +221,7 @@ export class RunFold {
         this.#args.delete(payload.tool_call_id);
         return;
       case 'session_event':
+        this.#changeSteering({ situation: situationAfterLimit(situation, payload) });
         this.session.dispatch({ type: payload.event_type, data: payload.data, atMs });
         return;
       case 'guidance_delivered':

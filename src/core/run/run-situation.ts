@@ -2,6 +2,7 @@ import { answerCost } from '../records/answer-cost.ts';
 import { MODEL_PRICES } from '../records/model-prices.ts';
 import { present, type Mutable } from '../base/json.ts';
 import { contextAfter, type ContextSize } from '../facts/context-tokens.ts';
+import { limitIn, type LimitUsed } from '../facts/limit-used.ts';
 import { addUsage, type Budget, type BudgetUsage, checkBudget } from '../base/budget.ts';
 import { type Deadline, deadlineAfter, type TimeSpan } from '../base/deadline.ts';
 import { invalidArgument } from '../base/error.ts';
@@ -51,6 +52,8 @@ export interface RunSituation {
   readonly costUsd: number | null;
   /** Absent before the first response with tokens, and after a compaction. */
   readonly context?: ContextSize | undefined;
+  /** The limits of the model's provider that the host reported, one per window. */
+  readonly limits?: readonly LimitUsed[];
   /** Usage of descendants that have ended; absent if no descendant has ended. */
   readonly below?: BudgetUsage;
   /** Beginning of the task, which a handoff passes to the child. */
@@ -121,6 +124,14 @@ export function situationAfterResponse(
     tokens: sumOf(situation.tokens ?? undefined, tokens) ?? null,
     costUsd: sumOf(situation.costUsd ?? undefined, usage && answerCost(usage, message.model_id, MODEL_PRICES)) ?? null,
   };
+}
+
+/** Returns the same situation if the record reports no limit. */
+export function situationAfterLimit(situation: RunSituation, payload: TrajectoryPayload): RunSituation {
+  const limit = limitIn(payload);
+  if (limit === undefined) return situation;
+  const others = (situation.limits ?? []).filter(({ windowMinutes }) => windowMinutes !== limit.windowMinutes);
+  return { ...situation, limits: [...others, limit] };
 }
 
 export function situationAtPoint(situation: RunSituation, evaluation: Evaluation): RunSituation {

@@ -24,6 +24,7 @@ import {
   sourceTimeMs,
 } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
+import { LimitSteps } from '../../core/facts/limit-used.ts';
 import { LIMIT_USED } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
@@ -59,7 +60,7 @@ class CodexRollout extends ObjectLines {
   #failure: RunEnding | undefined;
   #modelId: string | undefined;
   #previousTotal: JsonMembers = {};
-  readonly #limitTenths = new Map<number, number>();
+  readonly #limits = new LimitSteps();
 
   constructor(source: ImportSource) {
     super();
@@ -228,19 +229,15 @@ class CodexRollout extends ObjectLines {
     }
   }
 
-  /** Records each tenth of a limit, from the half of it. */
   *#readLimits({ primary, secondary }: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     for (const limit of [membersOf(primary), membersOf(secondary)]) {
-      const used = numberOrUndefined(limit.used_percent) ?? 0;
-      const minutes = numberOrUndefined(limit.window_minutes) ?? 0;
-      const tenth = Math.floor(used / 10);
-      if (used < 50 || minutes <= 0 || this.#limitTenths.get(minutes) === tenth) continue;
-      this.#limitTenths.set(minutes, tenth);
+      const usedPercent = numberOrUndefined(limit.used_percent) ?? 0;
+      const windowMinutes = numberOrUndefined(limit.window_minutes) ?? 0;
       const inS = numberOrUndefined(limit.resets_in_seconds);
       const resetsAtMs =
         sourceTimeMs(limit.resets_at) ?? (inS === undefined || atMs === undefined ? undefined : atMs + inS * 1_000);
-      const data = { used_percent: used, window_minutes: minutes, ...present({ resets_at_unix_ms: resetsAtMs }) };
-      yield* this.#session.event(LIMIT_USED, data, atMs);
+      const data = this.#limits.take({ usedPercent, windowMinutes, ...present({ resetsAtMs }) });
+      if (data !== undefined) yield* this.#session.event(LIMIT_USED, data, atMs);
     }
   }
 

@@ -1,6 +1,7 @@
 import { KnownLessons, LessonsKnown, type KnownLesson } from '../../core/steering/guidance/lesson-guidance.ts';
 import { present } from '../../core/base/json.ts';
 import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
+import { LIMIT_USED } from '../../core/records/words.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
 import { unrunOutcome } from '../../core/detect/calls/host-refusals.ts';
@@ -133,13 +134,14 @@ export class RecordedThread implements HostThread {
     return { past, ...present({ current, costUsd, ending, hasEnded, call: this.#callIn(answers[at ?? -1], event) }) };
   }
 
-  recordAnswer({ atMs, calls, compaction, hasNewUsage, isTurnKnown, modelId, text, usage }: UnreadAnswer): void {
+  recordAnswer({ atMs, calls, compaction, hasNewUsage, isTurnKnown, limit, modelId, text, usage }: UnreadAnswer): void {
     if (hasNewUsage && compaction !== undefined) this.compact(compaction);
     if (!isTurnKnown) {
       this.#cutOffOpenCalls();
       this.run.emit({ type: 'turn_start', ...(atMs === 0 ? {} : { atMs }) });
     }
     if (hasNewUsage) this.run.emit(answerEvent(text, { atMs, ...present({ modelId, usage }) }));
+    if (hasNewUsage && limit !== undefined) this.run.dispatch({ type: LIMIT_USED, data: limit });
     for (const call of calls) if (this.#expect(call, false)) this.startCall(call);
     for (const call of calls.flatMap(({ ended = [] }) => ended).toSorted(byEnd)) this.endCall(call);
   }

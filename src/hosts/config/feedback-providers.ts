@@ -4,6 +4,7 @@ import {
   contextFeedback,
   paceFeedback,
   afterCompaction,
+  limitAhead,
 } from '../../core/steering/feedback/built-in-feedback.ts';
 import {
   driftFeedback,
@@ -30,6 +31,7 @@ export const FEEDBACK: {
   readonly pace: ConfiguredFeedback<typeof paceFeedback>;
   readonly context: ConfiguredFeedback<typeof contextFeedback>;
   readonly afterCompaction: ConfiguredFeedback<typeof afterCompaction>;
+  readonly limitAhead: ConfiguredFeedback<typeof limitAhead>;
   readonly toolUsageMonitor: ConfiguredFeedback<typeof toolUsageMonitor>;
   readonly stall: ConfiguredFeedback<typeof stallFeedback>;
   readonly errorCascade: ConfiguredFeedback<typeof errorCascadeFeedback>;
@@ -40,6 +42,7 @@ export const FEEDBACK: {
   pace: { make: paceFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.pace },
   context: { make: contextFeedback, isUsual: false },
   afterCompaction: { make: afterCompaction, isUsual: false },
+  limitAhead: { make: limitAhead, isUsual: false },
   // From the specification's example of this provider.
   toolUsageMonitor: { make: toolUsageMonitor, isUsual: false, trigger: { everyNCalls: 10 } },
   stall: { make: stallFeedback, isUsual: false },

@@ -5,6 +5,7 @@ import { usageOfStored } from '../../adapters/host/content-blocks.ts';
 import type { EndedCall, SessionAnswer, SessionPart, TranscriptCall } from '../../adapters/host/host-event.ts';
 import { sleepSync } from '../../core/base/clock.ts';
 import { isJsonObject, jsonOf, type JsonMembers, present } from '../../core/base/json.ts';
+import { LIMIT_USED } from '../../core/records/words.ts';
 import { textOfContent, type StoredMessage } from '../../core/records/agent-message.ts';
 import type { RunEnding, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { isCopiedAnswer } from '../../formats/claude-code/claude-code-entry.ts';
@@ -170,6 +171,9 @@ class Answers {
         return;
       case 'compaction':
         if (this.#hasCompactions) this.#compaction = payload.trigger;
+        return;
+      case 'session_event':
+        if (payload.event_type === LIMIT_USED) this.#replaceLast((answer) => ({ ...answer, limit: payload.data }));
         return;
       case 'message_appended':
         if (payload.message.role === 'assistant') this.#hear(payload.message, atMs);

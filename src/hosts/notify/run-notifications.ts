@@ -3,9 +3,10 @@ import { budgetRemaining, type Budget } from '../../core/base/budget.ts';
 import { countOf, periodText } from '../../core/base/number-text.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { printableCut } from '../../core/base/printable.ts';
-import { inWords, LIMIT_USED } from '../../core/records/words.ts';
+import { LIMIT_AHEAD_PERCENT, limitIn, type LimitUsed } from '../../core/facts/limit-used.ts';
+import { inWords } from '../../core/records/words.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
-import { isJsonObject, present } from '../../core/base/json.ts';
+import { present } from '../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import { pressureOf, withWork, type RecentWork } from '../../core/facts/run-alert.ts';
@@ -20,8 +21,6 @@ import {
   type RunSituation,
 } from '../../core/run/run-situation.ts';
 import { timeOfDay, type Notification, type NotifyEvent } from './notification.ts';
-
-type SessionEvent = Extract<TrajectoryRecord['payload'], { readonly kind: 'session_event' }>;
 
 const MAX_RUNS = 256;
 const MAX_DEPTH = 16;
@@ -155,7 +154,8 @@ export class RunNotifications {
     if (Object.values(budgetLeft).includes(0)) news.push(['budget', 'has used up its budget']);
     const onceOnly = notes.isSubagent ? [] : news.filter(([event]) => !notes.sent.includes(event));
     const otherNews: News[] = [];
-    if (payload.kind === 'session_event' && !notes.isSubagent) otherNews.push(...limitNews(payload, atMs));
+    const limit = notes.isSubagent ? undefined : limitIn(payload);
+    if (limit !== undefined) otherNews.push(...limitNews(limit, atMs));
     if (payload.kind === 'pattern_flagged') otherNews.push(...patternNews(payload.pattern, before.wasAdvised));
     const isTold = before.toldEndAtMs !== undefined && atMs <= before.toldEndAtMs;
     if (payload.kind === 'run_ended' && !notes.isSubagent && !isTold) otherNews.push(endNews(payload));
@@ -223,19 +223,15 @@ function endNews({ labels, outcome, reason, success }: RunOutcome): News {
   return hasFailed ? ['failed', ['failed', reasonText, ...words].join(': ')] : ['ended', `ended: ${reasonText}`];
 }
 
-const LIMIT_AHEAD_PERCENT = 90;
 const DAY_MS = 24 * 3_600_000;
 
-function limitNews({ data, event_type: type }: SessionEvent, atMs: number): readonly News[] {
-  if (type !== LIMIT_USED || !isJsonObject(data)) return [];
-  const { resets_at_unix_ms: resetsAtMs, used_percent: used, window_minutes: minutes } = data;
-  if (typeof used !== 'number' || used < LIMIT_AHEAD_PERCENT || typeof minutes !== 'number') return [];
+function limitNews({ resetsAtMs, usedPercent, windowMinutes }: LimitUsed, atMs: number): readonly News[] {
+  if (usedPercent < LIMIT_AHEAD_PERCENT) return [];
   const day =
-    typeof resetsAtMs === 'number' && resetsAtMs - atMs > DAY_MS
-      ? `${new Date(resetsAtMs).toISOString().slice(0, 10)} `
-      : '';
-  const resets = typeof resetsAtMs === 'number' ? `, which resets at ${day}${timeOfDay(resetsAtMs)}` : '';
-  return [['limit', `has used ${Math.floor(used)} % of a limit of ${periodText(minutes * 60_000)}${resets}`]];
+    resetsAtMs !== undefined && resetsAtMs - atMs > DAY_MS ? `${new Date(resetsAtMs).toISOString().slice(0, 10)} ` : '';
+  const resets = resetsAtMs === undefined ? '' : `, which resets at ${day}${timeOfDay(resetsAtMs)}`;
+  const limit = `a limit of ${periodText(windowMinutes * 60_000)}`;
+  return [['limit', `has used ${Math.floor(usedPercent)} % of ${limit}${resets}`]];
 }
 
 function patternNews(pattern: TrajectoryPattern, wasAdvised: boolean): readonly News[] {

@@ -1,4 +1,5 @@
 import type { ContextSize } from '../../facts/context-tokens.ts';
+import type { LimitUsed } from '../../facts/limit-used.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import { invalidArgument } from '../../base/error.ts';
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
@@ -91,6 +92,7 @@ export interface FeedbackContextInput {
   readonly budget?: Budget | undefined;
   readonly usage?: BudgetUsage | undefined;
   readonly context?: ContextSize | undefined;
+  readonly limits?: readonly LimitUsed[] | undefined;
   /** Default: computed from the session. */
   readonly trajectory?: TrajectoryView | undefined;
 }
@@ -122,6 +124,7 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
     budget: input.budget,
     usage: input.usage,
     context: input.context,
+    limits: input.limits ?? [],
     trajectory: input.trajectory ?? sessionTrajectory(session),
     lastFeedback: toFeedback(latestSpoken(session, promptName, isFeedback)),
     triggerPattern: undefined,

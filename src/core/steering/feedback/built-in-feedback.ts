@@ -1,5 +1,5 @@
 import { amount, choice, list, type ShapesOf, text, whole } from '../../base/shape.ts';
-import { countOf, durationText, countText } from '../../base/number-text.ts';
+import { countOf, durationText, countText, periodText } from '../../base/number-text.ts';
 import { remainingMs } from '../../base/deadline.ts';
 import type {
   FeedbackContext,
@@ -12,6 +12,7 @@ import { CoxswainError } from '../../base/error.ts';
 import { checkDraft, type CheckedDraft, InvalidDraft } from './check-draft.ts';
 import { type Budget, BUDGET_PARTS, budgetRemaining } from '../../base/budget.ts';
 import { present } from '../../base/json.ts';
+import { LIMIT_AHEAD_PERCENT, type LimitUsed } from '../../facts/limit-used.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 
 /** Options of `contextFeedback`. */
@@ -84,6 +85,59 @@ export const afterCompaction: ProviderDefinition<AfterCompactionOptions, Feedbac
     }),
   }),
 );
+
+/** Options of `limitAhead`. */
+export interface LimitAheadOptions {
+  /** Gives feedback if this share of a limit is used; a number from 50 to 100, default 90. */
+  readonly speakAtPercent?: number;
+}
+
+/**
+ * States once that a limit of the model's provider is nearly used, and when it resets. Codex and the Claude Agent SDK report limits; without
+ * a report it says nothing. Default trigger: every call.
+ *
+ * @throws CoxswainError "invalid-definition" if an option is out of range
+ */
+export const limitAhead: ProviderDefinition<LimitAheadOptions, FeedbackProvider> = defineProvider(
+  { speakAtPercent: amount(50, 100, LIMIT_AHEAD_PERCENT) },
+  ({ speakAtPercent }): FeedbackProvider => {
+    const nearLimits = ({ limits = [], nowMs }: FeedbackContext): readonly LimitUsed[] =>
+      limits.filter(({ resetsAtMs = Infinity, usedPercent }) => usedPercent >= speakAtPercent && resetsAtMs > nowMs);
+    return {
+      name: 'LimitAhead',
+      defaultTrigger: { everyNCalls: 1 },
+      shouldRun: (context) => nearLimits(context).some((limit) => !isSaid(limit, context)),
+      provide: (context) => ({
+        summary: nearLimits(context)
+          .map((limit) => limitSentence(limit, context.nowMs))
+          .join(' '),
+        severity: 'caution',
+        suggestions: [
+          'Finish or save the most important work first.',
+          'Write down what is done and what is open, where you find it after the limit has reset.',
+        ],
+      }),
+    };
+  },
+);
+
+function limitSentence({ resetsAtMs, usedPercent, windowMinutes }: LimitUsed, nowMs: number): string {
+  const resets =
+    resetsAtMs === undefined
+      ? ''
+      : `; it resets in ${periodText(resetsAtMs - nowMs)}, at ${new Date(resetsAtMs).toISOString().slice(0, 16)}Z`;
+  return `${Math.floor(usedPercent)} % of ${limitName(windowMinutes)} is used${resets}.`;
+}
+
+function limitName(windowMinutes: number): string {
+  return `your model's usage limit of ${periodText(windowMinutes * 60_000)}`;
+}
+
+/** It was said in the window that has not ended. */
+function isSaid({ resetsAtMs, windowMinutes }: LimitUsed, { lastOwnFeedback: last, nowMs }: FeedbackContext): boolean {
+  if (last === undefined || !last.summary.includes(limitName(windowMinutes))) return false;
+  return last.atMs > (resetsAtMs ?? nowMs) - windowMinutes * 60_000;
+}
 
 const READ_AGAIN = 'Read your task list and your notes again before you go on.';
 

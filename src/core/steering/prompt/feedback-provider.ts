@@ -1,4 +1,5 @@
 import type { ContextSize } from '../../facts/context-tokens.ts';
+import type { LimitUsed } from '../../facts/limit-used.ts';
 import type {
   Observation,
   Severity,
@@ -74,6 +75,8 @@ export interface FeedbackContext {
   readonly usage: BudgetUsage | undefined;
   /** Undefined before the first response with tokens, and after a compaction. */
   readonly context: ContextSize | undefined;
+  /** The limits of the model's provider of which the host reported that half or more is used, one per window. */
+  readonly limits?: readonly LimitUsed[];
   readonly trajectory: TrajectoryView | undefined;
   /** The pattern for which `onPattern` fired. Undefined if only other conditions fired. */
   readonly triggerPattern: TrajectoryPattern | undefined;
