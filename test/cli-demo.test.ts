@@ -32,7 +32,7 @@ test('the demo shows calls, a pattern, advice, how the agent follows it, and wha
       '  #14 edit_file {path: "tax.mjs", old: "Math.floor", new: "Math.round"}\n  #15 bash node check.mjs\n' +
       '  △ over: the same failure after each edit, bash\n',
   );
-  expect(stdout).toContain('finished (it worked)');
+  expect(stdout).toContain('its source says that it worked');
   expect(stdout).toMatch(/\n17 calls, 1 pattern, (\d+) pieces of advice \(Deadline \d+, [^\n]+\), \1 delivered\.\n/);
   expect(stdout).toContain(`\nThe run is recorded in ${storeFile()}.\n`);
   expect(stdout).toMatch(/coxswain show demo-stuck-run\n[^\n]+coxswain analyze PATH…\n[^\n]+coxswain watch\n$/);

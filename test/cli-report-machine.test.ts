@@ -153,7 +153,7 @@ test('the number of a run in the last report, or the beginning of its id, opens 
   for (const args of [['1'], ['--all'], ['failures']]) {
     const { stdout } = await here.run(args, { env: narrow });
     // A path in a command is one word of a shell.
-    const long = stdout.split('\n').filter((line) => line.length > 60 && !/^ *\/\S+ \\$/.test(line));
+    const long = stdout.split('\n').filter((line) => line.length > 60 && !/^ *\/\S+(?: \\|,)$/.test(line));
     expect([args, long]).toEqual([args, []]);
   }
   const said = async (...args: readonly string[]): Promise<readonly unknown[]> => {

@@ -143,7 +143,7 @@ test('the page escapes every text and has no script or external resource', async
   expect(page).not.toMatch(/<script|<img|<link|https?:|url\(|\son\w+=|style="/i);
   // eslint-disable-next-line no-control-regex -- these must not be there
   expect(page).not.toMatch(/[\u001b\u202e]/);
-  expect(page).toMatch(/Content-Security-Policy" content="default-src 'none'; style-src 'sha256-/);
+  expect(page).toMatch(/Content-Security-Policy"\s+content="default-src 'none'; style-src 'sha256-/);
   const text = await here.run(['report', 'runs.db']);
   expect(text.stdout).not.toContain('\u001b');
 });

@@ -103,17 +103,18 @@ function idOf(table: keyof typeof WORDS, words: string): string | undefined {
   return Object.entries(WORDS[table]).find(([, said]) => said === words)?.[0];
 }
 
-/** `3 calls, 1 error, 2 turns, finished (it worked, reward 1)`. Zero turns may be omitted. */
+/** `3 calls, 1 error, 2 turns, its source says that it worked (reward 1)`. Zero turns may be omitted. */
 function ofFacts(text: string): Read {
   const count = (what: string): number => Number(new RegExp(`\\b(\\d+) ${what}s?\\b`).exec(text)?.[1] ?? '0');
   const facts = text.split(', ').map((fact) => fact.replace(/ \(.*/, '').trim());
-  const outcome = facts.flatMap((fact) => idOf('outcome', fact) ?? [])[0] ?? null;
-  const success = /\bit (did not work|worked)\b/.exec(text)?.[1];
+  // The report's words for an end name no recorded outcome.
+  const outcome = facts.flatMap((fact) => idOf('outcome', fact) ?? [])[0];
+  const success = /\bit (did not work|worked|failed)\b/.exec(text)?.[1];
   const reward = /reward ([\d.]+)/.exec(text)?.[1];
   return {
     calls: count('call'),
     errors: count('error'),
-    outcome,
+    ...(outcome === undefined ? {} : { outcome }),
     success: success === undefined ? null : success === 'worked',
     reward: reward === undefined ? null : Number(reward),
   };

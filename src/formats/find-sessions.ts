@@ -37,7 +37,7 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     format: 'codex',
     title: 'Codex',
     folder: ({ home, env }) => env['CODEX_HOME'] || join(home, '.codex'),
-    sessions: ['sessions/**/rollout-*.jsonl{,.zst}', 'archived_sessions/**/rollout-*.jsonl{,.zst}'],
+    sessions: ['{sessions,archived_sessions}/**/*.jsonl{,.zst}'],
     session: (id) => `sessions/**/rollout-*${id}.jsonl`,
     agent: (sessionFile, agentId) => {
       const cwd = dirname(sessionFile);

@@ -2,7 +2,7 @@ import { html, type Html } from '../../formats/html/html.ts';
 import { pageText, section, table } from '../../formats/html/page.ts';
 import { present } from '../../core/base/json.ts';
 import type { Paint, Style } from '../terminal/terminal.ts';
-import { printable, printableCut } from '../../core/base/printable.ts';
+import { printable } from '../../core/base/printable.ts';
 import {
   isEmpty,
   isFacts,
@@ -97,10 +97,7 @@ function itemLines(
   ];
 }
 
-/**
- * Breaks a text at blanks into lines of at most `width` columns. A longer word is broken anywhere. A command is broken as a shell allows it,
- * and none of its words is.
- */
+/** Breaks a text at blanks into lines of at most `width` columns. No word is broken, so that paths can be copied; a command is broken as a shell allows it. */
 function wrapped(text: Text, width = Infinity): readonly Text[] {
   if (lengthOf(text) <= width || width < MIN_WRAP) return [text];
   let line: Span[] = [];
@@ -117,15 +114,10 @@ function wrapped(text: Text, width = Infinity): readonly Text[] {
     if (style === 'code') add({ text: '  ' });
   };
   for (const { style, text: part } of spansOf(text)) {
-    const [room, piece] = style === 'code' ? [width - 1, Infinity] : [width, width];
+    const room = style === 'code' ? width - 1 : width;
     for (const word of printable(part).split(/(?<= )(?! )/)) {
       if (length > 0 && length + word.trimEnd().length > room) breakLine(style);
-      let left = word;
-      for (; left.length > piece; left = left.slice(piece)) {
-        add({ text: left.slice(0, piece), ...present({ style }) });
-        breakLine(style);
-      }
-      add({ text: left, ...present({ style }) });
+      add({ text: word, ...present({ style }) });
     }
   }
   for (const spans of lines) {
@@ -144,8 +136,9 @@ function factLines({ facts, separator = ', ' }: Facts, { paint, width }: Termina
     if (last !== undefined && last.length + separator.length + length <= width) {
       last.text += `${separator}${painted(fact, paint)}`;
       last.length += separator.length + length;
-    } else if (length <= width) lines.push({ text: painted(fact, paint), length });
-    else lines.push({ text: printableCut(unstyled(fact), width), length: width });
+    } else {
+      for (const part of wrapped(fact, width)) lines.push({ text: painted(part, paint), length: lengthOf(part) });
+    }
   }
   return lines.map(({ text }) => text);
 }

@@ -7,7 +7,7 @@ import type { RunOutcome, RunVerdict } from '../../core/facts/run-verdict.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import type { RunUsage } from '../../core/facts/run-view.ts';
 import { isStuckNow, seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
-import { isLeast, tokenFacts } from '../../core/facts/usage-text.ts';
+import { costText, isLeast, tokenFacts } from '../../core/facts/usage-text.ts';
 import {
   heading,
   linesOf,
@@ -26,6 +26,7 @@ const ID_CHARS = 80;
 const TASK_CHARS = 76;
 const MAX_PATTERNS = 8;
 const CALL_CHARS = 100;
+const EVIDENCE_CHARS = 300;
 const NAME_CHARS = 60;
 const LEVEL_STYLE: Readonly<Record<PatternLevel, TextStyle>> = { hint: 'note', warn: 'warn', strong: 'bad' };
 
@@ -82,19 +83,27 @@ export function runMark({ patterns, verdict: { verdict } }: MarkedRun): NonNulla
 }
 
 function factsOf(run: RunFacts): readonly string[] {
-  const { turns, durationMs, ending, patternBasis, steered, verdict } = run;
+  const { turns, durationMs, patternBasis, steered } = run;
   return [
     ...countFacts(run),
     ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
     ...(durationMs === undefined ? [] : [durationText(durationMs)]),
     ...usageFacts(run),
-    ...(ending === undefined ? endFacts(verdict) : [outcomeText(ending)]),
+    ...endFacts(run),
     ...(steered ? [patternBasis === 'recorded' ? 'patterns as recorded' : 'patterns recomputed'] : []),
   ];
 }
 
-function endFacts({ evidence, verdict }: RunVerdict): readonly string[] {
-  return verdict === 'unknown' ? [] : [evidence];
+/** The words of the report, and what a benchmark adds to them. */
+function endFacts({ ending, verdict: { evidence, verdict } }: RunFacts): readonly string[] {
+  if (ending === undefined && verdict === 'unknown') return [];
+  const facts = ending?.success === undefined || ending.outcome === 'ended' ? [] : [inWords('outcome', ending.outcome)];
+  const more = [...facts, ...rewardFacts(ending?.reward)];
+  return [`${printableCut(evidence, EVIDENCE_CHARS)}${more.length === 0 ? '' : ` (${more.join(', ')})`}`];
+}
+
+function rewardFacts(reward: number | undefined): readonly string[] {
+  return reward === undefined ? [] : [`reward ${Math.round(reward * 1000) / 1000}`];
 }
 
 export function countFacts({
@@ -116,14 +125,11 @@ export function usageFacts(usage: RunUsage): readonly string[] {
 }
 
 export function costFacts(usage: RunUsage): readonly string[] {
-  return usage.costUsd === undefined ? [] : [`${isLeast(usage) ? 'at least ' : ''}${usdText(usage.costUsd)}`];
+  return usage.costUsd === undefined ? [] : [costText(usage.costUsd, isLeast(usage))];
 }
 
 export function outcomeText({ outcome, reason, success, reward }: RunOutcome): string {
-  const facts = [
-    ...(success === undefined ? [] : [success ? 'it worked' : 'it did not work']),
-    ...(reward === undefined ? [] : [`reward ${Math.round(reward * 1000) / 1000}`]),
-  ];
+  const facts = [...(success === undefined ? [] : [success ? 'it worked' : 'it did not work']), ...rewardFacts(reward)];
   const word = printableCut(reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason), 60);
   return facts.length === 0 ? word : `${word} (${facts.join(', ')})`;
 }
@@ -137,7 +143,7 @@ export function patternBlocks(run: RunFacts, hasEvidence = true): readonly Block
   const marks = shownPatterns.map((pattern, index) => markLine(pattern, letterOf(index), run));
   const items = shownPatterns.map((pattern, index) => patternItem(pattern, letterOf(index), run, hasEvidence));
   return [
-    { type: 'drawing', lines: [['  ', failures, scale], ...marks] },
+    ...(cells === '' ? [] : [{ type: 'drawing', lines: [['  ', failures, scale], ...marks] } as const]),
     ...(items.length === 0 ? [] : [listBlock(items)]),
     ...(leftOutCount === 0 ? [] : [linesOf([`and ${countOf(leftOutCount, 'more pattern')}; --json lists all`])]),
   ];

@@ -72,7 +72,7 @@ export class RunTotals {
     this.#errors += run.errors;
     this.#refused += run.refused ?? 0;
     this.#all = tallied(this.#all, run);
-    count(this.#outcomes, outcomeName(run), run);
+    count(this.#outcomes, run.verdict.verdict, run);
     const kinds = new Set(run.patterns.filter(({ level }) => level !== 'hint').map(({ kind }) => kind));
     for (const kind of kinds) count(this.#patterns, kind, run);
   }
@@ -122,15 +122,6 @@ function tallied(tally: RunTally, run: RunFacts): RunTally {
     judged: tally.judged + (success === undefined ? 0 : 1),
     succeeded: tally.succeeded + (success === true ? 1 : 0),
   };
-}
-
-function outcomeName({ ending, verdict }: RunFacts): string {
-  if (ending === undefined)
-    return verdict.verdict === 'answered' || verdict.verdict === 'worked' ? 'ended' : verdict.verdict;
-  const { outcome: word, success } = ending;
-  if (success === undefined) return word;
-  const judged = success ? 'success' : 'no success';
-  return word === 'ended' ? judged : `${judged} (${word})`;
 }
 
 function byRuns(tallies: ReadonlyMap<string, RunTally>): readonly (readonly [string, RunTally])[] {

@@ -248,8 +248,8 @@ export function failedChecks(
   return { failed, passed: isChain ? checks.slice(0, checks.indexOf(first)) : [] };
 }
 
-/** A line in which a hook of `git commit` shows a command that it runs: `$ bun test`, `[lint] $ eslint .`. */
-const HOOK_COMMAND = /^(?:\[[\w:-]+\] )?\$ (.+)$/gm;
+/** A line in which a hook of `git commit` shows a command that it runs: `$ bun test`, `[lint] $ eslint .`, and of lint-staged `[COMPLETED] eslint --fix`. */
+const HOOK_COMMAND = /^(?:(?:\[[\w:-]+\] )?\$|\[COMPLETED\]) (.+)$/gm;
 const NAMED_FOLDER = /\s(?:\.\/)?(?:src|packages|lib|apps?|tests|test\/)\/?(?=\s|$)/;
 /** Lines of the program pre-commit. */
 const HOOK_RESULT = /^.{3,}\.{3,}\s*(?:\([^)]*\))?(?:Passed|Failed)$/m;

@@ -53,6 +53,17 @@ test('a check of other files does not make up for a failed one, and the same fil
   expect(failedAfter(failed, other, ['npm test'])).toEqual([]);
 });
 
+test('nothing after a pipe says nothing, except of checks that print nothing when they pass', () => {
+  const after = (command: string): readonly string[] => resultsAfter([`${command} 2>&1 | tail -10`, undefined, '']);
+  expect(after('npx biome check .')).toEqual(['npx biome check . not seen to its end']);
+  expect(after('npx tsc --noEmit')).toEqual(['npx tsc --noEmit passed']);
+});
+
+test('the linters that lint-staged runs are hooks of the commit', () => {
+  const shown = '[STARTED] eslint --fix\n[COMPLETED] eslint --fix\n[COMPLETED] prettier --write\n[main 1a2b3c4] x';
+  expect(resultsAfter(['git commit -m x', undefined, shown])).toContain('the hooks of git commit passed');
+});
+
 test('a commit whose hooks failed counts until it succeeds', () => {
   const failed = ['git commit -m x', '$ tsc\nhusky - pre-commit script failed (code 2)'] as const;
   expect(failedAfter(failed, ['git commit --amend --no-edit'])).toEqual([]);
@@ -76,6 +87,12 @@ test('a check in the background counts with the output that is asked for, and is
   ]);
   expect(resultsAfter(start, ask('<exit_code>0</exit_code>\nx\n 12 passed'))).toEqual(['pnpm test passed']);
   expect(resultsAfter(start, ask('<exit_code>0</exit_code>\nstarting'))).toEqual(['pnpm test not seen to its end']);
+  // Codex answers while a command runs, and is asked by a number.
+  const running = ['bun run typecheck', undefined, 'Process running with session ID 9969\nOutput:'] as const;
+  expect(resultsAfter(running)).toEqual(['bun run typecheck not seen to its end']);
+  const asked = (code: number): Call => ['cat 9969', undefined, `Process exited with code ${code}\nOutput:`];
+  expect(resultsAfter(running, asked(0))).toEqual(['bun run typecheck passed']);
+  expect(resultsAfter(running, asked(2))).toEqual(['bun run typecheck failed']);
 });
 
 test('what the command line itself prints does not say that a check passed', () => {

@@ -9,7 +9,7 @@ import {
   type CheckCommand,
 } from './check-command.ts';
 import { failureIn, type RunCall } from './run-call.ts';
-import type { LastCheck } from './run-verdict.ts';
+import { isUnknown, type LastCheck } from './run-verdict.ts';
 
 const MAX_CHECKS = 16;
 
@@ -23,9 +23,10 @@ const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to comm
 const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git commit', purpose: 'hooks', isWide: true };
 
 /** What a host says of a command that goes on in the background, with the id under which its output is asked for. */
-const BACKGROUNDED = /\bbackground(?:ed)?\b[^\n]{0,40}?\bID: ?([\w-]{4,})/i;
-const IS_RUNNING = /<status>(?:running|pending)<|<retrieval_status>(?:timeout|not_ready)</;
-const EXIT_CODE = /<exit_code>(-?\d+)<|\bexit code:? (-?\d+)/i;
+const BACKGROUNDED = /\b(?:background(?:ed)?\b[^\n]{0,40}?\bID: ?|Process running with session ID )([\w-]{4,})/i;
+const IS_RUNNING =
+  /<status>(?:running|pending)<|<retrieval_status>(?:timeout|not_ready)<|^Process running with session ID /m;
+const EXIT_CODE = /<exit_code>(-?\d+)<|\b(?:exit|exited with) code:? (-?\d+)/i;
 const MAX_BACKGROUND = 16;
 
 interface SeenCheck extends LastCheck {
@@ -47,6 +48,10 @@ export class CheckLedger {
   fold(call: RunCall, result: string, task: string | undefined): void {
     const failed = call.failed || call.errorLine !== undefined;
     const found = checkCommandsOf(call.args, task);
+    if (call.outcome !== undefined) {
+      for (const check of found) this.#noteUnknown(check, call.number, { isRefused: true });
+      return;
+    }
     const id = failed || found.length === 0 ? undefined : BACKGROUNDED.exec(result.slice(0, 500))?.[1];
     if (id !== undefined) {
       this.#background.set(id, { call, checks: found });
@@ -95,10 +100,14 @@ export class CheckLedger {
     return this.#checks.entries().map(([, { check: _check, isWrong: _isWrong, ...last }]) => last);
   }
 
-  #noteUnknown(check: CheckCommand, number: number, unknown: Pick<LastCheck, 'isHidden' | 'ranNothing'>): void {
+  #noteUnknown(
+    check: CheckCommand,
+    number: number,
+    unknown: Pick<LastCheck, 'isHidden' | 'isRefused' | 'ranNothing'>,
+  ): void {
     const key = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(key);
-    if (before !== undefined && before.ranNothing !== true && before.isHidden !== true) return;
+    if (before !== undefined && !isUnknown(before)) return;
     this.#checks.set(key, { command: check.command, number, failed: false, ...unknown, check, isWrong: true });
   }
 
@@ -131,7 +140,12 @@ export class CheckLedger {
 
 /** Returns true if an argument is the id of the output, or a command or path with it. */
 function isAskedFor(args: Json, id: string): boolean {
-  return isJsonObject(args) && Object.values(args).some((value) => typeof value === 'string' && value.includes(id));
+  return (
+    isJsonObject(args) &&
+    Object.values(args).some((value) =>
+      typeof value === 'string' ? value.includes(id) : typeof value === 'number' && String(value) === id,
+    )
+  );
 }
 
 /** Returns the end of a result without the lines that the command itself holds, such as those of its `echo`. */
@@ -178,6 +192,8 @@ function covers(check: CheckCommand, { command, isWide, key, names, purpose }: C
   return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
 }
 
+/** Checks that print nothing if they find nothing. After a pipe, nothing from another one says nothing. */
+const QUIET = /(?:^| )(?:(?:vue-)?tsc|tsgo|eslint|flake8|gofmt|go (?:build|vet)|shellcheck|actionlint|stylelint)\b/;
 /** Programs that show the end of what they read. */
 const SHOWS_END = /^(?:tail|tee|cat)$/;
 const SAYS_PASSED =
@@ -187,7 +203,8 @@ const SAYS_PASSED =
  * Returns true if a pipe hides how the check ended, and what is left of its output does not say it. The errors of a linter and of a compiler
  * are its first lines, so `head` shows them.
  */
-function isEndHidden({ pipedTo = [], purpose }: CheckCommand, result: string): boolean {
+function isEndHidden({ key, pipedTo = [], purpose }: CheckCommand, result: string): boolean {
+  if (pipedTo.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
   const hiding = pipedTo.filter((program) => !SHOWS_END.test(program));
   if (hiding.length === 0) return false;
   if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;

@@ -77,4 +77,19 @@ test('work that changed after its last check does not say that it worked', () =>
   // A text beside the checked work is part of it, a text of a later task is not.
   expect(after({ file: 'README.md', number: 6, taskFrom: 1 }).verdict).toBe('worked');
   expect(after({ file: 'README.md', number: 6, taskFrom: 5 }).verdict).toBe('answered');
+  // A check of this text saw it before it changed.
+  const formatted: LastCheck = { command: 'npx prettier --check docs/a.mdx', number: 5, failed: false };
+  const changes = [{ file: '/p/docs/a.mdx', number: 6, taskFrom: 1 }];
+  expect(verdictOf(answered, [formatted], { changes }).verdict).toBe('answered');
+});
+
+test('a check that was refused is no check, and one after the last check is named', () => {
+  const refused: LastCheck = { command: 'npm run e2e', number: 6, failed: false, isRefused: true };
+  expect(verdictOf(answered, [refused])).toEqual({
+    verdict: 'answered',
+    evidence: 'it answered; its check (call 6, npm run e2e) was refused',
+  });
+  expect(verdictOf(answered, [passed, refused]).evidence).toBe(
+    'it answered, and its last check (call 4, npm test) passed; a later check (call 6, npm run e2e) was refused',
+  );
 });

@@ -22,20 +22,29 @@ export interface LastCheck {
   readonly ranNothing?: true;
   /** True if a pipe such as `| head` hides its end, and what is left does not say that it passed. */
   readonly isHidden?: true;
+  /** True if it was refused or interrupted, and never ran to its end. */
+  readonly isRefused?: true;
 }
 
 export function checkResult({
   failed,
   isHidden,
+  isRefused,
   ranNothing,
-}: Pick<LastCheck, 'failed' | 'isHidden' | 'ranNothing'>): string {
+}: Pick<LastCheck, 'failed' | 'isHidden' | 'isRefused' | 'ranNothing'>): string {
+  if (isRefused === true) return 'refused';
   if (isHidden === true) return 'not seen to its end';
   return ranNothing === true ? 'ran nothing' : failed ? 'failed' : 'passed';
 }
 
+/** Returns true for a check that nobody saw to its end, or that ran nothing. */
+export function isUnknown({ isHidden, isRefused, ranNothing }: LastCheck): boolean {
+  return (ranNothing ?? isHidden ?? isRefused) === true;
+}
+
 /** Returns the last check that ran something and whose end is known. */
 export function lastSeenCheck(checks: readonly LastCheck[]): LastCheck | undefined {
-  return checks.findLast(({ isHidden, ranNothing }) => ranNothing !== true && isHidden !== true);
+  return checks.findLast((check) => !isUnknown(check));
 }
 
 export interface LastChange {
@@ -157,13 +166,25 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     const why =
       empty === undefined
         ? 'no check that coxswain recognises'
-        : `its ${checkText(empty)} ${empty.isHidden === true ? 'was not seen to its end' : 'ran nothing'}`;
+        : `its ${checkText(empty)} ${isPassive(empty) ? 'was ' : ''}${checkResult(empty)}`;
     return { verdict: 'answered', evidence: `${answer}; ${why}` };
   }
-  const change = last.changes?.find((one) => (one.taskFrom ?? one.number) > lastCheck.number);
+  const change = last.changes?.find((one) => isChangeAfter(one, lastCheck));
   const passed = `its last ${checkText(lastCheck)} passed${change === undefined ? '' : beforeText(change)}`;
   if (!hasAnswered || change !== undefined) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
-  return { verdict: 'worked', evidence: `it answered, and ${passed}` };
+  const refused = checks.findLast(({ isRefused, number }) => isRefused === true && number > lastCheck.number);
+  const later = refused === undefined ? '' : `; a later ${checkText(refused)} was refused`;
+  return { verdict: 'worked', evidence: `it answered, and ${passed}${later}` };
+}
+
+function isPassive({ isHidden, isRefused }: LastCheck): boolean {
+  return (isHidden ?? isRefused) === true;
+}
+
+/** A check that names a text, such as that of a formatter, stands for this text only until it changes. */
+function isChangeAfter({ file, number, taskFrom = number }: LastChange, check: LastCheck): boolean {
+  const isNamed = check.command.includes(file.slice(file.lastIndexOf('/') + 1));
+  return (isNamed ? number : taskFrom) > check.number;
 }
 
 function beforeText({ file, number }: LastChange): string {

@@ -330,7 +330,8 @@ export class RunView {
       resultMissing,
       ...(analysedCall?.errorLine === undefined ? {} : { errorLine: analysedCall.errorLine }),
     };
-    if (wasRun && !resultMissing) this.#checks.fold(ended, resultText(payload.result), this.#runStarted?.task);
+    if (!resultMissing && (wasRun || outcome === 'refused'))
+      this.#checks.fold(ended, resultText(payload.result), this.#runStarted?.task);
     return ended;
   }
 

@@ -42,6 +42,20 @@ test('commits and changed files count only calls with a result that did not fail
   });
 });
 
+test('a file that the run creates and removes again is not changed, and one that it removes only is', () => {
+  const fold = new WorkFold();
+  const ended = (result: string) =>
+    ({ kind: 'tool_ended', tool_call_id: 'a', tool_name: 'x', result, is_error: false }) as const;
+  const created = ended('File created successfully at: /p/tree/status.ts');
+  fold.fold(created, { ...call, tool: 'Write', args: { file_path: '/p/tree/status.ts', content: 'a' } });
+  fold.fold(payload, { ...call, tool: 'Edit', args: { file_path: '/p/kept.ts', old_string: 'a', new_string: 'b' } });
+  fold.fold(payload, { ...call, args: { command: 'echo x > fixtures/big.txt' } });
+  fold.fold(payload, { ...call, args: { command: 'cd /p && rm -f tree/status.ts old.ts' } });
+  fold.fold(payload, { ...call, args: { command: 'rm -rf "fixtures"' } });
+  fold.fold(payload, { ...call, args: { command: 'rm /p/kept.ts' } });
+  expect(fold.work.filesChanged).toEqual(['/p/kept.ts']);
+});
+
 test('a commit that replaces one of the run is no further commit, and a rebase commits what was changed', () => {
   const fold = new WorkFold();
   fold.fold(payload, { ...call, args: { command: 'touch a.ts && git commit -m x' } });

@@ -55,6 +55,12 @@ const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
 const PULL_REQUEST = /\b(?:gh pr|glab mr) create\b/;
 const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
+/** The files after `rm`, of commands that no quotes hide. */
+const REMOVES = /(?:^|[;&|\n]\s*|\bsudo )(?:git )?rm\s+([^;&|\n]+)/g;
+/** A result of a tool that says so. */
+const CREATED = /^.{0,40}\bcreated\b/i;
+/** Programs that change a file that exists. */
+const CHANGES = /\b(?:sed|perl|chmod|rm|mv|git|patch)\b/;
 /** What git, husky and wrappers print if a chain goes on after a commit that was not made. */
 const NOT_COMMITTED =
   /^FAILED: git commit\b|^husky - \S+ (?:script|hook)\b.*\b(?:failed|code)\b|^nothing (?:added )?to commit\b|^no changes added to commit\b/m;
@@ -82,6 +88,8 @@ interface Commit {
 /** Collects the work of one run. Cost: reads the arguments of each call whose kind is unknown. */
 export class WorkFold {
   readonly #files = new Set<string>();
+  /** Those of the files that the run created, as far as its calls show it. */
+  readonly #created = new Set<string>();
   #afterCommit = new Set<string>();
   #lastChange: LastChange | undefined;
   #lastText: LastChange | undefined;
@@ -111,15 +119,32 @@ export class WorkFold {
     const command = commandLineOf(args);
     const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
     if (command !== undefined) this.#readCommand(command, result);
+    const removed = command === undefined ? [] : this.#removeCreated(command, call.number);
     if (kind !== undefined && kind !== 'write') return;
-    const patchedFiles = filesOfPatch(patchOf(args));
-    for (const file of patchedFiles) this.#addFile(file, call.number);
+    const patch = patchOf(args);
+    const patchedFiles = filesOfPatch(patch);
+    for (const file of patchedFiles) this.#addFile(file, call.number, patch.includes(`*** Add File: ${file}`));
     if (patchedFiles.length > 0) return;
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target) || NO_FILE.test(target)) return;
+    if (removed.includes(target)) return;
     if (command === undefined ? namesFile(tool, args, target) : isFileIn(command, target))
-      this.#addFile(target, call.number);
+      this.#addFile(target, call.number, command === undefined ? CREATED.test(result) : !CHANGES.test(command));
+  }
+
+  /** Forgets files that the run created and the command removes. Returns the words of the command that name one. */
+  #removeCreated(command: string, number: number): readonly string[] {
+    const words = [...command.matchAll(REMOVES)].flatMap(([, files = '']) => files.split(/\s+/));
+    const names = words.map((word) => word.replaceAll(/^["']|["']$/g, '')).filter((word) => /^[^-]/.test(word));
+    return names.filter((name) => {
+      const gone = [...this.#created].filter((file) => isInPath(file, name));
+      for (const file of gone) {
+        for (const files of [this.#created, this.#files, this.#afterCommit]) files.delete(file);
+        if (this.#lastChange?.file === file) this.#lastChange = { file, number };
+      }
+      return gone.length > 0;
+    });
   }
 
   #readCommand(command: string, result: string): void {
@@ -162,8 +187,9 @@ export class WorkFold {
     this.#commits.push({ subject, branch: known, withoutHooks });
   }
 
-  #addFile(named: string, number: number): void {
+  #addFile(named: string, number: number, isNew: boolean): void {
     const file = named.replace(/^(?:\.\/)+/, '');
+    if (isNew && !this.#files.has(file) && this.#created.size < MAX_FILES) this.#created.add(file);
     addPath(this.#files, file);
     if (TEMPORARY.test(file) || PLAN_FILE.test(file)) return;
     addPath(this.#afterCommit, file);
@@ -224,6 +250,12 @@ function addPath(files: Set<string>, file: string): void {
   const isSame = (one: string): boolean =>
     one.startsWith('/') === file.startsWith('/') ? false : one.endsWith(`/${file}`) || file.endsWith(`/${one}`);
   if (![...files].some(isSame)) files.add(file);
+}
+
+/** Returns true for the same path, from wherever it is named, and for one in a folder. */
+function isInPath(file: string, name: string): boolean {
+  const path = name.replace(/^\.\/|\/$/g, '');
+  return file === path || file.startsWith(`${path}/`) || file.endsWith(`/${path}`) || path.endsWith(`/${file}`);
 }
 
 /** Returns the commits in words: `3 commits on main, 1 of them with --no-verify`. Empty without commits. */

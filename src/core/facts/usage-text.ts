@@ -1,4 +1,4 @@
-import { countOf, countText } from '../base/number-text.ts';
+import { countOf, countText, usdText } from '../base/number-text.ts';
 import type { RunUsage } from './run-view.ts';
 
 /** Cached tokens included: unlike `tokens`, comparable between vendors. Undefined if unknown. */
@@ -13,6 +13,11 @@ export function hasNoPrice({ answersWithoutCost, costUsd, tokens }: RunUsage): b
 /** Returns true if the known cost is not all of it. */
 export function isLeast(usage: RunUsage): boolean {
   return usage.answersCountedEarly !== undefined || hasNoPrice(usage);
+}
+
+/** `at least $0.77` if the cost is not all of it. */
+export function costText(costUsd: number, isPart: boolean): string {
+  return `${isPart ? 'at least ' : ''}${usdText(costUsd)}`;
 }
 
 /** Formats tokens and cached tokens: `12,345 tokens`, `at least 40 tokens`, `plus 900 cached`, or `12,345 tokens (900 of them cached)`. */

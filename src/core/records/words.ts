@@ -35,8 +35,6 @@ export const WORDS = {
     limit: 'stopped by a limit',
     aborted: 'stopped',
     interrupted: 'interrupted',
-    success: 'worked',
-    'no success': 'did not work',
     unknown: 'no end on record',
   },
   delivery: {

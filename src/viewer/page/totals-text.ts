@@ -1,4 +1,5 @@
-import { countOf, countText, usdText } from '../../core/base/number-text.ts';
+import { countOf, countText } from '../../core/base/number-text.ts';
+import { costText } from '../../core/facts/usage-text.ts';
 import type { RunsAnswer, SourceRow } from '../server/api-shapes.ts';
 
 /** The line of totals. It names everything that the totals leave out. */
@@ -14,7 +15,7 @@ export function totalsText(
   const isLeast = sums.isLeast || isOpen || notLookedAt + damaged + reading.length > 0;
   return [
     countOf(total, 'run'),
-    ...(costUsd > 0 ? [`${isLeast ? 'at least ' : ''}${usdText(costUsd)}`] : []),
+    ...(costUsd > 0 ? [costText(costUsd, isLeast)] : []),
     ...(groups.needs > 0 ? [`${countText(groups.needs)} ${groups.needs === 1 ? 'needs' : 'need'} you`] : []),
     ...(notLookedAt > 0 ? [`${countText(notLookedAt)} not read yet`] : []),
     ...(isOpen ? ['still reading'] : []),

@@ -84,7 +84,7 @@ test('a run with a pattern is a block: facts, strip, span, pattern and evidence'
   expect(await printed([one])).toBe(
     [
       '✗ go',
-      '  6 calls, 1 error, 6 turns, 61 seconds, finished (it did not work, reward 0.25)',
+      '  6 calls, 1 error, 6 turns, 61 seconds, its source says that it failed (reward 0.25)',
       '  calls, a.json, run r1',
       '',
       '  ···×··',
@@ -117,12 +117,14 @@ test('the most serious of many patterns are shown and the rest is counted', asyn
 });
 
 test('the totals count runs by outcome and by pattern, without hints', async () => {
-  const good = { outcome: 'ended', success: true };
-  const bad = { outcome: 'limit', success: false };
+  const of = (success: boolean): Partial<RunFacts> => ({
+    ending: { outcome: success ? 'ended' : 'limit', success },
+    verdict: { verdict: success ? 'worked' : 'failed', evidence: '' },
+  });
   const text = await printed([
-    report('a', { ending: good }),
-    report('b', { ending: bad, patterns: [pattern(), pattern({ firstSeen: 5 })] }),
-    report('c', { ending: bad, patterns: [pattern({ kind: 'drift', level: 'hint', flaggedAt: null })] }),
+    report('a', of(true)),
+    report('b', { ...of(false), patterns: [pattern(), pattern({ firstSeen: 5 })] }),
+    report('c', { ...of(false), patterns: [pattern({ kind: 'drift', level: 'hint', flaggedAt: null })] }),
     report('d'),
   ]);
   expect(text.slice(text.indexOf('4 runs'))).toBe(
@@ -132,10 +134,10 @@ test('the totals count runs by outcome and by pattern, without hints', async () 
       'stuck: 1, 25 % (4.6–70 %) of 4',
       'succeeded: 1, 33 % (6.1–79 %) of 3',
       '',
-      'outcome             runs                 share                 stuck',
-      'no success (limit)     2   50 % (15–85 %) of 4  50 % (9.5–91 %) of 2',
-      'worked                 1  25 % (4.6–70 %) of 4     0 % (0–79 %) of 1',
-      'no end on record       1  25 % (4.6–70 %) of 4     0 % (0–79 %) of 1',
+      'outcome           runs                 share                 stuck',
+      'failed               2   50 % (15–85 %) of 4  50 % (9.5–91 %) of 2',
+      'no end on record     1  25 % (4.6–70 %) of 4     0 % (0–79 %) of 1',
+      'worked               1  25 % (4.6–70 %) of 4     0 % (0–79 %) of 1',
       '',
       'pattern                             runs                 share          succeeded',
       'the same call with the same result     1  25 % (4.6–70 %) of 4  0 % (0–79 %) of 1',

@@ -21,6 +21,8 @@ export interface NightItem {
   readonly title: string;
   readonly why: string;
   readonly run: RunFacts;
+  /** The runs that it started, and those that they started. */
+  readonly below: readonly RunFacts[];
 }
 
 export type SectionName = 'waiting' | 'failed' | 'stuck' | 'open' | 'answered' | 'stopped' | 'unknown' | 'worked';
@@ -120,12 +122,14 @@ export function sectionsOf(
     const items = found
       .toSorted((a, b) => urgencyOf(b) - urgencyOf(a))
       .map((run): NightItem => {
+        const family = familyOf(run, below);
         const item = {
+          below: family,
           number: numbers.get(run.id) ?? (last += 1),
           verb: verbOf(run, name),
           project: names.get(folderOf(run)) ?? '',
           title: titleOf(run),
-          why: name === 'open' ? pressureText(run, below) : whyOf(run, name),
+          why: name === 'open' ? pressureText(run, family) : whyOf(run, name),
           run,
         };
         if (run.plan !== undefined && isAboutPlan(run)) nextPlans.push({ item, plan: run.plan });
@@ -217,11 +221,16 @@ function whyOf(run: RunFacts, section: SectionName): string {
     .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later$/, '$2 failed in call $1');
 }
 
-/** Says that a session at work has nearly filled its context, or that it and its subagents run away. Empty if neither. */
-function pressureText(run: RunFacts, below: ReadonlyMap<string | undefined, readonly RunFacts[]>): string {
+function familyOf(run: RunFacts, below: ReadonlyMap<string | undefined, readonly RunFacts[]>): readonly RunFacts[] {
   const family = [run];
   for (const one of family) if (family.length < MAX_FAMILY) family.push(...(below.get(one.id) ?? []));
-  const starts = family.slice(1).map(({ startedAtMs: atMs }) => ({ atMs, costUsd: 0, children: 1 }));
+  return family.slice(1);
+}
+
+/** Says that a session at work has nearly filled its context, or that it and its subagents run away. Empty if neither. */
+function pressureText(run: RunFacts, below: readonly RunFacts[]): string {
+  const family = [run, ...below];
+  const starts = below.map(({ startedAtMs: atMs }) => ({ atMs, costUsd: 0, children: 1 }));
   const work = [...family.flatMap(({ recent }) => recent), ...starts];
   const nowMs = Math.max(...family.map(({ lastAtMs }) => lastAtMs));
   return pressureOf(run.context, work, nowMs)
@@ -286,7 +295,7 @@ function stateOf({ all, own }: { readonly own: readonly RunFacts[]; readonly all
 }
 
 function lastCheckText({ checks, lastChange }: RunFacts): string | undefined {
-  const check = checks.at(-1);
+  const check = checks.findLast(({ failed }) => failed) ?? checks.at(-1);
   if (check === undefined) return undefined;
   const isOld = lastChange !== undefined && lastChange.number > check.number;
   return `${printableCut(check.command, 40)} ${checkResult(check)}${isOld ? ' before the last change' : ''}`;

@@ -1,7 +1,7 @@
 import { branchText, commitsText } from '../../../core/facts/run-work.ts';
 import { checkResult } from '../../../core/facts/run-verdict.ts';
-import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
-import { tokenFacts } from '../../../core/facts/usage-text.ts';
+import { countOf, countText, durationText } from '../../../core/base/number-text.ts';
+import { costText, isLeast, tokenFacts } from '../../../core/facts/usage-text.ts';
 import {
   linesOf,
   listBlock,
@@ -87,7 +87,8 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
       shownProjects.length < worked.length
         ? `, ${countText(shownProjects.length)} of ${countOf(worked.length, 'project')} shown`
         : ` in ${countOf(worked.length, 'project')}`;
-    texts.push(styled('strong', `Worked: ${countOf(sessions, 'session')}${places}`));
+    const own = `with ${sessions === 1 ? 'its' : 'their'} commits and cost`;
+    texts.push(styled('strong', `Worked: ${countOf(sessions, 'session')}${places}, ${own}`));
     texts.push(...shownProjects.map((project) => styled('good', projectLine(project, width))));
   }
   if (others !== undefined) texts.push(printableCut(others, width));
@@ -135,12 +136,12 @@ function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, widt
 }
 
 function projectFacts(state: ProjectState): readonly string[] {
-  const { costUsd, isLeast, lastCheck, pullRequest, uncommitted = 0 } = state;
+  const { costUsd, isLeast: isPart, lastCheck, pullRequest, uncommitted = 0 } = state;
   return [
     ...commitsText(state),
     ...(pullRequest === undefined ? [] : [pullRequest.replace(/^https:\/\/[^/]+\//, '')]),
     ...(uncommitted === 0 ? [] : [`${countOf(uncommitted, 'file')} changed since the last commit`]),
-    ...(costUsd === undefined ? [] : [`${isLeast ? 'at least ' : ''}${usdText(costUsd)}`]),
+    ...(costUsd === undefined ? [] : [costText(costUsd, isPart)]),
     ...(lastCheck === undefined ? [] : [printableCut(lastCheck, 60)]),
   ];
 }
@@ -166,7 +167,7 @@ function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame
   const needs = sections.filter(({ name }) => name === 'waiting' || name === 'failed' || name === 'stuck');
   const needed = needs.reduce((sum, { items }) => sum + items.length, 0);
   const unpriced = withoutPrice > 0 ? `${countText(withoutPrice)} without a price` : '';
-  const known = costUsd === undefined ? '' : `${countedEarly > 0 ? 'at least ' : ''}${usdText(costUsd)}`;
+  const known = costUsd === undefined ? '' : costText(costUsd, countedEarly > 0);
   const cost = [known, unpriced].filter(Boolean).join(' and ');
   const facts = [
     `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
@@ -275,13 +276,13 @@ function groupItem({ first, items }: AlikeItems): ListItem {
   const item = runItem(first);
   if (items.length === 1) return item;
   const others = items.slice(1).map(({ number }) => number);
-  const costs = items.flatMap(({ run }) => run.costUsd ?? []);
-  const cost = costs.length === 0 ? '' : `; ${usdText(costs.reduce((sum, costUsd) => sum + costUsd, 0))} in all`;
+  const total = totalCost(items.map(({ run }) => run));
+  const cost = total === '' ? '' : `; ${total} in all`;
   const text = `and ${countOf(others.length, 'more session')} with the same task and end: ${printableCut(others.join(', '), 120)}${cost}`;
   return { ...item, lines: [...(item.lines ?? []), text] };
 }
 
-function runItem({ number, project, run, title, why }: NightItem): ListItem {
+function runItem({ below, number, project, run, title, why }: NightItem): ListItem {
   const { id, lastMessage, problem, verdict } = run;
   return {
     mark: runMark(run),
@@ -293,7 +294,7 @@ function runItem({ number, project, run, title, why }: NightItem): ListItem {
           .map((fact) => printableCut(fact, TEXT_CHARS)),
         separator: '; ',
       },
-      [runFacts(run).join(', '), styled('dim', `  ${printableCut(id, ID_CHARS)}`)],
+      [[...runFacts(run), ...belowFacts(below)].join(', '), styled('dim', `  ${printableCut(id, ID_CHARS)}`)],
       ...factLine(workFacts(run), ', '),
       ...(lastMessage === undefined ? [] : [{ facts: [`“${printableCut(lastMessage, TEXT_CHARS)}”`] }]),
       ...(problem === undefined ? [] : [styled('bad', printableCut(problem, 200))]),
@@ -316,6 +317,22 @@ function runFacts(run: RunFacts): readonly string[] {
     ...(advice.pieces > 0 ? [`advice ${advice.delivered} of ${advice.pieces}`] : []),
     ...(faults > 0 ? [countOf(faults, 'fault')] : []),
   ];
+}
+
+function belowFacts(below: readonly RunFacts[]): readonly string[] {
+  if (below.length === 0) return [];
+  const calls = below.reduce((sum, run) => sum + run.calls, 0);
+  const cost = totalCost(below);
+  return [
+    `and ${countOf(below.length, 'subagent')} with ${countOf(calls, 'call')}${cost === '' ? '' : ` for ${cost}`}`,
+  ];
+}
+
+/** Empty if no run has a cost. */
+function totalCost(runs: readonly RunFacts[]): string {
+  const costs = runs.flatMap(({ costUsd }) => costUsd ?? []);
+  const sum = costs.reduce((total, costUsd) => total + costUsd, 0);
+  return costs.length === 0 ? '' : costText(sum, costs.length < runs.length || runs.some(isLeast));
 }
 
 function workFacts(run: RunFacts): readonly string[] {

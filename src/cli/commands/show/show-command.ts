@@ -19,6 +19,10 @@ import { inWords } from '../../../core/records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText, Problems } from '../../runs/problems.ts';
 import { systemClock } from '../../../core/base/clock.ts';
+import { importSource } from '../../../formats/import-source.ts';
+import { readRuns } from '../../../formats/read-runs.ts';
+import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
+import { secretRemover } from '../../runs/run-totals.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
 import { changedFiles, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
 import { numberedRun, type NumberedRun, numbersText, sessionNamed, viewCommandOf } from '../../runs/numbered-runs.ts';
@@ -76,16 +80,7 @@ async function showRecordedRun(idStart: string, options: ShowOptions, terminal: 
     const run = await namedRun(store, idStart, place ?? configuredStore().address);
     const found = store instanceof MachineReader ? await store.storeOf(run.runId) : undefined;
     const file = found?.address ?? place ?? configuredStore().address;
-    if (options.call !== undefined) {
-      const number = wholeOption('--call', options.call, [1, Number.MAX_SAFE_INTEGER]);
-      const reading = await explainCall(run.runId, number, store.readRun(run.runId));
-      await terminal.write(
-        options.json === true
-          ? outputLine({ ...reading, patterns: reading.patterns.map(patternJson) })
-          : terminalText(callReadingDocument(reading), terminal),
-      );
-      return 0;
-    }
+    if (options.call !== undefined) return await showCall(run.runId, store.readRun(run.runId), options, terminal);
     if (options.json === true) {
       for await (const record of store.readRun(run.runId)) await terminal.write(printableJson(encodeRecord(record)));
       return 0;
@@ -108,11 +103,9 @@ async function showRecordedRun(idStart: string, options: ShowOptions, terminal: 
 }
 
 async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions, terminal: Terminal): Promise<number> {
+  if (options.call !== undefined) return showCall(id, recordsOfSession(path, id), options, terminal);
   const isSession = (await sessionNamed(id).catch(() => undefined))?.path === path;
   const view = viewCommandOf({ id, path }, { call: undefined, isSession });
-  if (options.call !== undefined) {
-    throw invalidArgument(`--call takes a recorded run; open the call with: ${view} --call ${options.call}`);
-  }
   const problems = new Problems(terminal);
   const { hints = false, json = false, recompute = false } = options;
   for await (const run of runsOfSources(findSources([path]), { problems, hints, recompute, reportsDamage: true })) {
@@ -132,6 +125,30 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
     return problems.any ? 1 : 0;
   }
   throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
+}
+
+async function showCall(
+  runId: string,
+  records: AsyncIterable<TrajectoryRecord>,
+  { call = '', json = false }: ShowOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const number = wholeOption('--call', call, [1, Number.MAX_SAFE_INTEGER]);
+  const reading = await explainCall(runId, number, records);
+  await terminal.write(
+    json
+      ? outputLine({ ...reading, patterns: reading.patterns.map(patternJson) })
+      : terminalText(callReadingDocument(reading), terminal),
+  );
+  return 0;
+}
+
+/** The records of one run of a session file, without secrets. */
+async function* recordsOfSession(path: string, id: string): AsyncGenerator<TrajectoryRecord> {
+  const withoutSecrets = secretRemover();
+  for await (const item of readRuns(importSource(path), { source: path }))
+    if (item.type === 'record' && (item.run.id === id || item.run.id === withoutNumber(id)))
+      yield withoutSecrets(item.record);
 }
 
 function workLines(run: RunFacts, project: string | undefined): readonly string[] {
