@@ -5,7 +5,7 @@ import type { PatternLevel, TrajectoryPattern } from '../../core/records/traject
 import { inWords } from '../../core/records/words.ts';
 import type { RunOutcome, RunVerdict } from '../../core/facts/run-verdict.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
-import type { RunUsage } from '../../core/facts/run-view.ts';
+import type { RunUsage } from '../../core/facts/usage-fold.ts';
 import { isStuckNow, seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
 import { costText, isLeast, tokenFacts } from '../../core/facts/usage-text.ts';
 import {

@@ -9,7 +9,7 @@ import type { InstructionFile } from './instruction-lines.ts';
 import type { FailedCall } from './failed-calls.ts';
 import type { RecentWork, RunAlert } from './run-alert.ts';
 import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
-import type { RunUsage } from './run-view.ts';
+import type { RunUsage } from './usage-fold.ts';
 import type { RunWork } from './run-work.ts';
 import type { RunPatterns } from './seen-pattern.ts';
 import type { Wasted } from './run-story.ts';

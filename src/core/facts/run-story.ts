@@ -2,7 +2,8 @@ import { callNumber, countOf, countText, durationText, shareText, usdText } from
 import { present } from '../base/json.ts';
 import { inWords } from '../records/words.ts';
 import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
-import type { RunView, RunUsage } from './run-view.ts';
+import type { RunView } from './run-view.ts';
+import type { RunUsage } from './usage-fold.ts';
 import { isFlagged, timesSeen, type RunPatterns } from './seen-pattern.ts';
 import { tokenFacts } from './usage-text.ts';
 import type { RunCall } from './run-call.ts';

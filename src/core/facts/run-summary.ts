@@ -66,6 +66,9 @@ export class RunCounter {
   get calls(): number {
     return this.#draft?.calls ?? 0;
   }
+  get modelId(): string | undefined {
+    return this.#draft?.modelId;
+  }
   /** Unix milliseconds; 0 before the first record with a time. */
   get lastAtMs(): number {
     return this.#draft?.lastAtMs ?? 0;

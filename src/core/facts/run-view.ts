@@ -14,8 +14,7 @@ import { OpenCalls } from '../base/open-calls.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { LastActFold } from './last-act.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
-import { answerCost, countsCacheBeside, type ModelPrices } from '../records/answer-cost.ts';
-import { MODEL_PRICES } from '../records/model-prices.ts';
+import type { ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { contextAfter, type ContextSize } from './context-tokens.ts';
 import { RunCounter, type RunSummary } from './run-summary.ts';
@@ -28,6 +27,7 @@ import { verdictOf, type LastAct, type LastCheck, type RunOutcome, type RunVerdi
 import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
 import { CheckLedger } from './check-ledger.ts';
 import { WorkFold } from './run-work.ts';
+import { UsageFold, type RunUsage } from './usage-fold.ts';
 
 const STRIP_COLUMNS = 60;
 const MAX_PATTERNS = 500;
@@ -45,27 +45,6 @@ export interface RunViewOptions {
   readonly prices?: ModelPrices;
 }
 
-/** Usage of the model's responses. Unknown fields are absent. */
-export interface RunUsage {
-  readonly tokens?: number;
-  /** Tokens read from or written to the model's cache. */
-  readonly cacheTokens?: number;
-  /**
-   * The part of `cacheTokens` that `tokens` includes: OpenAI counts cached tokens as input, Anthropic does not. Absent if
-   * it is 0.
-   */
-  readonly cacheTokensWithin?: number;
-  /** The cost reported by the host, else computed from prices. Only responses with a known cost are included. */
-  readonly costUsd?: number;
-  /** Number of responses that have tokens but an unknown cost; absent if it is 0. */
-  readonly answersWithoutCost?: number;
-  /**
-   * Number of responses whose output tokens the source counted before their end, so that tokens and cost are too low: Claude Code until
-   * 2.1.52 writes them so, without a stop reason. Absent if it is 0.
-   */
-  readonly answersCountedEarly?: number;
-}
-
 /**
  * Computes the view of one run from its records. The run may be live or stored and may come from any source. All code that
  * reads runs uses this class.
@@ -80,9 +59,7 @@ export class RunView {
   readonly #recordedPatterns = new RecordedPatterns();
   readonly #advice: AdviceOutcomeFold;
   readonly #recompute: boolean;
-  readonly #prices: ModelPrices;
-  #answersWithoutCost = 0;
-  #answersCountedEarly = 0;
+  readonly #usage: UsageFold;
   #context: ContextSize | undefined;
   readonly #patternCosts = new LruMap<{ readonly from: number; readonly to?: number }>(MAX_PATTERNS);
   #analysis: TrajectoryAnalysis | undefined;
@@ -92,13 +69,6 @@ export class RunView {
   readonly #checks = new CheckLedger();
   readonly #work = new WorkFold();
   readonly #lastAct = new LastActFold();
-  #tokens: number | undefined;
-  #cacheTokens: number | undefined;
-  #cacheTokensWithin = 0;
-  #costUsd: number | undefined;
-  /** The total that the host reports for the session. */
-  #sessionCostUsd: number | undefined;
-  #sessionTokens: number | undefined;
   #changedPatterns: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
   #lostStarts = 0;
@@ -106,7 +76,7 @@ export class RunView {
 
   constructor({ advice, detectors = [], prices, recompute = false }: RunViewOptions = {}) {
     this.#advice = new AdviceOutcomeFold(advice);
-    this.#prices = prices === undefined ? MODEL_PRICES : { ...MODEL_PRICES, ...prices };
+    this.#usage = new UsageFold(prices);
     this.#recompute = recompute;
     if (detectors.length > 0) this.#analysis = new TrajectoryAnalysis({ detectors });
   }
@@ -127,8 +97,10 @@ export class RunView {
     const call = this.#noteRecord(record, this.#counter.calls > callsBefore);
     this.#lastAct.fold(payload, call);
     this.#work.fold(payload, call);
-    this.#context = contextAfter(this.#context, payload, this.counts.modelId);
-    this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd: this.#addUsage(payload) });
+    const { modelId } = this.#counter;
+    this.#context = contextAfter(this.#context, payload, modelId);
+    const costUsd = this.#usage.fold(payload, { modelId, format: this.#runStarted?.format });
+    this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd });
     for (const pattern of this.#changedPatterns) this.#trackPatternCost(pattern);
     return call;
   }
@@ -216,22 +188,11 @@ export class RunView {
   }
 
   get usage(): RunUsage {
-    return {
-      ...present({
-        tokens: this.#sessionTokens ?? this.#tokens,
-        cacheTokens: this.#cacheTokens,
-        costUsd: this.#sessionCostUsd ?? this.#costUsd,
-      }),
-      ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
-      ...(this.#answersCountedEarly === 0 || this.#sessionCostUsd !== undefined
-        ? {}
-        : { answersCountedEarly: this.#answersCountedEarly }),
-      ...(this.#cacheTokensWithin === 0 ? {} : { cacheTokensWithin: this.#cacheTokensWithin }),
-    };
+    return this.#usage.usage;
   }
   /** Returns the cost of the responses from the flag of a pattern until it cleared, or until now. Undefined if unknown. */
   costOfPattern(identity: string): number | undefined {
-    const { from, to = this.#costUsd } = this.#patternCosts.get(identity) ?? {};
+    const { from, to = this.#usage.costUsd } = this.#patternCosts.get(identity) ?? {};
     return from === undefined || to === undefined ? undefined : to - from;
   }
   /** The outcome of each advice text, in the order in which the advice was produced. */
@@ -280,8 +241,6 @@ export class RunView {
       case 'run_ended':
         this.#labels = payload.labels;
         this.#reason = payload.reason;
-        this.#sessionCostUsd = payload.usage?.cost_usd ?? this.#sessionCostUsd;
-        this.#sessionTokens = payload.usage?.tokens ?? this.#sessionTokens;
         return undefined;
       case 'run_resumed':
         this.#resumptions += 1;
@@ -336,34 +295,11 @@ export class RunView {
   }
 
   #trackPatternCost({ clearedAt, identity, level }: TrajectoryPattern): void {
-    if (level === 'hint' || this.#costUsd === undefined) return;
-    const { from = this.#costUsd, to } = this.#patternCosts.get(identity) ?? {};
+    if (level === 'hint' || this.#usage.costUsd === undefined) return;
+    const { from = this.#usage.costUsd, to } = this.#patternCosts.get(identity) ?? {};
     // A pattern that occurs again is a new pattern with its own cost.
-    if (clearedAt !== undefined) this.#patternCosts.set(identity, { from, to: this.#costUsd });
-    else this.#patternCosts.set(identity, { from: to === undefined ? from : this.#costUsd });
-  }
-
-  /** @returns the cost of the response, if known */
-  #addUsage(payload: TrajectoryPayload): number | undefined {
-    if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
-    const { model_id: modelId = this.counts.modelId, usage } = payload.message;
-    if (usage === undefined) return undefined;
-    const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
-    const { cache_read_tokens: readTokens, cache_write_tokens: writtenTokens } = usage;
-    if (readTokens !== undefined || writtenTokens !== undefined) {
-      const cachedTokens = (readTokens ?? 0) + (writtenTokens ?? 0);
-      this.#cacheTokens = (this.#cacheTokens ?? 0) + cachedTokens;
-      if (!countsCacheBeside(usage, modelId, this.#prices)) this.#cacheTokensWithin += cachedTokens;
-    }
-    const isEarly = outputTokens !== undefined && payload.message.stop_reason === undefined;
-    if (isEarly && this.#runStarted?.format === 'claude-code') this.#answersCountedEarly += 1;
-    const costUsd = answerCost(usage, modelId, this.#prices);
-    if (inputTokens !== undefined || outputTokens !== undefined) {
-      this.#tokens = (this.#tokens ?? 0) + (inputTokens ?? 0) + (outputTokens ?? 0);
-      if (costUsd === undefined) this.#answersWithoutCost += 1;
-    }
-    if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;
-    return costUsd;
+    if (clearedAt !== undefined) this.#patternCosts.set(identity, { from, to: this.#usage.costUsd });
+    else this.#patternCosts.set(identity, { from: to === undefined ? from : this.#usage.costUsd });
   }
 }
 

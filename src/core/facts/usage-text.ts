@@ -1,5 +1,5 @@
 import { countOf, countText, usdText } from '../base/number-text.ts';
-import type { RunUsage } from './run-view.ts';
+import type { RunUsage } from './usage-fold.ts';
 
 /** Cached tokens included: unlike `tokens`, comparable between vendors. Undefined if unknown. */
 export function allTokens({ cacheTokens = 0, cacheTokensWithin = 0, tokens }: RunUsage): number | undefined {

@@ -195,7 +195,10 @@ function LoadedRun(props: {
         <RunDamage run={run} pages={pages} />
         {overview.complete ? null : (
           <div className="banner" role="status">
-            Reading the run: {countText(overview.nextSeq)} of {countText(run.lastSeq + 1)} records…
+            {overview.nextSeq <= run.lastSeq
+              ? `Reading the run: ${countText(overview.nextSeq)}`
+              : `Looking for patterns, advice, files and checks: ${countText(overview.checkedSeq)}`}{' '}
+            of {countText(run.lastSeq + 1)} records…
           </div>
         )}
       </div>

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import type { Problem, RecordsAnswer, RunAnswer } from '../server/api-shapes.ts';
-import { present } from '../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { ApiError, getOverview, getRecord, getRecords, getRun, getRunRows, runPath, type RunAddress } from './api.ts';
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
@@ -127,13 +126,17 @@ function useRows(run: RunAddress, { answer, pages }: State, lastSeq: number): Ro
   const latest = useRef(rows);
   latest.current = rows;
   const readSeqs = answer?.overview.nextSeq;
+  // The rows of a first look lack what takes long to find.
+  const isFirstLook = answer?.overview.usage !== undefined;
+  const wasFirstLook = useRef(false);
   useEffect(() => {
     if (pages === undefined) return undefined;
     let isCurrent = true;
     const fetchRows = async (tries: number): Promise<void> => {
-      const from = latest.current.firstOpen;
+      const from = wasFirstLook.current && !isFirstLook ? 0 : latest.current.firstOpen;
       const { rows: next, upTo } = await getRunRows({ source, runId }, from);
       if (!isCurrent) return;
+      wasFirstLook.current = isFirstLook;
       latest.current = latest.current.replaceFrom(from, next);
       setState({ pages, rows: latest.current });
       if (upTo <= lastSeq && tries > 1) await fetchRows(tries - 1);
@@ -143,7 +146,7 @@ function useRows(run: RunAddress, { answer, pages }: State, lastSeq: number): Ro
     return () => {
       isCurrent = false;
     };
-  }, [pages, source, runId, lastSeq, readSeqs]);
+  }, [pages, source, runId, lastSeq, readSeqs, isFirstLook]);
   return rows;
 }
 
@@ -189,7 +192,14 @@ function useCompletion(
         setState((before) =>
           before.answer === undefined || before.pages !== pages
             ? before
-            : { ...before, answer: { ...before.answer, ...present({ run: latest?.run }), overview: nextOverview } },
+            : {
+                ...before,
+                answer: {
+                  ...before.answer,
+                  run: latest?.run ?? { ...before.answer.run, ...nextOverview.usage },
+                  overview: nextOverview,
+                },
+              },
         );
       };
       // If a request fails, the incomplete overview stays.

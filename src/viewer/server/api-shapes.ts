@@ -5,7 +5,7 @@ import type { Severity, DecisionPoint } from '../../core/records/spoken-advice.t
 import type { PatternLevel } from '../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunPatterns } from '../../core/facts/seen-pattern.ts';
-import type { RunUsage } from '../../core/facts/run-view.ts';
+import type { RunUsage } from '../../core/facts/usage-fold.ts';
 import type { StoryPattern, Wasted } from '../../core/facts/run-story.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { StoreKind } from '../../stores/store-address.ts';
@@ -239,6 +239,10 @@ export interface Overview {
   /** Records with a `seq` below this value are covered. */
   readonly nextSeq: number;
   readonly complete: boolean;
+  /** Patterns, advice, files and checks are those before this `seq`. A first look at a long run has none of them. */
+  readonly checkedSeq: number;
+  /** The usage that a first look counts. Later it is in the row of the run. */
+  readonly usage?: RunUsage;
   readonly seqsPerBucket: number;
   /** Number of buckets, at most 2,000. Every list below has this length. */
   readonly buckets: number;

@@ -14,95 +14,14 @@ import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import { followedText } from '../../core/facts/followed-text.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { lastSeenCheck, type LastCheck } from '../../core/facts/run-verdict.ts';
-import { RunView, type RunUsage } from '../../core/facts/run-view.ts';
+import { RunView } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/run-story.ts';
-import { slashCommand, taskTitle } from '../../core/facts/task-title.ts';
-import { allTokens } from '../../core/facts/usage-text.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { WorkFold } from '../../core/facts/run-work.ts';
-import type { StoredMessage } from '../../core/records/agent-message.ts';
-import type {
-  AdviceMark,
-  ChangedFile,
-  EvidenceCall,
-  LastAnswer,
-  Overview,
-  PatternSpan,
-  Prompt,
-  RunExtras,
-} from './api-shapes.ts';
+import type { AdviceMark, ChangedFile, EvidenceCall, Overview, PatternSpan, RunExtras } from './api-shapes.ts';
 import { RunRows } from './run-rows.ts';
-
-const MAX_BUCKETS = 2_000;
-
-const COUNTERS = ['calls', 'errors', 'tokens', 'costUsd'] as const;
-type Counter = (typeof COUNTERS)[number];
-
-interface Bucket extends Record<Counter, number> {
-  atMs: number;
-  firstCall: number;
-}
-
-type BucketLists = Pick<Overview, 'seqsPerBucket' | 'buckets' | 'atMs' | 'firstCall' | Counter>;
-
-/** Each bucket covers one record at first. The size doubles as needed to stay within 2,000 buckets. */
-export class Buckets {
-  #buckets: Bucket[] = [];
-  #seqsPerBucket = 1;
-
-  addRecord(seq: number, atMs: number, calls: number): void {
-    const bucket = this.#bucketAt(seq, calls);
-    if (bucket.atMs === 0 && atMs > 0) bucket.atMs = atMs;
-  }
-
-  count(seq: number, counter: Counter, by = 1): void {
-    this.#bucketAt(seq, 0)[counter] += by;
-  }
-
-  lists(): BucketLists {
-    const buckets = this.#buckets;
-    const valuesOf = (name: Counter | 'atMs' | 'firstCall'): readonly number[] => buckets.map((bucket) => bucket[name]);
-    return {
-      seqsPerBucket: this.#seqsPerBucket,
-      buckets: buckets.length,
-      atMs: valuesOf('atMs'),
-      calls: valuesOf('calls'),
-      errors: valuesOf('errors'),
-      tokens: valuesOf('tokens'),
-      costUsd: valuesOf('costUsd').map((costUsd) => Math.round(costUsd * 1e6) / 1e6),
-      firstCall: valuesOf('firstCall'),
-    };
-  }
-
-  #bucketAt(seq: number, calls: number): Bucket {
-    while (Math.floor(seq / this.#seqsPerBucket) >= MAX_BUCKETS) this.#merge();
-    const index = Math.floor(seq / this.#seqsPerBucket);
-    // A gap in `seq` leaves empty buckets.
-    while (this.#buckets.length <= index) this.#buckets.push(newBucket(calls));
-    // The loop above created it.
-    return this.#buckets[index] as Bucket;
-  }
-
-  #merge(): void {
-    const mergedBuckets: Bucket[] = [];
-    for (const [index, bucket] of this.#buckets.entries()) {
-      const target = mergedBuckets[Math.floor(index / 2)];
-      if (target === undefined) {
-        mergedBuckets.push(bucket);
-        continue;
-      }
-      if (target.atMs === 0) target.atMs = bucket.atMs;
-      for (const counter of COUNTERS) target[counter] += bucket[counter];
-    }
-    this.#buckets = mergedBuckets;
-    this.#seqsPerBucket *= 2;
-  }
-}
-
-function newBucket(firstCall: number): Bucket {
-  return { atMs: 0, calls: 0, errors: 0, tokens: 0, costUsd: 0, firstCall };
-}
+import { StripFold, type KnownTimeline } from './strip-fold.ts';
 
 /** Shared by all folds: detectors are stateless. */
 const DETECTORS = defaultDetectors();
@@ -112,33 +31,21 @@ const MAX_ADVICE = 1_000;
 const TEXT_CHARS = 2_000;
 const WHY_CHARS = 500;
 const TASK_CHARS = 200;
-const MAX_PROMPTS = 500;
-const PROMPT_CHARS = 120;
-const ANSWER_CHARS = 20_000;
 const WORDS_CHARS = 160;
 const MAX_NAMES = 3;
 const NAME_CHARS = 120;
 
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
 
-export interface KnownTimeline {
-  readonly nextSeq: number;
-  readonly rows: RunRows;
-  overview(lastSeq: number): Overview;
-}
-
 /** Memory: at most about half a megabyte, and that of its `RunRows`. */
 export class RunOverviewFold implements KnownTimeline {
   readonly #view = new RunView({ detectors: DETECTORS, advice: { maxPieces: MAX_ADVICE } });
   readonly #adviceContents = new Map<string, AdviceContent>();
-  readonly #buckets = new Buckets();
+  readonly #strip = new StripFold();
   readonly #story = new StoryFold(this.#view);
   readonly rows: RunRows = new RunRows();
   #nextSeq = 0;
-  #countedUsage: RunUsage = {};
   #point: AdviceMark['point'];
-  readonly #prompts: Prompt[] = [];
-  #lastAnswer: LastAnswer | undefined;
   readonly #work = new WorkFold();
   readonly #files = new Map<string, ChangedFile>();
 
@@ -152,17 +59,14 @@ export class RunOverviewFold implements KnownTimeline {
   }
 
   fold(record: TrajectoryRecord): void {
-    const { payload, recorded_at_unix_ms: atMs, seq } = record;
+    const { payload } = record;
     this.#nextSeq = lastSeqOf(record) + 1;
-    this.#buckets.addRecord(seq, atMs, this.#view.calls);
     const call = this.#view.fold(record);
-    const costUsd = payload.kind === 'message_appended' || payload.kind === 'run_ended' ? this.#countUsage(record) : 0;
+    const costUsd = this.#strip.fold(record, { call, usage: () => this.#view.usage });
     const failure = this.#story.fold(call, call?.endSeq === undefined ? undefined : errorLineOf(call, record));
-    if (call !== undefined) this.#countCall(call);
-    this.rows.fold(record, { call, failure, costUsd: payload.kind === 'run_ended' ? 0 : costUsd });
+    this.rows.fold(record, { call, failure, costUsd });
     this.#noteWork(payload, call);
-    if (payload.kind === 'message_appended') this.#noteMessage(payload.message, seq);
-    else if (payload.kind === 'evaluation') this.#point = payload.point;
+    if (payload.kind === 'evaluation') this.#point = payload.point;
     else if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') this.#noteAdvice(payload);
     else if (payload.kind === 'feedback_delivered') this.#noteDelivery(payload.advice_id, payload.channel);
     else if (payload.kind === 'guidance_delivered') this.#noteDelivery(payload.advice_id, payload.guidance.channel);
@@ -182,7 +86,7 @@ export class RunOverviewFold implements KnownTimeline {
       evidence: verdict.evidence,
       ...(verdict.verdict === 'open' ? { lastAct } : {}),
       ...present({
-        lastWords: this.#lastAnswer?.text.trim().slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed(),
+        lastWords: this.#strip.lastAnswer?.text.trim().slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed(),
       }),
       ...present({
         changed: this.#changedFiles(),
@@ -195,15 +99,6 @@ export class RunOverviewFold implements KnownTimeline {
       adviceUnsaid: advice.length - deliveredAdvice.length,
       ...usage,
     };
-  }
-
-  #countUsage({ seq }: TrajectoryRecord): number {
-    const [before, now] = [this.#countedUsage, this.#view.usage];
-    this.#countedUsage = now;
-    const costUsd = (now.costUsd ?? 0) - (before.costUsd ?? 0);
-    this.#buckets.count(seq, 'tokens', (allTokens(now) ?? 0) - (allTokens(before) ?? 0));
-    this.#buckets.count(seq, 'costUsd', costUsd);
-    return costUsd;
   }
 
   #noteWork(payload: TrajectoryPayload, call: RunCall | undefined): void {
@@ -229,22 +124,6 @@ export class RunOverviewFold implements KnownTimeline {
     };
   }
 
-  #noteMessage({ content, role }: StoredMessage, seq: number): void {
-    if (role !== 'user' && role !== 'assistant') return;
-    const text = plainText(content).trim();
-    if (text === '') return;
-    if (role === 'assistant') this.#lastAnswer = { seq, text: text.slice(0, ANSWER_CHARS).toWellFormed() };
-    else this.#notePrompt(text, seq);
-  }
-
-  /** Keeps what the user said: neither the output of a local command nor a reminder of the program. */
-  #notePrompt(text: string, seq: number): void {
-    if (this.#prompts.length >= MAX_PROMPTS || taskTitle(text) === undefined) return;
-    const command = slashCommand(text);
-    const said = command === undefined ? text : `${command.name} ${command.args}`.trim();
-    this.#prompts.push({ seq, text: said.slice(0, PROMPT_CHARS).toWellFormed() });
-  }
-
   #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
     return Math.min(...patterns.map(({ firstSeen, flaggedAt }) => callNumber(flaggedAt ?? firstSeen)));
   }
@@ -255,9 +134,8 @@ export class RunOverviewFold implements KnownTimeline {
     return {
       nextSeq: this.#nextSeq,
       complete: this.#nextSeq > lastSeq,
-      ...this.#buckets.lists(),
-      ...present({ lastAnswer: this.#lastAnswer }),
-      prompts: this.#prompts,
+      checkedSeq: this.#nextSeq,
+      ...this.#strip.parts(),
       files: [...this.#files.values()],
       ...present({ lastCheck: this.#lastCheck() }),
       patternBasis: patternList.basis,
@@ -328,12 +206,6 @@ export class RunOverviewFold implements KnownTimeline {
     return { call, seq: this.rows.seqOf(call) };
   }
 
-  /** Counts a call in the bucket of its start. Its failure is counted when the result is known. */
-  #countCall({ failed, number, seq }: RunCall): void {
-    if (number > this.rows.calls) this.#buckets.count(seq, 'calls');
-    if (failed) this.#buckets.count(seq, 'errors');
-  }
-
   #noteAdvice(payload: FeedbackProduced | GuidanceProduced): void {
     if (this.#adviceContents.size >= MAX_ADVICE || this.#adviceContents.has(payload.advice_id)) return;
     const { pattern, point: ownPoint, severity, speaker, text } = adviceOf(payload);
@@ -368,11 +240,4 @@ function longTaskOf(task: string | undefined): RunExtras['longTask'] {
   if (task === undefined || task.length <= TASK_CHARS) return undefined;
   const rest = task.slice(TASK_CHARS, 2 * TASK_CHARS).toWellFormed();
   return { key: hashText(task).slice(0, 12), rest };
-}
-
-function plainText(content: StoredMessage['content']): string {
-  if (typeof content === 'string') return content;
-  return !Array.isArray(content)
-    ? ''
-    : content.map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : '')).join(' ');
 }

@@ -3,7 +3,8 @@ import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Overview, RunExtras, RunRow } from './api-shapes.ts';
 import { createBreather } from '../../core/node/run-limited.ts';
 import { isDamage } from './read-records.ts';
-import { RunOverviewFold, type KnownTimeline } from './run-overview-fold.ts';
+import { RunOverviewFold } from './run-overview-fold.ts';
+import { FirstLook, type KnownTimeline } from './strip-fold.ts';
 import type { ViewerSource } from './viewer-source.ts';
 import { waitAtMost } from './wait-at-most.ts';
 import { chmodSync, mkdirSync } from 'node:fs';
@@ -166,8 +167,10 @@ export function isLongRun(run: RunSummary): boolean {
 
 interface CachedRun {
   /** A cached state cannot be continued: when records are appended, the run is read again. */
-  timeline: RunOverviewFold | KnownTimeline;
+  timeline: KnownTimeline;
   reading?: Promise<void>;
+  /** The first part of `reading`, until the strip is known. */
+  looking?: Promise<void>;
   /** The run's `lastSeq` when reading it failed. The run is not read again until records are appended. */
   failedAtSeq?: number;
 }
@@ -259,7 +262,8 @@ export class RunOverviews {
     if (waitMs === 0) return;
     if (cachedRun.timeline.nextSeq <= run.lastSeq && cachedRun.failedAtSeq !== run.lastSeq)
       cachedRun.reading ??= this.#read(run, cachedRun);
-    if (cachedRun.reading !== undefined) await waitAtMost(cachedRun.reading, waitMs);
+    const { looking, reading } = cachedRun;
+    if (reading !== undefined) await waitAtMost(looking ?? reading, waitMs);
   }
 
   async #read(run: RunSummary, cachedRun: CachedRun): Promise<void> {
@@ -267,17 +271,21 @@ export class RunOverviews {
     cachedRun.timeline = overviewFold;
     await this.#waitForTurn();
     try {
-      const reader = await this.#source.reader();
-      const breath = createBreather();
-      for await (const record of reader.readRun(run.runId, { fromSeq: overviewFold.nextSeq })) {
-        overviewFold.fold(record);
-        const pause = breath();
-        if (pause !== undefined) await pause;
+      const isOpened = this.#openedRuns.get(run.runId) === cachedRun;
+      if (isOpened && isLongRun(run) && overviewFold.nextSeq === 0) {
+        const firstLook = new FirstLook(overviewFold);
+        cachedRun.timeline = firstLook;
+        // The fold of the rest ends at the same damage, or fails in the same way.
+        cachedRun.looking = this.#foldRecords(run, firstLook).catch(() => {});
+        await cachedRun.looking;
+        delete cachedRun.looking;
       }
+      await this.#foldRecords(run, overviewFold);
     } catch (error) {
       if (!isDamage(error) && run.problem === undefined) throw error;
       cachedRun.failedAtSeq = run.lastSeq;
     } finally {
+      cachedRun.timeline = overviewFold;
       delete cachedRun.reading;
       this.#readCount -= 1;
       this.#waitingReads.shift()?.();
@@ -291,6 +299,16 @@ export class RunOverviews {
     if (lastSeq !== run.lastSeq) return;
     this.#index.storeExtras(run, extras);
     if (isLongRun(run) && cachedRun.failedAtSeq === undefined) this.#index.storeTimeline(run, overviewFold);
+  }
+
+  async #foldRecords(run: RunSummary, fold: RunOverviewFold | FirstLook): Promise<void> {
+    const reader = await this.#source.reader();
+    const breath = createBreather();
+    for await (const record of reader.readRun(run.runId, { fromSeq: fold.nextSeq })) {
+      fold.fold(record);
+      const pause = breath();
+      if (pause !== undefined) await pause;
+    }
   }
 
   async #waitForTurn(): Promise<void> {

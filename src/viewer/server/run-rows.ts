@@ -29,8 +29,14 @@ export class RunRows {
   readonly #calls: number[] = [];
   /** The first call with the same arguments and result, and that result, by tool and arguments. */
   readonly #firstCalls = new Map<string, { readonly call: number; readonly result: string }>();
+  readonly #isFirstLook: boolean;
   #costUsd = 0;
   #isAnswered = false;
+
+  /** A first look knows neither the kinds of calls nor which calls are the same, since both take most of the time. */
+  constructor({ isFirstLook = false }: { readonly isFirstLook?: boolean } = {}) {
+    this.#isFirstLook = isFirstLook;
+  }
 
   static from(rows: readonly RunRow[]): RunRows {
     const restored = new RunRows();
@@ -112,13 +118,14 @@ export class RunRows {
     const row = index === undefined ? undefined : this.#rows[index];
     if (index === undefined || row === undefined || payload.kind !== 'tool_ended') return;
     const { args, failed, tool } = call;
-    const semantics = call.kind === undefined || call.kind === 'read' ? readCall(tool, args) : undefined;
+    const needsArgs = !this.#isFirstLook && (call.kind === undefined || call.kind === 'read');
+    const semantics = needsArgs ? readCall(tool, args) : undefined;
     const kind = call.kind ?? semantics?.kind;
     const target = kind === 'read' ? semantics?.target?.split('/').at(-1)?.slice(0, TARGET_CHARS).toWellFormed() : '';
     this.#rows[index] = {
       ...row,
       ...(seq === row.seq ? {} : { end: seq }),
-      ...present({ tool: kind, failure, same: this.#sameCall(call, payload.result) }),
+      ...present({ tool: kind, failure, same: this.#isFirstLook ? undefined : this.#sameCall(call, payload.result) }),
       ...(failed ? { failed: true as const } : {}),
       ...(target === undefined || target === '' ? {} : { target }),
     };

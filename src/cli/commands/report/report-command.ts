@@ -46,7 +46,7 @@ import { RunIds } from '../../../formats/run-ids.ts';
 import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
 import { present } from '../../../core/base/json.ts';
 import { PERMISSION_REQUESTED } from '../../../core/records/words.ts';
-import type { RunUsage } from '../../../core/facts/run-view.ts';
+import type { RunUsage } from '../../../core/facts/usage-fold.ts';
 import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
 import type { RunOutcome } from '../../../core/facts/run-verdict.ts';
 

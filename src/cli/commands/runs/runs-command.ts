@@ -16,7 +16,8 @@ import { printableCut, outputLine } from '../../../core/base/printable.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
 import { runTree, type RunBranch } from '../../runs/run-totals.ts';
 import { countFacts, outcomeText, usageFacts } from '../../runs/run-blocks.ts';
-import { RunView, type RunUsage } from '../../../core/facts/run-view.ts';
+import { RunView } from '../../../core/facts/run-view.ts';
+import type { RunUsage } from '../../../core/facts/usage-fold.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

@@ -1,0 +1,96 @@
+import { present } from '../base/json.ts';
+import { answerCost, countsCacheBeside, type ModelPrices } from '../records/answer-cost.ts';
+import { MODEL_PRICES } from '../records/model-prices.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+
+/** Usage of the model's responses. Unknown fields are absent. */
+export interface RunUsage {
+  readonly tokens?: number;
+  /** Tokens read from or written to the model's cache. */
+  readonly cacheTokens?: number;
+  /**
+   * The part of `cacheTokens` that `tokens` includes: OpenAI counts cached tokens as input, Anthropic does not. Absent if
+   * it is 0.
+   */
+  readonly cacheTokensWithin?: number;
+  /** The cost reported by the host, else computed from prices. Only responses with a known cost are included. */
+  readonly costUsd?: number;
+  /** Number of responses that have tokens but an unknown cost; absent if it is 0. */
+  readonly answersWithoutCost?: number;
+  /**
+   * Number of responses whose output tokens the source counted before their end, so that tokens and cost are too low: Claude Code until
+   * 2.1.52 writes them so, without a stop reason. Absent if it is 0.
+   */
+  readonly answersCountedEarly?: number;
+}
+
+/** Adds the usage of a run's responses. Cost: O(1) per record. */
+export class UsageFold {
+  readonly #prices: ModelPrices;
+  #tokens: number | undefined;
+  #cacheTokens: number | undefined;
+  #cacheTokensWithin = 0;
+  #costUsd: number | undefined;
+  /** The totals that the host reports for the session. */
+  #sessionCostUsd: number | undefined;
+  #sessionTokens: number | undefined;
+  #answersWithoutCost = 0;
+  #answersCountedEarly = 0;
+
+  constructor(prices?: ModelPrices) {
+    this.#prices = prices === undefined ? MODEL_PRICES : { ...MODEL_PRICES, ...prices };
+  }
+
+  /** The sum of the known costs of responses. */
+  get costUsd(): number | undefined {
+    return this.#costUsd;
+  }
+
+  get usage(): RunUsage {
+    return {
+      ...present({
+        tokens: this.#sessionTokens ?? this.#tokens,
+        cacheTokens: this.#cacheTokens,
+        costUsd: this.#sessionCostUsd ?? this.#costUsd,
+      }),
+      ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
+      ...(this.#answersCountedEarly === 0 || this.#sessionCostUsd !== undefined
+        ? {}
+        : { answersCountedEarly: this.#answersCountedEarly }),
+      ...(this.#cacheTokensWithin === 0 ? {} : { cacheTokensWithin: this.#cacheTokensWithin }),
+    };
+  }
+
+  /**
+   * @param run  the model and the format of the run so far
+   * @returns the cost of the response, if known
+   */
+  fold(
+    payload: TrajectoryPayload,
+    run: { readonly modelId: string | undefined; readonly format: string | undefined },
+  ): number | undefined {
+    if (payload.kind === 'run_ended') {
+      this.#sessionCostUsd = payload.usage?.cost_usd ?? this.#sessionCostUsd;
+      this.#sessionTokens = payload.usage?.tokens ?? this.#sessionTokens;
+    }
+    if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
+    const { model_id: modelId = run.modelId, usage } = payload.message;
+    if (usage === undefined) return undefined;
+    const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
+    const { cache_read_tokens: readTokens, cache_write_tokens: writtenTokens } = usage;
+    if (readTokens !== undefined || writtenTokens !== undefined) {
+      const cachedTokens = (readTokens ?? 0) + (writtenTokens ?? 0);
+      this.#cacheTokens = (this.#cacheTokens ?? 0) + cachedTokens;
+      if (!countsCacheBeside(usage, modelId, this.#prices)) this.#cacheTokensWithin += cachedTokens;
+    }
+    const isEarly = outputTokens !== undefined && payload.message.stop_reason === undefined;
+    if (isEarly && run.format === 'claude-code') this.#answersCountedEarly += 1;
+    const costUsd = answerCost(usage, modelId, this.#prices);
+    if (inputTokens !== undefined || outputTokens !== undefined) {
+      this.#tokens = (this.#tokens ?? 0) + (inputTokens ?? 0) + (outputTokens ?? 0);
+      if (costUsd === undefined) this.#answersWithoutCost += 1;
+    }
+    if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;
+    return costUsd;
+  }
+}
