@@ -1,16 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TrajectoryPattern } from '../../src/core/records/trajectory-pattern.ts';
-import {
-  CORPORA,
-  delayOf,
-  isFlaggedAt,
-  recordedRuns,
-  scoreTruth,
-  truthCells,
-  type FoldedRun,
-  type Moment,
-} from './score-truth.ts';
-import { sharedPath } from './shared-data.ts';
+import { delayOf, isFlaggedAt, scoreTruth, truthCells, type FoldedRun, type Moment } from './score-truth.ts';
 
 function flag(flaggedAt: number, clearedAt?: number): TrajectoryPattern {
   return {
@@ -63,19 +53,3 @@ test('two moments of one stretch count once, and debatable ones in no share', ()
   expect(score).toMatchObject({ succeeded: 2, succeededFlagged: 1, alarms: 1, calls: 20 });
   expect(truthCells(score)[3]).toBe('1/2 50.0 % (9.5-90.5)');
 });
-
-const trajectories = sharedPath('trajectories');
-
-test.skipIf(trajectories === undefined)(
-  'each run of General-AgentBench belongs to one group of models and to one part (skipped without the recorded runs)',
-  async () => {
-    const seen: string[] = [];
-    for (const corpus of CORPORA.filter(({ isSplit }) => isSplit === true)) {
-      for (const part of ['build', 'judge'] as const) {
-        for await (const recorded of recordedRuns(corpus, trajectories ?? '', part)) seen.push(recorded.run);
-      }
-    }
-    expect(seen).toHaveLength(727);
-    expect(new Set(seen).size).toBe(727);
-  },
-);

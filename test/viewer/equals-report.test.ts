@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
-import type { RunFacts } from '../src/core/facts/run-facts.ts';
-import { importSource } from '../src/formats/import-source.ts';
-import { readRuns } from '../src/formats/read-runs.ts';
-import type { Overview, RunsAnswer } from '../src/viewer/server/api-shapes.ts';
-import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
-import { runCli } from './run-cli.ts';
-import { sharedPath } from './support/shared-data.ts';
-import { testFolder } from './support/test-folder.ts';
+import type { RunFacts } from '../../src/core/facts/run-facts.ts';
+import { importSource } from '../../src/formats/import-source.ts';
+import { readRuns } from '../../src/formats/read-runs.ts';
+import type { Overview, RunsAnswer } from '../../src/viewer/server/api-shapes.ts';
+import { startViewer, type RunningViewer } from '../../src/viewer/server/start-viewer.ts';
+import { runCli } from '../run-cli.ts';
+import { sharedPath } from '../support/shared-data.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const SHARED = sharedPath('trajectories', 'claude-code-sessions');
-const SESSIONS = SHARED ?? fileURLToPath(new URL('../samples', import.meta.url));
+const SESSIONS = SHARED ?? fileURLToPath(new URL('../../samples', import.meta.url));
 const paths = (await readdir(SESSIONS))
   .filter((name) => /\.jsonl(\.gz)?$/.test(name))
   .map((name) => join(SESSIONS, name));
