@@ -73,5 +73,5 @@ test('a time without a failed call is one sentence', async () => {
     join(here.cwd, 'fine.jsonl'),
     JSON.stringify({ id: 'a', calls: [{ tool: 'Read', args: {}, result: 'ok' }] }),
   );
-  expect((await here.run(['failures', 'fine.jsonl'])).stdout).toBe('No failed call in this time.\n');
+  expect((await here.run(['failures', 'fine.jsonl'])).stdout).toBe('No failed call.\n');
 });

@@ -59,6 +59,22 @@ test('nothing after a pipe says nothing, except of checks that print nothing whe
   expect(after('npx tsc --noEmit')).toEqual(['npx tsc --noEmit passed']);
 });
 
+test('a pipe hides no command that is wrong itself', () => {
+  const none = 'ERR_PNPM_RECURSIVE_RUN_NO_SCRIPT  None of the selected packages has a "typecheck" script';
+  const wrong = ['pnpm --filter web typecheck 2>&1 | tail -20', undefined, none] as const;
+  expect(resultsAfter(wrong)).toEqual(['pnpm --filter web typecheck failed']);
+  expect(resultsAfter(wrong, ['pnpm --filter web exec tsc --noEmit | tail', undefined, ''])).toEqual([
+    'pnpm --filter web exec tsc --noEmit passed',
+  ]);
+});
+
+test('hooks that passed before a commit that was not made are named so', () => {
+  const shown = '$ bun test src/\n1309 pass\nFAILED: git commit\nno changes added to commit';
+  expect(resultsAfter(['rtk git commit -m x', undefined, shown])).toContain(
+    'the hooks of git commit (nothing was committed) passed',
+  );
+});
+
 test('the linters that lint-staged runs are hooks of the commit', () => {
   const shown = '[STARTED] eslint --fix\n[COMPLETED] eslint --fix\n[COMPLETED] prettier --write\n[main 1a2b3c4] x';
   expect(resultsAfter(['git commit -m x', undefined, shown])).toContain('the hooks of git commit passed');

@@ -15,12 +15,16 @@ const MAX_CHECKS = 16;
 
 /** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
 const WRONG_COMMAND =
-  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|can't find a root directory|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument/i;
+  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|can't find a root directory|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument/i;
 
 /** A commit that fails although its hooks passed. */
 const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to commit|working tree clean/;
 
 const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git commit', purpose: 'hooks', isWide: true };
+
+/** The hooks passed, and git made no commit. */
+const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothing was committed)` };
+const COMMITTED = /^\[[^\]\n]+ [\da-f]{7,}\]/m;
 
 /** What a host says of a command that goes on in the background, with the id under which its output is asked for. */
 const BACKGROUNDED = /\b(?:background(?:ed)?\b[^\n]{0,40}?\bID: ?|Process running with session ID )([\w-]{4,})/i;
@@ -73,7 +77,8 @@ export class CheckLedger {
     const isRefused = failed && !NOTHING_TO_COMMIT.test(result);
     if (hooks !== undefined && !hooks.failed && !failed)
       for (const check of hooks.checks) this.#note(check, call, false, '');
-    if (hooks !== undefined) this.#note(HOOKS, call, hooks.failed || isRefused, '');
+    const check = NOTHING_TO_COMMIT.test(result) && !COMMITTED.test(result) ? HOOKS_ALONE : HOOKS;
+    if (hooks !== undefined) this.#note(check, call, hooks.failed || isRefused, '');
     else if (isRetry) this.#note(HOOKS, call, false, '');
   }
 
@@ -111,8 +116,9 @@ export class CheckLedger {
     this.#checks.set(key, { command: check.command, number, failed: false, ...unknown, check, isWrong: true });
   }
 
-  #note(check: CheckCommand, { number }: RunCall, failed: boolean, result: string): void {
-    const isWrong = failed && WRONG_COMMAND.test(result.slice(0, 20_000));
+  #note(check: CheckCommand, { number }: RunCall, isFailure: boolean, result: string): void {
+    const isWrong = (isFailure || isAllThatIsLeft(check, result)) && WRONG_COMMAND.test(result.slice(0, 20_000));
+    const failed = isFailure || isWrong;
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
     if (!failed && saysNothingRan(check, result)) {
@@ -136,6 +142,13 @@ export class CheckLedger {
       if (isReplaced || (other.failed && covers(check, other.check))) this.#checks.delete(otherKey);
     }
   }
+}
+
+const FEW_CHARS = 1_000;
+
+/** Returns true for a short result behind a pipe, which hides the exit code: what it says is all that the check said. */
+function isAllThatIsLeft({ pipedTo = [] }: CheckCommand, result: string): boolean {
+  return pipedTo.length > 0 && result.length <= FEW_CHARS;
 }
 
 /** Returns true if an argument is the id of the output, or a command or path with it. */

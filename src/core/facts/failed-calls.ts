@@ -19,7 +19,7 @@ import type { RunCall } from './run-call.ts';
 const MAX_FAILURES = 300;
 const MAX_KEYS = 3_000;
 const MAX_CALLS = 20;
-const NO_CAUSE = 'no message';
+const NO_CAUSE = 'failed without a message';
 /** A warning also stands in the output of calls that work. An interrupt is no failure, and some programs begin with the command. */
 const INTERRUPTED = /^(?:\^C)?$/;
 const SAYS_NOTHING = /\bwarning\b|^(?:\^C)?$|^Command: /i;

@@ -18,8 +18,8 @@ export interface RunUsage {
   /** Number of responses that have tokens but an unknown cost; absent if it is 0. */
   readonly answersWithoutCost?: number;
   /**
-   * Number of responses whose output tokens the source counted before their end, so that tokens and cost are too low: Claude Code until
-   * 2.1.52 writes them so, without a stop reason. Absent if it is 0.
+   * Number of responses whose output tokens the source counted before their end or not at all, so that tokens and cost are too low: Claude
+   * Code until 2.1.52 writes them so, without a stop reason; Codex writes none if it ends within an answer. Absent if it is 0.
    */
   readonly answersCountedEarly?: number;
 }
@@ -54,7 +54,7 @@ export class UsageFold {
         costUsd: this.#sessionCostUsd ?? this.#costUsd,
       }),
       ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
-      ...(this.#answersCountedEarly === 0 || this.#sessionCostUsd !== undefined
+      ...(this.#answersCountedEarly === 0 || this.#tokens === undefined || this.#sessionCostUsd !== undefined
         ? {}
         : { answersCountedEarly: this.#answersCountedEarly }),
       ...(this.#cacheTokensWithin === 0 ? {} : { cacheTokensWithin: this.#cacheTokensWithin }),
@@ -75,7 +75,10 @@ export class UsageFold {
     }
     if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
     const { model_id: modelId = run.modelId, usage } = payload.message;
-    if (usage === undefined) return undefined;
+    if (usage === undefined) {
+      if (run.format === 'codex') this.#answersCountedEarly += 1;
+      return undefined;
+    }
     const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
     const { cache_read_tokens: readTokens, cache_write_tokens: writtenTokens } = usage;
     if (readTokens !== undefined || writtenTokens !== undefined) {

@@ -4,18 +4,18 @@ import type { InstructionLine } from '../../../core/facts/instruction-lines.ts';
 import type { Lesson, Lessons, OtherCause } from '../../../core/facts/lessons.ts';
 import { linesOf, styled, type Document, type ListItem } from '../../document/document.ts';
 import { localTimeText } from '../../terminal/time-text.ts';
-import type { NightReport } from './night-report.ts';
+import type { NightReport, ReportFrame } from './night-report.ts';
 
 const SHOWN = 15;
 const SHOWN_OTHERS = 5;
 
 /** Returns what keeps failing as a document: what still happens and costs most first. */
-export function lessonsDocument(report: NightReport): Document {
+export function lessonsDocument(report: NightReport, frame: ReportFrame): Document {
   const { checks, lessons, others } = report.keepsFailing;
   const shown = lessons.slice(0, SHOWN);
   const apart = apartText(checks);
   if (lessons.length === 0 && others.length === 0)
-    return { blocks: [{ type: 'facts', facts: [checks === 0 ? 'No failed call in this time.' : apart] }] };
+    return { blocks: [{ type: 'facts', facts: [checks === 0 ? noneText(frame) : apart] }] };
   const repeated = others.filter(({ sessions }) => sessions >= 2).slice(0, SHOWN_OTHERS);
   const single =
     others.reduce((sum, { times }) => sum + times, 0) - repeated.reduce((sum, { times }) => sum + times, 0);
@@ -23,7 +23,7 @@ export function lessonsDocument(report: NightReport): Document {
     ...(lessons.length > shown.length
       ? [`and ${countOf(lessons.length - shown.length, 'more cause')}; --json lists all`]
       : []),
-    ...(single > 0 ? [`${countOf(single, 'other failed call')}, of causes in one session or fewer calls`] : []),
+    ...(single > 0 ? [`${countOf(single, 'other failed call')}, most of a cause in one session only`] : []),
     ...(checks > 0 ? [apart] : []),
   ];
   const title = 'What keeps failing';
@@ -64,6 +64,12 @@ export function lessonsSentence({ lessons }: Lessons): string | undefined {
   if (instruction !== undefined && instruction !== null)
     return `coxswain failures: ${countOf(open.length, 'cause')} cost ${cost}: ${placeOf(instruction)} names ${name}, which failed in ${countOf(first.sessions, 'session')}`;
   return `coxswain failures: ${countOf(open.length, 'cause')} cost ${cost}: ${name} failed in ${countOf(first.sessions, 'session')}`;
+}
+
+function noneText({ sinceMs }: ReportFrame): string {
+  return sinceMs === 0
+    ? 'No failed call.'
+    : `No failed call since ${localTimeText(sinceMs)}; --since all looks further back.`;
 }
 
 function apartText(checks: number): string {
@@ -108,7 +114,7 @@ function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times,
     `${countOf(calls, 'call')} ${worked === undefined ? 'without a similar one that worked' : 'until something else worked'}`,
     ...(ms >= 1000 ? [durationText(ms)] : []),
     ...(costUsd >= 0.005 ? [usdText(costUsd)] : []),
-    ...(hidden > 0 ? [`${countText(hidden)} hidden by the end of the command line`] : []),
+    ...(hidden > 0 ? [`${countText(hidden)} of them hidden by a pipe or the end of the command`] : []),
     ...(project === '' ? [] : [printableCut(project, 100)]),
   ];
   return facts.join(', ');

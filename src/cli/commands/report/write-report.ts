@@ -30,7 +30,7 @@ export async function writeReport(
 ): Promise<boolean> {
   const { all, html, json, markdown, to } = form;
   if (form.hasFailuresOnly === true) {
-    if (json !== true) await terminal.write(terminalText(lessonsDocument(report), terminal));
+    if (json !== true) await terminal.write(terminalText(lessonsDocument(report, frame), terminal));
     else for (const line of lessonJson(report)) await terminal.write(outputLine(line));
     return true;
   }

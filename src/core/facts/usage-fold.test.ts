@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import { UsageFold } from './usage-fold.ts';
+
+const answer = (usage?: { readonly input_tokens: number; readonly output_tokens: number }): TrajectoryPayload => ({
+  kind: 'message_appended',
+  message: { role: 'assistant', content: 'x', ...(usage === undefined ? {} : { usage }) },
+});
+
+test('an answer of Codex that has no count of its tokens makes the tokens the least', () => {
+  const after = (format: string, ...answers: readonly TrajectoryPayload[]): number | undefined => {
+    const fold = new UsageFold();
+    for (const one of answers) fold.fold(one, { modelId: 'gpt-5', format });
+    return fold.usage.answersCountedEarly;
+  };
+  const counted = answer({ input_tokens: 10, output_tokens: 2 });
+  expect(after('codex', counted, answer())).toBe(1);
+  expect(after('codex', counted)).toBeUndefined();
+  // Without any count there are no tokens to say it of.
+  expect(after('codex', answer())).toBeUndefined();
+  expect(after('openai-chat', counted, answer())).toBeUndefined();
+});
