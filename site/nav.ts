@@ -22,6 +22,7 @@ export const GROUPS: readonly Group[] = [
       'hosts/gemini',
       'hosts/opencode',
       'hosts/pi',
+      'hosts/qwen-code',
       'mcp',
       'doctor',
       'report',

@@ -57,6 +57,7 @@ const FILES = {
   gemini: ['.gemini/settings.json', '.gemini/settings.json'],
   opencode: ['.opencode/plugin/coxswain.js', '.config/opencode/plugin/coxswain.js'],
   pi: ['.pi/extensions/coxswain.ts', '.pi/agent/extensions/coxswain.ts'],
+  'qwen-code': ['.qwen/settings.json', '.qwen/settings.json'],
 } as const;
 
 // Each command is a process: every second host in the other scope.

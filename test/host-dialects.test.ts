@@ -43,7 +43,7 @@ function adviceOf({ records }: Played): readonly (readonly [number, string])[] {
 const countOf = ({ records }: Played, kind: string): number =>
   records.filter(({ payload }) => payload.kind === kind).length;
 
-test.each(['codex', 'copilot', 'gemini', 'claude-code 1'])(
+test.each(['codex', 'copilot', 'gemini', 'qwen-code', 'claude-code 1'])(
   'a failing call that repeats gets the same advice at the same call in %s as in Claude Code',
   async (host) => {
     const reference = await playHost(await scriptOf('claude-code'));
@@ -62,7 +62,7 @@ test.each(['codex', 'copilot', 'gemini', 'claude-code 1'])(
   },
 );
 
-test.each(['codex', 'copilot', 'gemini'])(
+test.each(['codex', 'copilot', 'gemini', 'qwen-code'])(
   'calls of one answer are one turn in %s, also where they run one after the other',
   async (host) => {
     const pair = ['a', 'b'].map((name) => ({ command: `cat ${name}`, output: name, exitCode: 0 }));
@@ -73,7 +73,7 @@ test.each(['codex', 'copilot', 'gemini'])(
   },
 );
 
-test.each(['claude-code', 'codex', 'copilot', 'gemini'])(
+test.each(['claude-code', 'codex', 'copilot', 'gemini', 'qwen-code'])(
   'events of %s that waited in files make the same calls as events in time',
   async (host) => {
     const callsOf = ({ records }: Played): readonly unknown[] =>
@@ -87,7 +87,7 @@ test.each(['claude-code', 'codex', 'copilot', 'gemini'])(
   },
 );
 
-test.each(['claude-code', 'claude-code 1', 'codex', 'copilot', 'gemini', 'opencode', 'pi'])(
+test.each(['claude-code', 'claude-code 1', 'codex', 'copilot', 'gemini', 'opencode', 'pi', 'qwen-code'])(
   'hooks of %s for the user and for the project together record and advise once',
   async (host) => {
     const once = [...(await scriptOf(host))];
@@ -517,8 +517,27 @@ test.each([
     { hook_event_name: 'SessionEnd', transcript_path: '/t.jsonl', permission_mode: 'default', reason: 'exit' },
   ],
   ['opencode', { hook_event_name: 'SessionEnd', host: 'opencode', reason: 'idle' }],
+  [
+    'qwen-code',
+    {
+      hook_event_name: 'SessionEnd',
+      timestamp: '2026-11-29T11:12:20.979Z',
+      transcript_path: `/q/chats/${SESSION}.jsonl`,
+      permission_mode: 'yolo',
+      reason: 'prompt_input_exit',
+    },
+  ],
 ])('the payload says that %s sent it', (host, json) => {
   expect(readHookEvent(Buffer.from(JSON.stringify({ session_id: SESSION, ...json })))?.host).toBe(host);
+});
+
+test('a request of Qwen Code without a prompt ends a batch, and only a compaction that succeeded is one', () => {
+  const place = { session_id: SESSION, transcript_path: `/q/chats/${SESSION}.jsonl`, permission_mode: 'yolo' };
+  const kindOf = (json: Json): string =>
+    known({ ...place, timestamp: '2026-11-29T11:12:20.979Z', ...json }).known.input.kind;
+  expect(kindOf({ hook_event_name: 'UserPromptSubmit', prompt: '' })).toBe('batch_ended');
+  expect(kindOf({ hook_event_name: 'UserPromptSubmit', prompt: 'Go.' })).toBe('prompted');
+  expect(kindOf({ hook_event_name: 'PostCompact', trigger: 'auto' })).toBe('compacted');
 });
 
 test('a transcript that is a folder, a dangling link or not JSON adds nothing and loses no event', async () => {

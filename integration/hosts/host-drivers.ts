@@ -56,6 +56,8 @@ export interface HostDriver {
   readonly forgetsKilledCalls?: true;
   /** True if the fake model has no price. */
   readonly isUnpriced?: true;
+  /** True if no event tells the end of a session without a terminal. */
+  readonly hasNoEnd?: true;
 }
 
 export type SceneName = 'refused call' | 'hung command' | 'subagent' | 'compaction' | 'fork';
@@ -362,5 +364,48 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     },
     hasTokens: true,
     isUnpriced: true,
+  },
+  'qwen-code': {
+    package: '@qwen-code/qwen-code',
+    version: '0.24.4',
+    program: 'qwen',
+    startServer: async (options) => startFakeOpenAiServer(withTools(options)),
+    prepare: ({ home }) =>
+      writeIn(
+        join(home, '.qwen'),
+        'settings.json',
+        JSON.stringify({
+          telemetry: { enabled: false },
+          privacy: { usageStatisticsEnabled: false },
+          general: { enableAutoUpdate: false },
+        }),
+      ),
+    env: ({ url }) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1` }),
+    resumeArgs: (prompt) => ['-c', '--auth-type', 'openai', '-m', 'm', '-y', '-p', prompt],
+    args: (prompt) => ['--auth-type', 'openai', '-m', 'm', '-y', '-p', prompt],
+    shell: (command) => call('run_shell_command', { command, description: 'x', is_background: false }),
+    failing: [call('list_directory', { path: '/missing' }), call('nope_tool', {})],
+    scope: 'user',
+    advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'stays', atStop: 'one more turn' },
+    scenes: {
+      'refused call': {
+        call: call('run_shell_command', { command: 'rm -f x', description: 'x', is_background: false }),
+        prepare: ({ home }) =>
+          changeJson(join(home, '.qwen', 'settings.json'), { permissions: { deny: ['run_shell_command(rm *)'] } }),
+      },
+      'hung command': {
+        call: call('run_shell_command', { command: 'cat /dev/zero | tail', is_background: false, timeout: 1_000 }),
+      },
+      subagent: {
+        call: call('agent', { description: 'sub', prompt: 'SUBTASK', subagent_type: 'general-purpose' }),
+      },
+      compaction: 'it drops the summary of the fake model, which does not make the conversation smaller',
+      fork: {
+        nextArgs: (prompt) => ['-c', '--fork-session', '--auth-type', 'openai', '-m', 'm', '-y', '-p', prompt],
+      },
+    },
+    hasTokens: true,
+    isUnpriced: true,
+    hasNoEnd: true,
   },
 };

@@ -77,7 +77,15 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     format: 'qwen-code',
     title: 'Qwen Code',
     folder: ({ home, env }) => env['QWEN_RUNTIME_DIR'] || env['QWEN_HOME'] || join(home, '.qwen'),
-    sessions: ['projects/*/chats/*.jsonl', 'tmp/*/chats/*.jsonl'],
+    sessions: ['projects/*/chats/*.jsonl', 'projects/*/subagents/*/agent-*.jsonl', 'tmp/*/chats/*.jsonl'],
+    session: (id) => `projects/*/chats/${id}.jsonl`,
+    agent: (sessionFile, agentId) =>
+      join(
+        dirname(dirname(sessionFile)),
+        'subagents',
+        basename(sessionFile, '.jsonl'),
+        `agent-${basename(agentId)}.jsonl`,
+      ),
   },
   {
     format: 'kimi',

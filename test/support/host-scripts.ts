@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { isJsonObject } from '../../src/core/base/json.ts';
@@ -108,6 +108,41 @@ export const HOSTS: Readonly<
         yield { sent: { ...base('AfterTool'), ...call, tool_response: { llmContent, returnDisplay: output } } };
       }
       yield { sent: { ...base('BeforeModel'), ...request } };
+    }
+  },
+  *'qwen-code'(turns, folder) {
+    const chat = join(folder, 'chats', `${SESSION}.jsonl`);
+    const lines: string[] = [];
+    let sent = 0;
+    mkdirSync(join(folder, 'chats'));
+    const send = (prompt: string): HostStep => {
+      const timestamp = new Date(START_MS + 2 * (sent += 1)).toISOString();
+      const place = { session_id: SESSION, transcript_path: chat, cwd: '/', timestamp, permission_mode: 'yolo' };
+      return { sent: { ...place, hook_event_name: 'UserPromptSubmit', prompt } };
+    };
+    const write = (type: string, parts: readonly Json[], more: Json = {}): HostStep => ({
+      before() {
+        const timestamp = new Date(START_MS + 2 * sent + 1).toISOString();
+        const message = { role: type === 'assistant' ? 'model' : 'user', parts };
+        lines.push(JSON.stringify({ uuid: `u${lines.length}`, sessionId: SESSION, timestamp, type, message, ...more }));
+        writeFileSync(chat, `${lines.join('\n')}\n`);
+      },
+    });
+    yield send('list the files');
+    yield write('user', [{ text: 'list the files' }]);
+    for (const [at, calls] of turns.entries()) {
+      const part = (key: string, index: number, name: string, more: Json): Json => ({
+        [key]: { id: `call_${at}_${index}`, name, ...more },
+      });
+      const callParts = calls.map(({ command, tool = 'Bash' }, index) =>
+        part('functionCall', index, tool, { args: { command } }),
+      );
+      yield write('assistant', callParts, { usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 10 } });
+      for (const [index, { command, exitCode, output, tool = 'Bash' }] of calls.entries()) {
+        const text = `Command: ${command}\nDirectory: (root)\nOutput: ${output}\nError: (none)\nExit Code: ${exitCode}\nSignal: (none)\nProcess Group PGID: (none)`;
+        yield write('tool_result', [part('functionResponse', index, tool, { response: { output: text } })]);
+      }
+      yield send('');
     }
   },
 };

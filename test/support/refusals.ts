@@ -91,6 +91,7 @@ export const REFUSALS: readonly HostText[] = [
   ['gemini', 'Tool execution blocked: production is frozen'],
   ['gemini', 'Tool execution for "Shell" requires user confirmation, which is not supported in non-interactive mode.'],
   ['qwen-code', 'Tool "bash" is denied.'],
+  ['qwen-code', 'This "run_shell_command" invocation was denied by permission rules. Matching deny rule: "x".'],
   ['copilot', 'Permission denied and could not request permission from user'],
   ['copilot', 'The user rejected this tool call. User feedback: not in this folder'],
   ['copilot', 'Denied by preToolUse hook: production is frozen'],

@@ -5,7 +5,8 @@ import { hostFolder } from '../../formats/find-sessions.ts';
 import { codexDialect } from '../dialects/codex-dialect.ts';
 import { copilotDialect } from '../dialects/copilot-dialect.ts';
 import { geminiDialect } from '../dialects/gemini-dialect.ts';
-import { HOSTS, type HostName } from '../dialects/hook-dialect.ts';
+import { qwenDialect } from '../dialects/qwen-dialect.ts';
+import { HOSTS, type HookDialect, type HostName } from '../dialects/hook-dialect.ts';
 import { invalidArgument } from '../../core/base/error.ts';
 import { addHooks, ignoredSettings } from './edit-settings.ts';
 import { hookCommand, HOOK_MARK, hookGroups, timeoutOf, type HookNeeds } from './init-hooks.ts';
@@ -35,11 +36,7 @@ const OF_TOOLS = /Tool/;
 
 export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
   'claude-code': {
-    settingsFile: (scope) =>
-      join(
-        scope.projectFolder === undefined ? own('claude-code', scope) : join(scope.projectFolder, '.claude'),
-        'settings.json',
-      ),
+    settingsFile: settingsAt('claude-code', '.claude/settings.json', 'settings.json'),
     edit(before, { node, hookFile }, needs) {
       const command = hookCommand(node, hookFile);
       const problem = ignoredSettings(before);
@@ -48,21 +45,14 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
     },
   },
   codex: {
-    settingsFile: (scope) =>
-      join(scope.projectFolder === undefined ? own('codex', scope) : join(scope.projectFolder, '.codex'), 'hooks.json'),
+    settingsFile: settingsAt('codex', '.codex/hooks.json', 'hooks.json'),
     edit: (before, program) =>
-      addHooks(
-        before,
-        groups(codexDialect.events, (event) =>
-          hookOf(event, program, event === 'SessionEnd' ? CODEX_END_SECONDS : undefined),
-        ),
+      addGroups(before, codexDialect, (event) =>
+        hookOf(event, program, event === 'SessionEnd' ? CODEX_END_SECONDS : undefined),
       ),
   },
   copilot: {
-    settingsFile: (scope) =>
-      scope.projectFolder === undefined
-        ? join(own('copilot', scope), 'hooks', 'coxswain.json')
-        : join(scope.projectFolder, '.github', 'hooks', 'coxswain.json'),
+    settingsFile: settingsAt('copilot', '.github/hooks/coxswain.json', 'hooks/coxswain.json'),
     edit(before, { node, hookFile }) {
       // Copilot CLI refuses a call whose hook fails, for example after an update of Node to another folder.
       const bash = `${hookCommand(node, hookFile)} || : ${HOOK_MARK}`;
@@ -77,54 +67,49 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
     },
   },
   gemini: {
-    settingsFile: (scope) =>
-      join(
-        scope.projectFolder === undefined ? own('gemini', scope) : join(scope.projectFolder, '.gemini'),
-        'settings.json',
-      ),
+    settingsFile: settingsAt('gemini', '.gemini/settings.json', 'settings.json'),
     edit: (before, program) =>
-      addHooks(
-        before,
-        groups(geminiDialect.events, (event) => ({
-          ...hookOf(event, program, timeoutOf(event) * 1_000),
-          name: 'coxswain',
-        })),
-      ),
+      addGroups(before, geminiDialect, (event) => ({
+        ...hookOf(event, program, timeoutOf(event) * 1_000),
+        name: 'coxswain',
+      })),
   },
   opencode: {
-    settingsFile: (scope) =>
-      join(
-        scope.projectFolder === undefined
-          ? join(scope.env['XDG_CONFIG_HOME'] || join(scope.homeFolder, '.config'), 'opencode')
-          : join(scope.projectFolder, '.opencode'),
-        'plugin',
-        'coxswain.js',
-      ),
+    settingsFile: settingsAt('opencode', '.opencode/plugin/coxswain.js', 'plugin/coxswain.js'),
     edit: (_before, program) => pluginText('export const Coxswain = async (host) =>', 'opencodePlugin', program),
   },
   pi: {
-    settingsFile: (scope) =>
-      join(
-        scope.projectFolder === undefined ? own('pi', scope) : join(scope.projectFolder, '.pi'),
-        'extensions',
-        'coxswain.ts',
-      ),
+    settingsFile: settingsAt('pi', '.pi/extensions/coxswain.ts', 'extensions/coxswain.ts'),
     edit: (_before, program) => pluginText('export default async (host: unknown) =>', 'piExtension', program),
   },
+  'qwen-code': {
+    settingsFile: settingsAt('qwen-code', '.qwen/settings.json', 'settings.json'),
+    edit: (before, program) => addGroups(before, qwenDialect, (event) => hookOf(event, program)),
+  },
 };
+
+/** @param inProject  path in the folder of a project; `ofUser`: in the user's folder of the program */
+function settingsAt(host: HostName, inProject: string, ofUser: string): HostPlace['settingsFile'] {
+  return ({ env, homeFolder, projectFolder }) => {
+    if (projectFolder !== undefined) return join(projectFolder, inProject);
+    // The sessions of these are in another folder.
+    if (host === 'opencode') return join(env['XDG_CONFIG_HOME'] || join(homeFolder, '.config'), 'opencode', ofUser);
+    if (host === 'qwen-code') return join(env['QWEN_HOME'] || join(homeFolder, '.qwen'), ofUser);
+    return join(own(host, { env, homeFolder }), ofUser);
+  };
+}
 
 /** The hosts that this user has installed, detected by their folders. */
 export function installedHosts(scope: Omit<HostScope, 'projectFolder'>): readonly HostName[] {
   return HOSTS.filter((host) => existsSync(own(host, scope)));
 }
 
-function groups(events: readonly string[], hook: (event: string) => object): ReadonlyMap<string, object> {
-  return new Map(
-    events.map((event) => [
-      event,
-      OF_TOOLS.test(event) ? { matcher: '*', hooks: [hook(event)] } : { hooks: [hook(event)] },
-    ]),
-  );
+function addGroups(before: string, { events }: HookDialect, hook: (event: string) => object): string {
+  const groupOf = (event: string): object => ({
+    ...(OF_TOOLS.test(event) ? { matcher: '*' } : {}),
+    hooks: [hook(event)],
+  });
+  return addHooks(before, new Map(events.map((event) => [event, groupOf(event)])));
 }
 
 function hookOf(event: string, { node, hookFile }: HookProgram, timeout: number = timeoutOf(event)): object {

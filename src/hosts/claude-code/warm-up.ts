@@ -64,36 +64,21 @@ type RawEvent = Readonly<Record<string, unknown>> & {
 };
 
 function* sampleEvents(): Generator<RawEvent> {
-  let callCount = 0;
-  const nextBatch = (...calls: readonly Call[]): Generator<RawEvent> =>
-    batchOf(calls, () => `call-${(callCount += 1)}`);
-  yield { hook_event_name: 'SessionStart', source: 'startup', model: 'a-model' };
-  yield {
-    hook_event_name: 'UserPromptSubmit',
-    prompt: 'Make the tests of the parser pass; the schema must not change.',
-  };
   const path = 'src/parser.ts';
-  for (let round = 0; round < 2; round += 1) {
-    const edit = { file_path: path, old_string: `a${round}`, new_string: `b${round}` };
-    yield* nextBatch(
-      ['Read', { file_path: path }, { type: 'text', file: { filePath: path, content: 'export {}\n' } }],
-      ['Grep', { pattern: 'parse(', path: 'src' }, { mode: 'content', content: `src/a.ts:${round}: parse(x)` }],
-    );
-    yield* nextBatch(['Edit', edit, { filePath: path, structuredPatch: [], originalFile: 'x' }]);
-    const command = `cd /app && TOKEN=$X npm test -- --filter "parser" 2>&1 | tail -n 20; echo $? > out.log`;
-    yield* nextBatch([
-      'Bash',
-      { command, description: 'Run' },
-      `Exit code 1\nFAIL src/parser.test.ts\nError: expected 1, got ${round % 2}`,
-    ]);
-  }
+  const command = `cd /app && TOKEN=$X npm test -- --filter "parser" 2>&1 | tail -n 20; echo $? > out.log`;
+  yield { hook_event_name: 'SessionStart', source: 'startup', model: 'a-model' };
+  yield { hook_event_name: 'UserPromptSubmit', prompt: 'Make the tests of the parser pass; keep the schema.' };
   for (let round = 0; round < 6; round += 1) {
-    yield* nextBatch(['Bash', { command: 'git status --short' }, { stdout: ` M ${path}`, stderr: '' }]);
-    yield* nextBatch([
-      'Bash',
-      { command: 'cat missing.txt' },
-      'Exit code 1\ncat: missing.txt: No such file or directory',
-    ]);
+    const read: Call = [
+      'Read',
+      { file_path: path },
+      { type: 'text', file: { filePath: path, content: 'export {}\n' } },
+    ];
+    const edit: Call = ['Edit', { file_path: path, old_string: `a${round}`, new_string: 'b' }, { filePath: path }];
+    const tests: Call = ['Bash', { command, description: 'Run' }, `Exit code 1\nFAIL ${path}\nError: got ${round % 2}`];
+    if (round < 2) for (const calls of [[read, edit], [tests]]) yield* batchOf(calls);
+    yield* batchOf([['Bash', { command: 'git status --short' }, { stdout: ` M ${path}`, stderr: '' }]]);
+    yield* batchOf([['Bash', { command: 'cat no.txt' }, 'Exit code 1\ncat: no.txt: No such file or directory']]);
   }
   yield { hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'All tests pass now.' };
 }
@@ -101,37 +86,40 @@ function* sampleEvents(): Generator<RawEvent> {
 /** Tool name, arguments and response. A response that is text is the message of a failure. */
 type Call = readonly [string, object, unknown];
 
+let lastId = 0;
+const newId = (): string => `id-${(lastId += 1)}`;
+
 /** An answer in the session file, then the events of its calls, for programs with hooks per call and per answer. */
-function* batchOf(calls: readonly Call[], newId: () => string): Generator<RawEvent> {
-  const issuedCalls = calls.map(([tool_name, tool_input, response]) => ({
-    call: { tool_name, tool_input, tool_use_id: newId() },
-    response,
-  }));
-  const content = issuedCalls.map(({ call }) => ({
-    type: 'tool_use',
-    id: call.tool_use_id,
-    name: call.tool_name,
-    input: call.tool_input,
-  }));
+function* batchOf(sampleCalls: readonly Call[]): Generator<RawEvent> {
+  const calls = sampleCalls.map(([name, input, response]) => ({ id: newId(), name, input, response }));
+  const eventOf = ({ id, input, name }: (typeof calls)[number]): object => ({
+    tool_name: name,
+    tool_input: input,
+    tool_use_id: id,
+  });
+  const content = calls.map(({ id, input, name }) => ({ type: 'tool_use', id, name, input }));
   const usage = { input_tokens: 100, output_tokens: 10, cache_read_input_tokens: 1_000 };
   const message = { id: newId(), role: 'assistant', model: 'a-model', content, stop_reason: 'tool_use', usage };
-  const answer = { type: 'assistant', uuid: newId(), message };
-  for (const [index, { call }] of issuedCalls.entries()) {
-    yield { hook_event_name: 'PreToolUse', ...call, entries: index === 0 ? [answer] : [] };
+  let entries: readonly object[] = [{ type: 'assistant', uuid: newId(), message }];
+  for (const call of calls) {
+    yield { hook_event_name: 'PreToolUse', ...eventOf(call), entries };
+    entries = [];
   }
-  for (const { call, response } of issuedCalls) {
-    if (typeof response === 'string') yield { hook_event_name: 'PostToolUseFailure', ...call, error: response };
-    else yield { hook_event_name: 'PostToolUse', ...call, tool_response: response, duration_ms: 12 };
+  for (const call of calls) {
+    const { response } = call;
+    if (typeof response === 'string')
+      yield { hook_event_name: 'PostToolUseFailure', ...eventOf(call), error: response };
+    else yield { hook_event_name: 'PostToolUse', ...eventOf(call), tool_response: response, duration_ms: 12 };
   }
-  const results = issuedCalls.map(({ call, response }) => ({
-    tool_use_id: call.tool_use_id,
+  const results = calls.map(({ id, response }) => ({
+    tool_use_id: id,
     type: 'tool_result',
     content: typeof response === 'string' ? response : JSON.stringify(response),
     is_error: typeof response === 'string',
   }));
   yield {
     hook_event_name: 'PostToolBatch',
-    tool_calls: issuedCalls.map(({ call, response }) => Object.assign({ tool_response: response }, call)),
+    tool_calls: calls.map((call) => Object.assign({ tool_response: call.response }, eventOf(call))),
     entries: [{ type: 'user', uuid: newId(), message: { role: 'user', content: results } }],
   };
 }

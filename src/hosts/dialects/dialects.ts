@@ -5,6 +5,7 @@ import { opencodeDatabase } from '../../formats/opencode/opencode-database.ts';
 import { codexDialect } from './codex-dialect.ts';
 import { copilotDialect } from './copilot-dialect.ts';
 import { geminiDialect } from './gemini-dialect.ts';
+import { qwenDialect } from './qwen-dialect.ts';
 import { type HookDialect, type HookPayload, stopReason, type HostName } from './hook-dialect.ts';
 
 /** Their plugins send events in the format of `readPayload`, and deliver the text of the answer. */
@@ -38,6 +39,7 @@ const DIALECTS: readonly HookDialect[] = [
   pluginDialect('opencode', opencodeDatabase),
   pluginDialect('pi', piImporter),
   codexDialect,
+  qwenDialect,
   geminiDialect,
   copilotDialect,
   claudeDialect,

@@ -2,7 +2,7 @@ import type { EndedCall, HostEvent } from '../../adapters/host/host-event.ts';
 import type { LineImporter, SessionDatabase } from '../../formats/importer.ts';
 
 /** The supported agent programs. `find-sessions.ts` contains their titles and folders. */
-export const HOSTS = ['claude-code', 'codex', 'copilot', 'gemini', 'opencode', 'pi'] as const;
+export const HOSTS = ['claude-code', 'codex', 'copilot', 'gemini', 'opencode', 'pi', 'qwen-code'] as const;
 
 export type HostName = (typeof HOSTS)[number];
 

@@ -177,6 +177,8 @@ const SILENT_STEPS: Readonly<Record<HostName, string>> = {
   copilot: 'Restart Copilot CLI in this folder, and trust the folder: it reads the hooks at the start.',
   gemini: 'Trust this folder in Gemini CLI, not with --skip-trust, or run coxswain init gemini --user.',
   opencode: 'Restart opencode: it loads its plugins at the start.',
+  'qwen-code':
+    'Restart Qwen Code: it reads its hooks at the start. It loads those of a project only in a trusted folder.',
   pi: 'Start pi with -a, or trust this folder in pi, or run coxswain init pi --user.',
 };
 

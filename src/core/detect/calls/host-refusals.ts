@@ -159,7 +159,10 @@ const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
     cancelled(/^\[Operation Cancelled\] /),
     cancelled(/^Operation cancelled by user\.?$/),
   ],
-  'qwen-code': [refused(/^Tool "[^"\n]{1,200}" is denied(?:\.$|:)/)],
+  'qwen-code': [
+    refused(/^Tool "[^"\n]{1,200}" is denied(?:\.$|:)/),
+    refused(/^This "[^"\n]{1,200}" invocation was denied by permission rules\./),
+  ],
   copilot: [
     refused(/^Permission denied and could not request permission from user\b/),
     refused(/^The user rejected this tool call\./),
