@@ -258,8 +258,11 @@ export class Watcher {
     for (const notice of this.#notices.overdue(nowMs)) this.#tell(notice);
     for (const [, { source, watched }] of this.#open.entries()) {
       const file = source.fileOf?.(watched.runId);
-      const view = file === undefined ? watched.view : file.views?.get(watched.runId);
-      if (view === undefined) continue;
+      const found = file === undefined ? watched.view : file.views?.get(watched.runId);
+      if (found === undefined) continue;
+      // A file of Gemini CLI has a call once it has ended; a hook reports its start.
+      const isBehind = found.runningCall === undefined && watched.view.lastAtMs >= found.lastAtMs;
+      const view = isBehind && watched.view.runningCall !== undefined ? watched.view : found;
       const { outcome } = view;
       // Following has not come to the end that the whole file has.
       if (outcome !== undefined && watched.view.outcome === undefined && source.isLive(view.lastAtMs)) {
