@@ -352,8 +352,8 @@ export {
 export { eventChannel, type ChannelItem, type EventChannel } from './core/run/event-channel.ts';
 export type { EventSink, ListenerHealth } from './core/run/listeners.ts';
 export { CallRefused, refusal } from './core/run/refusal.ts';
-export type { ProviderHealth } from './core/run/provider-tally.ts';
 export {
+  type ProviderHealth,
   createCoxswain,
   type Coxswain,
   type CoxswainOptions,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { aiSdkCapabilities } from '../src/adapters/ai-sdk/capabilities.ts';
+import { aiSdkCapabilities } from '../src/adapters/capabilities.ts';
 import { DECISION_POINTS } from '../src/core/records/spoken-advice.ts';
 
 const page = readFileSync(new URL('../docs/ai-sdk.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { claudeAgentSdkCapabilities } from '../src/adapters/claude/capabilities.ts';
+import { claudeAgentSdkCapabilities } from '../src/adapters/capabilities.ts';
 import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { DECISION_POINTS } from '../src/core/records/spoken-advice.ts';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { anthropicCapabilities } from '../src/adapters/anthropic/capabilities.ts';
-import { googleGenAiCapabilities } from '../src/adapters/google-genai/capabilities.ts';
-import { langchainCapabilities } from '../src/adapters/langchain/capabilities.ts';
-import { mastraCapabilities } from '../src/adapters/mastra/capabilities.ts';
-import { openaiAgentsCapabilities } from '../src/adapters/openai-agents/capabilities.ts';
-import { openaiCapabilities } from '../src/adapters/openai/capabilities.ts';
+import { anthropicCapabilities } from '../src/adapters/capabilities.ts';
+import { googleGenAiCapabilities } from '../src/adapters/capabilities.ts';
+import { langchainCapabilities } from '../src/adapters/capabilities.ts';
+import { mastraCapabilities } from '../src/adapters/capabilities.ts';
+import { openaiAgentsCapabilities } from '../src/adapters/capabilities.ts';
+import { openaiCapabilities } from '../src/adapters/capabilities.ts';
 import { DECISION_POINTS } from '../src/core/records/spoken-advice.ts';
 
 /** The rows of a page's capability table, cells without their backticks. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { expect, test } from 'vitest';
 
-import { PAGE_STYLE } from '../src/formats/html/page.ts';
+import { PAGE_STYLE } from '../src/cli/document/write-document.ts';
 
 /** The colours that a block of a style sheet names. */
 function coloursOf(block: string | undefined): ReadonlyMap<string, string> {

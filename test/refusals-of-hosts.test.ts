@@ -4,7 +4,7 @@ import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';
 import { observed } from '../src/adapters/claude/observed.ts';
 import { coxswainAgents } from '../src/adapters/openai-agents/coxswain-agents.ts';
 import type { RunnerShape } from '../src/adapters/openai-agents/sdk-shapes.ts';
-import { newsOfMessages } from '../src/adapters/langchain/read-messages.ts';
+import { newsOfMessages } from '../src/adapters/langchain/coxswain-middleware.ts';
 import { claudeCodeImporter } from '../src/formats/claude-code/claude-code-import.ts';
 import { codexExecImporter, codexRolloutImporter } from '../src/formats/codex/codex.ts';
 import { copilotImporter } from '../src/formats/copilot/copilot.ts';

@@ -7,7 +7,7 @@ import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { CallIds } from '../host/call-ids.ts';
 import { saysThatItFailed } from '../host/content-blocks.ts';
 import type { Run } from '../../core/run/run.ts';
-import { aiSdkCapabilities } from './capabilities.ts';
+import { aiSdkCapabilities } from '../capabilities.ts';
 import type { AnsweredCall } from './model-answer.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 import { readOutput, resultsIn } from './to-events.ts';

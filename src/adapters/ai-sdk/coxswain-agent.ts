@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-
 import { MAX_ADVICE_CHARS } from '../../core/steering/advice/advice.ts';
 import { checkAdapter, currentRun, type RefusalOptions, type RunSource } from '../host/adapter-options.ts';
 import { guarded } from '../host/guarded.ts';
@@ -7,13 +6,18 @@ import type { Run } from '../../core/run/run.ts';
 import { isJsonObject, present } from '../../core/base/json.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import { RunScope } from '../host/run-scope.ts';
-import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { AgentLoop } from './agent-loop.ts';
 import { type ModelWatch, askFirst, standsIn, takeAnswer, withUsage, type AskModel, type Attempt } from './attempt.ts';
 import { type LanguageModelShape, textField } from './sdk-shapes.ts';
 import { watchTools } from './watch-tools.ts';
 import { invalidArgument } from '../../core/base/error.ts';
 import { watchStream } from './watch-stream.ts';
+import {
+  acknowledgeToolDefinition,
+  readAdviceAnswer,
+  type AdviceAnswer,
+} from '../../core/steering/feedback/acknowledge.ts';
+import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
 
 class SdkLoop {
   readonly functionId: string;
@@ -326,4 +330,48 @@ async function streamWatched(options: unknown, ask: AskModel, modelId: string, w
   const mustBuffer = watch.loop.mayDiscard;
   const result = await askFirst(prepared, ask, watch);
   return watchStream(result, { prepared }, { ...watch, ask, mustBuffer });
+}
+
+/** A schema in the Standard Schema format, which the SDK accepts as `inputSchema`. */
+export interface AnswerSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'coxswain';
+    readonly validate: (
+      value: unknown,
+    ) => { readonly value: AdviceAnswer } | { readonly issues: readonly { readonly message: string }[] };
+    readonly jsonSchema: {
+      readonly input: () => Record<string, unknown>;
+      readonly output: () => Record<string, unknown>;
+    };
+    readonly types?: { readonly input: unknown; readonly output: AdviceAnswer };
+  };
+}
+
+/** The tool with which an agent answers advice. Pass it in the SDK's `tools`. */
+export interface AcknowledgeTool {
+  readonly description: string;
+  readonly inputSchema: AnswerSchema;
+  readonly execute: (answer: AdviceAnswer) => string;
+}
+
+/** The result tells the model that the answer was recorded, or why it was not. */
+function acknowledgeTool(run: () => Run): AcknowledgeTool {
+  const { description, inputSchema } = acknowledgeToolDefinition;
+  const jsonSchema = (): Record<string, unknown> => structuredClone({ ...inputSchema });
+  return {
+    description,
+    inputSchema: {
+      '~standard': {
+        version: 1,
+        vendor: 'coxswain',
+        validate: (value) => {
+          const answer = readAdviceAnswer(value);
+          return typeof answer === 'string' ? { issues: [{ message: answer }] } : { value: answer };
+        },
+        jsonSchema: { input: jsonSchema, output: jsonSchema },
+      },
+    },
+    execute: (answer) => answerAcknowledgement(run(), answer),
+  };
 }

@@ -1,5 +1,5 @@
 /** Public entry `coxswain/anthropic`. */
-export { anthropicCapabilities } from './capabilities.ts';
+export { anthropicCapabilities } from '../capabilities.ts';
 export {
   anthropicSteering,
   type AnthropicOptions,

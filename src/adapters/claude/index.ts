@@ -1,4 +1,4 @@
-export { claudeAgentSdkCapabilities } from './capabilities.ts';
+export { claudeAgentSdkCapabilities } from '../capabilities.ts';
 export { claudeHooks, type ClaudeHookOptions } from './claude-hooks.ts';
 export {
   coxswainTools,

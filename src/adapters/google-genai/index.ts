@@ -1,5 +1,5 @@
 /** Public entry `coxswain/google-genai`. */
-export { googleGenAiCapabilities } from './capabilities.ts';
+export { googleGenAiCapabilities } from '../capabilities.ts';
 export {
   googleGenAiSteering,
   type CallableTool,

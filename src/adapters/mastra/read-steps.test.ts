@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { answerOfChunks } from './read-steps.ts';
+import { answerOfChunks } from './coxswain-mastra.ts';
 
 function answerWith(usage: unknown): unknown {
   const finish = { type: 'finish', payload: { stepResult: { reason: 'stop' }, output: { usage } } };

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { answerOf } from './to-events.ts';
-import { answerStream } from './answer-stream.ts';
+import { answerOf, answerStream } from './to-events.ts';
 
 function sse(...events: readonly unknown[]): string {
   return events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');

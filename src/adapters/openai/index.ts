@@ -1,6 +1,12 @@
-export type { AcknowledgeTool } from './acknowledge-tool.ts';
-export { openaiCapabilities } from './capabilities.ts';
-export { openaiSteering, type ExecuteCall, type OpenAiOptions, type OpenAiSteering } from './openai-steering.ts';
+export {
+  type AcknowledgeTool,
+  openaiSteering,
+  type ExecuteCall,
+  type OpenAiOptions,
+  type OpenAiSteering,
+  type GuidanceRole,
+} from './openai-steering.ts';
+export { openaiCapabilities } from '../capabilities.ts';
 export type {
   ChatTextPart,
   ChatToolCall,
@@ -13,5 +19,4 @@ export type {
   RunnableTool,
 } from './sdk-shapes.ts';
 export type { Fetch } from '../host/steered-fetch.ts';
-export type { GuidanceRole } from './to-output.ts';
 export type { RefusalOptions } from '../host/adapter-options.ts';

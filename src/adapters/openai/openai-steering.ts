@@ -8,8 +8,7 @@ import { followed } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
 import { runTool, refusedArgs, type ToolParts } from '../host/run-tool.ts';
 import type { Run } from '../../core/run/run.ts';
-import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
-import { requestOf, sentRequest } from './model-request.ts';
+import { requestOf, sentRequest, type ModelRequest } from './model-request.ts';
 import type {
   ChatToolCall,
   ChatToolMessage,
@@ -23,11 +22,12 @@ import type {
 } from './sdk-shapes.ts';
 import { steeredFetch, takeAnswer, unrecognisedEvent, type Fetch, type SteeredRequest } from '../host/steered-fetch.ts';
 import { openaiApi, toIssuedCall, callsOfRunner } from './to-events.ts';
-import { toolOutput, withGuidance, type GuidanceRole, runnerText, withFeedback } from './to-output.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import { decodedArgs } from '../host/content-blocks.ts';
 import type { IssuedCall } from '../host/issued-call.ts';
+import { acknowledgeToolDefinition } from '../../core/steering/feedback/acknowledge.ts';
+import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
 
 export interface OpenAiOptions extends RefusalOptions {
   /**
@@ -291,4 +291,135 @@ function namelessCall(name: string, argsText: string): IssuedCall {
 function isAborted(runner: unknown): boolean {
   const controller = isJsonObject(runner) ? runner['controller'] : undefined;
   return isJsonObject(controller) && controller['signal'] instanceof AbortSignal && controller['signal'].aborted;
+}
+
+/** The acknowledge tool for `chat.completions.runTools`. */
+export interface AcknowledgeTool {
+  type: 'function';
+  function: {
+    name: string;
+    description: string;
+    parameters: object;
+    parse: (text: string) => object;
+    function: (args: object) => string;
+  };
+}
+
+/** @param run returns the run that the answer belongs to */
+function acknowledgeTool(run: () => Run): AcknowledgeTool {
+  const { name, description, inputSchema } = acknowledgeToolDefinition;
+  return {
+    type: 'function',
+    function: {
+      name,
+      description,
+      parameters: inputSchema,
+      // The model's arguments are read field by field. A value that is not an object has no fields.
+      parse: (text) => Object(JSON.parse(text)),
+      function: (args) => answerAcknowledgement(run(), args),
+    },
+  };
+}
+
+export type GuidanceRole = 'system' | 'developer' | 'user';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The last message, so that the provider can use its cache for all before it. If the provider stores the input, the
+ * text goes to `instructions`, which do not apply to later requests.
+ *
+ * @returns the body and the channel of the text
+ */
+export function withGuidance(
+  body: Members,
+  request: ModelRequest,
+  guidance: { readonly text: string; readonly role: GuidanceRole },
+): { readonly body: Members; readonly channel: string } {
+  const { text: content, role } = guidance;
+  if (request.api === 'chat') return { body: { ...body, messages: [...request.items, { role, content }] }, channel };
+  if (request.startsChain) return { body: withInstructions(body, content), channel: 'instructions' };
+  return { body: { ...body, input: [...request.items, { role, content }] }, channel };
+}
+
+const channel = 'request';
+
+function withInstructions(body: Members, text: string): Members {
+  const { instructions } = body;
+  return { ...body, instructions: typeof instructions === 'string' ? `${instructions}\n\n${text}` : text };
+}
+
+/** Returns the text that `runTools` creates from a tool's return value. */
+export function runnerText(result: unknown): string {
+  if (typeof result === 'string') return result;
+  // JSON omits undefined, functions and symbols.
+  const text: unknown = JSON.stringify(result);
+  return typeof text === 'string' ? text : 'undefined';
+}
+
+function withFeedback(text: string, feedback: string): string {
+  return `${text}\n\n${feedback}`;
+}
+
+export function toolOutput(
+  call: ToolCall,
+  result: unknown,
+  feedback: string | undefined,
+): ChatToolMessage | FunctionCallOutput<unknown> | CustomToolCallOutput<unknown> {
+  switch (call.type) {
+    case 'function_call':
+      return {
+        type: 'function_call_output',
+        ...callerOf(call),
+        call_id: call.call_id,
+        output: outputParts(result, feedback),
+      };
+    case 'custom_tool_call':
+      return {
+        type: 'custom_tool_call_output',
+        ...callerOf(call),
+        call_id: call.call_id,
+        output: outputParts(result, feedback),
+      };
+    default:
+      return { role: 'tool', tool_call_id: call.id, content: chatContent(result, feedback) };
+  }
+}
+
+/** If a program that the model wrote made the call, its output must name the same program. */
+function callerOf(call: object): object {
+  const caller = 'caller' in call ? call.caller : undefined;
+  return isJsonObject(caller) ? { caller } : {};
+}
+
+function chatContent(result: unknown, feedback: string | undefined): ChatToolMessage['content'] {
+  if (isPartList(result)) {
+    const feedbackParts = feedback === undefined ? [] : [{ type: 'text', text: feedback } as const];
+    // The parts come from the caller. Only the caller and the API know their types.
+    return [...(result as ChatToolMessage['content'] & object), ...feedbackParts];
+  }
+  const text = ownText(result);
+  return feedback === undefined ? text : withFeedback(text, feedback);
+}
+
+function outputParts(result: unknown, feedback: string | undefined): FunctionCallOutput<unknown>['output'] {
+  const feedbackParts = feedback === undefined ? [] : [{ type: 'input_text', text: feedback } as const];
+  if (isPartList(result)) return [...result, ...feedbackParts];
+  const text = ownText(result);
+  return feedback === undefined ? text : [{ type: 'input_text', text }, ...feedbackParts];
+}
+
+/** Returns true for a list of content parts. Any other list is a plain value. */
+function isPartList(result: unknown): result is readonly Members[] {
+  return Array.isArray(result) && result.length > 0 && result.every((part) => isJsonObject(part) && isPart(part));
+}
+
+const PART_TYPES: ReadonlySet<unknown> = new Set(['text', 'input_text', 'input_image', 'input_file']);
+
+function isPart(part: Members): boolean {
+  return PART_TYPES.has(part['type']);
+}
+
+function ownText(result: unknown): string {
+  return result === undefined || result === null ? '' : runnerText(result);
 }

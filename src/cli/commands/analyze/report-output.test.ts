@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
-import { PrintedOutput, type ReportOutput, type ReportOutputOptions } from './report-output.ts';
+import { PrintedOutput, type ReportOutput, type ReportOutputOptions } from './analyze-command.ts';
 import { NO_ADVICE, type RunFacts } from '../../../core/facts/run-facts.ts';
 import type { CallPreview } from '../../../core/facts/run-call.ts';
 import { Terminal } from '../../terminal/terminal.ts';

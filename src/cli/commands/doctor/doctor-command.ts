@@ -43,16 +43,9 @@ import { linesOf, styled, type Block, type TextStyle, heading } from '../../docu
 import { terminalText } from '../../document/write-document.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { aiSdkCapabilities } from '../../../adapters/ai-sdk/capabilities.ts';
-import { claudeAgentSdkCapabilities } from '../../../adapters/claude/capabilities.ts';
-import { langchainCapabilities } from '../../../adapters/langchain/capabilities.ts';
-import { anthropicCapabilities } from '../../../adapters/anthropic/capabilities.ts';
-import { googleGenAiCapabilities } from '../../../adapters/google-genai/capabilities.ts';
-import { mastraCapabilities } from '../../../adapters/mastra/capabilities.ts';
-import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabilities.ts';
-import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
 import { DECISION_POINTS } from '../../../core/records/spoken-advice.ts';
-import type { AdapterCapabilities, PointCapability } from '../../../adapters/host/adapter-capabilities.ts';
+import { CAPABILITIES } from '../../../adapters/capabilities.ts';
+import type { PointCapability } from '../../../adapters/host/adapter-capabilities.ts';
 import { problemText } from '../../../hosts/config/config-problem.ts';
 import { untrustedText, type LoadedConfig } from '../../../hosts/config/loaded-config.ts';
 import type { StateOwner } from '../../../core/node/state-places.ts';
@@ -339,18 +332,6 @@ function heartbeatsLine(heartbeats: ReadHeartbeats | undefined, nowMs: number, s
 }
 
 const NO_HEARTBEATS: Heartbeats = { lastByEvent: {}, lastByHost: {}, lastRecordMs: 0 };
-
-const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
-  'claude-code': claudeAgentSdkCapabilities,
-  'claude-agent-sdk': claudeAgentSdkCapabilities,
-  anthropic: anthropicCapabilities,
-  'google-genai': googleGenAiCapabilities,
-  openai: openaiCapabilities,
-  'openai-agents': openaiAgentsCapabilities,
-  'ai-sdk': aiSdkCapabilities,
-  langchain: langchainCapabilities,
-  mastra: mastraCapabilities,
-};
 
 function capabilityBlocks(): readonly Block[] {
   const rows = Object.entries(CAPABILITIES).map(([name, capabilities]) =>
