@@ -75,6 +75,12 @@ test('hooks that passed before a commit that was not made are named so', () => {
   );
 });
 
+test('a linter that changed files says how many', () => {
+  expect(resultsAfter(['bun run lint:fix | tail -5', undefined, 'Checked 282 files. Fixed 2 files.'])).toEqual([
+    'bun run lint:fix passed and fixed 2 files',
+  ]);
+});
+
 test('the linters that lint-staged runs are hooks of the commit', () => {
   const shown = '[STARTED] eslint --fix\n[COMPLETED] eslint --fix\n[COMPLETED] prettier --write\n[main 1a2b3c4] x';
   expect(resultsAfter(['git commit -m x', undefined, shown])).toContain('the hooks of git commit passed');

@@ -135,7 +135,9 @@ export class CheckLedger {
       !check.isWide &&
       ((before.check.isWide && !failed) || namesOthers(check.command, before.command));
     const key = standsBeside ? `${ownKey}\n${check.command}` : ownKey;
-    this.#checks.set(key, { command: check.command, number, failed, check, isWrong });
+    const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
+    const last = { command: check.command, number, failed, ...(fixed === 0 ? {} : { fixed }) };
+    this.#checks.set(key, { ...last, check, isWrong });
     if (failed) return;
     for (const [otherKey, other] of this.#checks.entries()) {
       const isReplaced = other.isWrong && other.check.purpose === check.purpose && otherKey !== key;
@@ -144,6 +146,8 @@ export class CheckLedger {
   }
 }
 
+/** What Biome says of the files that it changed. */
+const FIXED = /\bFixed (\d{1,6}) files?\b/;
 const FEW_CHARS = 1_000;
 
 /** Returns true for a short result behind a pipe, which hides the exit code: what it says is all that the check said. */

@@ -17,6 +17,11 @@ const NO_ANSWER = /^(?:tool_use|tool_calls|toolUse|max_tokens|length|pause_turn|
 /** What programs write for a command of the user that gives the agent no work, such as `/exit`, and its output. */
 export const COMMAND_ECHO: RegExp = /^<(?:command-|local-command-|bash-)/;
 
+/** Returns true for a tool whose result a person gives: the answer to a question, or the decision on a plan. */
+export function asksPerson(tool: string): boolean {
+  return QUESTION.test(tool) || PLAN.test(tool);
+}
+
 export class LastActFold {
   #waitsFor = '';
   /** True if the agent was given no work yet. */

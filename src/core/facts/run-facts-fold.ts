@@ -1,5 +1,5 @@
 import { callNumber } from '../base/number-text.ts';
-import { present } from '../base/json.ts';
+import { isJsonObject, present } from '../base/json.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import type { ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
@@ -8,7 +8,7 @@ import { CallPreviews, type CallPreview, errorLineOf, type RunCall } from './run
 import { FailedCallsFold } from './failed-calls.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import { InstructionsFold } from './instruction-lines.ts';
-import { COMMAND_ECHO } from './last-act.ts';
+import { asksPerson, COMMAND_ECHO } from './last-act.ts';
 import { momentsOf, type Streak } from './moments.ts';
 import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
 import { alertOf, withWork, type RecentWork } from './run-alert.ts';
@@ -24,6 +24,8 @@ const TASK_CHARS = 4_000;
 const MAX_TIMED_CALLS = 20_000;
 /** A longer time between two records is no work: the machine slept, or the run was resumed. */
 const MAX_PAUSE_MS = 3_600_000;
+/** Claude Code ends a command without a timeout of its own after two minutes, or goes on without it. */
+const COMMAND_LIMIT_MS = 120_000;
 
 export interface RunFactsOptions {
   readonly detectors?: readonly PatternDetector[];
@@ -106,7 +108,8 @@ export class RunFactsFold {
     for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
     const { calls } = this.view;
     const pauseMs = lastAtMs > 0 && atMs > lastAtMs ? atMs - lastAtMs : 0;
-    if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload) && !this.#isAtRest) this.#activeMs += pauseMs;
+    if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload) && !this.#isAtRest)
+      this.#activeMs += Math.min(pauseMs, this.#longestCallMs(payload, call));
     if (payload.kind === 'tool_ended' && call?.failed === false) this.#instructions.readCall(call.args, payload.result);
     if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
       this.#instructions.readMessage(textOfContent(payload.message.content));
@@ -217,6 +220,13 @@ export class RunFactsFold {
     return runStory(storyFactsOf(this.view, this.#story));
   }
 
+  /** A command of Claude Code that took longer than its limit waited for a permission before it ran. */
+  #longestCallMs(payload: TrajectoryPayload, call: RunCall | undefined): number {
+    if (payload.kind !== 'tool_ended' || call?.tool !== 'Bash' || this.program !== 'claude-code') return Infinity;
+    const timeout = isJsonObject(call.args) ? call.args['timeout'] : undefined;
+    return typeof timeout === 'number' && timeout > 0 ? timeout : COMMAND_LIMIT_MS;
+  }
+
   #spent(): { readonly activeMs: number; readonly costUsd: number; readonly tokens: number } {
     const { costUsd = 0, tokens = 0 } = this.view.usage;
     return { activeMs: this.#activeMs, costUsd, tokens };
@@ -300,6 +310,7 @@ function restsAfter(payload: TrajectoryPayload): boolean | undefined {
 }
 
 function isOfUser(payload: TrajectoryPayload): boolean {
+  if (payload.kind === 'tool_ended') return asksPerson(payload.tool_name);
   return payload.kind === 'message_appended' && payload.message.role === 'user';
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import { periodText } from '../base/number-text.ts';
+import { countOf, periodText } from '../base/number-text.ts';
 import { inWords } from '../records/words.ts';
 
 /** How a run ended, according to its source. Plain JSON. */
@@ -24,17 +24,22 @@ export interface LastCheck {
   readonly isHidden?: true;
   /** True if it was refused or interrupted, and never ran to its end. */
   readonly isRefused?: true;
+  /** The number of files that it says it changed itself, as a linter does. */
+  readonly fixed?: number;
 }
 
 export function checkResult({
   failed,
+  fixed = 0,
   isHidden,
   isRefused,
   ranNothing,
-}: Pick<LastCheck, 'failed' | 'isHidden' | 'isRefused' | 'ranNothing'>): string {
+}: Omit<LastCheck, 'command' | 'number'>): string {
   if (isRefused === true) return 'refused';
   if (isHidden === true) return 'not seen to its end';
-  return ranNothing === true ? 'ran nothing' : failed ? 'failed' : 'passed';
+  if (ranNothing === true) return 'ran nothing';
+  if (failed) return 'failed';
+  return fixed === 0 ? 'passed' : `passed and fixed ${countOf(fixed, 'file')}`;
 }
 
 /** Returns true for a check that nobody saw to its end, or that ran nothing. */

@@ -56,6 +56,27 @@ test('a file that the run creates and removes again is not changed, and one that
   expect(fold.work.filesChanged).toEqual(['/p/kept.ts']);
 });
 
+test('a file that a script in a command writes is changed, and one whose only edit is put back is not', () => {
+  const fold = new WorkFold();
+  const script = "python3 - <<'EOF'\npath = 'src/a.ts'\ns = open(path).read()\nopen(path, 'w').write(s)\nEOF";
+  fold.fold(payload, { ...call, args: { command: script }, kind: 'execute' });
+  fold.fold(payload, { ...call, args: { command: `node -e "fs.writeFileSync('b.json', '1')"` }, kind: 'execute' });
+  fold.fold(payload, {
+    ...call,
+    args: { command: `python3 -c "print(open('read.txt', 'r').read())"` },
+    kind: 'execute',
+  });
+  const edit = (file: string, before: string, after: string) =>
+    fold.fold(payload, { ...call, tool: 'Edit', args: { file_path: file, old_string: before, new_string: after } });
+  edit('.gitignore', 'a', 'a\nb');
+  edit('c.ts', '1', '2');
+  edit('.gitignore', 'a\nb', 'a');
+  edit('d.ts', '1', '2');
+  edit('d.ts', '5', '6');
+  edit('d.ts', '2', '1');
+  expect(fold.work.filesChanged).toEqual(['src/a.ts', 'b.json', 'c.ts', 'd.ts']);
+});
+
 test('a commit that replaces one of the run is no further commit, and a rebase commits what was changed', () => {
   const fold = new WorkFold();
   fold.fold(payload, { ...call, args: { command: 'touch a.ts && git commit -m x' } });

@@ -32,8 +32,10 @@ export interface RunWork {
 
 const MAX_FILES = 50;
 const MAX_SUBJECTS = 500;
+const MAX_EDITS = 20;
 const NO_BRANCH = 'detached HEAD';
 const MESSAGE_CHARS = 300;
+const MAX_SCRIPT_CHARS = 20_000;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
 const TEMPORARY = /^(?:\/private)?\/tmp\//;
@@ -95,6 +97,8 @@ export class WorkFold {
   #lastText: LastChange | undefined;
   #calls = 0;
   #taskFrom = 0;
+  /** The edits of each file that are not taken back, as hashes of the text before and after. */
+  readonly #edits = new Map<string, string[]>();
   readonly #subjects = new Set<string>();
   #rewrites = false;
   /** The commits of this run that no reset took back. */
@@ -119,6 +123,8 @@ export class WorkFold {
     const command = commandLineOf(args);
     const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
     if (command !== undefined) this.#readCommand(command, result);
+    if (command !== undefined)
+      for (const file of filesWrittenIn(command)) this.#addFile(file, call.number, !/read/i.test(command));
     const removed = command === undefined ? [] : this.#removeCreated(command, call.number);
     if (kind !== undefined && kind !== 'write') return;
     const patch = patchOf(args);
@@ -128,9 +134,25 @@ export class WorkFold {
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target) || NO_FILE.test(target)) return;
-    if (removed.includes(target)) return;
+    if (removed.includes(target) || this.#takesBack(target, reading.replaces)) return;
     if (command === undefined ? namesFile(tool, args, target) : isFileIn(command, target))
       this.#addFile(target, call.number, command === undefined ? CREATED.test(result) : !CHANGES.test(command));
+  }
+
+  /** Returns true for an edit that puts back what the only edit of the file replaced, and forgets the file. */
+  #takesBack(file: string, replaces: { readonly before: string; readonly after: string } | undefined): boolean {
+    const edits = this.#edits.get(file) ?? [];
+    const isNew = !this.#files.has(file);
+    if (replaces === undefined) this.#edits.delete(file);
+    if (replaces === undefined || (!isNew && edits.length === 0)) return false;
+    const { after, before } = replaces;
+    if (edits.at(-1) === hashText(`${after}\n\0${before}`)) edits.pop();
+    else if (edits.length < MAX_EDITS) edits.push(hashText(`${before}\n\0${after}`));
+    else edits.length = 0;
+    this.#edits.set(file, edits);
+    if (edits.length > 0 || isNew) return false;
+    for (const files of [this.#files, this.#afterCommit]) files.delete(file);
+    return true;
   }
 
   /** Forgets files that the run created and the command removes. Returns the words of the command that name one. */
@@ -250,6 +272,19 @@ function addPath(files: Set<string>, file: string): void {
   const isSame = (one: string): boolean =>
     one.startsWith('/') === file.startsWith('/') ? false : one.endsWith(`/${file}`) || file.endsWith(`/${one}`);
   if (![...files].some(isSame)) files.add(file);
+}
+
+/** A file that a script in a command line opens to write: by its name, or by a variable that holds the name. */
+const OPENED =
+  /\bopen\(\s*(?:(["'])([^"'\n]+)\1|(\w+))\s*,\s*["'][wax]b?\+?["']|\b(?:writeFile|appendFile)(?:Sync)?\(\s*["'`]([^"'`\n]+)["'`]|\bPath\(\s*["']([^"'\n]+)["']\)\.write_/g;
+
+function filesWrittenIn(command: string): readonly string[] {
+  return [...command.slice(0, MAX_SCRIPT_CHARS).matchAll(OPENED)].flatMap(([, , named, variable, ...others]) => {
+    const value =
+      variable === undefined ? undefined : new RegExp(`\\b${variable}\\s*=\\s*["']([^"'\\n]+)["']`).exec(command)?.[1];
+    const file = named ?? value ?? others.find((other) => other !== undefined);
+    return file === undefined || !FILE.test(file) ? [] : [file];
+  });
 }
 
 /** Returns true for the same path, from wherever it is named, and for one in a folder. */
