@@ -1,7 +1,7 @@
 /**
  * A session of the real Claude Code with 14 calls, one an answer, against a fake model server: without hooks, with the hooks that `init`
- * writes (one a turn) and with the hooks of versions before 2.1.118 (two a call and one a turn). Prints the medians of the paired ratios
- * and the number of hook processes a turn.
+ * writes (one a turn), with the same hooks as processes of Node that do nothing, and with the hooks of versions before 2.1.118 (two a call
+ * and one a turn). Prints the medians of the paired ratios and the number of hook processes a turn.
  * Run: `node bench/session.bench.ts PATH-OF-CLAUDE [rounds] [milliseconds an answer…]` after `node scripts/build.ts`.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,8 +18,8 @@ const CALLS = 14;
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-session-bench-'));
 
-type Way = 'none' | 'turn' | 'call';
-const WAYS: readonly Way[] = ['none', 'turn', 'call'];
+type Way = 'none' | 'turn' | 'bare' | 'call';
+const WAYS: readonly Way[] = ['none', 'turn', 'bare', 'call'];
 
 interface Place {
   readonly project: string;
@@ -46,8 +46,18 @@ function prepare(way: Way): Place {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(stderr);
+  if (way === 'bare') {
+    const settings = settingsOf(project);
+    const text = readFileSync(settings, 'utf8').replaceAll(
+      /"command": ?"[^"]*"/g,
+      `"command": "${process.execPath} -e 0"`,
+    );
+    writeFileSync(settings, text);
+  }
   return { project, env };
 }
+
+const settingsOf = (project: string): string => join(project, '.claude', 'settings.local.json');
 
 /** @returns the duration of the session in milliseconds */
 async function play({ env, project }: Place, delayMs: number): Promise<number> {
@@ -82,7 +92,7 @@ async function play({ env, project }: Place, delayMs: number): Promise<number> {
 
 /** The hooks of a turn with one call, by the events of the settings. */
 function hooksPerTurn({ project }: Place): string {
-  const text = readFileSync(join(project, '.claude', 'settings.local.json'), 'utf8');
+  const text = readFileSync(settingsOf(project), 'utf8');
   const events = Object.keys((JSON.parse(text) as { readonly hooks: object }).hooks);
   const perTurn = ['PreToolUse', 'PostToolUse', 'PostToolBatch'].filter((event) => events.includes(event));
   return `${perTurn.length} (${perTurn.join(', ')})`;
