@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 
+import { createCoxswain } from '../src/core/run/coxswain.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { alertOf } from '../src/core/facts/run-alert.ts';
 import { RunView } from '../src/core/facts/run-view.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
@@ -98,4 +100,25 @@ test('a run that waits for a person is told after two minutes, in the words of i
   expect(
     alertAfter(3, [{ kind: 'tool_started', tool_call_id: 'q', tool_name: 'AskUserQuestion', args: question }]),
   ).toBe('waits for your answer: Which one?');
+});
+
+test('a listener is told once that a context is nearly full, again after a compaction, and that a session starts many subagents', async () => {
+  const cox = createCoxswain({ store: memoryStore(), feedback: [], guidance: [] });
+  const told: string[] = [];
+  cox.listen({ alert: ({ kind, text }, runId) => told.push(`${runId} ${kind}: ${text}`) });
+  const run = cox.startRun({ runId: 'r', modelId: 'claude-sonnet-4-5' });
+  const answer = (inputTokens: number): void => {
+    const usage = { inputTokens, outputTokens: 1 };
+    run.emit({ type: 'message_end', message: { role: 'assistant', content: 'So.', usage } });
+  };
+  for (const tokens of [100_000, 156_000, 160_000]) answer(tokens);
+  run.emit({ type: 'compaction', trigger: 'auto' });
+  for (const tokens of [20_000, 170_000]) answer(tokens);
+  for (let child = 0; child < 21; child += 1) run.child({ runId: `r/${child}` });
+  await cox.close();
+  expect(told).toEqual([
+    "r context: has filled 78 % of its model's context: 156,000 of 200,000 tokens",
+    "r context: has filled 85 % of its model's context: 170,000 of 200,000 tokens",
+    'r runaway: has started 20 subagents in 10 minutes',
+  ]);
 });

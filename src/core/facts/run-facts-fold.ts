@@ -11,7 +11,7 @@ import { InstructionsFold } from './instruction-lines.ts';
 import { asksPerson, COMMAND_ECHO } from './last-act.ts';
 import { momentsOf, type Streak } from './moments.ts';
 import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
-import { alertOf, withWork, type RecentWork } from './run-alert.ts';
+import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
 import { saysNoLastMessage } from './run-verdict.ts';
 import { RunView } from './run-view.ts';
@@ -61,7 +61,6 @@ export class RunFactsFold {
   /** True if the agent has no work: its turn or its run is over, or a person stopped it. */
   #isAtRest = false;
   #isAlive = false;
-  #recent: readonly RecentWork[] = [];
 
   constructor(id: string, options: RunFactsOptions = {}) {
     const { detectors = [], hints = false, prices, recompute = false } = options;
@@ -100,10 +99,7 @@ export class RunFactsFold {
   fold(record: TrajectoryRecord): void {
     const { payload, recorded_at_unix_ms: atMs } = record;
     const { lastAtMs } = this.view;
-    const costBefore = payload.kind === 'message_appended' ? (this.view.usage.costUsd ?? 0) : undefined;
     const call = this.view.fold(record);
-    const costUsd = costBefore === undefined ? 0 : (this.view.usage.costUsd ?? 0) - costBefore;
-    if (costUsd > 0 && atMs > 0) this.#recent = withWork(this.#recent, { atMs, costUsd, children: 0 });
     const cause = call === undefined ? this.#story.fold(undefined, undefined) : this.#noteCall(call, record);
     for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
     const { calls } = this.view;
@@ -174,7 +170,7 @@ export class RunFactsFold {
       ...present({ context, ending }),
       verdict,
       ...present({ alert: verdict.verdict === 'open' ? alertOf(this.view, { nowMs }) : undefined }),
-      recent: this.#recent,
+      recent: this.view.recent,
       ...work,
       ...(saysNoLastMessage(verdict) ? {} : present({ lastMessage })),
       checks,

@@ -23,6 +23,7 @@ import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions, type HeldAdvice } from './advice-outcome.ts';
 import type { RunCall } from './run-call.ts';
+import { pressureOf, withWork, type RecentWork, type RunPressure } from './run-pressure.ts';
 import { verdictOf, type LastAct, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';
 import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
 import { CheckLedger } from './check-ledger.ts';
@@ -69,6 +70,7 @@ export class RunView {
   readonly #checks = new CheckLedger();
   readonly #work = new WorkFold();
   readonly #lastAct = new LastActFold();
+  #recent: readonly RecentWork[] = [];
   #changedPatterns: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
   #lostStarts = 0;
@@ -100,6 +102,8 @@ export class RunView {
     const { modelId } = this.#counter;
     this.#context = contextAfter(this.#context, payload, modelId);
     const costUsd = this.#usage.fold(payload, { modelId, format: this.#runStarted?.format });
+    const { recorded_at_unix_ms: atMs } = record;
+    if (costUsd !== undefined && atMs > 0) this.#recent = withWork(this.#recent, { atMs, costUsd, children: 0 });
     this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd });
     for (const pattern of this.#changedPatterns) this.#trackPatternCost(pattern);
     return call;
@@ -187,6 +191,14 @@ export class RunView {
     return this.#context;
   }
 
+  /** What it spent in its last ten minutes, without its subagents. */
+  get recent(): readonly RecentWork[] {
+    return this.#recent;
+  }
+  /** Whether its context is nearly full, or it spends faster than sessions do. */
+  get pressure(): readonly RunPressure[] {
+    return pressureOf(this.#context, this.#recent, this.lastAtMs);
+  }
   get usage(): RunUsage {
     return this.#usage.usage;
   }

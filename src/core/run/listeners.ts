@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { messageOf } from '../base/error.ts';
+import { LruMap } from '../base/lru-map.ts';
+import { PressureFold, type RunPressure } from '../facts/run-pressure.ts';
 import type { AgentEvent } from '../records/agent-event.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
@@ -14,6 +16,8 @@ export interface EventSink {
   record?(record: TrajectoryRecord): unknown;
   /** Called with each streaming delta. Deltas are neither redacted nor recorded. */
   delta?(event: AgentEvent, runId: string): unknown;
+  /** Called once when the context of a run is nearly full, and when it spends or starts subagents faster than sessions do. */
+  alert?(alert: RunPressure, runId: string): unknown;
   /** Returns the number of items that this sink could not pass on. `health()` contains the sum over all sinks. */
   dropped?(): number;
 }
@@ -33,9 +37,11 @@ interface Listener {
 
 /** Maximum number of waiting items. If the host blocks the thread, further items are lost. */
 const MAX_WAITING = 10_000;
+const MAX_RUNS = 256;
 
 export class Listeners {
   readonly #listeners = new Set<Listener>();
+  readonly #folds = new LruMap<PressureFold>(MAX_RUNS);
   #queue: (() => void)[] = [];
   #faults = 0;
   #lastFault = '';
@@ -50,11 +56,25 @@ export class Listeners {
   }
 
   record(record: TrajectoryRecord): void {
-    if (this.#listeners.size > 0) this.#notifyLater(record.run_id, (sink) => sink.record?.(record));
+    if (this.#listeners.size === 0) return;
+    this.#notifyLater(record.run_id, (sink) => sink.record?.(record));
+    if ([...this.#listeners].some(({ sink }) => sink.alert !== undefined)) this.#alert(record);
   }
 
   delta(event: AgentEvent, runId: string): void {
     if (this.#listeners.size > 0) this.#notifyLater(runId, (sink) => sink.delta?.(event, runId));
+  }
+
+  #alert(record: TrajectoryRecord): void {
+    const { parent_run_id: parentId, payload, recorded_at_unix_ms: atMs, run_id: runId = '' } = record;
+    const fold = this.#folds.get(runId) ?? new PressureFold();
+    this.#folds.set(runId, fold);
+    const tell = (id: string, alerts: readonly RunPressure[]): void => {
+      for (const alert of alerts) this.#notifyLater(id, (sink) => sink.alert?.(alert, id));
+    };
+    tell(runId, fold.take(record));
+    if (payload.kind !== 'run_started' || parentId === undefined) return;
+    tell(parentId, this.#folds.get(parentId)?.child(atMs) ?? []);
   }
 
   /** Returns undefined if there were no faults. */

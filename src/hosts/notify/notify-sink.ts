@@ -1,7 +1,6 @@
 import { systemClock, type Clock } from '../../core/base/clock.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { alertOf } from '../../core/facts/run-alert.ts';
-import { RunView } from '../../core/facts/run-view.ts';
 import { systemTimers, type Timers } from '../../core/recorder/record-queue-options.ts';
 import type { Notification } from './notification.ts';
 import type { NotifySection } from '../config/coxswain-config.ts';
@@ -62,7 +61,7 @@ class RunAlerts {
   readonly #runs: RunNotifications;
   readonly #tell: (notification: Notification) => void;
   readonly #parts: { readonly clock: Clock; readonly timers: Timers };
-  readonly #views = new LruMap<RunView>(MAX_RUNS);
+  readonly #open = new LruMap<true>(MAX_RUNS);
   readonly #childAtMs = new LruMap<number>(MAX_RUNS);
   #last: { readonly nowMs: number; readonly steadyMs: number } | undefined;
   #awokeAtMs = 0;
@@ -79,12 +78,10 @@ class RunAlerts {
   }
 
   take(record: TrajectoryRecord, run: string): void {
-    const view = this.#views.get(run) ?? new RunView();
-    view.fold(record);
-    if (view.outcome === undefined) this.#views.set(run, view);
-    else this.#views.delete(run);
+    if (this.#runs.viewOf(run)?.outcome === undefined) this.#open.set(run, true);
+    else this.#open.delete(run);
     if (record.parent_run_id !== undefined) this.#childAtMs.set(record.parent_run_id, record.recorded_at_unix_ms);
-    if (this.#cancel === undefined && this.#views.size > 0) this.#wait();
+    if (this.#cancel === undefined && this.#open.size > 0) this.#wait();
   }
 
   stop(): void {
@@ -105,13 +102,15 @@ class RunAlerts {
     // A machine that slept is no silence.
     if (nowMs - lastMs - (timers.nowMs() - steadyMs) > LOOK_MS) this.#awokeAtMs = nowMs;
     for (const notice of this.#runs.overdue(nowMs)) this.#tell(notice);
-    for (const [run, view] of this.#views.entries()) {
-      const alert = alertOf(view, { nowMs, activeAtMs: Math.max(this.#awokeAtMs, this.#childAtMs.get(run) ?? 0) });
+    for (const [run] of this.#open.entries()) {
+      const view = this.#runs.viewOf(run);
+      const alert =
+        view && alertOf(view, { nowMs, activeAtMs: Math.max(this.#awokeAtMs, this.#childAtMs.get(run) ?? 0) });
       const notice = alert && this.#runs.found(run, [alert.kind, alert.text], alert.sinceMs);
       if (notice !== undefined) this.#tell(notice);
     }
     this.#cancel = undefined;
-    if (this.#views.size > 0) this.#wait();
+    if (this.#open.size > 0) this.#wait();
   }
 }
 

@@ -9,11 +9,11 @@ import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts
 import { present } from '../../core/base/json.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
-import { pressureOf, withWork, type RecentWork } from '../../core/facts/run-alert.ts';
+import { pressureOf, withWork, type RecentWork } from '../../core/facts/run-pressure.ts';
+import { RunView } from '../../core/facts/run-view.ts';
 import { isCutOff, type RunOutcome } from '../../core/facts/run-verdict.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import {
-  situationAfterResponse,
   situationAfterStart,
   deadlineOf,
   EMPTY_SITUATION,
@@ -35,6 +35,8 @@ export interface RunNotificationsOptions {
 /** What a notification says about a run beside its news. */
 export interface AboutRun {
   readonly project?: string | undefined;
+  /** The run as the caller has folded it. Default: it is folded here. */
+  readonly view?: RunView;
   /** Returns the command that shows the run, such as `coxswain show 545b45d4`. */
   readonly look?: () => string | undefined;
 }
@@ -46,6 +48,9 @@ interface RunNotes {
   /** What it and its subagents did in the last ten minutes. */
   readonly recent: readonly RecentWork[];
   readonly about: AboutRun;
+  readonly view: RunView;
+  /** Of the answers so far. */
+  readonly costUsd: number;
   readonly hasEnded: boolean;
   /** The time of an end that was told before its record came. */
   readonly toldEndAtMs?: number;
@@ -65,15 +70,20 @@ export class RunNotifications {
 
   /** Processes the next record of a run and returns its notifications. Older records must be passed too. */
   take(record: TrajectoryRecord, run: string, about: AboutRun = {}): readonly Notification[] {
-    const knownNotes = this.#runs.get(run) ?? this.#notesOf(record);
-    const { notes, news } = this.#notesAfter({ ...knownNotes, about }, record);
+    const knownNotes = this.#runs.get(run) ?? this.#notesOf(record, about.view ?? new RunView());
+    const { view = knownNotes.view } = about;
+    if (about.view === undefined) view.fold(record);
+    const isAnswer = record.payload.kind === 'message_appended' && record.payload.message.role === 'assistant';
+    // The total that the host states at the end was spent before.
+    const spentUsd = isAnswer ? (view.usage.costUsd ?? 0) : knownNotes.costUsd;
+    const costUsd = Math.max(0, spentUsd - knownNotes.costUsd);
+    const before = { ...knownNotes, about, view, costUsd: spentUsd };
+    const { notes, news } = this.#notesAfter(before, record);
     this.#runs.set(run, notes);
-    const costUsd = (notes.situation.costUsd ?? 0) - (knownNotes.situation.costUsd ?? 0);
     const children = record.payload.kind === 'run_started' && notes.isSubagent ? 1 : 0;
     const work = { atMs: record.recorded_at_unix_ms, costUsd, children };
     // Only these change the size of a context, or what was spent.
-    const isWork = children > 0 || notes.situation !== knownNotes.situation;
-    const pressure = isWork ? this.#pressure(run, work) : [];
+    const pressure = isAnswer || children > 0 ? this.#pressure(run, work) : [];
     const told = [...news.map((one) => notificationOf(run, notes, one)), ...pressure];
     return work.atMs > 0 ? told.map((one) => Object.assign(one, { atMs: work.atMs })) : told;
   }
@@ -93,11 +103,15 @@ export class RunNotifications {
 
   #pressureOn(run: string, notes: RunNotes, work: RecentWork): readonly Notification[] {
     const recent = work.costUsd > 0 || work.children > 0 ? withWork(notes.recent, work) : notes.recent;
-    const found = pressureOf(notes.situation.context, recent, work.atMs);
+    const found = pressureOf(notes.view.context, recent, work.atMs);
     const news = found.filter(({ kind }) => !notes.sent.includes(kind));
     const sent = [...notes.sent, ...news.map(({ kind }) => kind)];
     this.#runs.set(run, { ...notes, recent, sent });
     return news.map(({ kind, text }) => notificationOf(run, notes, [kind, text]));
+  }
+
+  viewOf(run: string): RunView | undefined {
+    return this.#runs.get(run)?.view;
   }
 
   overdue(nowMs: number): readonly Notification[] {
@@ -125,7 +139,7 @@ export class RunNotifications {
     return notificationOf(run, notes, endNews(end));
   }
 
-  #notesOf(record: TrajectoryRecord): RunNotes {
+  #notesOf(record: TrajectoryRecord, view: RunView): RunNotes {
     const { recorded_at_unix_ms: atMs, depth } = record;
     const { budget = {}, deadline } = this.#options;
     const isSubagent = depth > 0;
@@ -136,6 +150,8 @@ export class RunNotifications {
       ...present({ parentId: record.parent_run_id }),
       recent: [],
       about: {},
+      view,
+      costUsd: 0,
       hasEnded: false,
       calls: 0,
       wasAdvised: false,
@@ -150,7 +166,9 @@ export class RunNotifications {
     const deadline = deadlineOf(notes.situation);
     if (deadline !== undefined && atMs > 0 && isExpired(deadline, atMs)) news.push(['deadline', PAST_DEADLINE]);
     const statedUsage = payload.kind === 'evaluation' ? payload : {};
-    const budgetLeft = budgetRemaining(notes.situation.budget, knownUsage(notes.situation, notes.calls, statedUsage));
+    const { costUsd = null, tokens = null } = notes.view.usage;
+    const spent = knownUsage({ ...notes.situation, costUsd, tokens }, notes.calls, statedUsage);
+    const budgetLeft = budgetRemaining(notes.situation.budget, spent);
     if (Object.values(budgetLeft).includes(0)) news.push(['budget', 'has used up its budget']);
     const onceOnly = notes.isSubagent ? [] : news.filter(([event]) => !notes.sent.includes(event));
     const otherNews: News[] = [];
@@ -179,13 +197,7 @@ export class RunNotifications {
     if (payload.kind === 'deadline_set') {
       return { ...notes, situation: { ...situation, deadlineAtMs: payload.deadline_at_unix_ms ?? null } };
     }
-    if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
-      return { ...notes, situation: situationAfterResponse(situation, payload) };
-    }
-    if (payload.kind === 'compaction') {
-      const sent = notes.sent.filter((event) => event !== 'context');
-      return { ...notes, sent, situation: { ...situation, context: undefined } };
-    }
+    if (payload.kind === 'compaction') return { ...notes, sent: notes.sent.filter((event) => event !== 'context') };
     if (payload.kind === 'tool_ended') return { ...notes, calls: notes.calls + 1 };
     return isHeardAdvice(payload) ? { ...notes, wasAdvised: true } : notes;
   }

@@ -193,7 +193,12 @@ export function stateOf(run: ListedRow): RunStateWords {
   if (run.group === 'running') {
     const silence = silenceOf(run);
     const text = run.pendingCalls > 0 ? `in a call${silence}` : `last record${silence === '' ? ' just now' : silence}`;
-    return { className: 'live', text: 'At work', reason: text, filters: { status: 'running' } };
+    return {
+      className: 'live',
+      text: 'At work',
+      reason: safeLine(run.pressure ?? '') || text,
+      filters: { status: 'running' },
+    };
   }
   if (success === true || verdict === 'worked')
     return { className: 'good', text: 'Succeeded', reason, filters: { status: 'success' } };

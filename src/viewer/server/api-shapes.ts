@@ -58,6 +58,8 @@ export interface RunExtras extends RunUsage {
   /** The last failed test, lint or build command that did not pass later, else the last one. */
   readonly check?: { readonly command: string; readonly failed: boolean };
   readonly waitsFor?: string;
+  /** For a run that may be at work: that its context is nearly full, or that it spends faster than sessions do. */
+  readonly pressure?: string;
   /** The most frequent error line, with masked numbers, and how often it occurs. Absent without error lines. */
   readonly errorLine?: readonly [string, number];
   /** For a task that `RunSummary` cuts: a hash of the whole text, and its next 200 characters. */

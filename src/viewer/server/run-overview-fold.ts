@@ -73,7 +73,17 @@ export class RunOverviewFold implements KnownTimeline {
   }
 
   extras(): RunExtras {
-    const { advice, adviceLeftOut, checks, flaggedPatterns: patterns, lastAct, usage, verdict, waitsFor } = this.#view;
+    const {
+      advice,
+      adviceLeftOut,
+      checks,
+      flaggedPatterns: patterns,
+      lastAct,
+      pressure,
+      usage,
+      verdict,
+      waitsFor,
+    } = this.#view;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
     const check = checks.findLast(({ failed }) => failed) ?? checks.at(-1);
@@ -85,6 +95,9 @@ export class RunOverviewFold implements KnownTimeline {
       verdict: verdict.verdict,
       evidence: verdict.evidence,
       ...(verdict.verdict === 'open' ? { lastAct } : {}),
+      ...(verdict.verdict === 'open' && pressure.length > 0
+        ? { pressure: pressure.map(({ text }) => text).join('; ') }
+        : {}),
       ...present({
         lastWords: this.#strip.lastAnswer?.text.trim().slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed(),
       }),

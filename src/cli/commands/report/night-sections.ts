@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 
 import { printableCut } from '../../../core/base/printable.ts';
 import { present } from '../../../core/base/json.ts';
-import { pressureOf } from '../../../core/facts/run-alert.ts';
+import { pressureOf } from '../../../core/facts/run-pressure.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { hasNoPrice, isLeast } from '../../../core/facts/usage-text.ts';

@@ -1,6 +1,6 @@
 import { answerCost } from '../../../core/records/answer-cost.ts';
 import { MODEL_PRICES } from '../../../core/records/model-prices.ts';
-import { pressureOf, withWork, type RecentWork } from '../../../core/facts/run-alert.ts';
+import { pressureOf, withWork, type RecentWork } from '../../../core/facts/run-pressure.ts';
 import { contextAfter, type ContextSize } from '../../../core/facts/context-tokens.ts';
 import { seriousness } from '../../../core/facts/seen-pattern.ts';
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';

@@ -224,7 +224,7 @@ export class Watcher {
     feed.called(watched.calls - calls);
     await this.#noteFailure(watched, item, source);
     for (const { record, events } of change) {
-      const about = { project: source.name, look: () => source.look?.(item.run.id) };
+      const about = { project: source.name, view: watched.view, look: () => source.look?.(item.run.id) };
       for (const notice of this.#notices.take(record, item.run.id, about)) {
         if (source.isLive(record.recorded_at_unix_ms)) for (const notifier of notifiers) notifier.tell(notice);
       }
