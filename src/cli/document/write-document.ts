@@ -302,8 +302,7 @@ function htmlInline(text: Text): Html {
 }
 
 export const PAGE_STYLE: string = `
-:root { color-scheme: light dark; --ink: #1d2126; --dim: #575f68; --paper: #f7f7f4; --line: #e2e2db; --bad: #b1261b; --good: #1d6b3c; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e3e6ea; --dim: #9ca6b1; --paper: #14171b; --line: #2a3037; --bad: #ff8f83; --good: #7dcf99; } }
+:root { color-scheme: light dark; --ink: light-dark(#1d2126, #e3e6ea); --dim: light-dark(#575f68, #9ca6b1); --paper: light-dark(#f7f7f4, #14171b); --line: light-dark(#e2e2db, #2a3037); --bad: light-dark(#b1261b, #ff8f83); --good: light-dark(#1d6b3c, #7dcf99); }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto; max-width: 80rem; padding: 0 1rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; margin: .5rem 0 1.5rem; } caption { text-align: left; color: var(--dim); }

@@ -191,7 +191,7 @@ function CallHead(props: {
   return (
     <div className="call-head">
       {/* React's types do not include custom properties. */}
-      <span className="tool" style={{ ['--key' as string]: `var(--kind-${props.kind})` }}>
+      <span className="tool key" style={{ ['--key' as string]: `var(--kind-${props.kind})` }}>
         {safeLine(props.name).slice(0, MAX_NAME)}
       </span>
       <span className="args" dir="auto">
