@@ -144,7 +144,7 @@ test('sessions are reported without a project store, and an empty night names th
 test('the number of a run in the last report, or the beginning of its id, opens the run', async () => {
   await writeFileAt('.claude/projects/-o/alone.jsonl', session('alone', { died: true }));
   const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
-  expect((await here.run([], { env })).stdout).toContain('coxswain 1 opens the first');
+  expect((await here.run([], { env })).stdout).toContain('coxswain 1 shows number 1');
   const opened = await here.run(['1'], { env });
   expect([opened.code, opened.stdout]).toEqual([0, expect.stringContaining('coxswain view')]);
   expect(opened.stdout).toContain('rate limit');

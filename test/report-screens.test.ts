@@ -181,7 +181,7 @@ test('a line of a project joins commits with their branches only, and files only
   expect(block).toMatchObject({ commits: 2, commitsOn: { main: 2 } });
   expect(block).not.toHaveProperty('uncommitted');
   const text = terminalText(screenDocument(report, FRAME, 120), { paint, width: 120 });
-  expect(text).toContain('agentv: 2, 2 commits on main, ann/shop/pull/12, npm test passed');
+  expect(text).toContain('agentv: 2 sessions, 2 commits on main, ann/shop/pull/12, npm test passed');
   expect(text).not.toContain('chore/remove');
 });
 

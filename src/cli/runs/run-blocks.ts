@@ -4,6 +4,7 @@ import { shareOf } from '../../lab/statistics.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import { inWords } from '../../core/records/words.ts';
 import type { RunOutcome, RunVerdict } from '../../core/facts/run-verdict.ts';
+import { isTemporary } from '../../core/facts/run-work.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import type { RunUsage } from '../../core/facts/usage-fold.ts';
 import { isStuckNow, seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
@@ -265,11 +266,13 @@ export function intervalText(part: number, whole: number): string {
   return whole === 0 ? '–' : `${rangeText(shareOf(part, whole))} of ${countText(whole)}`;
 }
 
+/** Temporary files are named only if a run changed no others. */
 export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesChanged' | 'project'>): readonly string[] {
   const shown = filesChanged.map((file) => {
     if (project === undefined || !file.startsWith('/')) return file.replace(/^\.\//, '');
     const path = relative(project, file);
     return path.startsWith('..') ? file : path;
   });
-  return [...new Set(shown)];
+  const lasting = shown.filter((file) => !isTemporary(file));
+  return [...new Set(lasting.length > 0 ? lasting : shown)];
 }

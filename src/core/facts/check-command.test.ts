@@ -22,6 +22,7 @@ test.each([
   ['gradle :app:testDebugUnitTest', 'gradle :app:testDebugUnitTest'],
   ['composer run-script phpstan-check', 'composer run-script phpstan-check'],
   ['git ls-files -z | xargs -0 bunx biome check', 'biome check'],
+  ['npx --yes github-actionlint@latest .github/workflows/a.yml', 'github-actionlint'],
   ['bash -lc "cd api; npx  tsc -p ."', 'tsc'],
 ])('%s is a check', (command, key) => {
   expect(checkCommandsOf({ command })[0]?.key).toBe(key);
@@ -37,6 +38,8 @@ test.each([
   'echo run npm test before you push',
   'npm install eslint',
   'npm search actionlint --json',
+  'command -v actionlint || true',
+  'which eslint',
   'pnpm why vitest',
   'npm ci',
   'bun run build.ts',

@@ -30,7 +30,10 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
   ['test', /^(?:python\d?(?:\.\d+)? -m (?:pytest|unittest)|node --test|flutter test|dart test|zig test)$/],
   ['integration', /^(?:playwright test|cypress run)$/],
   ['types', /^(?:tsc|vue-tsc|tsgo|mypy|pyright|basedpyright|flow check|python\d? -m mypy)$/],
-  ['lint', /^(?:eslint|oxlint|flake8|pylint|golangci-lint|stylelint|shellcheck|actionlint|rubocop|swiftlint|ktlint)$/],
+  [
+    'lint',
+    /^(?:eslint|oxlint|flake8|pylint|golangci-lint|stylelint|shellcheck|(?:github-)?actionlint|rubocop|swiftlint|ktlint)$/,
+  ],
   ['lint', /^(?:ruff(?: check| format)?|biome (?:check|lint|ci|format)|prettier (?:--check|-c)|black --check)$/],
   ['lint', /^(?:gofmt -l|cargo (?:clippy|fmt)|go vet|deno (?:lint|fmt)|dotnet format)$/],
   ['types', /^(?:cargo check|deno check)$/],
@@ -65,6 +68,9 @@ const PACKAGE_MANAGER = /^(?:npm|pnpm|yarn|bun|uv|poetry|pip3?|brew|cargo|compos
 const INSTALLS = /^(?:add|i|install|remove|rm|uninstall|update|upgrade|create|init)$/;
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
+
+/** Commands that look for a program. */
+const FINDS = /^(?:command -[vV]|which|type|whereis|hash)\b/;
 
 /** Returns the checks that a shell call runs, in order. `task`: a command that the task names is a check too. */
 export function checkCommandsOf(args: Json, task = ''): readonly CheckCommand[] {
@@ -138,6 +144,7 @@ function checksInCommand(command: Command, line: string, task: string): readonly
       continue;
     }
     if (INSTALLS.test(value) && values.slice(0, index).some((word) => PACKAGE_MANAGER.test(word))) return [];
+    if (index === 0 && FINDS.test(values.slice(0, 2).join(' '))) return [];
     if (LOOKS_UP.test(value) && PACKAGE_MANAGER.test(values[index - 1] ?? '')) return [];
     const check = checkOf(values.slice(index).filter((word) => !/\s/.test(word)));
     if (check !== undefined) {
@@ -158,7 +165,8 @@ function checksInCommand(command: Command, line: string, task: string): readonly
 
 function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | undefined {
   const [path = ''] = words;
-  const program = path.slice(path.lastIndexOf('/') + 1);
+  // `npx eslint@9` names a version.
+  const program = path.slice(path.lastIndexOf('/') + 1).replace(/(?<=\w)@[\w.^~-]+$/, '');
   for (const length of [3, 2, 1]) {
     const key = [program, ...words.slice(1, length)].join(' ');
     const [purpose] = CHECKERS.find(([, pattern]) => pattern.test(key)) ?? [];

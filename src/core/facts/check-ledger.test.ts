@@ -81,6 +81,14 @@ test('a linter that changed files says how many', () => {
   ]);
 });
 
+test('a script that failed passed later if the command that it runs did, as in a hook', () => {
+  const failed = ['bun run test', '$ bun test src/\n114 fail'] as const;
+  expect(failedAfter(failed, ['git commit -m x', undefined, '$ bun test src/\n1329 pass\n[main d513d5a] x'])).toEqual(
+    [],
+  );
+  expect(failedAfter(failed, ['bun test lib/'])).toEqual(['bun run test']);
+});
+
 test('the linters that lint-staged runs are hooks of the commit', () => {
   const shown = '[STARTED] eslint --fix\n[COMPLETED] eslint --fix\n[COMPLETED] prettier --write\n[main 1a2b3c4] x';
   expect(resultsAfter(['git commit -m x', undefined, shown])).toContain('the hooks of git commit passed');

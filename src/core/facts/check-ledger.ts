@@ -35,6 +35,8 @@ const MAX_BACKGROUND = 16;
 
 interface SeenCheck extends LastCheck {
   readonly check: CheckCommand;
+  /** The command of its script, as its runner prints it: `$ bun test src/`. */
+  readonly runs?: string | undefined;
   readonly isWrong: boolean;
 }
 
@@ -102,7 +104,7 @@ export class CheckLedger {
   }
 
   get checks(): readonly LastCheck[] {
-    return this.#checks.entries().map(([, { check: _check, isWrong: _isWrong, ...last }]) => last);
+    return this.#checks.entries().map(([, { check: _check, isWrong: _isWrong, runs: _runs, ...last }]) => last);
   }
 
   #noteUnknown(
@@ -137,17 +139,20 @@ export class CheckLedger {
     const key = standsBeside ? `${ownKey}\n${check.command}` : ownKey;
     const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
     const last = { command: check.command, number, failed, ...(fixed === 0 ? {} : { fixed }) };
-    this.#checks.set(key, { ...last, check, isWrong });
+    const runs = failed ? SCRIPT.exec(result.slice(0, 5_000))?.[1] : undefined;
+    this.#checks.set(key, { ...last, check, isWrong, runs });
     if (failed) return;
     for (const [otherKey, other] of this.#checks.entries()) {
       const isReplaced = other.isWrong && other.check.purpose === check.purpose && otherKey !== key;
-      if (isReplaced || (other.failed && covers(check, other.check))) this.#checks.delete(otherKey);
+      if (isReplaced || (other.failed && (other.runs === check.command || covers(check, other.check))))
+        this.#checks.delete(otherKey);
     }
   }
 }
 
 /** What Biome says of the files that it changed. */
 const FIXED = /\bFixed (\d{1,6}) files?\b/;
+const SCRIPT = /^\$ (.+)$/m;
 const FEW_CHARS = 1_000;
 
 /** Returns true for a short result behind a pipe, which hides the exit code: what it says is all that the check said. */

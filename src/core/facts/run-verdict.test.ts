@@ -87,9 +87,9 @@ test('a check that was refused is no check, and one after the last check is name
   const refused: LastCheck = { command: 'npm run e2e', number: 6, failed: false, isRefused: true };
   expect(verdictOf(answered, [refused])).toEqual({
     verdict: 'answered',
-    evidence: 'it answered; its check (call 6, npm run e2e) was refused',
+    evidence: 'it answered; its check (call 6, npm run e2e) was refused or stopped',
   });
   expect(verdictOf(answered, [passed, refused]).evidence).toBe(
-    'it answered, and its last check (call 4, npm test) passed; a later check (call 6, npm run e2e) was refused',
+    'it answered, and its last check (call 4, npm test) passed; a later check (call 6, npm run e2e) was refused or stopped',
   );
 });

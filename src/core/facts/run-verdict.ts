@@ -35,7 +35,7 @@ export function checkResult({
   isRefused,
   ranNothing,
 }: Omit<LastCheck, 'command' | 'number'>): string {
-  if (isRefused === true) return 'refused';
+  if (isRefused === true) return 'refused or stopped';
   if (isHidden === true) return 'not seen to its end';
   if (ranNothing === true) return 'ran nothing';
   if (failed) return 'failed';
@@ -178,7 +178,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   const passed = `its last ${checkText(lastCheck)} passed${change === undefined ? '' : beforeText(change)}`;
   if (!hasAnswered || change !== undefined) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
   const refused = checks.findLast(({ isRefused, number }) => isRefused === true && number > lastCheck.number);
-  const later = refused === undefined ? '' : `; a later ${checkText(refused)} was refused`;
+  const later = refused === undefined ? '' : `; a later ${checkText(refused)} was refused or stopped`;
   return { verdict: 'worked', evidence: `it answered, and ${passed}${later}` };
 }
 

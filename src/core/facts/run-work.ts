@@ -39,6 +39,11 @@ const MAX_SCRIPT_CHARS = 20_000;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
 const TEMPORARY = /^(?:\/private)?\/tmp\//;
+
+export function isTemporary(file: string): boolean {
+  return TEMPORARY.test(file);
+}
+
 const PLAN_FILE = /\/\.claude\/plans\//;
 const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */

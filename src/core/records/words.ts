@@ -14,7 +14,7 @@ export const WORDS = {
   level: { hint: 'perhaps', warn: 'likely', strong: 'for sure' },
   reason: {
     answered: 'answered',
-    no_answer: 'no answer',
+    no_answer: 'no answer on record',
     rate_limit: 'rate limit',
     login: 'login failed',
     credit: 'out of credit',

@@ -58,12 +58,12 @@ export function lessonsSentence({ lessons }: Lessons): string | undefined {
   const calls = open.reduce((sum, lesson) => sum + lesson.calls, 0);
   const ms = open.reduce((sum, lesson) => sum + lesson.ms, 0);
   const time = ms >= 60_000 ? ` and ${durationText(ms)}` : '';
-  const cost = `${countOf(calls, 'call')}${time}`;
+  const start = `Keeps failing (coxswain failures): ${countOf(open.length, 'cause')} cost ${countOf(calls, 'call')}${time}:`;
   const name = printableCut(nameOf(first), 40);
   const { instruction } = first;
   if (instruction !== undefined && instruction !== null)
-    return `coxswain failures: ${countOf(open.length, 'cause')} cost ${cost}: ${placeOf(instruction)} names ${name}, which failed in ${countOf(first.sessions, 'session')}`;
-  return `coxswain failures: ${countOf(open.length, 'cause')} cost ${cost}: ${name} failed in ${countOf(first.sessions, 'session')}`;
+    return `${start} ${placeOf(instruction)} names ${name}, which failed in ${countOf(first.sessions, 'session')}`;
+  return `${start} ${name} failed in ${countOf(first.sessions, 'session')}`;
 }
 
 function noneText({ sinceMs }: ReportFrame): string {

@@ -48,6 +48,13 @@ const STYLES: Readonly<Record<SectionName, TextStyle>> = {
   worked: 'good',
 };
 
+/** Why the sessions of these sections need the person. */
+const NEEDS: Partial<Record<SectionName, string>> = {
+  waiting: 'waiting',
+  failed: 'failed or cut off',
+  stuck: 'stuck',
+};
+
 const PRESSED = 'Runs away or nearly fills its context';
 const NEXT_WITHOUT_SESSION =
   'Try coxswain without a path for the sessions on this machine, or coxswain demo for a sample run.';
@@ -128,7 +135,8 @@ function itemLine({ first, items }: AlikeItems, { name }: NightSection, width: n
 }
 
 function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, width: number): string {
-  const count = worked === sessions ? countText(worked) : `${countText(worked)} of ${countText(sessions)}`;
+  const count =
+    worked === sessions ? countOf(worked, 'session') : `${countText(worked)} of ${countOf(sessions, 'session')}`;
   return printableCut(
     `${printableCut(project, PROJECT_CHARS + VERB_CHARS + 1)}: ${[count, ...(ofWorked === undefined ? [] : projectFacts(ofWorked))].join(', ')}`,
     width - 2,
@@ -155,8 +163,8 @@ function otherLine(sections: readonly NightSection[]): string | undefined {
 
 function nextLine(sections: readonly NightSection[]): string {
   const [first] = sections.flatMap(({ items }) => items);
-  const open = first === undefined ? '' : `coxswain ${first.number} opens the first; `;
-  return `${open}coxswain --all lists all; --project NAME one project`;
+  const open = first === undefined ? '' : `coxswain ${first.number} shows number ${first.number}, and so on; `;
+  return `${open}--all lists all; --project NAME only one`;
 }
 
 function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame, width: number): readonly string[] {
@@ -166,12 +174,13 @@ function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame
   const sessions = `${countOf(count - below, 'session')}${below > 0 ? ` and ${countOf(below, 'subagent')}` : ''}`;
   const needs = sections.filter(({ name }) => name === 'waiting' || name === 'failed' || name === 'stuck');
   const needed = needs.reduce((sum, { items }) => sum + items.length, 0);
+  const why = needs.map(({ items, name }) => `${countText(items.length)} ${NEEDS[name] ?? ''}`).join(', ');
   const unpriced = withoutPrice > 0 ? `${countText(withoutPrice)} without a price` : '';
   const known = costUsd === undefined ? '' : costText(costUsd, countedEarly > 0);
   const cost = [known, unpriced].filter(Boolean).join(' and ');
   const facts = [
     `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
-    needed > 0 ? `${countText(needed)} ${needed === 1 ? 'needs' : 'need'} you` : 'none needs you',
+    needed > 0 ? `${countText(needed)} ${needed === 1 ? 'needs' : 'need'} you: ${why}` : 'none needs you',
     ...(activeMs > 0 ? [`${durationText(activeMs)} active`] : []),
     ...(cost === '' ? [] : [cost]),
     ...(lostRecords === undefined ? [] : [`${countOf(lostRecords, 'record')} lost`]),
