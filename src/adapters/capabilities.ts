@@ -1,25 +1,16 @@
-import type { AdapterCapabilities } from './host/adapter-capabilities.ts';
+import type { AdapterCapabilities, PointCapability } from './host/adapter-capabilities.ts';
 import { requestCapabilities } from './host/request-capabilities.ts';
 import { channelOf } from './claude/to-output.ts';
 
+const inLastMessage = { persistence: 'ephemeral', timing: 'before', channel: 'last-message' } as const;
+
 /** Advice capabilities of the AI SDK. They are the same for `generateText`, `streamText` and `ToolLoopAgent`, in ai 7 and 6. */
 export const aiSdkCapabilities: AdapterCapabilities = {
-  pre_render: {
-    persistence: 'ephemeral',
-    timing: 'before',
-    channel: 'last-message',
-    note: 'In the first request that answers a message of the user.',
-  },
-  pre_tool_selection: {
-    persistence: 'ephemeral',
-    timing: 'before',
-    channel: 'last-message',
-    note: 'One message of the user at the end of that request.',
-  },
+  pre_render: { ...inLastMessage, note: 'In the first request that answers a message of the user.' },
+  pre_tool_selection: { ...inLastMessage, note: 'One message of the user at the end of that request.' },
   pre_tool_execution: {
-    persistence: 'ephemeral',
+    ...inLastMessage,
     timing: 'after',
-    channel: 'last-message',
     note: 'The calls run first; it is read with the request that follows them.',
   },
   post_tool_result: {
@@ -29,9 +20,8 @@ export const aiSdkCapabilities: AdapterCapabilities = {
     note: 'After the result of its call, in every later request too.',
   },
   pre_response: {
-    persistence: 'ephemeral',
+    ...inLastMessage,
     timing: 'forces-turn',
-    channel: 'last-message',
     note: 'The answer is discarded and asked for again; off by default, once a run.',
   },
 };
@@ -43,39 +33,39 @@ export const anthropicCapabilities: AdapterCapabilities = requestCapabilities({
   post_tool_result: 'Stays in the history as part of the tool_result block.',
 });
 
+const inContext = (event: string): Pick<PointCapability, 'persistence' | 'channel'> => ({
+  persistence: 'persistent',
+  channel: channelOf(event),
+});
+
 /**
  * Advice capabilities of the Claude Agent SDK by decision point. All of them are persistent, because context that a hook adds
  * stays in the conversation.
  */
 export const claudeAgentSdkCapabilities: AdapterCapabilities = {
   pre_render: {
-    persistence: 'persistent',
+    ...inContext('UserPromptSubmit'),
     timing: 'before',
-    channel: channelOf('UserPromptSubmit'),
     note: 'With the prompt; for a subagent through SubagentStart.',
   },
   pre_tool_selection: {
-    persistence: 'persistent',
+    ...inContext('PostToolBatch'),
     timing: 'before',
-    channel: channelOf('PostToolBatch'),
     note: 'Before the request that follows a batch of calls; before the first one it goes with the prompt.',
   },
   pre_tool_execution: {
-    persistence: 'persistent',
+    ...inContext('PreToolUse'),
     timing: 'after',
-    channel: channelOf('PreToolUse'),
     note: 'The model reads it together with the result of the call.',
   },
   post_tool_result: {
-    persistence: 'persistent',
+    ...inContext('PostToolUse'),
     timing: 'before',
-    channel: channelOf('PostToolUse'),
     note: 'PostToolUseFailure for a call that failed, PostToolBatch for one that was refused.',
   },
   pre_response: {
-    persistence: 'persistent',
+    ...inContext('Stop'),
     timing: 'forces-turn',
-    channel: channelOf('Stop'),
     note: 'Off until `forceTurnAtStop` is set, then at most once a run; SubagentStop for a subagent.',
   },
 };

@@ -37,13 +37,16 @@ export interface ConfigurationReport {
   readonly hash: string;
 }
 
-export interface InputReport {
+interface RunCounts {
   readonly runs: number;
   readonly calls: number;
   /** The number of runs of each kind. Positive runs failed or are labelled stuck. Unlabelled runs have neither a label nor an outcome. */
   readonly positive: number;
   readonly negative: number;
   readonly unlabelled: number;
+}
+
+export interface InputReport extends RunCounts {
   /**
    * Runs evaluated at the decision points that their own host recorded. Other runs are evaluated after each call and before each turn.
    */
@@ -58,25 +61,23 @@ export interface InputReport {
   readonly problems: number;
 }
 
-/** A share with its 95 % Wilson score interval. */
-export interface ShareReport {
-  readonly hits: number;
-  readonly of: number;
-  /** `hits / of`, rounded to six digits; null when `of` is 0. */
+/** A share of 1, rounded to six digits, with its 95 % interval; null if nothing was counted. */
+interface Interval {
   readonly share: number | null;
   readonly low: number | null;
   readonly high: number | null;
 }
 
+/** `hits` as a share of `of`, with a Wilson score interval. */
+export interface ShareReport extends Interval {
+  readonly hits: number;
+  readonly of: number;
+}
+
 /** The runs of one part of a split. Without a split there is one part, `all`. */
-export interface PartReport {
+export interface PartReport extends RunCounts {
   /** `all`, or `dev` and `test`. */
   readonly name: string;
-  readonly runs: number;
-  readonly calls: number;
-  readonly positive: number;
-  readonly negative: number;
-  readonly unlabelled: number;
   /** Number of distinct tasks. A run without a task counts as its own task. */
   readonly tasks: number;
   /** In the same order as `configurations`. */
@@ -142,14 +143,10 @@ export interface StopFigures {
   readonly lostSuccesses: ShareReport;
 }
 
-/** The saved share of the total use, over the runs that record their use, with a 95 % interval clustered by run. */
-export interface SavedReport {
+/** The saved share of the total use, over the runs that record their use. The interval is clustered by run. */
+export interface SavedReport extends Interval {
   readonly saved: number;
   readonly of: number;
-  /** `saved / of`, or null if no run records its use. */
-  readonly share: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
 }
 
 /** The figures of one signal. Every share counts runs; `fired` counts firings. */
@@ -240,25 +237,18 @@ export interface PlaceReport {
 }
 
 /** The changes under the second configuration. Moved advice has the same provider and run but fires at another call. */
-export interface ComparisonReport {
+export interface ComparisonReport extends ChangeCounts {
+  readonly changedRuns: number;
+  readonly byProvider: readonly (ChangeCounts & { readonly provider: string })[];
+  /** The first 50 changes of each kind, in the order of the runs. */
+  readonly places: Readonly<Record<'added' | 'removed' | 'moved', readonly PlaceReport[]>>;
+}
+
+export interface ChangeCounts {
   readonly unchanged: number;
   readonly added: number;
   readonly removed: number;
   readonly moved: number;
-  readonly changedRuns: number;
-  readonly byProvider: readonly {
-    readonly provider: string;
-    readonly unchanged: number;
-    readonly added: number;
-    readonly removed: number;
-    readonly moved: number;
-  }[];
-  /** The first 50 changes of each kind, in the order of the runs. */
-  readonly places: {
-    readonly added: readonly PlaceReport[];
-    readonly removed: readonly PlaceReport[];
-    readonly moved: readonly PlaceReport[];
-  };
 }
 
 export interface SweepReport {
@@ -271,16 +261,13 @@ export interface SweepReport {
 }
 
 /** One value of a sweep. `parts[].byConfiguration` has all its figures at the same index. */
-export interface SweepPointReport {
+export interface SweepPointReport extends Pick<
+  SignalReport,
+  'fired' | 'runs' | 'precision' | 'recall' | 'falseRate' | 'f1'
+> {
   readonly value: number;
   /** Another field that was raised together with the swept one, such as a window too small for that many repetitions. */
   readonly raised?: { readonly path: string; readonly value: number };
-  readonly fired: number;
-  readonly runs: number;
-  readonly precision: ShareReport;
-  readonly recall: ShareReport;
-  readonly falseRate: ShareReport;
-  readonly f1: number | null;
 }
 
 /** A limit that the configuration must satisfy. */

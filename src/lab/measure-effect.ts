@@ -101,13 +101,9 @@ function alwaysFactor(clusters: number): number {
   return Math.sqrt(((2 * (spread + 1)) / spread) * Math.log(Math.sqrt(spread + 1) / ALPHA));
 }
 
-interface Fit {
-  readonly estimate: number;
-  readonly error: number;
-  readonly clusters: number;
-}
-
-function fit(units: readonly TrialUnit[]): Fit | undefined {
+function fit(
+  units: readonly TrialUnit[],
+): { readonly estimate: number; readonly error: number; readonly clusters: number } | undefined {
   const strata = new Map<string, { units: number; isAdvised: number; good: number }>();
   for (const { good, stratum, isAdvised } of units) {
     const sums = strata.get(stratum) ?? { units: 0, isAdvised: 0, good: 0 };

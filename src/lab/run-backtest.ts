@@ -361,11 +361,6 @@ function chanceNotes(part: PartReport | undefined, { configurations }: ReportSet
   });
 }
 
-interface ReadShard {
-  readonly path: string;
-  readonly result: ShardResult;
-}
-
 interface JoinedRow extends RunRow {
   readonly source: string;
   /** Source, agent and model. The source is the file, or the folder of files with one run each. */
@@ -381,7 +376,7 @@ interface JoinedRuns {
 }
 
 /** Joins the results of shards in shard order, so the order of completion does not matter. */
-function joinShards(shards: readonly ReadShard[]): JoinedRuns {
+function joinShards(shards: readonly { readonly path: string; readonly result: ShardResult }[]): JoinedRuns {
   const keys = new FiringKeys();
   const ids = new RunIds();
   const rows: JoinedRow[] = [];

@@ -1,7 +1,8 @@
-import { present } from '../core/base/json.ts';
+import { type Mutable, present } from '../core/base/json.ts';
 import { callNumber } from '../core/base/number-text.ts';
 import { invalidArgument } from '../core/base/error.ts';
 import type {
+  ChangeCounts,
   PartReport,
   SignalReport,
   SweepPointReport,
@@ -147,58 +148,42 @@ interface ComparedRun {
   readonly after: readonly number[];
 }
 
-interface Counts {
-  unchanged: number;
-  added: number;
-  removed: number;
-  moved: number;
-}
-
 /**
  * Compares the advice in the same runs under two configurations. Advice of the same provider at the same call of a run is unchanged. The
  * remaining advice is paired in order and counts as moved. Advice without a partner is added or removed.
  */
 export function compareFirings(runs: readonly ComparedRun[], keys: readonly FiringKey[]): ComparisonReport {
-  const byProvider = new Map<string, Counts>();
-  const places = {
-    added: [] as PlaceReport[],
-    removed: [] as PlaceReport[],
-    moved: [] as PlaceReport[],
+  const byProvider = new Map<string, Mutable<ChangeCounts>>();
+  const places: Readonly<Record<keyof ComparisonReport['places'], PlaceReport[]>> = {
+    added: [],
+    removed: [],
+    moved: [],
   };
-  const total: Counts = { unchanged: 0, added: 0, removed: 0, moved: 0 };
+  const total: Mutable<ChangeCounts> = { unchanged: 0, added: 0, removed: 0, moved: 0 };
   let changedRuns = 0;
   for (const run of runs) {
     const beforeByProvider = callsByProvider(run.before, keys);
     const afterByProvider = callsByProvider(run.after, keys);
     let hasChanged = false;
     for (const provider of [...new Set([...beforeByProvider.keys(), ...afterByProvider.keys()])].sort()) {
-      const difference = pairFirings(
+      const { same, added, removed, moved } = pairFirings(
         beforeByProvider.get(provider) ?? [],
         afterByProvider.get(provider) ?? [],
-        (call) => call,
       );
       const counts = byProvider.get(provider) ?? { unchanged: 0, added: 0, removed: 0, moved: 0 };
       byProvider.set(provider, counts);
       for (const one of [counts, total]) {
-        one.unchanged += difference.same.length;
-        one.added += difference.added.length;
-        one.removed += difference.removed.length;
-        one.moved += difference.moved.length;
+        one.unchanged += same;
+        one.added += added.length;
+        one.removed += removed.length;
+        one.moved += moved.length;
       }
-      const { added, removed, moved } = difference;
       hasChanged ||= added.length + removed.length + moved.length > 0;
-      keepSome(
-        places.added,
-        added.map((call) => ({ run: run.id, provider, call: callNumber(call) })),
-      );
-      keepSome(
-        places.removed,
-        removed.map((call) => ({ run: run.id, provider, call: callNumber(call) })),
-      );
-      keepSome(
-        places.moved,
-        moved.map(([call, to]) => ({ run: run.id, provider, call: callNumber(call), to: callNumber(to) })),
-      );
+      const placeOf = (call: number): PlaceReport => ({ run: run.id, provider, call: callNumber(call) });
+      keepSome(places.added, added.map(placeOf));
+      keepSome(places.removed, removed.map(placeOf));
+      const movedPlaces = moved.map(([call, to]) => ({ ...placeOf(call), to: callNumber(to) }));
+      keepSome(places.moved, movedPlaces);
     }
     if (hasChanged) changedRuns += 1;
   }
@@ -207,7 +192,7 @@ export function compareFirings(runs: readonly ComparedRun[], keys: readonly Firi
     changedRuns,
     byProvider: [...byProvider]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([provider, { unchanged, added, removed, moved }]) => ({ provider, unchanged, added, removed, moved })),
+      .map(([provider, counts]) => ({ provider, ...counts })),
     places,
   };
 }
@@ -228,40 +213,32 @@ function callsByProvider(pairs: readonly number[], keys: readonly FiringKey[]): 
   return calls;
 }
 
-interface PairedFirings<Firing> {
-  /** Pairs of firings at the same call. */
-  readonly same: readonly (readonly [Firing, Firing])[];
-  readonly moved: readonly (readonly [Firing, Firing])[];
-  readonly removed: readonly Firing[];
-  readonly added: readonly Firing[];
+interface PairedFirings {
+  /** Number of firings at the same call. */
+  readonly same: number;
+  readonly moved: readonly (readonly [call: number, to: number])[];
+  readonly removed: readonly number[];
+  readonly added: readonly number[];
 }
 
 /**
  * Pairs the firings at the same call first. Then it pairs the remaining firings of both sides in order.
  *
- * @param beforeFirings  sorted by call, ascending; `afterFirings` has the same order
+ * @param before  calls, ascending; `after` has the same order
  */
-function pairFirings<Firing>(
-  beforeFirings: readonly Firing[],
-  afterFirings: readonly Firing[],
-  callOf: (firing: Firing) => number,
-): PairedFirings<Firing> {
-  const matchedPairs: [Firing, Firing][] = [];
-  const unmatched: Firing[] = [];
-  const remaining = [...afterFirings];
-  for (const firing of beforeFirings) {
-    const matchIndex = remaining.findIndex((other) => callOf(other) === callOf(firing));
-    const [other] = matchIndex < 0 ? [] : remaining.splice(matchIndex, 1);
-    if (other === undefined) unmatched.push(firing);
-    else matchedPairs.push([firing, other]);
+function pairFirings(before: readonly number[], after: readonly number[]): PairedFirings {
+  const unmatched: number[] = [];
+  const remaining = [...after];
+  for (const call of before) {
+    const matchIndex = remaining.indexOf(call);
+    if (matchIndex < 0) unmatched.push(call);
+    else remaining.splice(matchIndex, 1);
   }
-  const movedPairs = remaining
-    .slice(0, unmatched.length)
-    .map((other, index) => [unmatched[index] ?? other, other] as const);
+  const moved = remaining.slice(0, unmatched.length).map((to, index) => [unmatched[index] ?? to, to] as const);
   return {
-    same: matchedPairs,
-    moved: movedPairs,
-    removed: unmatched.slice(movedPairs.length),
-    added: remaining.slice(movedPairs.length),
+    same: before.length - unmatched.length,
+    moved,
+    removed: unmatched.slice(moved.length),
+    added: remaining.slice(moved.length),
   };
 }

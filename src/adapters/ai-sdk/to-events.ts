@@ -7,12 +7,6 @@ import type { GeneratedAnswer } from './model-answer.ts';
 import { readArgs } from './read-answer.ts';
 import { textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 
-export interface PromptResult {
-  readonly id: string;
-  readonly name: string;
-  readonly output: unknown;
-}
-
 /**
  * @param modelId  model id to use if the answer names no model
  * @param recordedId  default: unchanged
@@ -59,7 +53,9 @@ export function unansweredMessages(prompt: readonly PromptMessage[]): readonly A
 }
 
 /** Returns the tool results in the request in order. Results of calls that the provider ran are not included. */
-export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResult[] {
+export function resultsIn(
+  prompt: readonly PromptMessage[],
+): readonly { readonly id: string; readonly name: string; readonly output: unknown }[] {
   return prompt.flatMap(({ role, content }) =>
     role === 'tool'
       ? objectsIn(content).flatMap((part) =>

@@ -368,15 +368,9 @@ export function toolOutput(
 ): ChatToolMessage | FunctionCallOutput<unknown> | CustomToolCallOutput<unknown> {
   switch (call.type) {
     case 'function_call':
-      return {
-        type: 'function_call_output',
-        ...callerOf(call),
-        call_id: call.call_id,
-        output: outputParts(result, feedback),
-      };
     case 'custom_tool_call':
       return {
-        type: 'custom_tool_call_output',
+        type: `${call.type}_output`,
         ...callerOf(call),
         call_id: call.call_id,
         output: outputParts(result, feedback),
@@ -411,14 +405,11 @@ function outputParts(result: unknown, feedback: string | undefined): FunctionCal
 
 /** Returns true for a list of content parts. Any other list is a plain value. */
 function isPartList(result: unknown): result is readonly Members[] {
-  return Array.isArray(result) && result.length > 0 && result.every((part) => isJsonObject(part) && isPart(part));
+  if (!Array.isArray(result) || result.length === 0) return false;
+  return result.every((part) => isJsonObject(part) && PART_TYPES.has(part['type']));
 }
 
 const PART_TYPES: ReadonlySet<unknown> = new Set(['text', 'input_text', 'input_image', 'input_file']);
-
-function isPart(part: Members): boolean {
-  return PART_TYPES.has(part['type']);
-}
 
 function ownText(result: unknown): string {
   return result === undefined || result === null ? '' : runnerText(result);

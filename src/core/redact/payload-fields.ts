@@ -85,7 +85,8 @@ function eachText(value: Json, change: (text: string) => string): Json {
   return Array.isArray(value) ? mapItems(value, (item) => eachText(item, change)) : value;
 }
 
-function mapItems(items: readonly Json[], change: (item: Json) => Json): Json {
+/** Changes the items of a list. Returns the same list if no item changes. */
+export function mapItems(items: readonly Json[], change: (item: Json) => Json): Json {
   let changedItems: Json[] | undefined;
   for (let position = 0; position < items.length; position += 1) {
     const item = items[position] ?? null;
@@ -95,6 +96,23 @@ function mapItems(items: readonly Json[], change: (item: Json) => Json): Json {
     changedItems[position] = changedItem;
   }
   return changedItems ?? items;
+}
+
+/** Changes the members of an object. Returns the same object if no member changes. */
+export function mapMembers(
+  source: Readonly<Record<string, Json>>,
+  change: (key: string, member: Json) => Json,
+): Readonly<Record<string, Json>> {
+  let changedMembers: Record<string, Json> | undefined;
+  for (const key in source) {
+    const member = source[key];
+    if (member === undefined || !Object.hasOwn(source, key)) continue;
+    const changedMember = change(key, member);
+    if (changedMember === member) continue;
+    changedMembers ??= { ...source };
+    changedMembers[key] = changedMember;
+  }
+  return changedMembers ?? source;
 }
 
 function listOf(item: FieldClass): FieldClass {
@@ -107,18 +125,9 @@ function objectOf(fields: Fields, otherClasses: Readonly<Record<string, FieldCla
   for (const [name, word] of Object.entries(fields)) classes.set(name, classOf(word));
   return (value, writer) => {
     if (!isJsonObject(value)) return redactContent(value, writer);
-    let changedMembers: Record<string, Json> | undefined;
     // The value is JSON, so its members are.
     const source = value as Readonly<Record<string, Json>>;
-    for (const key in source) {
-      const member = source[key];
-      if (member === undefined || !Object.hasOwn(source, key)) continue;
-      const changedMember = (classes.get(key) ?? redactContent)(member, writer);
-      if (changedMember === member) continue;
-      changedMembers ??= { ...source };
-      changedMembers[key] = changedMember;
-    }
-    return changedMembers ?? value;
+    return mapMembers(source, (key, member) => (classes.get(key) ?? redactContent)(member, writer));
   };
 }
 

@@ -1,7 +1,7 @@
 import { invalidArgument, CoxswainError, messageOf } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
-import { redactFields, type FieldWriter } from './payload-fields.ts';
+import { mapItems, mapMembers, redactFields, type FieldWriter } from './payload-fields.ts';
 import { redactText, type RedactTextOptions } from './redact-text.ts';
 import { BUILT_IN_RULES } from './secret-rules.ts';
 import {
@@ -39,43 +39,24 @@ function redactValue(value: Json, redaction: JsonRedaction, path: object[]): Jso
   if (typeof value !== 'object' || value === null) return value;
   if (path.length >= MAX_DEPTH || path.includes(value)) return placeholderOf('rule-failed');
   path.push(value);
-  const result = Array.isArray(value) ? walkItems(value, redaction, path) : walkMembers(value, redaction, path);
+  const result = Array.isArray(value)
+    ? mapItems(value, (item) => redactValue(item, redaction, path))
+    : walkMembers(value, redaction, path);
   path.pop();
   return result;
-}
-
-function walkItems(items: readonly Json[], redaction: JsonRedaction, path: object[]): Json {
-  let changedItems: Json[] | undefined;
-  for (let position = 0; position < items.length; position += 1) {
-    const item = items[position] ?? null;
-    const redactedItem = redactValue(item, redaction, path);
-    if (redactedItem === item) continue;
-    changedItems ??= [...items];
-    changedItems[position] = redactedItem;
-  }
-  return changedItems ?? items;
 }
 
 function walkMembers(source: object, redaction: JsonRedaction, path: object[]): Json {
   // `source` is a JSON object: neither null nor a list.
   const members = source as Readonly<Record<string, Json>>;
   const pair = nameOfPair(members);
-  let changedMembers: Record<string, Json> | undefined;
   let isRenamed = false;
-  for (const key in members) {
-    if (!Object.hasOwn(members, key)) continue;
-    const value = members[key];
-    if (value === undefined) continue;
-    const name = key === pair?.holder ? pair.name : key;
-    const redactedMember = walkMember(name, value, redaction, path);
+  const redactedMembers = mapMembers(members, (key, value) => {
     // The shortest token has 16 characters.
     if (key.length >= 16 && redaction.token(key) !== key) isRenamed = true;
-    if (redactedMember === value) continue;
-    changedMembers ??= { ...members };
-    changedMembers[key] = redactedMember;
-  }
-  if (isRenamed) return renameKeys(changedMembers ?? members, redaction);
-  return changedMembers ?? members;
+    return walkMember(key === pair?.holder ? pair.name : key, value, redaction, path);
+  });
+  return isRenamed ? renameKeys(redactedMembers, redaction) : redactedMembers;
 }
 
 function walkMember(name: string, value: Json, redaction: JsonRedaction, path: object[]): Json {
@@ -89,14 +70,7 @@ function walkMember(name: string, value: Json, redaction: JsonRedaction, path: o
   if (typeof value === 'string')
     return strength === 'set-cookie' ? setCookie(value, redaction) : namedText(value, strength, redaction);
   if (!Array.isArray(value)) return walkNested(name, value, redaction, path);
-  let changedItems: Json[] | undefined;
-  for (const [at, item] of (value as readonly Json[]).entries()) {
-    const redactedItem = walkMember(name, item, redaction, path);
-    if (redactedItem === item) continue;
-    changedItems ??= [...value];
-    changedItems[at] = redactedItem;
-  }
-  return changedItems ?? value;
+  return mapItems(value, (item) => walkMember(name, item, redaction, path));
 }
 
 const VALUE_NAMES = /^(?:value|current|plain|plaintext|secret|secretstring|data|raw|text|content|default|_)$/i;
@@ -108,14 +82,9 @@ function walkNested(name: string, value: Json, redaction: JsonRedaction, path: o
   const redactedValue = redactValue(value, redaction, path);
   // An object remains an object.
   const members = redactedValue as Readonly<Record<string, Json>>;
-  let changedMembers: Record<string, Json> | undefined;
-  for (const key in members) {
-    const member = members[key];
-    if (typeof member !== 'string' || !VALUE_NAMES.test(key)) continue;
-    const redactedMember = walkMember(name, member, redaction, path);
-    if (redactedMember !== member) (changedMembers ??= { ...members })[key] = redactedMember;
-  }
-  return changedMembers ?? redactedValue;
+  return mapMembers(members, (key, member) =>
+    typeof member === 'string' && VALUE_NAMES.test(key) ? walkMember(name, member, redaction, path) : member,
+  );
 }
 
 function namedText(value: string, strength: NameStrength, redaction: JsonRedaction): string {

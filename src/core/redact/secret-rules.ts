@@ -318,9 +318,13 @@ const MADE = String.raw`(?=\S{0,64}\d)(?:(?=\S{0,64}[A-Z])(?=\S{0,64}[a-z])|(?=\
 const VALUE = String.raw`[^\s"'\x60$%|<>(){},;:=]`;
 const NAME_END = ['KEY', 'TOKEN', 'SECRET', 'PASSWORD', 'PASS', 'PAT'];
 
+function rule(id: string, expression: string): Pick<SecretRule, 'id' | 'expression' | 'atWord'> {
+  return { id, expression, atWord: true };
+}
+
 const COMMON_RULES: readonly SecretRule[] = [
   {
-    ...ruleFromRow('private-key', '', String.raw`(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}`, '', ''),
+    ...rule('private-key', String.raw`(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}`),
     keywords: ['-----BEGIN ', '---- BEGIN '],
     endOf: privateKeyEnd,
     matches: ['EC PRIVATE KEY-----\n<w64>\n<w20>=\n-----END EC PRIVATE KEY-----'],
@@ -328,12 +332,9 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
   {
     // The rest of a key that was read from some line on.
-    ...ruleFromRow(
+    ...rule(
       'private-key',
-      '',
       String.raw`(?<=(?<before>(?:(?:^|\n|\\n)[^\n]{0,24}?[A-Za-z0-9+/=]{4,80}\r?){1,200}(?:\n|\\n)[^\n]{0,24})-----END )(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----`,
-      '',
-      '',
     ),
     atWord: false,
     keywords: ['-----END '],
@@ -352,29 +353,21 @@ const COMMON_RULES: readonly SecretRule[] = [
     misses: ['a@<w20>', 'eyJ<w20>@<w3>'],
   },
   {
-    ...ruleFromRow(
-      'bearer-token',
-      '',
-      String.raw`(?<secret>(?=[\w.+/=~-]{32}|[\w.+/=~-]{0,31}\d)[\w.+/=~-]{16,})`,
-      '',
-      '',
-    ),
+    ...rule('bearer-token', String.raw`(?<secret>(?=[\w.+/=~-]{32}|[\w.+/=~-]{0,31}\d)[\w.+/=~-]{16,})`),
     keywords: ['Bearer ', 'bearer ', 'BEARER '],
-    atWord: true,
     matches: ['<w20>', '<w40>'],
     misses: ['tokens', '<w9>', 'authentication-is-used'],
   },
   {
-    ...ruleFromRow('basic-auth', '', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})', '', ''),
+    ...rule('basic-auth', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})'),
     keywords: ['Basic ', 'basic ', 'BASIC '],
-    atWord: true,
     check: isUserAndPassword,
     matches: ['dXNlcjpodW50ZXIy', 'YWRtaW46bGV0bWVpbg=='],
     misses: ['authentication', 'information'],
   },
   {
     // `.npmrc`, Docker's `config.json`.
-    ...ruleFromRow('basic-auth', '', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})', '', ''),
+    ...rule('basic-auth', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})'),
     keywords: ['_auth=', '_auth = ', '"auth":"', '"auth": "', String.raw`\"auth\":\"`, String.raw`\"auth\": \"`],
     check: isUserAndPassword,
     matches: ['dXNlcjpodW50ZXIy', 'YWRtaW46bGV0bWVpbg=='],
@@ -382,12 +375,9 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
   {
     // The fish shell.
-    ...ruleFromRow(
+    ...rule(
       'named-secret',
-      '',
       String.raw`\w{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASS|PAT) {1,4}["']?(?<secret>[^\s"'$%]{6,500})`,
-      '',
-      '',
     ),
     keywords: ['set -gx ', 'set -Ux ', 'set -x '],
     matches: ['OPENAI_API_KEY <w20>'],
@@ -395,7 +385,7 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
   {
     // `vercel env ls`, `aws configure set`, tables.
-    ...ruleFromRow('named-secret', '', `[ \\t]{0,40}(?<secret>${MADE}${VALUE}{8,500})(?=\\s|["'\\\\]|$)`, '', ''),
+    ...rule('named-secret', `[ \\t]{0,40}(?<secret>${MADE}${VALUE}{8,500})(?=\\s|["'\\\\]|$)`),
     atWord: false,
     keywords: NAME_END.flatMap((end) => [`_${end} `, `_${end}\t`, `_${end.toLowerCase()} `]),
     matches: ['Hunter2<w9>', '   1a2b3<h12>'],
@@ -403,12 +393,9 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
   {
     // `aws ssm put-parameter`, `gh secret set`, `vault`, `Set-Item`.
-    ...ruleFromRow(
+    ...rule(
       'named-secret',
-      '',
       String.raw`(?<=(?:SecureString|[Ss]ecret (?:set|create)|secretsmanager |[Ss]et-[IC])[^\n]{0,200}(?:--\w[\w-]{0,20}|-Value|-b) )["']?(?<secret>[^\s"'$<-][^\s"'$]{3,500})`,
-      '',
-      '',
     ),
     atWord: false,
     keywords: ['--value ', '--body ', '--secret-string ', '-Value '],
@@ -416,12 +403,9 @@ const COMMON_RULES: readonly SecretRule[] = [
     misses: ['<w20>'],
   },
   {
-    ...ruleFromRow(
+    ...rule(
       'named-secret',
-      '',
       String.raw`(?<=[Ss]et-(?:[Ii]tem|[Cc]ontent) [^\n]{0,24}(?:env|Env|ENV):)\w{0,60}(?:${NAME_END.join('|')})["']?(?: -Value)? {1,4}["']?(?<secret>[^\s"'$-][^\s"'$]{3,500})`,
-      '',
-      '',
     ),
     atWord: false,
     keywords: ['env:', 'Env:', 'ENV:'],
@@ -446,7 +430,7 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
   {
     // SQL that sets a password.
-    ...ruleFromRow('named-secret', '', String.raw`(?<secret>[^'\n]{3,200})(?=')`, '', ''),
+    ...rule('named-secret', String.raw`(?<secret>[^'\n]{3,200})(?=')`),
     keywords: ["IDENTIFIED BY '", "identified by '", "PASSWORD '", "password '"],
     matches: ["<w9>'"],
     misses: ["a'", '<w9>'],

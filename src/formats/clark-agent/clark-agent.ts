@@ -33,15 +33,9 @@ export const clarkAgentImporter: LineImporter = {
   open: (source) => new ClarkImport(source),
 };
 
-interface OpenRun {
-  readonly key: string;
-  nextSeq: number;
-  readonly ids: SourceCallIds;
-}
-
 class ClarkImport implements LineImport {
   readonly #source: ImportSource;
-  readonly #runs = new Map<string, OpenRun>();
+  readonly #runs = new Map<string, { readonly key: string; nextSeq: number; readonly ids: SourceCallIds }>();
   readonly #strays = new SkipCounts();
   #heldRecords: TrajectoryRecord[] = [];
   #nextSeq = 0;

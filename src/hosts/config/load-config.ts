@@ -93,11 +93,6 @@ function withoutFiles({ projectFolder, homeFolder = projectFolder }: LoadConfigO
 
 type LoadedModule = { readonly exported: unknown } | { readonly thrown: unknown };
 
-interface Layer {
-  readonly config: CoxswainConfig;
-  readonly code?: CodeSection;
-}
-
 /** @param modules  the exports of the TypeScript files, by path */
 function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, LoadedModule>): LoadedConfig {
   const problems: ConfigProblem[] = [...read.problems];
@@ -135,7 +130,7 @@ function layerOf(
   source: ReadSource,
   module: LoadedModule | undefined,
   report: (problem: ConfigProblem) => void,
-): Layer {
+): { readonly config: CoxswainConfig; readonly code?: CodeSection } {
   if (!source.isCode) {
     const { config, problems } = readConfigText(source.text);
     problems.forEach(report);

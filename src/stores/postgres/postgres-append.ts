@@ -46,16 +46,11 @@ export function createPostgresAppend(client: PostgresClient): PostgresAppend {
   };
 }
 
-interface CachedBatch {
-  readonly batch: CheckedBatch;
-  readonly cachedRow: PostgresRunRow | undefined;
-}
-
 /** @returns undefined if one statement is not enough; the statement then writes nothing */
 async function appendInOneStatement(
   client: PostgresClient,
   schema: string,
-  { batch, cachedRow }: CachedBatch,
+  { batch, cachedRow }: { readonly batch: CheckedBatch; readonly cachedRow: PostgresRunRow | undefined },
 ): Promise<PostgresRunRow | undefined> {
   const lastSeq = cachedRow?.summary?.lastSeq ?? -1;
   if (batch.firstSeq !== lastSeq + 1 || chunksOf(batch.records, ({ json }) => json.length).length > 1) return undefined;

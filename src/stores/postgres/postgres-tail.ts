@@ -84,16 +84,11 @@ export function createPostgresAnnouncer(client: PostgresClient, channel: string)
   };
 }
 
-interface TailOptions {
-  readonly runId: string | undefined;
-  readonly signal: AbortSignal;
-}
-
 /** Yields the end of a run whenever it grows. A slow consumer receives only the latest end. */
 export async function* tailPostgres(
   client: PostgresClient,
   schema: string,
-  { runId, signal }: TailOptions,
+  { runId, signal }: { readonly runId: string | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<RunEnd, void, void> {
   const knownEnds = new LruMap<number>(RUNS_REMEMBERED);
   const pendingEnds = new Map<string, number>();

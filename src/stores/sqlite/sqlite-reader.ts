@@ -141,12 +141,6 @@ interface KnownScan extends Omit<ScanResult, 'notSearched'> {
   readonly isComplete: boolean;
 }
 
-interface FileState {
-  readonly version: string;
-  readonly lastId: number;
-  readonly removals: string;
-}
-
 /**
  * Nothing in the folder changes (`openReadOnly`). A search also scans the latest 200,000 records that are not indexed
  * yet; `notIndexed` counts the others. `timeoutMs` for a lock: default 1,000.
@@ -163,7 +157,7 @@ class Reader implements LiveReader {
   #openDatabase: ReadOnlyDatabase;
   /** Times the file was opened; `data_version` is only comparable within one opening. */
   #openingCount = 1;
-  #lastState: FileState | undefined;
+  #lastState: { readonly version: string; readonly lastId: number; readonly removals: string } | undefined;
   #lastScan: KnownScan | undefined;
 
   constructor(path: string, timeoutMs: number) {

@@ -23,7 +23,6 @@ import { isFlagged } from '../../../core/facts/seen-pattern.ts';
 import { csvField } from '../../../core/base/csv-field.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
-import type { SavedReport } from '../../../lab/backtest-report.ts';
 import { ratioOf } from '../../../lab/statistics.ts';
 import { intervalText, runBlocks, totalsBlocks } from '../../runs/run-blocks.ts';
 import { RunTotals } from '../../runs/run-totals.ts';
@@ -83,23 +82,10 @@ export class TableOutput implements ReportOutput {
   }
 }
 
-/** The totals of a group. A sum covers only the runs with a known value. */
-interface Group {
-  readonly name: string;
-  readonly runs: number;
-  readonly stuck: number;
-  readonly succeeded: number;
-  readonly judged: number;
-  readonly calls: number;
-  readonly callsAfterFlag: number;
-  /** `callsAfterFlag` as a share of `calls`, with its 95 % interval over runs. */
-  readonly afterFlag: SavedReport;
-  readonly costUsd: number | null;
-  readonly costAfterFlagUsd: number | null;
-  readonly samples: readonly Pick<AnalysedRow, 'id' | 'source' | 'first_stuck_call' | 'first_stuck_pattern'>[];
-}
+type Group = ReturnType<typeof groupOf>;
 
-function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
+/** The totals of a group. A sum covers only the runs with a known value. */
+function groupOf(name: string, rows: readonly AnalysedRow[]) {
   const sum = (values: readonly (number | null)[]): number | null =>
     values.reduce((total, value) => (value === null ? total : (total ?? 0) + value), null);
   const judgedRows = rows.filter(({ success }) => success !== null);
@@ -112,6 +98,7 @@ function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
     judged: judgedRows.length,
     calls: sum(rows.map(({ calls }) => calls)) ?? 0,
     callsAfterFlag: sum(rows.map((row) => row.calls_after_flag)) ?? 0,
+    // `callsAfterFlag` as a share of `calls`, with its 95 % interval over runs.
     afterFlag: ratioOf(rows.map((row) => ({ part: row.calls_after_flag ?? 0, whole: row.calls }))),
     costUsd: sum(rows.map((row) => row.cost_usd)),
     costAfterFlagUsd: sum(rows.map((row) => row.cost_after_flag_usd)),
@@ -147,35 +134,10 @@ function sampleText({
   return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)} in ${printableCut(source, 200)}`;
 }
 
-/** A run as one flat row for CSV. Null means unknown. */
-interface AnalysedRow {
-  readonly id: string;
-  readonly source: string;
-  readonly folder: string;
-  readonly format: string;
-  readonly model: string | null;
-  readonly task: string | null;
-  readonly calls: number;
-  readonly turns: number;
-  readonly errors: number;
-  readonly duration_ms: number | null;
-  readonly tokens: number | null;
-  readonly cost_usd: number | null;
-  readonly outcome: string | null;
-  readonly reason: string | null;
-  readonly success: boolean | null;
-  readonly reward: number | null;
-  readonly verdict: string;
-  readonly stuck: boolean;
-  /** Number (from 1) of the first call at which a stuck pattern was flagged. */
-  readonly first_stuck_call: number | null;
-  readonly first_stuck_pattern: string | null;
-  readonly first_stuck_tool: string | null;
-  readonly calls_after_flag: number | null;
-  readonly cost_after_flag_usd: number | null;
-}
+type AnalysedRow = ReturnType<typeof analysedRow>;
 
-function analysedRow(run: RunFacts): AnalysedRow {
+/** A run as one flat row for CSV. Null means unknown. */
+function analysedRow(run: RunFacts) {
   const { afterFlag, calls, costUsd, durationMs, ending, errors, format, id, modelId, source, task, tokens, turns } =
     run;
   const stuck = run.patterns.filter((pattern) => pattern.stuck && isFlagged(pattern));
@@ -199,6 +161,7 @@ function analysedRow(run: RunFacts): AnalysedRow {
     reward: ending?.reward ?? null,
     verdict: run.verdict.verdict,
     stuck: first !== undefined,
+    // Number (from 1) of the first call at which a stuck pattern was flagged.
     first_stuck_call: first?.flaggedAt === undefined || first.flaggedAt === null ? null : callNumber(first.flaggedAt),
     first_stuck_pattern: first?.kind ?? null,
     first_stuck_tool: first?.tool ?? null,
@@ -369,11 +332,6 @@ export interface ReportOutput {
   readonly runs: number;
 }
 
-interface TopRun {
-  readonly rank: number;
-  readonly run: RunFacts;
-}
-
 /**
  * Up to 50 runs are printed in full, of more only the 20 with the most stuck patterns; with `all`, every run at once.
  */
@@ -383,7 +341,7 @@ export class PrintedOutput implements ReportOutput {
   readonly #totals = new RunTotals();
   /** Texts to print; undefined if there are too many runs. */
   #held: string[] | undefined = [];
-  #top: readonly TopRun[] = [];
+  #top: readonly { readonly rank: number; readonly run: RunFacts }[] = [];
 
   constructor(terminal: Terminal, options: ReportOutputOptions) {
     this.#terminal = terminal;

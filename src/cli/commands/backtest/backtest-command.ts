@@ -144,17 +144,12 @@ const SHOWN_MISMATCHES = 5;
 const DETAIL_CHARS = 300;
 const CHARS_BEFORE = 60;
 
-export interface BacktestVerifyOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
 type Status = RunVerification['status'];
 
 /** @returns 0 if at least one run was compared and all compared runs were equal; else 1 */
 export async function backtestVerify(
   paths: readonly string[],
-  options: BacktestVerifyOptions,
+  options: { readonly config?: string; readonly json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
   const spec = options.config === undefined || options.config === 'standard' ? {} : { file: options.config };

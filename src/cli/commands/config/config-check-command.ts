@@ -11,16 +11,12 @@ import type { FeedbackTrigger } from '../../../core/steering/prompt/feedback-pro
 import type { GuidanceProviderConfig } from '../../../core/steering/prompt/guidance-provider.ts';
 import { shownStore } from '../../runs/open-store.ts';
 
-export interface ConfigCheckOptions {
-  readonly json?: boolean;
-}
-
 const MESSAGE_CHARS = 500;
 
 /** Runs `coxswain config check`. Returns the exit code: 1 if there are errors. */
 export async function configCheckCommand(
   file: string | undefined,
-  options: ConfigCheckOptions,
+  options: { readonly json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
   const loadedConfig = await loadConfig({ projectFolder: process.cwd(), explicitPath: file });

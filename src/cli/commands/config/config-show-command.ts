@@ -8,13 +8,10 @@ import type { Shape } from '../../../core/base/shape.ts';
 import { jsonLine, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-export interface ConfigShowOptions {
-  readonly config?: string;
-  readonly set?: boolean;
-  readonly json?: boolean;
-}
-
-export async function configShowCommand(options: ConfigShowOptions, terminal: Terminal): Promise<number> {
+export async function configShowCommand(
+  options: { readonly config?: string; readonly set?: boolean; readonly json?: boolean },
+  terminal: Terminal,
+): Promise<number> {
   const { config, problems } = await loadConfig({ projectFolder: process.cwd(), explicitPath: options.config });
   if (problems.length > 0) {
     terminal.complain(`coxswain: ${countOf(problems.length, 'problem')}; coxswain config check lists them`);

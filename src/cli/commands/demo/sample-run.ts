@@ -20,13 +20,8 @@ import { RunView } from '../../../core/facts/run-view.ts';
 import { callEventOf, type LiveEvent, type PatternEvent } from '../../runs/live-event.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 
-interface Seen {
-  readonly level: PatternLevel;
-  readonly cleared: boolean;
-}
-
 export class PatternChanges {
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, { readonly level: PatternLevel; readonly cleared: boolean }>();
 
   take(patterns: readonly TrajectoryPattern[]): readonly PatternEvent[] {
     return patterns.flatMap((pattern) => {

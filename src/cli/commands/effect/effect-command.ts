@@ -200,18 +200,12 @@ function adviceTable(providers: EffectReport['providers']): Block {
   };
 }
 
-export interface EffectCommandOptions {
-  readonly within?: string;
-  readonly worthwhile?: string;
-  readonly json?: boolean;
-}
-
 const MAX_WITHIN = 1_000;
 const MAX_POINTS = 100;
 
 export async function effectCommand(
   paths: readonly string[],
-  options: EffectCommandOptions,
+  options: { readonly within?: string; readonly worthwhile?: string; readonly json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
   const maxCalls = wholeOption('--within', options.within, [1, MAX_WITHIN]);

@@ -4,13 +4,10 @@ import { invalidArgument, messageOf } from '../../../core/base/error.ts';
 import { openWatch } from '../../../hosts/mcp/mcp-watch.ts';
 import { proxyStdio } from '../../../hosts/mcp/proxy-stdio.ts';
 
-export interface McpOptions {
-  readonly url?: string;
-  readonly header?: readonly string[];
-  readonly tokenFile?: string;
-}
-
-export async function mcpCommand(command: readonly string[], options: McpOptions): Promise<number> {
+export async function mcpCommand(
+  command: readonly string[],
+  options: { readonly url?: string; readonly header?: readonly string[]; readonly tokenFile?: string },
+): Promise<number> {
   const { url, header, tokenFile } = options;
   if (url !== undefined && command.length > 0) {
     throw invalidArgument('give a command or --url, not both');

@@ -75,11 +75,6 @@ export class RawMessages {
   }
 }
 
-export interface HttpServer {
-  readonly url: URL;
-  readonly headers: Headers;
-}
-
 type Message = Parameters<StreamableHTTPClientTransport['send']>[0];
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -93,7 +88,7 @@ const LINE_FEED = Buffer.from('\n');
  * sessions and their resumption. A rejected request becomes a protocol error.
  */
 export async function proxyUrl(
-  { url, headers }: HttpServer,
+  { url, headers }: { readonly url: URL; readonly headers: Headers },
   { input, output }: ClientStreams,
   open: () => Promise<OpenWatch | undefined>,
 ): Promise<number> {

@@ -3,15 +3,9 @@ import { listTrust, revokeTrust, trustProject, type TrustState } from '../../../
 import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-export interface TrustOptions {
-  readonly revoke?: boolean;
-  readonly list?: boolean;
-  readonly json?: boolean;
-}
-
 export async function trustCommand(
   folder: string | undefined,
-  options: TrustOptions,
+  options: { readonly revoke?: boolean; readonly list?: boolean; readonly json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
   const { revoke = false, list = false, json = false } = options;

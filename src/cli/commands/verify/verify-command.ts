@@ -7,13 +7,9 @@ import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store
 import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-export interface VerifyCommandOptions {
-  readonly json?: boolean;
-}
-
 export async function verifyCommand(
   path: string | undefined,
-  options: VerifyCommandOptions,
+  options: { readonly json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
   const file = storeNamed(path, terminal);

@@ -242,11 +242,6 @@ function isCooling(entry: LedgerEntry, candidate: AdviceCandidate, view: AdviceV
   return view.callIndex - entry.callIndex < calls || view.turn - entry.turn < turns;
 }
 
-interface JoinOptions {
-  readonly maxChars?: number;
-  readonly separator?: string;
-}
-
 /** Default maximum in UTF-16 units. Every known delivery channel can carry a text of this length. */
 export const MAX_ADVICE_CHARS = 9_000;
 
@@ -265,7 +260,7 @@ const RANK: Readonly<Record<Severity, number>> = { warning: 0, caution: 1, info:
  */
 export function joinAdvice<Item extends { readonly text: string; readonly severity: Severity }>(
   items: readonly Item[],
-  options: JoinOptions = {},
+  options: { readonly maxChars?: number; readonly separator?: string } = {},
 ): JoinedAdvice<Item> {
   const { maxChars = MAX_ADVICE_CHARS, separator = '\n\n' } = options;
   const includedItems: Item[] = [];
