@@ -349,8 +349,13 @@ export {
   type CompletionCheck,
   type CompletionOptions,
 } from './core/run/completion-check.ts';
-export { eventChannel, type ChannelItem, type EventChannel } from './core/run/event-channel.ts';
-export type { EventSink, ListenerHealth } from './core/run/listeners.ts';
+export {
+  eventChannel,
+  type ChannelItem,
+  type EventChannel,
+  type EventSink,
+  type ListenerHealth,
+} from './core/run/listeners.ts';
 export { CallRefused, refusal } from './core/run/refusal.ts';
 export {
   type ProviderHealth,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { FEEDBACK } from '../src/hosts/config/feedback-providers.ts';
-import { GUIDANCE } from '../src/hosts/config/guidance-providers.ts';
+import { FEEDBACK, GUIDANCE } from '../src/hosts/config/providers.ts';
 import { openaiSteering } from '../src/adapters/openai/openai-steering.ts';
 import { coxswainAgent } from '../src/adapters/ai-sdk/coxswain-agent.ts';
 import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';

@@ -8,7 +8,7 @@ import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts'
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { standardSteering } from '../src/core/steering/standard-steering.ts';
 import type { TrajectoryStore } from '../src/core/store/trajectory-store.ts';
-import type { ImportItem } from '../src/formats/import-item.ts';
+import type { ImportItem } from '../src/formats/importer.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';

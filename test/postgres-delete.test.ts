@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { createPostgresDeletion } from '../src/stores/postgres/postgres-delete-run.ts';
+import { createPostgresDeletion } from '../src/stores/postgres/postgres-transact.ts';
 import { clientFromPool } from '../src/stores/postgres/postgres-client.ts';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import type { PostgresStore, PostgresStoreOptions } from '../src/stores/postgres/postgres-store.ts';

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 
-import { CLASSIFIERS, GUIDANCE, type AnyClassifier, type AnyGuidance } from '../src/hosts/config/guidance-providers.ts';
-import { FEEDBACK, type AnyFeedback } from '../src/hosts/config/feedback-providers.ts';
+import {
+  CLASSIFIERS,
+  GUIDANCE,
+  type AnyClassifier,
+  type AnyGuidance,
+  FEEDBACK,
+  type AnyFeedback,
+} from '../src/hosts/config/providers.ts';
 import { checkCompletion, createCoxswain, type Run, type SteeringOptions } from '../src/index.ts';
 import type { ClassificationResult } from '../src/core/records/spoken-advice.ts';
 import { staticFeedback } from '../src/core/steering/feedback/built-in-feedback.ts';

@@ -4,9 +4,8 @@ import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import type { FormatName } from '../src/formats/import-item.ts';
+import type { FormatName, DocumentImporter, LineImporter } from '../src/formats/importer.ts';
 import { importers } from '../src/formats/importers.ts';
-import type { DocumentImporter, LineImporter } from '../src/formats/importer.ts';
 import { surest } from '../src/formats/reading/choose-importer.ts';
 import { importDocument, importLines } from './support/import-check.ts';
 import { mutatedJson } from './support/json-mutation.ts';

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { subagentFile } from './claude-code/claude-code-entry.ts';
 import { findSources, type FoundSource } from './find-sources.ts';
-import type { FormatName } from './import-item.ts';
+import type { FormatName } from './importer.ts';
 
 export interface SessionPlaces {
   readonly home: string;

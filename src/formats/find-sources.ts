@@ -2,7 +2,7 @@ import { glob, open, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../core/base/error.ts';
 import { subagentFolder } from './claude-code/claude-code-entry.ts';
-import type { FormatName } from './import-item.ts';
+import type { FormatName } from './importer.ts';
 import { isJsonObject, jsonOf } from '../core/base/json.ts';
 
 /** Number of bytes read. Programs write the working folder in the first entries. */

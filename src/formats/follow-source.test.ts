@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 
 import { testFolder } from '../../test/support/test-folder.ts';
 import { followSource, type FollowState } from './follow-source.ts';
-import type { ImportItem } from './import-item.ts';
+import type { ImportItem } from './importer.ts';
 import { importSource } from './import-source.ts';
 
 let file: string;

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CoxswainError, invalidArgument, hasCode } from '../core/base/error.ts';
-import type { FormatName, ImportItem } from './import-item.ts';
+import type { FormatName, ImportItem, ImportSource, LineImporter } from './importer.ts';
 import { withPath } from './import-source.ts';
 import { importers } from './importers.ts';
 import {
@@ -13,7 +13,6 @@ import {
   type Candidates,
   type Recognition,
 } from './reading/choose-importer.ts';
-import type { ImportSource, LineImporter } from './importer.ts';
 import { packingOf, ioError } from './reading/open-bytes.ts';
 import { LinesRun } from './reading/import-lines.ts';
 import { LineReader } from './reading/line-reader.ts';

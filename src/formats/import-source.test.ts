@@ -5,7 +5,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { beforeEach, expect, test } from 'vitest';
 
-import type { FormatName, ImportItem } from './import-item.ts';
+import type { FormatName, ImportItem } from './importer.ts';
 import { importSource, type ImportOptions } from './import-source.ts';
 import { testFolder } from '../../test/support/test-folder.ts';
 

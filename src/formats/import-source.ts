@@ -13,8 +13,15 @@ import {
   type Recognition,
 } from './reading/choose-importer.ts';
 import { decompress, packingOf, openBytes, openZipArchive } from './reading/open-bytes.ts';
-import { type FormatName, type ImportItem, diagnosticItem } from './import-item.ts';
-import type { Importer, ImportSource, LineImport, LineImporter } from './importer.ts';
+import {
+  type FormatName,
+  type ImportItem,
+  diagnosticItem,
+  type Importer,
+  type ImportSource,
+  type LineImport,
+  type LineImporter,
+} from './importer.ts';
 import { readSessionDatabase, SQLITE_MAGIC } from './opencode/opencode-database.ts';
 import { importers as allImporters } from './importers.ts';
 import { importLines } from './reading/import-lines.ts';

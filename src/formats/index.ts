@@ -1,6 +1,9 @@
 export { findSources, type FoundSource } from './find-sources.ts';
-export type { FormatName, ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 export type {
+  FormatName,
+  ImportDiagnostic,
+  ImportedRun,
+  ImportItem,
   ArchiveImporter,
   ArchiveReader,
   DocumentImporter,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload } from '../core/records/trajectory-record.ts';
-import type { ImportedRun, ImportItem } from './import-item.ts';
+import type { ImportedRun, ImportItem } from './importer.ts';
 import { readRunGroups, readRuns, type ReadRunsItem } from './read-runs.ts';
 import { RunIds } from './run-ids.ts';
 

@@ -7,7 +7,7 @@ import {
 } from '../core/records/trajectory-record.ts';
 import { withoutBytes } from '../core/records/without-bytes.ts';
 import { withShortNames } from '../core/records/short-names.ts';
-import type { ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
+import type { ImportDiagnostic, ImportedRun, ImportItem } from './importer.ts';
 import { RunIds } from './run-ids.ts';
 
 export interface ReadRun {

@@ -56,13 +56,9 @@ export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<numbe
 }
 
 function keepSmallest(list: Ranked[], one: Ranked): void {
-  const place = list.findIndex((other) => isBefore(one, other));
+  const place = list.findIndex(({ index, rank }) => one.rank < rank || (one.rank === rank && one.index < index));
   list.splice(place < 0 ? list.length : place, 0, one);
   if (list.length > MAX_EXAMPLES) list.pop();
-}
-
-function isBefore(left: Ranked, right: Ranked): boolean {
-  return left.rank < right.rank || (left.rank === right.rank && left.index < right.index);
 }
 
 export interface MeasuredRun extends ExampleRun {
@@ -111,7 +107,11 @@ export function measureSignals(runs: readonly MeasuredRun[], keys: readonly Firi
       }
     }
   }
-  const part = totalsOf(runs);
+  const part: PartTotals = {
+    calls: runs.reduce((sum, { calls }) => sum + calls, 0),
+    positive: runs.filter(({ positive }) => positive === true).length,
+    negative: runs.filter(({ positive }) => positive === false).length,
+  };
   const reports = [...signals.values()]
     .filter(({ fired, signal }) => fired > 0 || signal.by === 'advice')
     .map((one) => reportOf(one, runs, part))
@@ -145,14 +145,6 @@ interface PartTotals {
   readonly calls: number;
   readonly positive: number;
   readonly negative: number;
-}
-
-function totalsOf(runs: readonly MeasuredRun[]): PartTotals {
-  return {
-    calls: runs.reduce((sum, { calls }) => sum + calls, 0),
-    positive: runs.filter(({ positive }) => positive === true).length,
-    negative: runs.filter(({ positive }) => positive === false).length,
-  };
 }
 
 function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun[], part: PartTotals): SignalReport {

@@ -431,16 +431,14 @@ async function runShards(shards: readonly Shard[], options: RunShardsOptions): P
     }
     return;
   }
-  const workers = Array.from({ length: threads }, () => startWorker(specs));
+  const workers = Array.from({ length: threads }, () => {
+    return new Worker(threadEntry('shard-worker', import.meta.url), { workerData: specs, execArgv: [] });
+  });
   try {
     await Promise.all(workers.map((worker) => feedWorker(worker, nextRequest, onDone)));
   } finally {
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
-}
-
-function startWorker(specs: readonly ConfigurationSpec[]): Worker {
-  return new Worker(threadEntry('shard-worker', import.meta.url), { workerData: specs, execArgv: [] });
 }
 
 function feedWorker(

@@ -73,7 +73,11 @@ export function sweepReport(
     signal,
     part: part.name,
     points: configurations.map(({ swept }, index) =>
-      pointOf(findReport(part, index, signal), part, { value: swept?.value ?? 0, raised: swept?.raised }),
+      pointOf(
+        allSignals(part, index).find(({ by, name }) => by === signal.by && name === signal.name),
+        part,
+        { value: swept?.value ?? 0, raised: swept?.raised },
+      ),
     ),
   };
 }
@@ -83,10 +87,6 @@ type SignalId = SweepReport['signal'];
 function allSignals(part: PartReport, index: number): readonly SignalReport[] {
   const figures = part.byConfiguration[index];
   return figures === undefined ? [] : [...figures.providers, ...figures.patterns, figures.advice];
-}
-
-function findReport(part: PartReport, index: number, { by, name }: SignalId): SignalReport | undefined {
-  return allSignals(part, index).find((signal) => signal.by === by && signal.name === name);
 }
 
 function signalNamed(part: PartReport, signalName: string): SignalId {
@@ -179,11 +179,13 @@ export function compareFirings(runs: readonly ComparedRun[], keys: readonly Firi
         one.moved += moved.length;
       }
       hasChanged ||= added.length + removed.length + moved.length > 0;
-      const placeOf = (call: number): PlaceReport => ({ run: run.id, provider, call: callNumber(call) });
-      keepSome(places.added, added.map(placeOf));
-      keepSome(places.removed, removed.map(placeOf));
-      const movedPlaces = moved.map(([call, to]) => ({ ...placeOf(call), to: callNumber(to) }));
-      keepSome(places.moved, movedPlaces);
+      const placeOf = (call: number, to?: number): PlaceReport => {
+        const place = { run: run.id, provider, call: callNumber(call) };
+        return to === undefined ? place : { ...place, to: callNumber(to) };
+      };
+      keepSome(places.added, added, (call) => placeOf(call));
+      keepSome(places.removed, removed, (call) => placeOf(call));
+      keepSome(places.moved, moved, ([call, to]) => placeOf(call, to));
     }
     if (hasChanged) changedRuns += 1;
   }
@@ -192,13 +194,17 @@ export function compareFirings(runs: readonly ComparedRun[], keys: readonly Firi
     changedRuns,
     byProvider: [...byProvider]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([provider, counts]) => ({ provider, ...counts })),
+      .map(([provider, { unchanged, added, removed, moved }]) => ({ provider, unchanged, added, removed, moved })),
     places,
   };
 }
 
-function keepSome(list: PlaceReport[], changes: readonly PlaceReport[]): void {
-  list.push(...changes.slice(0, Math.max(0, MAX_PLACES - list.length)));
+function keepSome<Change>(
+  list: PlaceReport[],
+  changes: readonly Change[],
+  placeOf: (change: Change) => PlaceReport,
+): void {
+  for (const change of changes.slice(0, Math.max(0, MAX_PLACES - list.length))) list.push(placeOf(change));
 }
 
 function callsByProvider(pairs: readonly number[], keys: readonly FiringKey[]): ReadonlyMap<string, readonly number[]> {

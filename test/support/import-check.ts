@@ -1,5 +1,10 @@
-import type { DocumentImporter, LineImporter } from '../../src/formats/importer.ts';
-import type { ImportDiagnostic, ImportedRun, ImportItem } from '../../src/formats/import-item.ts';
+import type {
+  DocumentImporter,
+  LineImporter,
+  ImportDiagnostic,
+  ImportedRun,
+  ImportItem,
+} from '../../src/formats/importer.ts';
 import type { ToolEnded, ToolStarted, TrajectoryPayload } from '../../src/core/records/trajectory-record.ts';
 
 /** One run of an import, taken apart for a test. */

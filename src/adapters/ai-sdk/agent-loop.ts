@@ -6,7 +6,7 @@ import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { Guard } from '../host/guarded.ts';
 import type { Run } from '../../core/run/run.ts';
 import { CallBook, type CallBookOptions } from './call-book.ts';
-import type { GeneratedAnswer } from './model-answer.ts';
+import type { GeneratedAnswer } from './read-answer.ts';
 import { type PlacedAdvice, placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import { abortSignalOf, isAbort, modelRequestOf, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 import { assistantMessage, brokenMessage, requestPrepared, systemTextOf, unansweredMessages } from './to-events.ts';

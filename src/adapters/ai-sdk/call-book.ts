@@ -8,7 +8,7 @@ import { CallIds } from '../host/call-ids.ts';
 import { saysThatItFailed } from '../host/content-blocks.ts';
 import type { Run } from '../../core/run/run.ts';
 import { aiSdkCapabilities } from '../capabilities.ts';
-import type { AnsweredCall } from './model-answer.ts';
+import type { AnsweredCall } from './read-answer.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 import { readOutput, resultsIn } from './to-events.ts';
 import { withResults, withText, type ToolOutput } from './to-output.ts';

@@ -3,8 +3,7 @@ import type { CallResult } from '../host/issued-call.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';
 import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
-import type { GeneratedAnswer } from './model-answer.ts';
-import { readArgs } from './read-answer.ts';
+import { type GeneratedAnswer, readArgs } from './read-answer.ts';
 import { textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 
 /**

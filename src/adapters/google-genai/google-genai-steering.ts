@@ -81,7 +81,9 @@ export function googleGenAiSteering(run: Run, options: GoogleGenAiOptions = {}):
         // The loop knows the type of its tool's arguments.
         run: () => execute((call.args ?? {}) as never),
       });
-      const response = thrown === undefined ? outputOf(result) : { error: result };
+      // The API takes an object; `output` is what the model sees as the result.
+      const output = result === undefined ? '' : toJson(result);
+      const response = thrown === undefined ? { output } : { error: result };
       const advised = feedback === undefined ? response : { ...response, feedback };
       return { functionResponse: { ...(id === undefined ? {} : { id }), name, response: advised } };
     },
@@ -91,11 +93,6 @@ export function googleGenAiSteering(run: Run, options: GoogleGenAiOptions = {}):
 
 function issuedCall({ args = {}, id = '', name = 'unknown' }: FunctionCall): Parameters<typeof runKept>[1]['call'] {
   return { id, name, args, argsText: JSON.stringify(toJson(args)) };
-}
-
-/** Returns the response of a result. The API takes an object; `output` is what the model sees as the result. */
-function outputOf(result: unknown): Record<string, unknown> {
-  return { output: result === undefined ? '' : toJson(result) };
 }
 
 /** The SDK gives a tool all calls of an answer at once. Each is recorded and advised on its own. */

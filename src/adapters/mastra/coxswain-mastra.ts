@@ -107,7 +107,7 @@ export function coxswainMastra(source: RunSource, options: RefusalOptions = {}):
 
   const request = (args: StepArgs): string | undefined => {
     const { prompt, state } = args;
-    const asking = conversations.asking(scope.asking, firstMessageOf(prompt), () =>
+    const asking = conversations.asking(scope.asking, prompt.find(({ role }) => role === 'user')?.content, () =>
       resultsIn(prompt).map(({ id }) => id),
     );
     const { conversation } = asking;
@@ -197,7 +197,8 @@ export function coxswainMastra(source: RunSource, options: RefusalOptions = {}):
             args,
             failed
               ? { result: errorText(error), isError: true, outcome: statedOutcome(causeOf(error)) }
-              : outcomeOfTool(output),
+              : // Mastra answers invalid arguments itself, with `error: true`.
+                { result: output, isError: saysInvalid(output) },
           ),
         );
         if (typeof afterToolCall === 'function') await afterToolCall(args);
@@ -233,10 +234,6 @@ function decided(decision: unknown, then: (decision: unknown) => void): unknown 
 /** A retry of a request has the same messages. */
 function keyOf(prompt: readonly PromptMessage[]): string {
   return `${prompt.length} ${hashText(JSON.stringify(prompt.at(-1)) ?? '')}`;
-}
-
-function firstMessageOf(prompt: readonly PromptMessage[]): unknown {
-  return prompt.find(({ role }) => role === 'user')?.content;
 }
 
 function issuedCall(name: string, input: unknown, context: unknown): IssuedCall {
@@ -290,11 +287,6 @@ function deniedIn(messageList: unknown): ReadonlySet<unknown> {
     .map((part) => membersOf(part['toolInvocation']))
     .filter(({ state }) => state === 'output-denied');
   return new Set(denied.map(({ toolCallId }) => toolCallId));
-}
-
-/** Returns the result of a tool as its hook receives it. Mastra answers invalid arguments itself, with `error: true`. */
-function outcomeOfTool(output: unknown): CallResult {
-  return { result: output, isError: saysInvalid(output) };
 }
 
 /** Reads the chunks of one answer. Undefined if the answer broke off. */

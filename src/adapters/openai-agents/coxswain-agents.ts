@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, objectsIn } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { checkAdapter, type RefusalOptions } from '../host/adapter-options.ts';
 import { guarded, type Guard } from '../host/guarded.ts';
@@ -337,10 +337,6 @@ type Call = (...args: readonly unknown[]) => Promise<unknown>;
 /** Listeners by server. A server is wrapped once, and all runs share the wrapper. */
 const WATCHED = new WeakMap<object, Set<OnFailure>>();
 
-function mcpServersOf({ mcpServers }: AgentShape): readonly object[] {
-  return Array.isArray(mcpServers) ? mcpServers.filter(isJsonObject) : [];
-}
-
 /** The SDK passes `isError` neither to its listeners nor to the model. Returns a function that removes the listener. */
 function watchMcpServer(server: object, onFailure: OnFailure): () => void {
   const listeners = WATCHED.get(server) ?? new Set();
@@ -397,7 +393,7 @@ function addRunnerListeners(
     if (!isAgent(agent)) return;
     runs.begins(agent.name);
     onAgent(agent);
-    for (const server of mcpServersOf(agent)) offs.push(watchMcpServer(server, () => runs.scope.failed()));
+    for (const server of objectsIn(agent.mcpServers)) offs.push(watchMcpServer(server, () => runs.scope.failed()));
   });
   addListener('agent_handoff', (_context, _from, target) => {
     if (isAgent(target)) runs.handsOver(target.name);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newsOfItems } from '../host/response-items.ts';
-import { requestOf, type ModelRequest } from './model-request.ts';
+import { requestOf, type ModelRequest } from './openai-steering.ts';
 
 function request(body: unknown): ModelRequest {
   const found = requestOf(body);

@@ -1,14 +1,13 @@
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, membersOf, objectsIn, textOrUndefined } from '../../core/base/json.ts';
 import { checkAdapter, type RefusalOptions } from '../host/adapter-options.ts';
 import { Conversations } from '../host/conversations.ts';
 import { guarded } from '../host/guarded.ts';
-import { newsOfItems, resultIdsOf } from '../host/response-items.ts';
+import { newsOfItems, resultIdsOf, isModels } from '../host/response-items.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import { followed } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
 import { runTool, refusedArgs, type ToolParts } from '../host/run-tool.ts';
 import type { Run } from '../../core/run/run.ts';
-import { requestOf, sentRequest, type ModelRequest } from './model-request.ts';
 import type {
   ChatToolCall,
   ChatToolMessage,
@@ -28,6 +27,8 @@ import { decodedArgs } from '../host/content-blocks.ts';
 import type { IssuedCall } from '../host/issued-call.ts';
 import { acknowledgeToolDefinition } from '../../core/steering/feedback/acknowledge.ts';
 import { answerAcknowledgement } from '../host/answer-acknowledgement.ts';
+import type { SentRequest } from '../host/conversation.ts';
+import type { AgentMessage } from '../../core/records/agent-message.ts';
 
 export interface OpenAiOptions extends RefusalOptions {
   /**
@@ -122,7 +123,11 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     const { isChained, items } = request;
     const asking = isChained
       ? conversations.of(scope.asking)
-      : conversations.asking(scope.asking, items.find(isUsers), () => resultIdsOf(items));
+      : conversations.asking(
+          scope.asking,
+          items.find((item) => membersOf(item)['role'] === 'user'),
+          () => resultIdsOf(items),
+        );
     const { conversation } = asking;
     const outgoing = conversation.request(key, newsOfItems(items, { seen: asking.seen, isChained }));
     asking.seen = isChained ? 0 : items.length;
@@ -186,10 +191,6 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     },
     follow: (work) => followed(run, work),
   };
-}
-
-function isUsers(item: unknown): boolean {
-  return isJsonObject(item) && item['role'] === 'user';
 }
 
 interface RunnableParts extends ToolParts {
@@ -413,4 +414,54 @@ const PART_TYPES: ReadonlySet<unknown> = new Set(['text', 'input_text', 'input_i
 
 function ownText(result: unknown): string {
   return result === undefined || result === null ? '' : runnerText(result);
+}
+
+export interface ModelRequest {
+  readonly api: 'chat' | 'responses';
+  /** Messages of chat completions, or items of the Responses input. */
+  readonly items: readonly unknown[];
+  /** True if the provider stores earlier turns. The items are then only the new ones. */
+  readonly isChained: boolean;
+  /** True if the provider may store the items for later requests. */
+  readonly startsChain: boolean;
+}
+
+export function requestOf(body: unknown): ModelRequest | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const { messages, input, store } = body;
+  if (Array.isArray(messages)) return { api: 'chat', items: messages, isChained: false, startsChain: false };
+  const items: unknown = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  if (!Array.isArray(items)) return undefined;
+  const isChained = isSet(body['previous_response_id']) || isSet(body['conversation']);
+  // A caller that sends the model's own messages keeps the history itself.
+  const startsChain = isChained || (store !== false && !items.some(isModels));
+  return { api: 'responses', items, isChained, startsChain };
+}
+
+function sentRequest(body: Readonly<Record<string, unknown>>): SentRequest {
+  const { model, instructions, messages, input, tools } = body;
+  const items: readonly unknown[] = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [input];
+  const offeredTools = objectsIn(tools);
+  const system = newsOfItems(items, { seen: 0, isChained: true }).messages.filter(({ role }) => role === 'system');
+  return {
+    modelId: textOrUndefined(model),
+    systemPrompt: [textOrUndefined(instructions) ?? [], ...system.map(({ content }) => textOfMessage(content))]
+      .flat()
+      .join('\n\n'),
+    messages: items,
+    tools: offeredTools.map(
+      ({ type, name, function: functionFields }) =>
+        textOrUndefined(isJsonObject(functionFields) ? functionFields['name'] : name) ?? String(type),
+    ),
+    isClosed: offeredTools.every(({ type }) => type === 'function'),
+  };
+}
+
+function textOfMessage(content: AgentMessage['content']): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }

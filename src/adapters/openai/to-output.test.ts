@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestOf } from './model-request.ts';
-import { runnerText, toolOutput, withGuidance } from './openai-steering.ts';
+import { requestOf, runnerText, toolOutput, withGuidance } from './openai-steering.ts';
 
 function guided(body: Readonly<Record<string, unknown>>): ReturnType<typeof withGuidance> {
   const request = requestOf(body);

@@ -129,7 +129,7 @@ export const STORE_COMMANDS: readonly CommandDefinition[] = [
         arguments: { '[file]': 'a configuration: .json, .jsonc or .ts' },
         options: { '--json': 'print one line of JSON' },
         examples: ['coxswain config check', 'coxswain config check coxswain.config.json --json'],
-        load: async () => (await import('./config/config-check-command.ts')).configCheckCommand,
+        load: async () => (await import('./config/config-commands.ts')).configCheckCommand,
       },
       {
         name: 'show',
@@ -141,7 +141,7 @@ export const STORE_COMMANDS: readonly CommandDefinition[] = [
           '--json': 'print the fields that are set as one line of JSON',
         },
         examples: ['coxswain config show', 'coxswain config show --set'],
-        load: async () => (await import('./config/config-show-command.ts')).configShowCommand,
+        load: async () => (await import('./config/config-commands.ts')).configShowCommand,
       },
     ],
   },

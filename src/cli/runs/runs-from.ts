@@ -4,7 +4,7 @@ import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf, invalidArgument } from '../../core/base/error.ts';
 import { present } from '../../core/base/json.ts';
 import { sessionFolder, type FoundSource } from '../../formats/find-sources.ts';
-import type { FormatName } from '../../formats/import-item.ts';
+import type { FormatName } from '../../formats/importer.ts';
 import { importSource } from '../../formats/import-source.ts';
 import { importersOf } from '../../formats/importers.ts';
 import { readRuns, type ReadRun, type ReadRunsItem } from '../../formats/read-runs.ts';

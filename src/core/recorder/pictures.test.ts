@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { recordedRun } from '../../../test/support/recorded-run.ts';
 import { readRuns } from '../../formats/read-runs.ts';
-import type { ImportItem } from '../../formats/import-item.ts';
+import type { ImportItem } from '../../formats/importer.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 const SCREENSHOT = Buffer.alloc(1_000_000, 7).toString('base64');

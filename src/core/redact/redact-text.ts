@@ -1,6 +1,5 @@
-import { decodeRun, nextDump, type EncodedRun } from './encoded-run.ts';
+import { decodeRun, nextDump, type EncodedRun, findForm, findInEncoded, Marks } from './keyword-scan.ts';
 import { findNamed } from './find-named.ts';
-import { findForm, findInEncoded, Marks } from './keyword-scan.ts';
 import { type Fingerprint, isPlaceholder, placeholderEnd, placeholderOf, type SecretSpan } from './secret-value.ts';
 
 export interface RedactTextOptions {

@@ -30,10 +30,6 @@ const MAX_DEPTH = 256;
  * A member with a secret's name (`password`, `apiKey`) is replaced completely, also in `{ name: 'API_KEY', value: '…'
  * }`. Keys stay unless a key is a token itself. Returns the same value if nothing changed.
  */
-function redactJson(value: Json, redaction: JsonRedaction): Json {
-  return redactValue(value, redaction, []);
-}
-
 function redactValue(value: Json, redaction: JsonRedaction, path: object[]): Json {
   if (typeof value === 'string') return redaction.text(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -227,14 +223,18 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
   const token = (value: string): string => redactText(value, forms);
   const named = (secret: string, rule: string): string | undefined =>
     whole.off.has('named-secret') || allows(secret) ? undefined : placeholderOf(rule, fingerprint?.(secret));
-  const json: FieldWriter['json'] = (value) => redactJson(value, { text, token, named });
+  const json: FieldWriter['json'] = (value) => redactValue(value, { text, token, named }, []);
   const id = (value: string): string => {
     const redactedText = text(value);
     return redactedText === value || fingerprint !== undefined ? redactedText : `${redactedText}-${hashText(value)}`;
   };
   const writer: FieldWriter =
     mode === 'structureOnly'
-      ? structureWriter({ key: keyOf(options), readResult: parts.readResult ?? unclassifiedText, redact: configured })
+      ? structureWriter({
+          key: keyOf(options),
+          readResult: parts.readResult ?? ((plain) => ({ plain, says: '' })),
+          redact: configured,
+        })
       : { text, json, result: json, name: text, id, configured };
   const printers = new Set<string>();
   const redact = (payload: TrajectoryPayload): TrajectoryPayload => {
@@ -270,10 +270,6 @@ const MAX_CLEAN = 1_000;
 const CLEAN_CHARS = 500;
 
 const MAX_PRINTERS = 256;
-
-function unclassifiedText(text: string): TextReading {
-  return { plain: text, says: '' };
-}
 
 function keyOf(options: RedactionOptions): string {
   const { key = '' } = options;

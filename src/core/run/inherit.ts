@@ -1,5 +1,4 @@
 import { present } from '../base/json.ts';
-import type { Budget } from '../base/budget.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { earlier } from './run-family.ts';
 import type { ChildOptions } from './run-options.ts';
@@ -37,15 +36,11 @@ export function inherit(options: ChildOptions, parent: Heritage | undefined, now
     options: {
       ...present({ conversationId }),
       ...(task === undefined || options.handoff !== true ? {} : { task }),
-      ...(hasLimit(budget) ? { budget } : {}),
+      ...(Object.values(budget).some((limit) => limit !== undefined) ? { budget } : {}),
       ...options,
       ...(atMs === null ? {} : { deadline: { atMs } }),
     },
   };
-}
-
-function hasLimit(budget: Budget): boolean {
-  return Object.values(budget).some((limit) => limit !== undefined);
 }
 
 function withSpeakers(prompt: PromptTemplate, parent: PromptTemplate): PromptTemplate {

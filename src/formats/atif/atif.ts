@@ -8,8 +8,7 @@ import {
   textOrUndefined,
 } from '../../core/base/json.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
-import { diagnosticItem, type ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource } from '../importer.ts';
+import { diagnosticItem, type ImportItem, type DocumentImporter, type ImportSource } from '../importer.ts';
 import { runEnded, RunItems, type AnswerPart } from '../parts/run-items.ts';
 import {
   sourceContent,

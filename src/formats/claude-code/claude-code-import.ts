@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { type JsonMembers, textOrUndefined, membersOf, present, isJsonObject } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { endingAfter, isTurnEnd, failureReason } from './claude-ending.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImporter } from '../importer.ts';
+import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines, plainText } from '../parts/object-lines.ts';
 import { sourceStem, sourceCall, sourceBlock, sourceTimeMs, sourceUsage } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
@@ -145,7 +144,8 @@ class ClaudeCodeRun {
     const results = [];
     for (const block of blocksOf(entry)) {
       const result = providerResultOf(block, atMs);
-      if (result === undefined) parts.push(partOf(block));
+      if (result === undefined)
+        parts.push(isCall(block) ? { type: 'call', call: sourceCall(block) } : sourceBlock(block));
       else results.push(result);
     }
     const piece = {
@@ -169,10 +169,6 @@ class ClaudeCodeRun {
 /** Versions of 2025 omit the stop reason, so a text of theirs may be interrupted before its end. */
 function isCertainAnswer({ message }: JsonMembers, ending: RunEnding | undefined): boolean {
   return ending?.reason === 'answered' && isJsonObject(message) && typeof message['stop_reason'] === 'string';
-}
-
-function partOf(block: unknown): AnswerPart {
-  return isCall(block) ? { type: 'call', call: sourceCall(block) } : sourceBlock(block);
 }
 
 function triggerOf(entry: JsonMembers): string {

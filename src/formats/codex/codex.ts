@@ -9,8 +9,7 @@ import {
   present,
   jsonOf,
 } from '../../core/base/json.ts';
-import type { LineImporter, ImportSource } from '../importer.ts';
-import type { ImportItem } from '../import-item.ts';
+import type { LineImporter, ImportSource, ImportItem } from '../importer.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ToolAnswerShape, AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, COPIED } from '../parts/session-items.ts';

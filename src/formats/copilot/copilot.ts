@@ -8,8 +8,7 @@ import {
   numberOrUndefined,
 } from '../../core/base/json.ts';
 import { confidence, ObjectLines, plainText } from '../parts/object-lines.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImporter } from '../importer.ts';
+import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { sourceStem, sourceTimeMs, callArguments, sourceBlocks } from '../parts/source-content.ts';
 import { UniqueNames } from '../parts/skip-counts.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';

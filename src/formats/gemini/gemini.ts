@@ -8,8 +8,7 @@ import {
   present,
   isJsonObject,
 } from '../../core/base/json.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
+import type { ImportItem, DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines, plainText } from '../parts/object-lines.ts';
 import { sourceStem, sourceTimeMs, asJson, sourceBlock, sourceBlocks } from '../parts/source-content.ts';
 import { type StoredUsage, type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';

@@ -7,8 +7,7 @@ import {
   textOrUndefined,
 } from '../../core/base/json.ts';
 import { textOfContent } from '../../core/records/agent-message.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
+import type { ImportItem, DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { confidence, ObjectLines, plainText } from '../parts/object-lines.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import type { AnswerPart } from '../parts/run-items.ts';

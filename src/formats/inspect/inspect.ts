@@ -1,7 +1,12 @@
 import { CoxswainError } from '../../core/base/error.ts';
 import { isJsonObject, type Json, type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json.ts';
-import { diagnosticItem, type ImportItem } from '../import-item.ts';
-import type { ArchiveImporter, ArchiveReader, DocumentImporter } from '../importer.ts';
+import {
+  diagnosticItem,
+  type ImportItem,
+  type ArchiveImporter,
+  type ArchiveReader,
+  type DocumentImporter,
+} from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { plainText } from '../parts/object-lines.ts';
 import { SkipCounts, UniqueNames } from '../parts/skip-counts.ts';
@@ -16,7 +21,7 @@ import {
   sourceTimeMs,
   sourceUsage,
 } from '../parts/source-content.ts';
-import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
+import type { StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
 
@@ -77,7 +82,7 @@ function* messageItems(reading: Reading, message: JsonMembers): Generator<Import
   switch (message.role) {
     case 'system':
     case 'user':
-      yield items.message(message.role, inspectContent(resolve(message.content)), undefined);
+      yield items.message(message.role, plainest(inspectBlocks(resolve(message.content))), undefined);
       break;
     case 'assistant':
       yield* answerItems(reading, message);
@@ -130,10 +135,6 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
 function inspectBlocks(content: unknown): readonly StoredContentBlock[] {
   if (!Array.isArray(content)) return sourceBlocks(content);
   return content.map((part: unknown) => inspectBlock(part));
-}
-
-function inspectContent(content: unknown): StoredContent {
-  return plainest(inspectBlocks(content));
 }
 
 /** Converts a part. Two types differ from the chat formats: `reasoning`, and `image` as a plain link or data URL. */

@@ -2,8 +2,7 @@ import { basename, dirname } from 'node:path';
 
 import { type JsonMembers, membersOf, numberOrUndefined, present, textOrUndefined } from '../../core/base/json.ts';
 import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImporter } from '../importer.ts';
+import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { confidence, ObjectLines, plainText } from '../parts/object-lines.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { sharedPath } from '../../../test/support/shared-data.ts';
 import { callsImporter, callsLinesImporter } from './calls.ts';
-import type { ImportItem } from '../import-item.ts';
+import type { ImportItem } from '../importer.ts';
 import { importSource } from '../import-source.ts';
 
 const SOURCE = { path: '/x/run.json', name: 'run.json' };

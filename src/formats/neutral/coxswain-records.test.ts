@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { coxswainImporter } from './coxswain-records.ts';
-import type { ImportItem } from '../import-item.ts';
+import type { ImportItem } from '../importer.ts';
 
 const SOURCE = { path: '/x/log.jsonl', name: 'log.jsonl' };
 

@@ -2,8 +2,14 @@ import { present, isJsonObject } from '../../core/base/json.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { decodeParsed, decodeRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { diagnosticItem, type ImportedRun, type ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
+import {
+  diagnosticItem,
+  type ImportedRun,
+  type ImportItem,
+  type ImportSource,
+  type LineImport,
+  type LineImporter,
+} from '../importer.ts';
 import { sourceStem } from '../parts/source-content.ts';
 
 /**

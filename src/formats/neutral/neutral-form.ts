@@ -1,5 +1,4 @@
-import type { ImportItem } from '../import-item.ts';
-import type { DocumentImporter, LineImporter } from '../importer.ts';
+import type { ImportItem, DocumentImporter, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-content.ts';
 
 export interface NeutralPlace {

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
 import { sharedPath } from '../../../test/support/shared-data.ts';
-import type { ImportItem } from '../import-item.ts';
+import type { ImportItem } from '../importer.ts';
 import { importSource } from '../import-source.ts';
 import { stepsImporter, stepsLinesImporter } from './steps.ts';
 

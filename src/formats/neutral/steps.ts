@@ -10,8 +10,7 @@ import type { RunEnded, TrajectoryPayload } from '../../core/records/trajectory-
 import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
 import { resultText } from '../../core/detect/calls/answer-reading.ts';
 import type { SourceCallIds } from '../parts/call-ids.ts';
-import { diagnosticItem, type ImportItem } from '../import-item.ts';
-import type { DocumentImporter, LineImporter } from '../importer.ts';
+import { diagnosticItem, type ImportItem, type DocumentImporter, type LineImporter } from '../importer.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { asJson, sourceTimeMs } from '../parts/source-content.ts';
 import { neutralImporters, type NeutralPlace } from './neutral-form.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonMembers, listOf, membersOf, textOrUndefined, type Json } from '../../core/base/json.ts';
-import type { ImportItem } from '../import-item.ts';
+import type { ImportItem } from '../importer.ts';
 import type { AnswerPart, RunItems, ToolAnswerShape } from '../parts/run-items.ts';
 import {
   sourceCall,

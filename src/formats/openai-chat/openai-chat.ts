@@ -1,6 +1,12 @@
 import { type JsonMembers, listOf, membersOf, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
-import { diagnosticItem, type ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
+import {
+  diagnosticItem,
+  type ImportItem,
+  type DocumentImporter,
+  type ImportSource,
+  type LineImport,
+  type LineImporter,
+} from '../importer.ts';
 import { chatMessageItems, firstUserText, isChatMessage, unwrapped } from './openai-chat-messages.ts';
 import { type AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceBlocks, sourceResult, sourceStem, sourceCall } from '../parts/source-content.ts';

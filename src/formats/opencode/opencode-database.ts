@@ -2,11 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import { numberOrUndefined, textOrUndefined, type JsonMembers, isJsonObject } from '../../core/base/json.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { SessionDatabase } from '../importer.ts';
+import type { ImportItem, SessionDatabase } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { GOOSE_TABLES, gooseSessions } from '../goose/goose.ts';
-import { opencodeSession } from './opencode-run.ts';
+import { opencodeSession } from './opencode.ts';
 
 export const SQLITE_MAGIC: Buffer = Buffer.from('SQLi');
 const TABLES = ['message', 'part', 'session'];

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 import { importDocument } from '../../../test/support/import-check.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
-import type { ImportItem } from '../import-item.ts';
+import type { ImportItem } from '../importer.ts';
 import { importSource } from '../import-source.ts';
 import { opencodeImporter } from './opencode.ts';
 

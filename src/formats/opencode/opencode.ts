@@ -1,10 +1,21 @@
-import { type JsonMembers, membersOf, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
-import { confidence, ObjectLines, documentsIn } from '../parts/object-lines.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { sourceStem, sourceTimeMs } from '../parts/source-content.ts';
-import { messagesOf, OpencodeRun, opencodeSession } from './opencode-run.ts';
 import { dirname, join } from 'node:path';
+import {
+  type JsonMembers,
+  membersOf,
+  textOrUndefined,
+  isJsonObject,
+  listOf,
+  numberOrUndefined,
+  present,
+} from '../../core/base/json.ts';
+import { confidence, ObjectLines, documentsIn, plainText } from '../parts/object-lines.ts';
+import type { ImportItem, DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
+import { sourceStem, sourceTimeMs, asJson, sourceBlock } from '../parts/source-content.ts';
+import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
+import { statedFailure } from '../claude-code/claude-ending.ts';
+import type { CallShape } from '../parts/call-ids.ts';
+import { SessionItems, type SessionIdentity, type SessionResult } from '../parts/session-items.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
 
 const SESSION_ID = /^ses_\w{1,80}$/;
 
@@ -87,4 +98,172 @@ function* storedMessages(
     const id = textOrUndefined(info.id) ?? '';
     yield { info, parts: ENTRY_ID.test(id) ? [...documentsIn(join(storage, 'part', id))] : [] };
   }
+}
+
+/** Types of parts that describe how an answer was produced. */
+const BESIDE: ReadonlySet<unknown> = new Set(['step-start', 'step-finish', 'snapshot', 'patch', 'retry']);
+
+class OpencodeRun {
+  readonly session: SessionItems;
+  readonly skipped: SkipCounts = new SkipCounts();
+
+  constructor(identity: Omit<SessionIdentity, 'format'>) {
+    this.session = new SessionItems({ ...identity, format: 'opencode' });
+  }
+
+  *message(info: JsonMembers, parts: readonly unknown[]): Generator<ImportItem> {
+    const atMs = sourceTimeMs(membersOf(info.time).created);
+    if (info.role === 'user') {
+      yield* this.#userItems(parts, atMs);
+      return;
+    }
+    let steps = 0;
+    const hasSteps = parts.some((part) => membersOf(part).type === 'step-finish');
+    for (const value of parts) {
+      const part = membersOf(value);
+      if (part.type === 'step-start') steps += 1;
+      yield* this.part(
+        { ...part, messageID: `${plainText(info.id)}/${steps}` },
+        { atMs, modelId: textOrUndefined(info.modelID) },
+      );
+    }
+    if (!hasSteps) this.session.usage(opencodeUsage(info));
+    yield* this.error(info.error, atMs);
+    this.finished(info.finish, sourceTimeMs(membersOf(info.time).completed));
+  }
+
+  /** Reads a part of an answer. Parts with the same `messageID` belong to one answer. */
+  *part(
+    part: JsonMembers,
+    context: { readonly atMs: number | undefined; readonly modelId?: string | undefined },
+  ): Generator<ImportItem> {
+    const messageId = textOrUndefined(part.messageID);
+    const { atMs, modelId } = context;
+    switch (part.type) {
+      case 'text':
+      case 'reasoning': {
+        const text = textOrUndefined(part.text);
+        if (text === undefined) return;
+        yield* this.session.answer({ messageId, parts: [{ type: part.type, text }], modelId }, atMs);
+        break;
+      }
+      case 'tool':
+        yield* this.session.answer({ messageId, parts: [{ type: 'call', call: callOf(part) }], modelId }, atMs);
+        yield* this.#resultItems(part);
+        break;
+      case 'step-finish':
+        this.session.usage(opencodeUsage(part));
+        break;
+      default:
+        if (!BESIDE.has(part.type)) this.skipped.add(`${plainText(part.type)} parts`);
+    }
+  }
+
+  finished(reason: unknown, atMs: number | undefined): void {
+    if (reason === 'stop') this.session.outcome('ended', atMs);
+  }
+
+  *error(error: unknown, atMs: number | undefined): Generator<ImportItem> {
+    const { name, data } = membersOf(error);
+    if (name === undefined) return;
+    const message = plainText(membersOf(data).message ?? name);
+    yield* this.session.failure(message, atMs);
+    const isStop = name === 'MessageAbortedError';
+    this.session.outcome(
+      isStop ? { outcome: 'aborted', reason: 'interrupted' } : statedFailure(message, name, membersOf(data).statusCode),
+      atMs,
+    );
+  }
+
+  *#userItems(parts: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
+    this.session.outcome(undefined, atMs);
+    const members = parts.map((part) => membersOf(part));
+    for (const { type, auto } of members) {
+      const trigger = auto === false ? 'manual' : 'auto';
+      if (type === 'compaction') yield* this.session.compaction(trigger, atMs);
+    }
+    const shownParts = members.filter(({ type, ignored }) => type !== 'compaction' && ignored !== true);
+    const addedParts = shownParts.filter(({ synthetic }) => synthetic === true);
+    const userBlocks = shownParts.filter(({ synthetic }) => synthetic !== true).map((part) => sourceBlock(part));
+    yield* this.session.system(
+      addedParts.map((part) => sourceBlock(part)),
+      atMs,
+    );
+    yield* this.session.user(userBlocks, atMs, textOfContent(userBlocks));
+  }
+
+  *#resultItems(part: JsonMembers): Generator<ImportItem> {
+    const state = membersOf(part.state);
+    if (state.status !== 'completed' && state.status !== 'error') return;
+    const { start, end } = membersOf(state.time);
+    const startMs = numberOrUndefined(start);
+    const endMs = numberOrUndefined(end);
+    const exitCode = numberOrUndefined(membersOf(state.metadata).exit) ?? 0;
+    const result: SessionResult = {
+      sourceId: textOrUndefined(part.callID),
+      result: plainText((state.status === 'error' ? state.error : state.output) ?? ''),
+      // opencode reports a call of a tool that does not exist as a call of the tool `invalid`.
+      isError: state.status === 'error' || exitCode !== 0 || part.tool === 'invalid',
+      exitCode,
+      durationMs: startMs === undefined || endMs === undefined ? undefined : endMs - startMs,
+      atMs: endMs,
+    };
+    yield* this.session.result(result);
+  }
+}
+
+function callOf(part: JsonMembers): CallShape {
+  const { input } = membersOf(part.state);
+  const requestedName = part.tool === 'invalid' ? textOrUndefined(membersOf(input).tool) : undefined;
+  return {
+    sourceId: textOrUndefined(part.callID),
+    name: requestedName ?? textOrUndefined(part.tool) ?? 'unknown',
+    args: asJson(input ?? {}),
+  };
+}
+
+/**
+ * Cached tokens are not part of the input, nor reasoning tokens of the output. An answer has zeros until it is
+ * complete.
+ */
+function opencodeUsage({ tokens, cost }: JsonMembers): StoredUsage | undefined {
+  const { input, output, reasoning, cache } = membersOf(tokens);
+  const inputTokens = numberOrUndefined(input);
+  const counts = [input, output, reasoning, membersOf(cache).read, membersOf(cache).write];
+  if (inputTokens === undefined || counts.every((count) => !count)) return undefined;
+  const costUsd = numberOrUndefined(cost) ?? 0;
+  return {
+    input_tokens: inputTokens,
+    output_tokens: (numberOrUndefined(output) ?? 0) + (numberOrUndefined(reasoning) ?? 0),
+    cache_read_tokens: numberOrUndefined(membersOf(cache).read) ?? 0,
+    cache_write_tokens: numberOrUndefined(membersOf(cache).write) ?? 0,
+    ...present({ reasoning_tokens: numberOrUndefined(reasoning) }),
+    ...(costUsd > 0 ? { cost_usd: costUsd } : {}),
+  };
+}
+
+/** @param messages  messages with their parts, in order */
+export function* opencodeSession(
+  info: JsonMembers,
+  messages: Iterable<{ readonly info: JsonMembers; readonly parts: readonly unknown[] }>,
+  fallbackId: string,
+): Generator<ImportItem> {
+  const id = textOrUndefined(info.id) ?? fallbackId;
+  const parentId = textOrUndefined(info.parentID);
+  const agentName = parentId === undefined ? undefined : textOrUndefined(info.agent);
+  const run = new OpencodeRun({
+    id,
+    conversationId: parentId ?? id,
+    ...present({ parentId, agentName }),
+  });
+  for (const message of messages) yield* run.message(message.info, message.parts);
+  yield* run.session.finish();
+  yield* run.skipped.report('note', id);
+}
+
+function messagesOf(value: unknown): readonly { readonly info: JsonMembers; readonly parts: readonly unknown[] }[] {
+  return listOf(value).map((message) => {
+    const { info, parts } = membersOf(message);
+    return { info: membersOf(info), parts: listOf(parts) };
+  });
 }

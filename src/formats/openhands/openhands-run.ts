@@ -7,7 +7,7 @@ import {
   isJsonObject,
   type Json,
 } from '../../core/base/json.ts';
-import type { ImportItem } from '../import-item.ts';
+import type { ImportItem } from '../importer.ts';
 import type { RunItems, AnswerPart } from '../parts/run-items.ts';
 import type { RunEnded, CallOutcome } from '../../core/records/trajectory-record.ts';
 import { plainText } from '../parts/object-lines.ts';

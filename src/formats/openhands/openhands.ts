@@ -7,8 +7,14 @@ import {
   isJsonObject,
   type Json,
 } from '../../core/base/json.ts';
-import { diagnosticItem, type ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
+import {
+  diagnosticItem,
+  type ImportItem,
+  type DocumentImporter,
+  type ImportSource,
+  type LineImport,
+  type LineImporter,
+} from '../importer.ts';
 import { eventsLikeness, isSdkEvent, isStreamEvent, OpenHandsRun } from './openhands-run.ts';
 import { totalsOf } from './openhands-usage.ts';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,4 @@
-import type { ImportItem } from '../import-item.ts';
-import type { DocumentImporter, LineImport, LineImporter } from '../importer.ts';
+import type { ImportItem, DocumentImporter, LineImport, LineImporter } from '../importer.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 import { readSpans, type FoundSpans } from './read-spans.ts';
 import { traceRuns } from './trace-runs.ts';

@@ -14,7 +14,7 @@ import { plainText } from '../parts/object-lines.ts';
 import { asJson, sourceTimeMs } from '../parts/source-content.ts';
 import { decodedValue } from './read-messages.ts';
 import { GENAI, GENAI_EVENTS, GENAI_MESSAGE_EVENTS } from './read-span.ts';
-import { hexId, sessionTraceId, type SpanEvent, type TraceSpan } from './trace-span.ts';
+import { hexId, sessionTraceId, type TraceSpan } from './trace-span.ts';
 
 interface LogFacts {
   readonly named: unknown;
@@ -200,7 +200,10 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
     startMs,
     ...present({ endMs: endMs === undefined ? undefined : Math.max(startMs, endMs) }),
     attributes,
-    events: listOf(value['events']).map((event) => eventOf(membersOf(event))),
+    events: listOf(value['events']).map((item) => {
+      const event = membersOf(item);
+      return { name: textOrUndefined(event['name']) ?? '', attributes: attributesOf(event['attributes']) };
+    }),
     ...present({
       status: STATUS.get(plainText(firstOf(value, NAMES.status)).toLowerCase()) ?? STATUS.get(level),
       statusMessage: textOrUndefined(firstOf(value, NAMES.statusMessage)),
@@ -293,10 +296,6 @@ function messageAttributes(role: 'system' | 'user' | 'assistant' | 'tool' | 'cho
   }
   const id = role === 'tool' && body['id'] !== undefined ? { tool_call_id: body['id'] } : {};
   return { [GENAI.inputMessages]: [{ role, ...body, ...id }] };
-}
-
-function eventOf(event: JsonMembers): SpanEvent {
-  return { name: textOrUndefined(event['name']) ?? '', attributes: attributesOf(event['attributes']) };
 }
 
 function attributesOf(value: unknown): JsonObject {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/base/json.ts';
-import { type ImportItem, diagnosticItem } from '../import-item.ts';
+import { type ImportItem, diagnosticItem } from '../importer.ts';
 import {
   GENAI_MESSAGE_EVENTS,
   readSpan,
@@ -141,7 +141,7 @@ function* turnItems(turn: Turn, context: RunContext): Generator<ImportItem> {
   steps.sort((a, b) => a.atMs - b.atMs || Number(b.begins) - Number(a.begins));
   for (const { tool, sourceId, begins, atMs } of steps) {
     if (begins) {
-      const call = callOf(tool, sourceId);
+      const call: CallShape = { sourceId, name: nameOf(tool), args: argumentsOf(tool) };
       if (tool.field('arguments') === undefined) uncaptured.arguments += 1;
       yield items.record(items.calls.start(call), atMs);
       continue;
@@ -184,10 +184,6 @@ function joinCalls(declared: readonly CallShape[], tools: readonly KnownSpan[]):
     }
   }
   return calls;
-}
-
-function callOf(tool: KnownSpan, sourceId: string | undefined): CallShape {
-  return { sourceId, name: nameOf(tool), args: argumentsOf(tool) };
 }
 
 /** Returns the result in the span. For a failure it is the text that the model saw, if a request repeats it. */

@@ -1,6 +1,5 @@
 import { type JsonMembers, isJsonObject, membersOf } from '../../core/base/json.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { LineImport } from '../importer.ts';
+import type { ImportItem, LineImport } from '../importer.ts';
 import { SkipCounts } from './skip-counts.ts';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -4,7 +4,7 @@ import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/
 import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
 import { resultText } from '../../core/detect/calls/answer-reading.ts';
 import { type CallShape, SourceCallIds } from './call-ids.ts';
-import type { FormatName, ImportedRun, ImportItem } from '../import-item.ts';
+import type { FormatName, ImportedRun, ImportItem } from '../importer.ts';
 import { SkipCounts } from './skip-counts.ts';
 import { plainest } from './source-content.ts';
 

@@ -4,7 +4,7 @@ import { answerCost } from '../../core/records/answer-cost.ts';
 import { MODEL_PRICES } from '../../core/records/model-prices.ts';
 import type { EndReason } from '../../core/records/words.ts';
 import type { RunEnded, RunEnding } from '../../core/records/trajectory-record.ts';
-import type { ImportedRun, ImportItem } from '../import-item.ts';
+import type { ImportedRun, ImportItem } from '../importer.ts';
 import { runEnded, RunItems, type AnswerPart, type ToolAnswerShape } from './run-items.ts';
 import { plainest, sourceBlock } from './source-content.ts';
 

@@ -1,4 +1,4 @@
-import { diagnosticItem, type ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../importer.ts';
 
 /** A repeated name gets the suffix `#2`, `#3` … Cost: O(1) amortised; keeps one string per name. */
 export class UniqueNames {
@@ -35,7 +35,7 @@ export class SkipCounts {
 
   /** Counts an element; the first few line numbers are listed. */
   add(kind: string, line?: number): void {
-    const shortKind = oneLine(kind);
+    const shortKind = kind.slice(0, MAX_KIND_CHARS).replaceAll(/[^\x20-\x7e]/g, '?');
     const key = this.#counts.has(shortKind) || this.#counts.size < MAX_KINDS ? shortKind : 'of other kinds';
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
     if (line !== undefined && this.#lines.length < MAX_LINES_NAMED) this.#lines.push(line);
@@ -49,8 +49,4 @@ export class SkipCounts {
     const verdict = severity === 'error' ? 'not usable' : 'left out';
     return [diagnosticItem(severity, `${verdict}: ${countsText}${linesText}`, { line: this.#lines[0], runKey })];
   }
-}
-
-function oneLine(text: string): string {
-  return text.slice(0, MAX_KIND_CHARS).replaceAll(/[^\x20-\x7e]/g, '?');
 }

@@ -1,8 +1,7 @@
 import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImporter } from '../importer.ts';
+import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { plainText, ObjectLines } from '../parts/object-lines.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems } from '../parts/session-items.ts';

@@ -1,7 +1,6 @@
 import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
 import { isJsonObject } from '../../core/base/json.ts';
-import type { FormatName } from '../import-item.ts';
-import type { ArchiveImporter, DocumentImporter, Importer, LineImporter } from '../importer.ts';
+import type { FormatName, ArchiveImporter, DocumentImporter, Importer, LineImporter } from '../importer.ts';
 
 /** Minimum confidence. A lower confidence may be chance; the error then names the format as the closest match. */
 export const SURE_ENOUGH = 0.3;

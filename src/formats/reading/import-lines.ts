@@ -1,7 +1,6 @@
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { countOf } from '../../core/base/number-text.ts';
-import { diagnosticItem, type ImportItem } from '../import-item.ts';
-import type { LineImport } from '../importer.ts';
+import { diagnosticItem, type ImportItem, type LineImport } from '../importer.ts';
 import type { TextLine } from './line-reader.ts';
 import { decodeLine, nextChunk, type DecodedLine, type TextHead } from './text-head.ts';
 

@@ -19,7 +19,7 @@ export type JsonText =
 /** Bare `NaN` and `Infinity`, which Python writes, become null. Never throws. Cost: one pass, two for such text. */
 export function decodeJson(text: string): JsonText {
   const decoded = decodeStrict(text);
-  if (decoded.ok || decoded.cutOff || !hasBareWords(text)) return decoded;
+  if (decoded.ok || decoded.cutOff || !BARE_WORD.test(text)) return decoded;
   const repairedValue = decodeStrict(withoutBareWords(text));
   return repairedValue.ok ? repairedValue : decoded;
 }
@@ -89,11 +89,6 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 }
 
 const BARE_WORD = /\b(?:NaN|Infinity)\b/;
-
-/** Returns true if a text that is not JSON contains a word that Python's `json` writes without quotes. */
-function hasBareWords(text: string): boolean {
-  return BARE_WORD.test(text);
-}
 
 /** Replaces unquoted `NaN` and `Infinity` with `null`. Python writes them for a missing score. Strings are unchanged. */
 function withoutBareWords(text: string): string {

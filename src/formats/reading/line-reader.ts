@@ -73,13 +73,8 @@ export class LineReader {
     this.#isOver = false;
     if (isOver) return { number, bytes: undefined, terminated: isTerminated };
     const bytes = whole?.at(-1) === CARRIAGE_RETURN ? whole.subarray(0, -1) : whole;
-    return bytes === undefined || isBlank(bytes) ? undefined : { number, bytes, terminated: isTerminated };
+    return bytes === undefined || bytes.every(isBlankByte) ? undefined : { number, bytes, terminated: isTerminated };
   }
-}
-
-function isBlank(bytes: Buffer): boolean {
-  for (const byte of bytes) if (!isBlankByte(byte)) return false;
-  return true;
 }
 
 function isBlankByte(byte: number | undefined): boolean {

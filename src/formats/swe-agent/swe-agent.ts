@@ -9,8 +9,7 @@ import {
   type Json,
   present,
 } from '../../core/base/json.ts';
-import { diagnosticItem, type ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource } from '../importer.ts';
+import { diagnosticItem, type ImportItem, type DocumentImporter, type ImportSource } from '../importer.ts';
 import {
   sourceStem,
   sourceCall,

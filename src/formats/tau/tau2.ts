@@ -1,7 +1,6 @@
 import { type JsonMembers, membersOf, listOf, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
-import { diagnosticItem, type ImportItem } from '../import-item.ts';
-import type { DocumentImporter } from '../importer.ts';
+import { diagnosticItem, type ImportItem, type DocumentImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText } from '../openai-chat/openai-chat-messages.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { SkipCounts, UniqueNames } from '../parts/skip-counts.ts';

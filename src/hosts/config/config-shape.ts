@@ -50,8 +50,7 @@ import type { Severity, Observation, DecisionPoint } from '../../core/records/sp
 import type { PatternLevel } from '../../core/records/trajectory-pattern.ts';
 import type { PatternTrigger } from '../../core/steering/prompt/feedback-provider.ts';
 import { ToolInvoked } from '../../core/session/tool-invoked.ts';
-import { FEEDBACK } from './feedback-providers.ts';
-import { BANK_LIMITS, CLASSIFIERS, GUIDANCE, type GuidanceLimits } from './guidance-providers.ts';
+import { FEEDBACK, BANK_LIMITS, CLASSIFIERS, GUIDANCE, type GuidanceLimits } from './providers.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const MAX_ITEMS = 20;
@@ -75,11 +74,6 @@ const triggerShape: ObjectShape = object(
   } satisfies ShapesOf<TriggerConfig>,
   { members: 'some', strict: true },
 );
-
-/** Returns the shape of the options of a provider and its trigger. */
-function triggeredObject(fields: Readonly<Record<string, Shape>>): ObjectShape {
-  return { kind: 'object', fields: { ...fields, trigger: triggerShape } };
-}
 
 const adviceText = (description: string): TextShape =>
   text(description, { maxChars: 1_000, pattern: () => /[^\s\p{C}]/u });
@@ -115,7 +109,7 @@ const feedbackShape: ObjectShape = {
     ...Object.fromEntries(
       Object.entries(FEEDBACK).map(([name, { make, isUsual }]) => [
         name,
-        switchOf(triggeredObject(make.options), isUsual),
+        switchOf(object({ ...make.options, trigger: triggerShape }), isUsual),
       ]),
     ),
     static: list(staticShape, 50),
@@ -150,11 +144,6 @@ function limits({
 
 const onlyTrue: Shape = { kind: 'flag', onlyTrue: true };
 
-/** Returns the shape of `true` or an options object. */
-function classifier(options: ObjectShape): EitherShape {
-  return { kind: 'either', shapes: [onlyTrue, options] };
-}
-
 type ConditionName = Condition extends infer One ? (One extends Condition ? keyof One : never) : never;
 
 const nested: Shape = { kind: 'lazy', shape: () => conditionShape };
@@ -163,7 +152,10 @@ const parts = list(nested, 16, 1);
 const conditionShape: ObjectShape = object(
   {
     ...Object.fromEntries(
-      Object.entries(CLASSIFIERS).map(([name, { options }]) => [name, classifier(object(options))]),
+      Object.entries(CLASSIFIERS).map(([name, { options }]) => [
+        name,
+        { kind: 'either', shapes: [onlyTrue, object(options)] } satisfies EitherShape,
+      ]),
     ),
     sensitiveContentPending: onlyTrue,
     allOf: parts,

@@ -11,8 +11,7 @@ import type { FeedbackTrigger } from '../../core/steering/prompt/feedback-provid
 import type { GuidanceDraft } from '../../core/steering/prompt/guidance-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt-template.ts';
 import type { ToolDeclarations } from '../../core/detect/calls/tool-semantics.ts';
-import type { FEEDBACK } from './feedback-providers.ts';
-import type { GUIDANCE, GuidanceLimits } from './guidance-providers.ts';
+import type { FEEDBACK, GUIDANCE, GuidanceLimits } from './providers.ts';
 
 /**
  * The content of `coxswain.config.json`. Plain JSON. Absent fields have the values of `standardSteering()`. docs/configuration.md

@@ -58,4 +58,4 @@ export {
 } from './resolve-config.ts';
 export type { StoreKind } from '../../stores/store-address.ts';
 export { sweepable, type SweptConfig } from './sweepable.ts';
-export type { GuidanceLimits } from './guidance-providers.ts';
+export type { GuidanceLimits } from './providers.ts';

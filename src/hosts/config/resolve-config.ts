@@ -31,15 +31,16 @@ import type { FeedbackProviderConfig } from '../../core/steering/prompt/feedback
 import type { GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';
 import { STANDARD_NOISE } from '../../core/steering/standard-steering.ts';
 import { detectorsOf } from './detectors-of.ts';
-import { type AnyFeedback, FEEDBACK } from './feedback-providers.ts';
 import {
+  type AnyFeedback,
+  FEEDBACK,
   type AnyClassifier,
   type AnyGuidance,
   BANK_LIMITS,
   CLASSIFIERS,
   GUIDANCE,
   type GuidanceLimits,
-} from './guidance-providers.ts';
+} from './providers.ts';
 import {
   allOf,
   anyOf,

@@ -9,8 +9,7 @@ import { LIMIT_USED } from '../../core/records/words.ts';
 import { textOfContent, type StoredMessage } from '../../core/records/agent-message.ts';
 import type { RunEnding, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import { isCopiedAnswer } from '../../formats/claude-code/claude-code-entry.ts';
-import type { FormatName, ImportItem } from '../../formats/import-item.ts';
-import type { LineImporter, SessionDatabase } from '../../formats/importer.ts';
+import type { FormatName, ImportItem, LineImporter, SessionDatabase } from '../../formats/importer.ts';
 
 export interface SessionFile {
   readonly path: string;

@@ -5,7 +5,7 @@ import { stateFile, type StateOwner } from '../../core/node/state-places.ts';
 import type { FoundSpans } from '../../formats/otlp/read-spans.ts';
 import { OtlpInbox, type InboxLimits, type WaitingTrace } from './otlp-inbox.ts';
 import { present } from '../../core/base/json.ts';
-import type { ImportItem } from '../../formats/import-item.ts';
+import type { ImportItem } from '../../formats/importer.ts';
 import { traceRuns } from '../../formats/otlp/trace-runs.ts';
 import type { TraceSpan } from '../../formats/otlp/trace-span.ts';
 import { readRuns } from '../../formats/read-runs.ts';

@@ -5,8 +5,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { Pool } from 'pg';
 import { afterEach, expect, test } from 'vitest';
 
-import { clientFromPool } from './postgres-client.ts';
-import { isLostConnection } from './postgres-retry.ts';
+import { clientFromPool, isLostConnection } from './postgres-client.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -4,9 +4,14 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkBatch, isRunId } from '../../core/store/check-batch.ts';
 import { checkReadQuery } from '../../core/store/page-cursor.ts';
 import { createPostgresAppend, type PostgresAppend } from './postgres-append.ts';
-import { clientFromPool, type PgPool, type PostgresClient, type PostgresRow } from './postgres-client.ts';
-import { bytesOfRow, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
-import { withRetry } from './postgres-retry.ts';
+import { clientFromPool, type PgPool, type PostgresClient, type PostgresRow, withRetry } from './postgres-client.ts';
+import {
+  bytesOfRow,
+  bytesOfSchema,
+  createPostgresDeletion,
+  createPostgresTransaction,
+  FoldError,
+} from './postgres-transact.ts';
 import {
   RUN_COLUMNS,
   toListedSummary,
@@ -27,7 +32,6 @@ import {
   verifyPostgres,
 } from './postgres-tail.ts';
 import { pageSql, searchPostgres } from './postgres-search.ts';
-import { createPostgresTransaction, FoldError } from './postgres-transact.ts';
 import { checkRunQuery, toRunPage } from '../../core/store/run-page.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { checkSearchQuery } from '../../core/store/search-page.ts';

@@ -15,7 +15,7 @@ import { pageSql } from './postgres-search.ts';
 import { createRunCheck, orderProblem } from '../../core/store/run-check.ts';
 import { damageText } from '../../core/store/store-error.ts';
 import type { StoreProblem } from '../../core/store/trajectory-store.ts';
-import { bytesOfRunSql } from './postgres-delete-run.ts';
+import { bytesOfRunSql } from './postgres-transact.ts';
 
 /** Time in milliseconds during which announcements are collected before one statement sends them. */
 const ANNOUNCE_AFTER_MS = 20;

@@ -194,7 +194,7 @@ export function openReadOnly(path: string, { timeoutMs }: { readonly timeoutMs: 
   refuseForeignSideFiles(path);
   const stampsBefore = readStamps(path);
   const isChanged = (): boolean => !readStamps(path).every((stamp, index) => stamp === stampsBefore[index]);
-  if (logBytes(path) === 0) {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) {
     return wrapReadOnly(openSession(path, 'immutable=1', { path, timeoutMs }), { isCurrent: () => !isChanged() });
   }
   if (statSync(`${path}-shm`, { throwIfNoEntry: false }) !== undefined) {
@@ -254,10 +254,6 @@ function openSession(
         })
       : toStoreError(thrown, `open ${path}`);
   }
-}
-
-function logBytes(path: string): number {
-  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Changes with every write: first the log's stamps, and at a checkpoint the file's. */

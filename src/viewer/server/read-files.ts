@@ -8,7 +8,7 @@ import { projectAt } from '../../core/node/git-folder.ts';
 import { filesOfSessions, type FoundSession } from '../../formats/find-sessions.ts';
 import { findSources, type FoundSource, sessionFolder } from '../../formats/find-sources.ts';
 import { followSource, type FollowState } from '../../formats/follow-source.ts';
-import type { ImportItem } from '../../formats/import-item.ts';
+import type { ImportItem } from '../../formats/importer.ts';
 import { importSource } from '../../formats/import-source.ts';
 import { readRuns } from '../../formats/read-runs.ts';
 import { RunIds } from '../../formats/run-ids.ts';

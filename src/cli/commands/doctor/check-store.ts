@@ -166,8 +166,13 @@ interface CanarySetup {
 /** Runs a hook command as Claude Code does. Passes if the event was recorded. Always deletes the run. */
 export async function sendCanary(command: string, setup: CanarySetup): Promise<DoctorLine> {
   const { env, projectFolder } = setup;
-  const event = canaryEvent(projectFolder);
-  const { session_id: sessionId } = event;
+  const sessionId = CANARY_PREFIX + randomBytes(6).toString('hex');
+  const event = {
+    session_id: sessionId,
+    cwd: projectFolder,
+    hook_event_name: 'UserPromptSubmit',
+    prompt: 'A test event of coxswain doctor.',
+  };
   const result = await runLimited({
     command,
     cwd: projectFolder,
@@ -207,22 +212,6 @@ export function notTried(hook: string): DoctorLine {
     `not tried, because it is in the project settings and is not the hook of this coxswain: ${hook.slice(0, SHOWN_CHARS)}`,
     'If you did not write it, remove it; run coxswain init claude-code for the hook of this coxswain.',
   );
-}
-
-interface CanaryEvent {
-  readonly session_id: string;
-  readonly cwd: string;
-  readonly hook_event_name: 'UserPromptSubmit';
-  readonly prompt: string;
-}
-
-function canaryEvent(projectFolder: string): CanaryEvent {
-  return {
-    session_id: CANARY_PREFIX + randomBytes(6).toString('hex'),
-    cwd: projectFolder,
-    hook_event_name: 'UserPromptSubmit',
-    prompt: 'A test event of coxswain doctor.',
-  };
 }
 
 async function lookForCanary(

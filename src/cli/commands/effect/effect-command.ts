@@ -147,7 +147,11 @@ function armTable(advised: ArmFigures, withheld: ArmFigures, outcome: EffectOutc
     );
     if (outcome === 'left-pattern') {
       rows.push(
-        ['calls until left, median (quartiles)', ({ callsToLeave }) => quartilesText(callsToLeave)],
+        [
+          'calls until left, median (quartiles)',
+          ({ callsToLeave: { median, q1, q3 } }) =>
+            median === null || q1 === null || q3 === null ? '–' : `${median} (${q1}–${q3})`,
+        ],
         ['ended earlier without leaving it', ({ endedBefore }) => countText(endedBefore)],
       );
     }
@@ -176,10 +180,6 @@ function goodText({ good: { hits, of, share } }: ArmFigures): string {
   const counts = `${countText(hits)} of ${countText(of)}`;
   if (share === null) return counts;
   return `${counts} ${barText(share)} ${shareText(share)}`;
-}
-
-function quartilesText({ median, q1, q3 }: ArmFigures['callsToLeave']): string {
-  return median === null || q1 === null || q3 === null ? '–' : `${median} (${q1}–${q3})`;
 }
 
 function adviceTable(providers: EffectReport['providers']): Block {

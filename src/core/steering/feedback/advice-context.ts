@@ -126,7 +126,7 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
     context: input.context,
     limits: input.limits ?? [],
     trajectory: input.trajectory ?? sessionTrajectory(session),
-    lastFeedback: toFeedback(latestSpoken(session, promptName, isFeedback)),
+    lastFeedback: toFeedback(latestSpoken(session, promptName, ({ source }) => source === 'feedback')),
     triggerPattern: undefined,
     lastOwnFeedback: undefined,
     toolCallCount,
@@ -162,10 +162,6 @@ export function contextFor(
     lastOwnFeedback: toFeedback(latestSpoken(context.session, situation.promptName, isOwn)),
     toolCallsSinceLastFeedback: () => situation.callCount - (lastAdvice?.said.callIndex ?? 0),
   };
-}
-
-function isFeedback({ source }: LastSpoken): boolean {
-  return source === 'feedback';
 }
 
 function toFeedback(spoken: LastSpoken | undefined): StoredFeedback | undefined {
