@@ -1,5 +1,7 @@
 /** The public API of `coxswain`. Stores on disk and formats have separate subpaths. */
 export type { ContextSize } from './core/facts/context-tokens.ts';
+export type { LimitUsed } from './core/facts/limit-used.ts';
+export type { RecentWork, RunPressure } from './core/facts/run-pressure.ts';
 export { budgetRemaining, type Budget, type BudgetAmounts, type BudgetUsage } from './core/base/budget.ts';
 export { systemClock, type Clock } from './core/base/clock.ts';
 export { deadlineAfter, isExpired, remainingMs, type Deadline, type TimeSpan } from './core/base/deadline.ts';

@@ -5,6 +5,7 @@ export {
   BACKTEST_REPORT_VERSION,
   OFF_POLICY_NOTE,
   type BacktestReport,
+  type ChangeCounts,
   type ComparisonReport,
   type ConfigurationReport,
   type ExamplesReport,

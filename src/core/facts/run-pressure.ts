@@ -38,6 +38,7 @@ function recentOf(work: readonly RecentWork[], nowMs: number): readonly RecentWo
   return work.filter(({ atMs }) => nowMs - atMs < PRESSURE.spanMs);
 }
 
+/** What presses a run: a context that is nearly full, or work faster than sessions do. */
 export interface RunPressure {
   readonly kind: 'context' | 'runaway';
   /** Continues "The run …". */
