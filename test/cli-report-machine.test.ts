@@ -164,11 +164,9 @@ test('the number of a run in the last report, or the beginning of its id, opens 
   expect(await said('9')).toEqual([2, numbers]);
   expect(await said('export', '9')).toEqual([2, numbers]);
   expect(await said('1', '2')).toEqual([2, 'a number opens one run of the last report: coxswain 1, or coxswain 2']);
-  const file = '/home/.claude/projects/-o/alone.jsonl';
-  expect(await said('export', '1')).toEqual([
-    2,
-    `run 1 is not recorded, and only recorded runs can be exported; to record it: coxswain import ${file}`,
-  ]);
+  const exported = await here.run(['export', '1', '--format', 'openai'], { env });
+  expect(exported.code).toBe(0);
+  expect(exported.stdout).toContain('"role":"user"');
 });
 
 test('a report on one project, and one for a program, leave the numbers of the last report and continue them', async () => {

@@ -249,7 +249,9 @@ export function failedChecks(
   const names = new Set(
     [...result.slice(-MAX_RESULT_CHARS).matchAll(FAILED_SCRIPT)].flatMap((match) => match.slice(1).filter(Boolean)),
   );
-  const failed = checks.filter(({ key }) => key.split(' ').some((word) => names.has(word)));
+  // A task `lint` of mise runs `lint:go`.
+  const isNamed = (word: string): boolean => names.has(word) || [...names].some((name) => name.startsWith(`${word}:`));
+  const failed = checks.filter(({ key }) => key.split(' ').some(isNamed));
   const [first] = failed;
   if (first === undefined) return undefined;
   const isChain = !/;|\|\||\n/.test(commandLineOf(args) ?? ';');

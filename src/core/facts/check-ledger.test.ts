@@ -87,6 +87,15 @@ test('a script that failed passed later if the command that it runs did, as in a
     [],
   );
   expect(failedAfter(failed, ['bun test lib/'])).toEqual(['bun run test']);
+  // A pipe may hide the line that names it.
+  expect(failedAfter(failed, ['bun run test | tail', '114 fail'], ['bun test src/', undefined, '9 pass'])).toEqual([]);
+});
+
+test('a check before a command that failed is judged by what it says, and a task by those that it runs', () => {
+  const line = 'git stash && mise run lint 2>&1 | tail -20; git stash pop';
+  expect(resultsAfter([line, '0 issues.\nFinished in 8s\nerror: could not restore'])).toEqual(['mise run lint passed']);
+  const chain = 'mise run fmt && mise run lint && mise run test:ci';
+  expect(failedAfter([chain, 'a.go:1: unused\n[lint:go] ERROR task failed'])).toEqual(['mise run lint']);
 });
 
 test('the linters that lint-staged runs are hooks of the commit', () => {

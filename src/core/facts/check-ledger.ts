@@ -70,6 +70,11 @@ export class CheckLedger {
       failed && found.some(({ purpose }) => purpose !== 'task')
         ? found.filter(({ purpose }) => purpose !== 'task')
         : found;
+    // The exit code is that of a later command, such as `git stash pop`.
+    if (failed && checks.length > 0 && GOES_ON.test(commandLineOf(call.args) ?? '') && SAYS_PASSED.test(result)) {
+      for (const check of checks) this.#note(check, call, false, result);
+      return;
+    }
     const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
     for (const check of named?.passed ?? []) this.#note(check, call, false, '');
     const told = failed || checks.length === 0 ? result : withoutOwnWords(result, call);
@@ -139,7 +144,7 @@ export class CheckLedger {
     const key = standsBeside ? `${ownKey}\n${check.command}` : ownKey;
     const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
     const last = { command: check.command, number, failed, ...(fixed === 0 ? {} : { fixed }) };
-    const runs = failed ? SCRIPT.exec(result.slice(0, 5_000))?.[1] : undefined;
+    const runs = SCRIPT.exec(result.slice(0, 5_000))?.[1] ?? before?.runs;
     this.#checks.set(key, { ...last, check, isWrong, runs });
     if (failed) return;
     for (const [otherKey, other] of this.#checks.entries()) {
@@ -216,6 +221,8 @@ function covers(check: CheckCommand, { command, isWide, key, names, purpose }: C
 
 /** Checks that print nothing if they find nothing. After a pipe, nothing from another one says nothing. */
 const QUIET = /(?:^| )(?:(?:vue-)?tsc|tsgo|eslint|flake8|gofmt|go (?:build|vet)|shellcheck|actionlint|stylelint)\b/;
+/** A line whose last command, after `;`, is no check. */
+const GOES_ON = /;\s*(?:git|cd|rm|mv|cp|echo|kill|docker|exit)\b[^;&|]*$/;
 /** Programs that show the end of what they read. */
 const SHOWS_END = /^(?:tail|tee|cat)$/;
 const SAYS_PASSED =

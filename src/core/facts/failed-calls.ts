@@ -183,8 +183,11 @@ function costOf(
   };
 }
 
+const ONE_CALL = { calls: 1, ms: 0, tokens: 0, costUsd: 0 } as const;
+
 function closed(open: OpenFailure, now: Spent & { readonly number: number; readonly worked?: string }): FailedCall {
-  const { before: _before, cost = costOf(open, now), ...failure } = open;
+  // If no call of its tool worked later, only the call itself is known to be lost.
+  const { before: _before, cost = ONE_CALL, ...failure } = open;
   const { worked } = now;
   return { ...failure, ...cost, ...(worked === undefined ? {} : { worked }) };
 }

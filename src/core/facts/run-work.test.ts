@@ -164,8 +164,8 @@ test('commits are said with the branch that git named for them, and another bran
   };
   expect(run('git commit -m x', '[main d513d5a] x')).toEqual(['1 commit on main']);
   expect(run('git checkout -b fix/login', '')).toEqual(['1 commit on main', 'branch fix/login']);
-  expect(run('git commit -q -m y', '')).toEqual(['2 commits, 1 of them on main', 'branch fix/login']);
-  expect(run('git commit -m z', '[fix/login d513d5b] z')).toEqual(['3 commits, 2 of them on 2 branches']);
+  expect(run('git commit -q -m y', '')).toEqual(['2 commits, 1 of them seen on main', 'branch fix/login']);
+  expect(run('git commit -m z', '[fix/login d513d5b] z')).toEqual(['3 commits, 2 of them seen on 2 branches']);
 });
 
 test('the last change is one of a source, not of a text, a temporary file or a file of the agent program', () => {

@@ -309,7 +309,7 @@ export function commitsText({
   const named = Object.values(commitsOn).reduce((sum, count) => sum + count, 0);
   const places = others.length > 0 ? countOf(others.length + 1, 'branch', 'branches') : first?.[0];
   const where =
-    places === undefined ? '' : named < commits ? `, ${countText(named)} of them on ${places}` : ` on ${places}`;
+    places === undefined ? '' : named < commits ? `, ${countText(named)} of them seen on ${places}` : ` on ${places}`;
   const share = without === commits ? '' : `${countText(without)} of them `;
   return [`${countOf(commits, 'commit')}${where}${without === 0 ? '' : `, ${share}with --no-verify`}`];
 }

@@ -2,6 +2,10 @@ import { resolve } from 'node:path';
 import { link, open, rm } from 'node:fs/promises';
 
 import { allRuns } from '../../../core/store/run-page.ts';
+import { memoryStore } from '../../../core/store/memory-store.ts';
+import { withoutNumber } from '../../../core/facts/task-title.ts';
+import { importSource } from '../../../formats/import-source.ts';
+import { readRuns } from '../../../formats/read-runs.ts';
 import { CoxswainError, invalidArgument, messageOf, hasCode } from '../../../core/base/error.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { lastSeqOf, type RunSummary } from '../../../core/facts/run-summary.ts';
@@ -15,7 +19,6 @@ import { jsonLine, printable, printableJson } from '../../../core/base/printable
 import { Problems } from '../../runs/problems.ts';
 import { numberedRun, numbersText, type NumberedRun } from '../../runs/numbered-runs.ts';
 import { namedRun } from '../../runs/runs-from.ts';
-import { shellWord } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { atifOf, chatOf, exportedTree, spanBatches, type ExportedTree } from '../../../formats/export/export-json.ts';
 import { otlpCollector, otlpRequest } from '../../../formats/export/otlp-request.ts';
@@ -203,17 +206,21 @@ export async function exportCommand(
   terminal: Terminal,
 ): Promise<number> {
   const numbered = options.store === undefined ? runsByNumber(ids) : new Map<string, NumberedRun>();
-  const file = numbered.values().next().value?.path ?? storeNamed(options.store, terminal);
+  const [named] = numbered.values();
+  const file = named?.path ?? storeNamed(options.store, terminal);
   const format = formatOf(options);
   if (options.content === false && format !== 'otlp')
     throw invalidArgument('--no-content leaves content out of spans only: add --format otlp');
   checkTarget(file, options, format);
   const problems = new Problems(terminal);
   problems.source(shownStore(file));
-  const store = await openReadableStore(file);
+  const store = named?.isStore === false ? await storeOfSession(file, problems) : await openReadableStore(file);
   try {
     const namedRuns: RunSummary[] = [];
-    for (const id of ids) namedRuns.push(await namedRun(store, numbered.get(id)?.id ?? id, file));
+    for (const id of ids) {
+      const { id: name = id, isStore = true } = numbered.get(id) ?? {};
+      namedRuns.push(await namedRun(store, isStore ? name : withoutNumber(name), file));
+    }
     const counts = { runs: 0, records: 0 };
     let countsBefore = counts;
     let emptyRuns = 0;
@@ -263,22 +270,30 @@ export async function exportCommand(
 /**
  * Returns the runs that are named by their numbers in the last report.
  *
- * @throws CoxswainError `invalid-argument` unless one store has all
+ * @throws CoxswainError `invalid-argument` unless one store or session file has all
  */
 function runsByNumber(ids: readonly string[]): ReadonlyMap<string, NumberedRun> {
   const runs = new Map<string, NumberedRun>();
   for (const id of ids.filter((one) => /^\d{1,4}$/.test(one))) {
     const run = numberedRun(id);
     if (run === undefined) throw invalidArgument(`no run ${id} in the last report: ${numbersText()}`);
-    if (!run.isStore)
-      throw invalidArgument(
-        `run ${id} is not recorded, and only recorded runs can be exported; to record it: coxswain import ${shellWord(printable(run.path))}`,
-      );
     runs.set(id, run);
   }
   if (new Set([...runs.values()].map(({ path }) => path)).size > 1)
-    throw invalidArgument('these runs are in several stores: export those of one store at a time');
+    throw invalidArgument('these runs are in several stores or files: export those of one at a time');
   return runs;
+}
+
+/** Reads a session file into memory, redacted as it would be recorded. Memory: the file. */
+async function storeOfSession(path: string, problems: Problems): Promise<StoreReader> {
+  const store = memoryStore();
+  const recorder = new RunRecorder(store, ({ error }) => problems.failure(error));
+  for await (const item of readRuns(importSource(path), { source: path })) {
+    if (item.type === 'record') await recorder.add(item.run.id, item.record);
+    else if (item.type === 'end') await recorder.end(item.run.id);
+    else if (item.diagnostic.severity !== 'note') problems.fault(item.diagnostic);
+  }
+  return store;
 }
 
 async function copyRuns(address: string, runs: AsyncGenerator<ExportedRun>, problems: Problems): Promise<string> {
