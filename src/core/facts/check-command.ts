@@ -137,6 +137,7 @@ function checksInCommand(command: Command, line: string, task: string): readonly
   const kind = kindOfProgram(program, args);
   const isRunner = RUNNERS.some(([, pattern]) => pattern.test(program)) || SETUP_PROGRAMS.has(program);
   if (kind !== 'execute' && (!isRunner || PRINTERS.has(program))) return [];
+  if (FINDS.test(values.slice(0, 2).join(' '))) return [];
   for (const [index, { value }] of words.entries()) {
     if (/\s/.test(value)) {
       const scripts = /^-\w*c$/.test(values[index - 1] ?? '') ? checksIn(value, task) : [];
@@ -144,7 +145,6 @@ function checksInCommand(command: Command, line: string, task: string): readonly
       continue;
     }
     if (INSTALLS.test(value) && values.slice(0, index).some((word) => PACKAGE_MANAGER.test(word))) return [];
-    if (index === 0 && FINDS.test(values.slice(0, 2).join(' '))) return [];
     if (LOOKS_UP.test(value) && PACKAGE_MANAGER.test(values[index - 1] ?? '')) return [];
     const check = checkOf(values.slice(index).filter((word) => !/\s/.test(word)));
     if (check !== undefined) {
@@ -265,6 +265,12 @@ const NAMED_FOLDER = /\s(?:\.\/)?(?:src|packages|lib|apps?|tests|test\/)\/?(?=\s
 const HOOK_RESULT = /^.{3,}\.{3,}\s*(?:\([^)]*\))?(?:Passed|Failed)$/m;
 const HOOK_FAILED = /(?:pre-commit|commit-msg) (?:script|hook) failed|hook (?:exited|declined)|\.{3,}Failed$/m;
 export const COMMIT: RegExp = /\bgit (?:-\S+ \S+ )*commit\b/;
+const COMMITTED = /^\[(detached HEAD|[\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\] ?(.*)(?:\n Author: .*)?(\n Date: .*)?/gm;
+
+/** Returns the commits that git printed: the branch, the subject, and the author date if it is not the time of the commit. */
+export function commitsIn(result: string): readonly RegExpExecArray[] {
+  return [...result.matchAll(COMMITTED)];
+}
 
 /** Returns what the hooks of a `git commit` showed: whether they failed, and the checks that they ran. Undefined if no check is to be seen. */
 export function hooksOf(

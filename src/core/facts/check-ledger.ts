@@ -3,6 +3,7 @@ import { LruMap } from '../base/lru-map.ts';
 import {
   checkCommandsOf,
   commandLineOf,
+  commitsIn,
   failedChecks,
   hooksOf,
   isCheckedCommit,
@@ -24,7 +25,6 @@ const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git comm
 
 /** The hooks passed, and git made no commit. */
 const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothing was committed)` };
-const COMMITTED = /^\[[^\]\n]+ [\da-f]{7,}\]/m;
 
 /** What a host says of a command that goes on in the background, with the id under which its output is asked for. */
 const BACKGROUNDED = /\b(?:background(?:ed)?\b[^\n]{0,40}?\bID: ?|Process running with session ID )([\w-]{4,})/i;
@@ -84,7 +84,7 @@ export class CheckLedger {
     const isRefused = failed && !NOTHING_TO_COMMIT.test(result);
     if (hooks !== undefined && !hooks.failed && !failed)
       for (const check of hooks.checks) this.#note(check, call, false, '');
-    const check = NOTHING_TO_COMMIT.test(result) && !COMMITTED.test(result) ? HOOKS_ALONE : HOOKS;
+    const check = NOTHING_TO_COMMIT.test(result) && commitsIn(result).length === 0 ? HOOKS_ALONE : HOOKS;
     if (hooks !== undefined) this.#note(check, call, hooks.failed || isRefused, '');
     else if (isRetry) this.#note(HOOKS, call, false, '');
   }

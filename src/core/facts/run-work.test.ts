@@ -77,6 +77,18 @@ test('a file that a script in a command writes is changed, and one whose only ed
   expect(fold.work.filesChanged).toEqual(['src/a.ts', 'b.json', 'c.ts', 'd.ts']);
 });
 
+test('a file that is edited again and again stays changed, and is not forgotten for its last edit', () => {
+  const fold = new WorkFold();
+  const edit = (before: string, after: string) =>
+    fold.fold(payload, { ...call, tool: 'Edit', args: { file_path: 'a.ts', old_string: before, new_string: after } });
+  for (let version = 0; version < 60; version += 1) {
+    edit(`v${version}`, `v${version + 1}`);
+    expect(fold.work.filesChanged).toEqual(['a.ts']);
+  }
+  edit('v60', 'v59');
+  expect(fold.work.filesChanged).toEqual(['a.ts']);
+});
+
 test('a commit that replaces one of the run is no further commit, and a rebase commits what was changed', () => {
   const fold = new WorkFold();
   fold.fold(payload, { ...call, args: { command: 'touch a.ts && git commit -m x' } });

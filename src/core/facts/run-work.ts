@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, present } from '../base/json.ts';
 import { hashText } from '../base/hash.ts';
+import { LruMap } from '../base/lru-map.ts';
 import { countOf, countText } from '../base/number-text.ts';
-import { commandLineOf, COMMIT } from './check-command.ts';
+import { commandLineOf, COMMIT, commitsIn } from './check-command.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
@@ -55,8 +56,6 @@ const PLACES = ['cwd', 'workdir', 'working_directory', 'dir', 'url'];
 const EXTENSION = /[^/]\.\w+$|(?:^|\/)\.(?:env|\w+(?:rc|ignore))$/;
 /** Before a name without an extension that is a file: a redirection, or a program that changes files only. */
 const BEFORE_FILE = /(?:>|\b(?:touch|tee|sed|perl|rm|chmod)\b(?! -\w*[rR])[^;&|]*)\s*["']?$/;
-/** A commit as git prints it: the branch, the subject, and the author date if it is not the time of the commit. */
-const COMMITTED = /^\[(detached HEAD|[\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\] ?(.*)(?:\n Author: .*)?(\n Date: .*)?/gm;
 /** Commands after which commits are made again. */
 const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b/;
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
@@ -103,7 +102,7 @@ export class WorkFold {
   #calls = 0;
   #taskFrom = 0;
   /** The edits of each file that are not taken back, as hashes of the text before and after. */
-  readonly #edits = new Map<string, string[]>();
+  readonly #edits = new LruMap<readonly string[]>(MAX_FILES);
   readonly #subjects = new Set<string>();
   #rewrites = false;
   /** The commits of this run that no reset took back. */
@@ -127,14 +126,11 @@ export class WorkFold {
     const { args, kind, tool } = call;
     const command = commandLineOf(args);
     const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
-    if (command !== undefined) this.#readCommand(command, result);
-    if (command !== undefined)
-      for (const file of filesWrittenIn(command)) this.#addFile(file, call.number, !/read/i.test(command));
-    const removed = command === undefined ? [] : this.#removeCreated(command, call.number);
+    const removed = command === undefined ? [] : this.#readCommand(command, result, call.number);
     if (kind !== undefined && kind !== 'write') return;
     const patch = patchOf(args);
     const patchedFiles = filesOfPatch(patch);
-    for (const file of patchedFiles) this.#addFile(file, call.number, patch.includes(`*** Add File: ${file}`));
+    for (const file of patchedFiles) this.#rewriteFile(file, call.number, patch.includes(`*** Add File: ${file}`));
     if (patchedFiles.length > 0) return;
     const reading = readCall(tool, args, {});
     const { target } = reading;
@@ -144,18 +140,21 @@ export class WorkFold {
       this.#addFile(target, call.number, command === undefined ? CREATED.test(result) : !CHANGES.test(command));
   }
 
-  /** Returns true for an edit that puts back what the only edit of the file replaced, and forgets the file. */
+  /** Returns true for an edit that puts back the last one left of the file, and forgets the file. */
   #takesBack(file: string, replaces: { readonly before: string; readonly after: string } | undefined): boolean {
-    const edits = this.#edits.get(file) ?? [];
-    const isNew = !this.#files.has(file);
-    if (replaces === undefined) this.#edits.delete(file);
-    if (replaces === undefined || (!isNew && edits.length === 0)) return false;
+    const edits = this.#files.has(file) ? this.#edits.get(file) : [];
+    // After another change, or too many, what the file was before is not known.
+    if (replaces === undefined || edits === undefined || edits.length === MAX_EDITS) {
+      this.#edits.delete(file);
+      return false;
+    }
     const { after, before } = replaces;
-    if (edits.at(-1) === hashText(`${after}\n\0${before}`)) edits.pop();
-    else if (edits.length < MAX_EDITS) edits.push(hashText(`${before}\n\0${after}`));
-    else edits.length = 0;
-    this.#edits.set(file, edits);
-    if (edits.length > 0 || isNew) return false;
+    if (edits.at(-1) !== hashText(`${after}\n\0${before}`)) {
+      this.#edits.set(file, [...edits, hashText(`${before}\n\0${after}`)]);
+      return false;
+    }
+    this.#edits.set(file, edits.slice(0, -1));
+    if (edits.length > 1) return false;
     for (const files of [this.#files, this.#afterCommit]) files.delete(file);
     return true;
   }
@@ -163,7 +162,7 @@ export class WorkFold {
   /** Forgets files that the run created and the command removes. Returns the words of the command that name one. */
   #removeCreated(command: string, number: number): readonly string[] {
     const words = [...command.matchAll(REMOVES)].flatMap(([, files = '']) => files.split(/\s+/));
-    const names = words.map((word) => word.replaceAll(/^["']|["']$/g, '')).filter((word) => /^[^-]/.test(word));
+    const names = words.map((word) => word.replaceAll(/^["']|["']$/g, '')).filter((word) => /^(?!-).*\w/.test(word));
     return names.filter((name) => {
       const gone = [...this.#created].filter((file) => isInPath(file, name));
       for (const file of gone) {
@@ -174,13 +173,14 @@ export class WorkFold {
     });
   }
 
-  #readCommand(command: string, result: string): void {
+  /** Returns the words of the command that name removed files. */
+  #readCommand(command: string, result: string, number: number): readonly string[] {
     if (REWRITES.test(command)) this.#rewrites = true;
     const [undone, steps = '', carets = ''] = UNDOES.exec(command) ?? [];
     const taken = undone === undefined ? 0 : Math.max(carets.length, Number(steps || 1));
     for (const { subject } of this.#commits.splice(Math.max(0, this.#commits.length - taken)))
       this.#subjects.delete(subject);
-    const made = COMMIT.test(command) ? [...result.matchAll(COMMITTED)] : [];
+    const made = COMMIT.test(command) ? commitsIn(result) : [];
     if (made.length > 0 || (COMMIT.test(command) && !NOT_COMMITTED.test(result))) {
       this.#afterCommit.clear();
       // An amended commit replaces the last one, which the run may have made.
@@ -197,6 +197,15 @@ export class WorkFold {
     if (CONTINUED.test(result)) this.#afterCommit.clear();
     this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
     if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
+    // A script that also reads changes a file that exists.
+    for (const file of filesWrittenIn(command)) this.#rewriteFile(file, number, !/read/i.test(command));
+    return this.#removeCreated(command, number);
+  }
+
+  /** Adds a file that was changed in another way than by an edit, which no edit puts back. */
+  #rewriteFile(file: string, number: number, isNew: boolean): void {
+    this.#edits.delete(file);
+    this.#addFile(file, number, isNew);
   }
 
   /** A rebase makes commits on no branch, with the date of their author. */
