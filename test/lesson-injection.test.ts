@@ -33,7 +33,7 @@ function toldAfter(...calls: readonly Call[]): readonly KnownLesson[] {
       const now = { cause: error, atMs: 1000 * session + index, ...spent };
       fold.fold({ ...ended, result: error ?? '' }, { ...call, failed, resultMissing: false }, now);
     }
-    const failures = fold.failures({ ...spent, number: calls.length });
+    const { failures } = fold;
     const place = { id: `s${session}`, project: '/w', source: '', startedAtMs: session };
     lessons.add({ ...place, failures, keys: fold.keys, instructions: [] });
   }

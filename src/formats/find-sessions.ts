@@ -208,15 +208,30 @@ function filesIn(folder: string, patterns: readonly string[]): readonly Omit<Fou
   const sessions: Omit<FoundSession, 'format'>[] = [];
   for (const pattern of patterns) {
     for (const path of pathsLike(folder, pattern.split('/'))) {
-      // Skip deleted files and links without a target.
-      const stats = statSync(path, { throwIfNoEntry: false });
-      if (stats?.isFile() !== true) continue;
-      // SQLite writes changes to the write-ahead log first, so its time counts too.
-      const log = path.endsWith('.db') ? statSync(`${path}-wal`, { throwIfNoEntry: false }) : undefined;
-      sessions.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
+      const state = stateOfSession(path);
+      // Skips deleted files, links without a target, and folders.
+      if (state?.isFile === true) sessions.push({ path, modifiedAtMs: state.modifiedAtMs });
     }
   }
   return sessions.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs);
+}
+
+interface SessionState {
+  readonly isFile: boolean;
+  readonly modifiedAtMs: number;
+  readonly bytes: number;
+}
+
+/** Returns undefined if there is no such file. SQLite writes changes to the write-ahead log first, so its time and size count too. */
+export function stateOfSession(path: string): SessionState | undefined {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined) return undefined;
+  const log = path.endsWith('.db') ? statSync(`${path}-wal`, { throwIfNoEntry: false }) : undefined;
+  return {
+    isFile: file.isFile(),
+    modifiedAtMs: Math.max(file.mtimeMs, log?.mtimeMs ?? 0),
+    bytes: file.size + (log?.size ?? 0),
+  };
 }
 
 /** The paths below a folder that match the parts of a pattern: names with `*` and `{a,b}`, or `**` for any number of folders. */

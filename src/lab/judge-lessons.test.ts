@@ -26,7 +26,7 @@ function sessions(project: string, ...calls: readonly (readonly [command: string
       project,
       source: '',
       startedAtMs: index + 1,
-      failures: fold.failures({ ...spent, number: 1 }),
+      failures: fold.failures,
       keys: fold.keys,
       instructions: [],
     };

@@ -54,6 +54,7 @@ export const STORE_COMMANDS: readonly CommandDefinition[] = [
       'coxswain export > all.ndjson',
       'coxswain export retry-storm --to retry-storm.ndjson',
       'coxswain export retry-storm --html --to retry-storm.html',
+      'coxswain export 3 --html --to session.html',
       'coxswain export retry-storm --format atif --to trajectory.json',
       'coxswain export --format openai > messages.jsonl',
       'coxswain export --format otlp --to http://localhost:4318',

@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, type Json, present } from '../base/json.ts';
 import { commandLineOf } from './check-command.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
@@ -121,7 +121,7 @@ export class FailedCallsFold {
     for (const key of all) this.#note(key, number, true, kind === 'check' ? 'worked' : 'none');
     this.#open = this.#open.filter((open) => {
       if (number - open.number < MAX_CALLS) return true;
-      this.#failures.push(closed(open, { ...now, number }));
+      this.#failures.push(closed(open));
       return false;
     });
     if (this.#failures.length + this.#open.length >= MAX_FAILURES) return;
@@ -142,8 +142,8 @@ export class FailedCallsFold {
     return this.#keys.entries().flatMap(([key, run]) => [key, codeOf(run)]);
   }
 
-  failures(now: Spent & { readonly number: number }): readonly FailedCall[] {
-    return [...this.#failures, ...this.#open.map((open) => closed(open, now))].toSorted((a, b) => a.number - b.number);
+  get failures(): readonly FailedCall[] {
+    return [...this.#failures, ...this.#open.map((open) => closed(open))].toSorted((a, b) => a.number - b.number);
   }
 
   #note(key: CallKey, number: number, callFailed: boolean, outcome: KeyOutcome): void {
@@ -161,7 +161,7 @@ export class FailedCallsFold {
       if (open.tool !== tool) return [open];
       const costed = open.cost === undefined ? { ...open, cost: costOf(open, { ...now, number }) } : open;
       if (!isAlike(open.shown, shown)) return [costed];
-      this.#failures.push(closed(costed, { ...now, number, worked: shown }));
+      this.#failures.push(closed(costed, shown));
       return [];
     });
   }
@@ -185,11 +185,10 @@ function costOf(
 
 const ONE_CALL = { calls: 1, ms: 0, tokens: 0, costUsd: 0 } as const;
 
-function closed(open: OpenFailure, now: Spent & { readonly number: number; readonly worked?: string }): FailedCall {
+function closed(open: OpenFailure, worked?: string): FailedCall {
   // If no call of its tool worked later, only the call itself is known to be lost.
   const { before: _before, cost = ONE_CALL, ...failure } = open;
-  const { worked } = now;
-  return { ...failure, ...cost, ...(worked === undefined ? {} : { worked }) };
+  return { ...failure, ...cost, ...present({ worked }) };
 }
 
 function isAlike(failed: string, worked: string): boolean {

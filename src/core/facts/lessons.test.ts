@@ -42,7 +42,7 @@ function lessonsOf(...sessions: readonly Session[]): Lessons {
       project,
       source: `s${index}.jsonl`,
       startedAtMs: atMs,
-      failures: calling.failures({ ...spent, number: calls.length }),
+      failures: calling.failures,
       keys: calling.keys,
       instructions: instructions.map((text) => instructionFile('CLAUDE.md', text)),
     });

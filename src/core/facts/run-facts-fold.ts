@@ -186,7 +186,7 @@ export class RunFactsFold {
       adviceTexts,
       faults: this.#faults,
       faultTexts,
-      failures: this.#failedCalls.failures({ number: calls, ...this.#spent() }),
+      failures: this.#failedCalls.failures,
       keys: this.#failedCalls.keys,
       instructions: this.#instructions.files,
       moments: momentsOf({

@@ -42,7 +42,7 @@ export function checkResult({
   return fixed === 0 ? 'passed' : `passed and fixed ${countOf(fixed, 'file')}`;
 }
 
-/** Returns true for a check that nobody saw to its end, or that ran nothing. */
+/** Returns true for a check that ran nothing, or was not seen to its end. */
 export function isUnknown({ isHidden, isRefused, ranNothing }: LastCheck): boolean {
   return (ranNothing ?? isHidden ?? isRefused) === true;
 }
@@ -171,7 +171,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     const why =
       empty === undefined
         ? 'no check that coxswain recognises'
-        : `its ${checkText(empty)} ${isPassive(empty) ? 'was ' : ''}${checkResult(empty)}`;
+        : `its ${checkText(empty)} ${empty.ranNothing === true ? '' : 'was '}${checkResult(empty)}`;
     return { verdict: 'answered', evidence: `${answer}; ${why}` };
   }
   const change = last.changes?.find((one) => isChangeAfter(one, lastCheck));
@@ -180,10 +180,6 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   const refused = checks.findLast(({ isRefused, number }) => isRefused === true && number > lastCheck.number);
   const later = refused === undefined ? '' : `; a later ${checkText(refused)} was refused or stopped`;
   return { verdict: 'worked', evidence: `it answered, and ${passed}${later}` };
-}
-
-function isPassive({ isHidden, isRefused }: LastCheck): boolean {
-  return (isHidden ?? isRefused) === true;
 }
 
 /** A check that names a text, such as that of a formatter, stands for this text only until it changes. */

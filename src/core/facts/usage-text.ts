@@ -1,3 +1,4 @@
+import { present } from '../base/json.ts';
 import { countOf, countText, usdText } from '../base/number-text.ts';
 import type { RunUsage } from './usage-fold.ts';
 
@@ -13,6 +14,13 @@ export function hasNoPrice({ answersWithoutCost, costUsd, tokens }: RunUsage): b
 /** Returns true if the known cost is not all of it. */
 export function isLeast(usage: RunUsage): boolean {
   return usage.answersCountedEarly !== undefined || hasNoPrice(usage);
+}
+
+/** Returns the sum of the known costs, and whether it is not all of the cost. */
+export function sumOfCosts(usages: readonly RunUsage[]): { readonly costUsd?: number; readonly isLeast: boolean } {
+  const costs = usages.flatMap(({ costUsd }) => costUsd ?? []);
+  const costUsd = costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0);
+  return { ...present({ costUsd }), isLeast: usages.some(isLeast) };
 }
 
 /** `at least $0.77` if the cost is not all of it. */

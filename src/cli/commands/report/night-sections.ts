@@ -5,7 +5,7 @@ import { present } from '../../../core/base/json.ts';
 import { pressureOf } from '../../../core/facts/run-pressure.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
-import { hasNoPrice, isLeast } from '../../../core/facts/usage-text.ts';
+import { hasNoPrice, sumOfCosts } from '../../../core/facts/usage-text.ts';
 import { checkResult, isPresentedPlan, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
@@ -278,7 +278,6 @@ function stateOf({ all, own }: { readonly own: readonly RunFacts[]; readonly all
   const latest = own.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
   const checked = latest.find(({ checks }) => checks.length > 0);
   const changing = all.filter(({ commits, filesChanged }) => commits > 0 || filesChanged.length > 0);
-  const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
   return {
     commits: own.reduce((sum, { commits }) => sum + commits, 0),
     commitsWithoutHooks: own.reduce((sum, { commitsWithoutHooks = 0 }) => sum + commitsWithoutHooks, 0),
@@ -287,10 +286,9 @@ function stateOf({ all, own }: { readonly own: readonly RunFacts[]; readonly all
       uncommitted: changing.length > 1 ? undefined : (changing[0]?.uncommitted ?? 0),
       pullRequest: latest.find(({ pullRequest }) => pullRequest !== undefined)?.pullRequest,
       lastCheck: checked && lastCheckText(checked),
-      costUsd: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
     }),
+    ...sumOfCosts(all),
     withoutPrice: all.filter(hasNoPrice).length,
-    isLeast: all.some(isLeast),
   };
 }
 

@@ -1,7 +1,7 @@
 import { branchText, commitsText } from '../../../core/facts/run-work.ts';
 import { checkResult } from '../../../core/facts/run-verdict.ts';
 import { countOf, countText, durationText } from '../../../core/base/number-text.ts';
-import { costText, isLeast, tokenFacts } from '../../../core/facts/usage-text.ts';
+import { costText, sumOfCosts, tokenFacts } from '../../../core/facts/usage-text.ts';
 import {
   linesOf,
   listBlock,
@@ -144,12 +144,12 @@ function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, widt
 }
 
 function projectFacts(state: ProjectState): readonly string[] {
-  const { costUsd, isLeast: isPart, lastCheck, pullRequest, uncommitted = 0 } = state;
+  const { costUsd, isLeast, lastCheck, pullRequest, uncommitted = 0 } = state;
   return [
     ...commitsText(state),
     ...(pullRequest === undefined ? [] : [pullRequest.replace(/^https:\/\/[^/]+\//, '')]),
     ...(uncommitted === 0 ? [] : [`${countOf(uncommitted, 'file')} changed since the last commit`]),
-    ...(costUsd === undefined ? [] : [costText(costUsd, isPart)]),
+    ...(costUsd === undefined ? [] : [costText(costUsd, isLeast)]),
     ...(lastCheck === undefined ? [] : [printableCut(lastCheck, 60)]),
   ];
 }
@@ -339,9 +339,8 @@ function belowFacts(below: readonly RunFacts[]): readonly string[] {
 
 /** Empty if no run has a cost. */
 function totalCost(runs: readonly RunFacts[]): string {
-  const costs = runs.flatMap(({ costUsd }) => costUsd ?? []);
-  const sum = costs.reduce((total, costUsd) => total + costUsd, 0);
-  return costs.length === 0 ? '' : costText(sum, costs.length < runs.length || runs.some(isLeast));
+  const { costUsd, isLeast } = sumOfCosts(runs);
+  return costUsd === undefined ? '' : costText(costUsd, isLeast);
 }
 
 function workFacts(run: RunFacts): readonly string[] {

@@ -66,7 +66,7 @@ export interface WatchMachineParts {
 export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
   const { budget, deadline, intervalMs, notifiers, background, signal, terminal } = parts;
   const startedAtMs = Math.floor(performance.timeOrigin);
-  // What happened since the last watch in the background ended is news.
+  // Tells what happened since the last watch in the background ended.
   const startMs = Math.min(
     startedAtMs,
     Math.max(background?.aliveBeforeMs ?? startedAtMs, startedAtMs - MAX_MISSED_MS),
@@ -245,7 +245,7 @@ export async function watchInBackground(): Promise<void> {
   const record = new BackgroundRecord(Math.floor(performance.timeOrigin));
   const onFailure = (message: string): void =>
     void logFault({ where: 'watch', message }, { env: process.env, nowMs: systemClock.nowMs() }, true);
-  // A record that cannot be written, for example on a full disk, keeps nobody from being told.
+  // Notifications are sent even if the record cannot be written, for example on a full disk.
   const keep = (change: Parameters<typeof record.keep>[0]): boolean => {
     try {
       return record.keep(change);

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Budget } from '../../../core/base/budget.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { LruMap } from '../../../core/base/lru-map.ts';
@@ -24,7 +23,7 @@ import { callEventOf, liveEventOf } from '../../runs/live-event.ts';
 import { withoutNumber } from '../../../core/facts/task-title.ts';
 import { cutOffText } from '../../../core/facts/run-verdict.ts';
 import { systemClock } from '../../../core/base/clock.ts';
-import { sessionIdOf } from '../../../formats/find-sessions.ts';
+import { sessionIdOf, stateOfSession } from '../../../formats/find-sessions.ts';
 import { importSource } from '../../../formats/import-source.ts';
 
 interface WatchedRunOptions {
@@ -360,10 +359,9 @@ export class SessionStates {
 
   /** Returns false if there is no such file. */
   async look(path: string): Promise<boolean> {
-    const file = statSync(path, { throwIfNoEntry: false });
-    if (file === undefined) return false;
-    const log = path.endsWith('.db') ? statSync(`${path}-wal`, { throwIfNoEntry: false }) : undefined;
-    const [changedAtMs, bytes] = [Math.max(file.mtimeMs, log?.mtimeMs ?? 0), file.size + (log?.size ?? 0)];
+    const state = stateOfSession(path);
+    if (state === undefined) return false;
+    const { bytes, modifiedAtMs: changedAtMs } = state;
     const known = this.#files.get(path);
     const isSame = known?.changedAtMs === changedAtMs && known.bytes === bytes;
     if (isSame && known.views !== undefined) return true;
