@@ -13,12 +13,13 @@ interface Gate {
 }
 
 const SOURCES = ['src', 'test', 'scripts', 'bench'];
-/** Linting these needs the SDKs' types; `scripts/test-sdk.ts` does it. */
+/** The rules that need types need the SDKs' types here; `scripts/test-sdk.ts` applies these rules. */
 const WITH_SDKS = ['integration', 'examples'];
 
 const GATES: readonly Gate[] = [
   { name: 'format', command: ['oxfmt', '--check', ...SOURCES, ...WITH_SDKS] },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings', ...SOURCES] },
+  { name: 'lint with SDKs', command: ['oxlint', '--deny-warnings', ...WITH_SDKS] },
   { name: 'types', command: ['tsc', '--noEmit'] },
   { name: 'page types', command: ['tsc', '--noEmit', '-p', 'src/viewer/page/tsconfig.json'] },
   { name: 'browser types', command: ['tsc', '--noEmit', '-p', 'test/viewer/tsconfig.json'] },
@@ -45,7 +46,7 @@ for (const gate of gates) {
   const run = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   const ok = run.status === 0;
-  console.log(`${ok ? 'ok  ' : 'FAIL'} ${gate.name.padEnd(13)} ${seconds.padStart(6)} s`);
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${gate.name.padEnd(14)} ${seconds.padStart(6)} s`);
   if (!ok) failed += 1;
   if (!ok || gate.show === true) process.stdout.write(`${run.stdout}${run.stderr}${run.error?.message ?? ''}\n`);
 }
