@@ -30,6 +30,10 @@ test.each([
 
 test.each([
   'git add jest.config.js',
+  'golangci-lint version',
+  'golangci-lint config verify --help',
+  'npx vitest --version',
+  'npx tsc --init',
   'cat src/eslint.config.ts',
   'npm install vitest-mock',
   'ls tests',

@@ -69,6 +69,9 @@ const INSTALLS = /^(?:add|i|install|remove|rm|uninstall|update|upgrade|create|in
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
+/** Words after a check that print what it is, or set it up. */
+const CHECKS_NOTHING =
+  /^(?:golangci-lint (?:version|help|config|linters|cache|migrate)|vitest (?:init|list))\b|\s(?:--version|-V|--help|-h|--init|--print-config|--showConfig|--listTests|--collect-only)(?=\s|$)/;
 /** Commands that look for a program. */
 const FINDS = /^(?:command -[vV]|which|type|whereis|hash)\b/;
 
@@ -170,7 +173,9 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
   for (const length of [3, 2, 1]) {
     const key = [program, ...words.slice(1, length)].join(' ');
     const [purpose] = CHECKERS.find(([, pattern]) => pattern.test(key)) ?? [];
-    if (purpose !== undefined) return { key, purpose, ...partOf(words.slice(length)) };
+    if (purpose === undefined) continue;
+    const rest = words.slice(length);
+    return CHECKS_NOTHING.test([program, ...words.slice(1)].join(' ')) ? undefined : { key, purpose, ...partOf(rest) };
   }
   const [isMulti] = RUNNERS.find(([, pattern]) => pattern.test(program)) ?? [];
   if (isMulti === undefined) return undefined;

@@ -227,6 +227,12 @@ test('a check whose end a pipe hides is no passed check unless what is left says
   expect(failedAfter(['npm test', '2 failed'], ['npm test | head', undefined, 'starts'])).toEqual(['npm test']);
 });
 
+test('a formatter that prints the files whose format is wrong has failed, although its exit code is 0', () => {
+  expect(failedAfter(['gofmt -l internal/', undefined, 'internal/a.go'])).toEqual(['gofmt -l internal/']);
+  expect(failedAfter(['gofmt -l -w internal/', undefined, 'internal/a.go'])).toEqual([]);
+  expect(resultsAfter(['gofmt -l internal/', undefined, ''])).toEqual(['gofmt -l internal/ passed']);
+});
+
 test('a check of one folder does not make up for a failed one of the whole project, but for one of its files', () => {
   expect(failedAfter(['bun run test', '2 failed'], ['bun test src/'])).toEqual(['bun run test']);
   expect(failedAfter(['npx eslint .', '2 problems'], ['npx eslint src'])).toEqual(['npx eslint .']);

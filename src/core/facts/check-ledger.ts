@@ -125,7 +125,7 @@ export class CheckLedger {
 
   #note(check: CheckCommand, { number }: RunCall, isFailure: boolean, result: string): void {
     const isWrong = (isFailure || isAllThatIsLeft(check, result)) && WRONG_COMMAND.test(result.slice(0, 20_000));
-    const failed = isFailure || isWrong;
+    const failed = isFailure || isWrong || listsFiles(check, result);
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
     if (!failed && saysNothingRan(check, result)) {
@@ -238,6 +238,11 @@ function isEndHidden({ key, pipedTo = [], purpose }: CheckCommand, result: strin
   if (hiding.length === 0) return false;
   if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;
   return !SAYS_PASSED.test(result.slice(-20_000));
+}
+
+/** `gofmt -l` exits with 0 and prints the files whose format is wrong. */
+function listsFiles({ command, key }: CheckCommand, result: string): boolean {
+  return key === 'gofmt -l' && !/\s-\w*w/.test(command) && /^\S+\.go$/m.test(result.slice(0, 20_000));
 }
 
 const NOTHING_RAN =

@@ -80,6 +80,18 @@ test('a long call is worth a look, a wait for the user is not', () => {
   expect(found(...call(0, false), [600, { kind: 'deadline_set' }], [0, prompt], ...call(1, false)).moments).toEqual([]);
 });
 
+test('the active time of a turn is at most what its host says, which leaves out waits for permissions', () => {
+  const said: TrajectoryPayload = { kind: 'message_appended', message: { role: 'user', content: 'go on' } };
+  const worked = (ms: number): TrajectoryPayload => ({
+    kind: 'session_event',
+    event_type: 'turn_worked',
+    data: { duration_ms: ms },
+  });
+  const turns = [...call(0, false, 2), [0, said], ...call(1, false, 50)] as const;
+  expect(found(...turns, [0, worked(5 * MINUTE_MS)]).activeMs).toBe(7 * MINUTE_MS);
+  expect(found(...turns, [0, worked(90 * MINUTE_MS)]).activeMs).toBe(52 * MINUTE_MS);
+});
+
 test('the time between an end, an exit or a finished turn and what follows it is no silence and no active time', () => {
   const said = (content: string): TrajectoryPayload => ({
     kind: 'message_appended',

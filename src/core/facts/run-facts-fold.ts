@@ -1,9 +1,10 @@
 import { callNumber } from '../base/number-text.ts';
-import { isJsonObject, present } from '../base/json.ts';
+import { isJsonObject, type Json, present } from '../base/json.ts';
 import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import type { ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { TURN_WORKED } from '../records/words.ts';
 import { CallPreviews, type CallPreview, errorLineOf, type RunCall } from './run-call.ts';
 import { FailedCallsFold } from './failed-calls.ts';
 import { textOfContent } from '../records/agent-message.ts';
@@ -58,6 +59,8 @@ export class RunFactsFold {
   #longestGap: Streak = this.#streak;
   #gaveUp: Streak | undefined;
   #activeMs = 0;
+  /** The active time before the last message of the user. */
+  #activeBeforeMs = 0;
   /** True if the agent has no work: its turn or its run is over, or a person stopped it. */
   #isAtRest = false;
   #isAlive = false;
@@ -106,6 +109,10 @@ export class RunFactsFold {
     const pauseMs = lastAtMs > 0 && atMs > lastAtMs ? atMs - lastAtMs : 0;
     if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload) && !this.#isAtRest)
       this.#activeMs += Math.min(pauseMs, this.#longestCallMs(payload, call));
+    if (payload.kind === 'message_appended' && payload.message.role === 'user') this.#activeBeforeMs = this.#activeMs;
+    const workedMs =
+      payload.kind === 'session_event' && payload.event_type === TURN_WORKED ? durationIn(payload.data) : undefined;
+    if (workedMs !== undefined) this.#activeMs = Math.min(this.#activeMs, this.#activeBeforeMs + workedMs);
     if (payload.kind === 'tool_ended' && call?.failed === false) this.#instructions.readCall(call.args, payload.result);
     if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
       this.#instructions.readMessage(textOfContent(payload.message.content));
@@ -284,6 +291,11 @@ function ownerOf(path: string | undefined): string | undefined {
 /** What Claude Code writes for Esc and Ctrl-C. */
 const INTERRUPTED = /^\[Request interrupted/;
 const END_OF_TURN = /^(?:end_turn|stop|stop_sequence)$/;
+
+function durationIn(data: Json): number | undefined {
+  const duration = isJsonObject(data) ? data['duration_ms'] : undefined;
+  return typeof duration === 'number' && duration >= 0 ? duration : undefined;
+}
 
 /** Returns true if the agent has no work after the record, false if it has, and undefined if the record does not say. */
 function restsAfter(payload: TrajectoryPayload): boolean | undefined {

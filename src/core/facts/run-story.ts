@@ -3,7 +3,7 @@ import { present } from '../base/json.ts';
 import { inWords } from '../records/words.ts';
 import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
 import type { RunView } from './run-view.ts';
-import type { RunUsage } from './usage-fold.ts';
+import { CACHE_TOKENS, type RunUsage } from './usage-fold.ts';
 import { isFlagged, timesSeen, type RunPatterns } from './seen-pattern.ts';
 import { tokenFacts } from './usage-text.ts';
 import type { RunCall } from './run-call.ts';
@@ -69,8 +69,7 @@ export class StoryFold {
         tool,
         line,
         tokens: differenceOf('tokens'),
-        cacheTokens: differenceOf('cacheTokens'),
-        cacheTokensWithin: differenceOf('cacheTokensWithin'),
+        ...Object.fromEntries(CACHE_TOKENS.map((name) => [name, differenceOf(name)])),
         costUsd: differenceOf('costUsd'),
       }),
     };

@@ -27,10 +27,12 @@ test('tasks of a benchmark with the same first lines are named by the line in wh
     (words) => `<pr>\nConsider this description:\n${words} wrongly\n</pr>`,
   );
   expect([...titlesOf([...tasks, 'Fix it.'], 60).values()]).toEqual([
-    'Models nest wrongly',
-    'Colours fade wrongly',
+    'Consider this description: Models nest wrongly',
+    'Consider this description: Colours fade wrongly',
     'Fix it.',
   ]);
+  const diffs = ['narrow', 'expand'].map((word) => `Judge the diff.\nAnswer in JSON.\nPath: /w/app\nVerdict: ${word}`);
+  expect([...titlesOf(diffs, 60).values()]).toEqual(['Judge the diff. narrow', 'Judge the diff. expand']);
 });
 
 test('the same task has the same title', () => {

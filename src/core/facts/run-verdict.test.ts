@@ -77,6 +77,10 @@ test('work that changed after its last check does not say that it worked', () =>
   // A text beside the checked work is part of it, a text of a later task is not.
   expect(after({ file: 'README.md', number: 6, taskFrom: 1 }).verdict).toBe('worked');
   expect(after({ file: 'README.md', number: 6, taskFrom: 5 }).verdict).toBe('answered');
+  const both = after({ file: 'src/a.ts', number: 6 }, { file: 'README.md', number: 8, taskFrom: 7 });
+  expect(both.evidence).toContain('before its last change (call 8, README.md)');
+  const command = `go build -o /tmp/entire ${'github.com/a/b/cmd/... '.repeat(4)}`;
+  expect(verdictOf(answered, [{ ...passed, command }]).evidence).toContain('…) passed');
   // A check of this text saw it before it changed.
   const formatted: LastCheck = { command: 'npx prettier --check docs/a.mdx', number: 5, failed: false };
   const changes = [{ file: '/p/docs/a.mdx', number: 6, taskFrom: 1 }];

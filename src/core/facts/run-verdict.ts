@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import { countOf, periodText } from '../base/number-text.ts';
+import { printableCut } from '../base/printable.ts';
 import { inWords } from '../records/words.ts';
 
 /** How a run ended, according to its source. Plain JSON. */
@@ -174,7 +175,8 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
         : `its ${checkText(empty)} ${empty.ranNothing === true ? '' : 'was '}${checkResult(empty)}`;
     return { verdict: 'answered', evidence: `${answer}; ${why}` };
   }
-  const change = last.changes?.find((one) => isChangeAfter(one, lastCheck));
+  const changes = last.changes?.filter((one) => isChangeAfter(one, lastCheck)) ?? [];
+  const change = changes.toSorted((a, b) => a.number - b.number).at(-1);
   const passed = `its last ${checkText(lastCheck)} passed${change === undefined ? '' : beforeText(change)}`;
   if (!hasAnswered || change !== undefined) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
   const refused = checks.findLast(({ isRefused, number }) => isRefused === true && number > lastCheck.number);
@@ -204,5 +206,5 @@ function isStop(ended: RunOutcome | undefined): boolean {
 }
 
 function checkText({ command, number }: LastCheck): string {
-  return `check (call ${number}, ${command.slice(0, 80)})`;
+  return `check (call ${number}, ${printableCut(command, 80)})`;
 }

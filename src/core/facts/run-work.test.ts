@@ -201,6 +201,13 @@ test('the absolute and the relative path of a file count once', () => {
   expect(fold.work).toMatchObject({ uncommitted: 3, filesChanged: ['src/a.ts', '/w/app/b.ts', '/w/app/src/b.ts'] });
 });
 
+test('an arrow function in a script that a tool runs writes no file', () => {
+  const fold = new WorkFold();
+  fold.fold(payload, { ...call, tool: 'exec', args: { input: 'const key = e=>`${e.Kind}`, base = e => Kind;' } });
+  fold.fold(payload, { ...call, tool: 'Workflow', args: { script: 'export const a = (b) => NakWithDelay > 3' } });
+  expect(fold.work.filesChanged).toEqual([]);
+});
+
 test('a folder or a page is no changed file', () => {
   const fold = new WorkFold();
   for (const command of [

@@ -136,8 +136,9 @@ export class WorkFold {
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target) || NO_FILE.test(target)) return;
     if (removed.includes(target) || this.#takesBack(target, reading.replaces)) return;
-    if (command === undefined ? namesFile(tool, args, target) : isFileIn(command, target))
-      this.#addFile(target, call.number, command === undefined ? CREATED.test(result) : !CHANGES.test(command));
+    const script = command ?? (reading.shell ? JSON.stringify(args) : undefined);
+    if (script === undefined ? namesFile(tool, args, target) : isFileIn(script, target))
+      this.#addFile(target, call.number, script === undefined ? CREATED.test(result) : !CHANGES.test(script));
   }
 
   /** Returns true for an edit that puts back the last one left of the file, and forgets the file. */

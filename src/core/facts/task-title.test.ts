@@ -16,6 +16,12 @@ test.each([
   ['$ npm test\n> app@1.0.0 test\nWhy does this fail on CI?', 'Why does this fail on CI?'],
   ['## Context\n\nPlease **speed up** the `parser`', 'Please speed up the parser'],
   ['Please fix the build', 'fix the build'],
+  ['Implement this plan:\n\n# Faster start', 'Faster start'],
+  ['can you take a look at:\n\nhttps://example.org/issues/7', 'can you take a look at: https://example.org/issues/7'],
+  [
+    '# Files mentioned by the user:\n\n## image (2).png: /w/image (2).png\n\n## My request for Codex:\nAdd it to the page\n',
+    'Add it to the page',
+  ],
 ])('the title of a task is its first line in the words of its user: %j', (task, title) => {
   expect(taskTitle(task)).toBe(title);
 });

@@ -9,15 +9,16 @@ const COMMAND_NAME = /<command-name>\s*([^<]*?)\s*<\/command-name>/i;
 const COMMAND_ARGS = /<command-args>([^]*?)<\/command-args>/i;
 const TAG = /<\/?(?:user_query|user_request|task|prompt|request|query|instructions?|feedback|user_message|message)>/gi;
 const OPENINGS: readonly RegExp[] = [
-  /^implement the following plan:?\s*/i,
+  /^implement (?:the following|this|the) plan:?\s*/i,
   /^\[\[ ## user_query ## \]\]\s*/i,
+  /^# files mentioned by the user:?\s[^]*?\n#+ my request for codex:?\s*/i,
   /^#+ (?:files mentioned by the user|my request for codex|task|request|context from my ide setup)[^\n]*\n/i,
   /^(?:please|hi|hello|hey)[,!.]?\s+/i,
   /^this session is being continued from a previous conversation[^\n]*\n?/i,
   /^(?:task|request|user|prompt|title|plan)\s*:\s*/i,
 ];
 const NOISE =
-  /^(?:```|\$ |> |at \S+ \(|\[?\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|INFO|DEBUG|Traceback)\b|[-=*_#~]{3,}$|[{}[\]();,]+$|@\S+$|https?:\/\/\S+$|\/\S+\/\S+$)/;
+  /^(?:```|\$ |> |at \S+ \(|\[?\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|INFO|DEBUG|Traceback)\b|[-=*_#~]{3,}$|<\/?[\w-]+>$|[{}[\]();,]+$|@\S+$|https?:\/\/\S+$|\/\S+\/\S+$)/;
 const HEADINGS =
   /^(?:#+\s*)?(?:context|background|overview|objective|goal|instructions?|summary|description|problem)\s*:?\s*$/i;
 
@@ -41,7 +42,10 @@ export function taskTitle(task: string): string | undefined {
   const lines = text.split('\n').map((line) => line.trim());
   const first = lines.find((line) => /\p{L}/u.test(line) && !NOISE.test(line) && !HEADINGS.test(line));
   const line = first ?? lines.find((one) => /[\p{L}\p{N}]/u.test(one));
-  return line
+  // What a line with a colon announces is in the next one.
+  const next =
+    line?.endsWith(':') === true ? lines.slice(lines.indexOf(line) + 1).find((one) => one !== '') : undefined;
+  return (next === undefined ? line : `${line} ${next.replace(/^[^\p{L}\p{N}/]+/u, '')}`)
     ?.replace(/^#+\s*/, '')
     .replace(/^(?:task|request|plan|title)\s*:\s*/i, '')
     .replaceAll(/\*\*|__|`/g, '')
@@ -64,7 +68,10 @@ export function titlesOf(tasks: Iterable<string | undefined>, chars: number): Re
     // Tasks of a benchmark begin with the same lines.
     const shared = alike.length === 1 ? '' : alike.reduce(sharedPart).replace(/\S+$/, '');
     for (const task of alike)
-      words.set(task, (shared === '' ? undefined : taskTitle(task.slice(shared.length))) ?? title);
+      words.set(
+        task,
+        [title, shared === '' ? undefined : taskTitle(task.slice(shared.length))].filter(Boolean).join(' '),
+      );
   }
   const titles = distinctTitles(words.values(), chars);
   return new Map([...words].map(([task, title]) => [task, titles.get(title) ?? title]));

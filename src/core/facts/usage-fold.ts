@@ -13,6 +13,8 @@ export interface RunUsage {
    * it is 0.
    */
   readonly cacheTokensWithin?: number;
+  /** The part of `cacheTokens` that was written. Absent if it is 0. */
+  readonly cacheWriteTokens?: number;
   /** The cost reported by the host, else computed from prices. Only responses with a known cost are included. */
   readonly costUsd?: number;
   /** Number of responses that have tokens but an unknown cost; absent if it is 0. */
@@ -24,12 +26,15 @@ export interface RunUsage {
   readonly answersCountedEarly?: number;
 }
 
+export const CACHE_TOKENS = ['cacheTokens', 'cacheTokensWithin', 'cacheWriteTokens'] as const;
+
 /** Adds the usage of a run's responses. Cost: O(1) per record. */
 export class UsageFold {
   readonly #prices: ModelPrices;
   #tokens: number | undefined;
   #cacheTokens: number | undefined;
   #cacheTokensWithin = 0;
+  #cacheWriteTokens = 0;
   #costUsd: number | undefined;
   /** The totals that the host reports for the session. */
   #sessionCostUsd: number | undefined;
@@ -58,6 +63,7 @@ export class UsageFold {
         ? {}
         : { answersCountedEarly: this.#answersCountedEarly }),
       ...(this.#cacheTokensWithin === 0 ? {} : { cacheTokensWithin: this.#cacheTokensWithin }),
+      ...(this.#cacheWriteTokens === 0 ? {} : { cacheWriteTokens: this.#cacheWriteTokens }),
     };
   }
 
@@ -84,6 +90,7 @@ export class UsageFold {
     if (readTokens !== undefined || writtenTokens !== undefined) {
       const cachedTokens = (readTokens ?? 0) + (writtenTokens ?? 0);
       this.#cacheTokens = (this.#cacheTokens ?? 0) + cachedTokens;
+      this.#cacheWriteTokens += writtenTokens ?? 0;
       if (!countsCacheBeside(usage, modelId, this.#prices)) this.#cacheTokensWithin += cachedTokens;
     }
     const isEarly = outputTokens !== undefined && payload.message.stop_reason === undefined;

@@ -2,15 +2,12 @@ import { expect, test } from 'vitest';
 
 import { allTokens, isLeast, tokenFacts } from './usage-text.ts';
 
-test('cached tokens that a host counts as tokens stand behind them, others are added', () => {
-  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900, cacheTokensWithin: 900 })).toEqual([
-    '1,200 tokens (900 of them cached)',
-  ]);
-  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900 })).toEqual(['1,200 tokens', 'plus 900 cached']);
-  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900, cacheTokensWithin: 300 })).toEqual([
-    '1,200 tokens (300 of them cached)',
-    'plus 600 cached',
-  ]);
+test('all tokens are counted for every vendor, with those that were read from the cache', () => {
+  const cached = '2,100 tokens (900 of them cached)';
+  expect(tokenFacts({ tokens: 2_100, cacheTokens: 900, cacheTokensWithin: 900 })).toEqual([cached]);
+  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900 })).toEqual([cached]);
+  expect(tokenFacts({ tokens: 1_000, cacheTokens: 1_100, cacheWriteTokens: 200 })).toEqual([cached]);
+  expect(tokenFacts({ cacheTokens: 900 })).toEqual([]);
 });
 
 test('tokens and costs of answers that were counted before their end are the least', () => {

@@ -28,13 +28,12 @@ export function costText(costUsd: number, isPart: boolean): string {
   return `${isPart ? 'at least ' : ''}${usdText(costUsd)}`;
 }
 
-/** Formats tokens and cached tokens: `12,345 tokens`, `at least 40 tokens`, `plus 900 cached`, or `12,345 tokens (900 of them cached)`. */
+/** Formats all tokens, and those that were read from the cache: `12,345 tokens (900 of them cached)`, `at least 40 tokens`. */
 export function tokenFacts(usage: RunUsage): readonly string[] {
-  const { answersCountedEarly, cacheTokens = 0, cacheTokensWithin = 0, tokens } = usage;
-  const least = answersCountedEarly === undefined ? '' : 'at least ';
-  const cachedText = cacheTokensWithin === 0 ? '' : ` (${countText(cacheTokensWithin)} of them cached)`;
-  return [
-    ...(tokens === undefined ? [] : [`${least}${countOf(tokens, 'token')}${cachedText}`]),
-    ...(cacheTokens > cacheTokensWithin ? [`plus ${countText(cacheTokens - cacheTokensWithin)} cached`] : []),
-  ];
+  const { answersCountedEarly, cacheTokens = 0, cacheWriteTokens = 0 } = usage;
+  const tokens = allTokens(usage);
+  if (tokens === undefined) return [];
+  const cached = cacheTokens - cacheWriteTokens;
+  const cachedText = cached === 0 ? '' : ` (${countText(cached)} of them cached)`;
+  return [`${answersCountedEarly === undefined ? '' : 'at least '}${countOf(tokens, 'token')}${cachedText}`];
 }

@@ -96,6 +96,9 @@ export const PERMISSION_DENIED = 'permission_denied';
  */
 export const LIMIT_USED = 'limit_used';
 
+/** The type of `session_event` records in which hosts report how long the agent worked since the user's message. Data: `duration_ms`. */
+export const TURN_WORKED = 'turn_worked';
+
 /** `''` if the run no longer waits; undefined for other records. */
 export function waitText({ data, event_type: type }: PayloadOfEvent): string | undefined {
   const tool = isJsonObject(data) && typeof data['tool'] === 'string' ? ` to use ${data['tool']}` : '';

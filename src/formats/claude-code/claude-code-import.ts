@@ -6,6 +6,7 @@ import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines, plainText } from '../parts/object-lines.ts';
 import { sourceStem, sourceCall, sourceBlock, sourceTimeMs, sourceUsage } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
+import { TURN_WORKED } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import {
   blocksOf,
@@ -54,6 +55,10 @@ class ClaudeCodeRun {
     }
     const atMs = sourceTimeMs(entry.timestamp);
     if (isTurnEnd(entry)) {
+      // Claude Code leaves out the time in which it waited for a permission.
+      const { durationMs } = entry;
+      if (typeof durationMs === 'number' && this.#session.hasBegun)
+        yield* this.#session.event(TURN_WORKED, { duration_ms: durationMs }, atMs);
       // The Stop hooks run although the agent wrote no last message.
       if (this.#session.isOpen) this.#session.outcome('ended', atMs);
       else this.#session.endsAt(atMs);

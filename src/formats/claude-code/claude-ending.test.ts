@@ -119,6 +119,10 @@ test('a run ends with the last line of its last answer, or with the Stop hooks a
   const hooks = at(entry({ type: 'system', subtype: 'stop_hook_summary' }), 14);
   const turnEnd = at(entry({ type: 'system', subtype: 'turn_duration', durationMs: 15_000 }), 15);
   expect(lastSecond(thinking, text, hooks, turnEnd)).toBe(15);
+  const { runs } = importLines(claudeCodeImporter, [turnEnd, prompt, text, turnEnd]);
+  expect(runs[0]?.payloads.filter(({ kind }) => kind === 'session_event')).toEqual([
+    { kind: 'session_event', event_type: 'turn_worked', data: { duration_ms: 15_000 } },
+  ]);
   expect(lastSecond(thinking, text, at(entry({ type: 'system', subtype: 'away_summary' }), 900))).toBe(5);
 });
 

@@ -11,7 +11,7 @@ import { plainest, sourceBlock } from './source-content.ts';
 export const COPIED = 'entries copied from the session that it was forked from';
 
 /** Maximum number of messages buffered until the task is known. Instructions, caveats and reminders precede the task. */
-const MAX_BUFFERED = 16;
+const MAX_BUFFERED = 64;
 /** A longer answer continues in further messages of the same turn. */
 const MAX_PENDING = 512;
 
@@ -64,7 +64,7 @@ interface PendingAnswer {
 
 /**
  * An answer may arrive in parts with results or usage between them: it is buffered until another item follows. The run
- * is buffered until the first message with a task. Memory: one answer, 16 messages, the call ids.
+ * is buffered until the first message with a task. Memory: one answer, 64 messages, the call ids.
  */
 export class SessionItems {
   #identity: SessionIdentity;
@@ -197,6 +197,10 @@ export class SessionItems {
   outcome(ending: string | RunEnding | undefined, atMs: number | undefined): void {
     const { outcome, ...facts } = typeof ending === 'string' ? { outcome: ending } : (ending ?? {});
     this.#outcome = outcome === undefined ? undefined : { payload: runEnded(outcome, facts), atMs };
+  }
+
+  get hasBegun(): boolean {
+    return this.#items !== undefined;
   }
 
   /** True if the run goes on if nothing follows. */

@@ -1,3 +1,4 @@
+import { CACHE_TOKENS } from '../../../core/facts/usage-fold.ts';
 import { RunTotals } from '../../runs/run-totals.ts';
 import { projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
 import { hasFailed } from '../../../core/facts/run-verdict.ts';
@@ -43,7 +44,7 @@ export interface ReportFrame {
   readonly untilMs: number;
 }
 
-const SUMMED = ['lostRecords', 'tokens', 'cacheTokens', 'cacheTokensWithin', 'costUsd'] as const;
+const SUMMED = ['lostRecords', 'tokens', ...CACHE_TOKENS, 'costUsd'] as const;
 
 interface ReportSums {
   count: number;
@@ -62,6 +63,7 @@ interface ReportSums {
   tokens?: number;
   cacheTokens?: number;
   cacheTokensWithin?: number;
+  cacheWriteTokens?: number;
   costUsd?: number;
 }
 

@@ -44,9 +44,8 @@ import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night
 import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
-import { present } from '../../../core/base/json.ts';
 import { PERMISSION_REQUESTED } from '../../../core/records/words.ts';
-import type { RunUsage } from '../../../core/facts/usage-fold.ts';
+import { CACHE_TOKENS, type RunUsage } from '../../../core/facts/usage-fold.ts';
 import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
 import type { RunOutcome } from '../../../core/facts/run-verdict.ts';
 
@@ -455,9 +454,10 @@ function addEnding(fold: RunFactsFold, ending: Ending | undefined): void {
   if (stored === undefined || explains) fold.add({ kind: 'run_ended', ...end, new_messages: [] }, atMs);
 }
 
+const USAGE = ['answersCountedEarly', 'answersWithoutCost', ...CACHE_TOKENS, 'costUsd', 'tokens'] as const;
+
 function usageOf(usage: RunUsage): RunUsage {
-  const { answersCountedEarly, answersWithoutCost, cacheTokens, cacheTokensWithin, costUsd, tokens } = usage;
-  return present({ answersCountedEarly, answersWithoutCost, cacheTokens, cacheTokensWithin, costUsd, tokens });
+  return Object.fromEntries(USAGE.flatMap((name) => (usage[name] === undefined ? [] : [[name, usage[name]]])));
 }
 
 /**
