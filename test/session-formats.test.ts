@@ -11,7 +11,7 @@ import { importDocument, importLines } from './support/import-check.ts';
 import { mutatedJson } from './support/json-mutation.ts';
 
 /**
- * The real program's actions while it wrote the sample, according to its screen and the fake model server. The samples of Kimi CLI and
+ * The real program's actions while it wrote the sample, according to its screen and the fake model server. The samples of Kimi CLI, Aider and
  * goose are made after public descriptions.
  */
 interface Sample {
@@ -234,6 +234,34 @@ const samples: readonly Sample[] = [
     ],
   },
   {
+    file: 'aider-history.txt',
+    format: 'aider',
+    runs: [
+      {
+        id: 'aider-2026-11-03T09:15:02',
+        task: 'Make the parser accept\n\nempty input.',
+        turns: 2,
+        calls: 'edit! edit edit git',
+        inputTokens: 7_700,
+        outputTokens: 640,
+        modelId: 'openai/gpt-6-sol',
+        lastAnswer: expect.stringMatching(/^I match the lines/) as string,
+        outcome: 'ended',
+      },
+      {
+        id: 'aider-2026-11-03T11:40:10',
+        task: 'Add a changelog.',
+        turns: 2,
+        calls: 'edit run_shell_command?',
+        inputTokens: 4_100,
+        outputTokens: 210,
+        modelId: 'openai/gpt-6-sol',
+        lastAnswer: 'I fixed the import.',
+        outcome: 'ended',
+      },
+    ],
+  },
+  {
     file: 'goose-session.jsonl',
     format: 'goose',
     runs: [
@@ -300,12 +328,15 @@ function sampleOf(file: string): {
   readonly importer: LineImporter | DocumentImporter;
   readonly values: readonly unknown[];
 } {
-  const values = readFileSync(`${folder}${file}`, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line): unknown => JSON.parse(line));
+  const lines = readFileSync(`${folder}${file}`, 'utf8').trim().split('\n');
   const source = { path: file, name: file };
-  const readers = importers.filter((importer) => importer.shape !== 'archive');
+  const text = importers.find((importer) => importer.shape === 'text' && importer.recognise(lines, source) > 0.85);
+  if (text?.shape === 'text') return { importer: { ...text, shape: 'lines', recognise: () => 1 }, values: lines };
+  const values = lines.map((line): unknown => JSON.parse(line));
+  const readers = importers.filter(({ shape }) => shape === 'lines' || shape === 'document') as readonly (
+    | LineImporter
+    | DocumentImporter
+  )[];
   const best = surest(readers, (importer) => {
     if (importer.shape === 'document') return values.length === 1 ? importer.recognise(values[0], source) : 0;
     return importer.recognise(values.slice(0, 32), source);

@@ -30,6 +30,7 @@ const FILES = {
   pi: ['.pi/agent/sessions/--p--/1.jsonl'],
   'qwen-code': ['.qwen/projects/-p/chats/1.jsonl'],
   kimi: ['.kimi/sessions/p/1/wire.jsonl'],
+  aider: ['.aider.chat.history.md'],
   goose: ['.local/share/goose/sessions/sessions.db', '.local/share/goose/sessions/1.jsonl'],
 };
 const BESIDE = [
@@ -84,13 +85,19 @@ test('a database is as new as its log, which is written first', async () => {
   expect(found.flatMap(({ sessions }) => sessions.map(({ modifiedAtMs }) => modifiedAtMs))).toEqual([1_001_000]);
 });
 
-test('files of programs that are known and not read are found, those of Aider in the project', async () => {
+test('files of programs that are known and not read are found', async () => {
   const home = await homeWith(['.cursor/chats/p/1/store.db', '.kimi-code/sessions/p/s1.jsonl']);
-  const project = await homeWith(['.aider.chat.history.md']);
-  const found = findUnread({ home, env: {}, project });
+  const found = findUnread({ home, env: {} });
   expect(found.map(({ sessions, title }) => [title, sessions.length])).toEqual([
     ['Cursor CLI', 1],
     ['Kimi Code', 1],
-    ['Aider', 1],
+  ]);
+});
+
+test('the history of Aider is found in the folder of the project', async () => {
+  const project = await homeWith(['.aider.chat.history.md']);
+  const found = findSessions({ home: await homeWith([]), env: {}, project });
+  expect(found.flatMap(({ format, sessions }) => sessions.map(({ path }) => [format, path]))).toEqual([
+    ['aider', join(project, '.aider.chat.history.md')],
   ]);
 });

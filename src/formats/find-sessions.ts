@@ -2,6 +2,7 @@ import { readdirSync, statSync, type Dirent } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 
+import { AIDER_HISTORY } from './aider/aider.ts';
 import { subagentFile } from './claude-code/claude-code-entry.ts';
 import { findSources, type FoundSource } from './find-sources.ts';
 import type { FormatName } from './importer.ts';
@@ -10,6 +11,8 @@ export interface SessionPlaces {
   readonly home: string;
   /** Environment variables. Each program has a variable that changes its folder. An empty value is ignored. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder of a project, for programs that keep their sessions in it. Default: `home`. */
+  readonly project?: string;
 }
 
 interface SessionHost {
@@ -99,6 +102,12 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     folder: ({ home, env }) => join(env['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'goose'),
     sessions: ['sessions/sessions.db', 'sessions/*.jsonl'],
   },
+  {
+    format: 'aider',
+    title: 'Aider',
+    folder: ({ home, project }) => project ?? home,
+    sessions: [AIDER_HISTORY],
+  },
 ];
 
 export function hostFolder(format: string, places: SessionPlaces): string {
@@ -178,7 +187,7 @@ export function findSessions(places: SessionPlaces): readonly HostSessions[] {
   });
 }
 
-/** Programs whose session files coxswain does not read. The files of Aider are in the project. */
+/** Programs whose session files coxswain does not read. */
 const UNREAD_HOSTS: readonly Pick<SessionHost, 'title' | 'folder' | 'sessions'>[] = [
   {
     title: 'Cursor CLI',
@@ -194,13 +203,9 @@ const UNREAD_HOSTS: readonly Pick<SessionHost, 'title' | 'folder' | 'sessions'>[
 
 /** Session files that are found and not read, by the title of their program. */
 export function findUnread(
-  places: SessionPlaces & { readonly project: string },
+  places: SessionPlaces,
 ): readonly { readonly title: string; readonly sessions: readonly Omit<FoundSession, 'format'>[] }[] {
-  const aider = { title: 'Aider', folder: () => places.project, sessions: ['.aider.chat.history.md'] };
-  return [...UNREAD_HOSTS, aider].map(({ folder, sessions, title }) => ({
-    title,
-    sessions: filesIn(folder(places), sessions),
-  }));
+  return UNREAD_HOSTS.map(({ folder, sessions, title }) => ({ title, sessions: filesIn(folder(places), sessions) }));
 }
 
 /** A glob of Node takes 15 times the time for thousands of sessions, and the watch looks again and again. */

@@ -100,8 +100,15 @@ test('the subagent files of a session come right behind it, once', async () => {
 
 test('the session folders of agent programs are walked, although they are hidden', async () => {
   await write('home/.claude/settings.json', 'home/.claude/projects/-p/s.jsonl', 'home/.codex/sessions/r.jsonl');
-  await write('home/.cache/x.json', 'home/.codex/auth.json');
-  expect(await found('.')).toEqual(['home/.claude/projects/-p/s.jsonl', 'home/.codex/sessions/r.jsonl']);
+  await write('home/.cache/x.json', 'home/.codex/auth.json', 'home/.kimi/sessions/p/1/wire.jsonl');
+  await write('home/.qwen/projects/p/chats/c.jsonl', 'home/.qwen/settings.json', 'home/p/.aider.chat.history.md');
+  expect(await found('.')).toEqual([
+    'home/.claude/projects/-p/s.jsonl',
+    'home/.codex/sessions/r.jsonl',
+    'home/.kimi/sessions/p/1/wire.jsonl',
+    'home/.qwen/projects/p/chats/c.jsonl',
+    'home/p/.aider.chat.history.md',
+  ]);
 });
 
 test('subagents of a workflow belong to the session, one folder deeper', async () => {

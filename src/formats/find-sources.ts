@@ -1,6 +1,7 @@
 import { glob, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../core/base/error.ts';
+import { AIDER_HISTORY } from './aider/aider.ts';
 import { subagentFolder } from './claude-code/claude-code-entry.ts';
 import type { FormatName } from './importer.ts';
 import { isJsonObject, jsonOf } from '../core/base/json.ts';
@@ -70,6 +71,8 @@ const PROGRAM_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['.copilot', ['session-state']],
   ['.gemini', ['tmp']],
   ['.pi', ['agent']],
+  ['.qwen', ['projects', 'tmp']],
+  ['.kimi', ['sessions']],
   ['.local', ['share']],
 ]);
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git']);
@@ -135,7 +138,8 @@ class Search {
     const inside = PROGRAM_FOLDERS.get(basename(folder));
     const visibleNames = names.filter(({ isFolder, name }) =>
       inside === undefined
-        ? (!name.startsWith('.') || (isFolder && PROGRAM_FOLDERS.has(name))) && !SKIPPED_FOLDERS.has(name)
+        ? (!name.startsWith('.') || (isFolder ? PROGRAM_FOLDERS.has(name) : name === AIDER_HISTORY)) &&
+          !SKIPPED_FOLDERS.has(name)
         : isFolder && inside.includes(name),
     );
     visibleNames.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -7,6 +7,7 @@ import {
   candidatesOf,
   formatNames,
   printableName,
+  SURE_ENOUGH,
   surest,
   type Candidates,
   describeJson,
@@ -171,10 +172,15 @@ async function importText(
     if (head.fault !== undefined) throw head.fault;
     throw new CoxswainError('format-unknown', 'the file is empty');
   }
+  const { candidates, source } = context;
+  const texts = head.lines.map(({ text }) => text ?? '');
+  const asText = surest(candidates.texts, (one) => one.recognise(texts, source));
+  if (asText !== undefined && asText.confidence >= SURE_ENOUGH)
+    return importLines(head, chunks, asText.importer.open(source), true);
   const importer = linesImporterFor(head, context);
   return importer === undefined
     ? importDocument(head, chunks, context)
-    : importLines(head, chunks, importer.open(context.source));
+    : importLines(head, chunks, importer.open(source));
 }
 
 function linesImporterFor(head: TextHead, context: TextContext): LineImporter | undefined {

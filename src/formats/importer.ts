@@ -53,6 +53,15 @@ export interface ArchiveReader {
   readText(name: string): Promise<string>;
 }
 
+/** Reads a format whose lines are not JSON, such as Markdown. `LineImport.line` receives the text of each line as its value. */
+export interface TextImporter {
+  readonly shape: 'text';
+  readonly format: FormatName;
+  /** Like `LineImporter.recognise`, for the first lines that are not blank. */
+  recognise(firstLines: readonly string[], source: ImportSource): number;
+  open(source: ImportSource): LineImport;
+}
+
 export interface ArchiveImporter {
   readonly shape: 'archive';
   readonly format: FormatName;
@@ -81,9 +90,10 @@ export interface SessionDatabase {
   folder(path: string, sessionId: string): string | undefined;
 }
 
-export type Importer = LineImporter | DocumentImporter | ArchiveImporter;
+export type Importer = LineImporter | DocumentImporter | TextImporter | ArchiveImporter;
 
 export type FormatName =
+  | 'aider'
   | 'atif'
   | 'calls'
   | 'clark-agent'

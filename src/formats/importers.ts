@@ -1,3 +1,4 @@
+import { aiderImporter } from './aider/aider.ts';
 import { atifImporter } from './atif/atif.ts';
 import { callsImporter, callsLinesImporter } from './neutral/calls.ts';
 import { clarkAgentImporter } from './clark-agent/clark-agent.ts';
@@ -42,6 +43,7 @@ export const importers: readonly Importer[] = [
   kimiImporter,
   gooseLinesImporter,
   gooseDocumentImporter,
+  aiderImporter,
   atifImporter,
   inspectDocumentImporter,
   inspectArchiveImporter,

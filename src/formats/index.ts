@@ -11,6 +11,7 @@ export type {
   ImportSource,
   LineImport,
   LineImporter,
+  TextImporter,
 } from './importer.ts';
 export { importSource, type ImportLimits, type ImportOptions } from './import-source.ts';
 export { readRuns, type ReadRun, type ReadRunsItem, type ReadRunsOptions } from './read-runs.ts';

@@ -37,11 +37,19 @@ export function importDocument(importer: DocumentImporter, document: unknown, na
 }
 
 /** Feeds decoded lines and checks the items; see `checkItems`. */
-export function importLines(importer: LineImporter, lines: readonly unknown[], name = 'file.jsonl'): CheckedImport {
+export function importLines(
+  importer: Pick<LineImporter, 'open'>,
+  lines: readonly unknown[],
+  name = 'file.jsonl',
+): CheckedImport {
   return checkItems(lineItems(importer, lines, name));
 }
 
-function* lineItems(importer: LineImporter, lines: readonly unknown[], name: string): Generator<ImportItem> {
+function* lineItems(
+  importer: Pick<LineImporter, 'open'>,
+  lines: readonly unknown[],
+  name: string,
+): Generator<ImportItem> {
   const reading = importer.open({ path: name, name });
   for (const [index, line] of lines.entries()) yield* reading.line(line, index + 1);
   yield* reading.end();

@@ -1,6 +1,13 @@
 import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
 import { isJsonObject } from '../../core/base/json.ts';
-import type { FormatName, ArchiveImporter, DocumentImporter, Importer, LineImporter } from '../importer.ts';
+import type {
+  FormatName,
+  ArchiveImporter,
+  DocumentImporter,
+  Importer,
+  LineImporter,
+  TextImporter,
+} from '../importer.ts';
 
 /** Minimum confidence. A lower confidence may be chance; the error then names the format as the closest match. */
 export const SURE_ENOUGH = 0.3;
@@ -9,6 +16,7 @@ const MAX_KEYS_NAMED = 8;
 export interface Candidates {
   readonly lines: readonly LineImporter[];
   readonly documents: readonly DocumentImporter[];
+  readonly texts: readonly TextImporter[];
   readonly archives: readonly ArchiveImporter[];
   readonly forced: FormatName | undefined;
 }
@@ -23,6 +31,7 @@ export function candidatesOf(importers: readonly Importer[], format: FormatName 
   return {
     lines: candidates.filter((importer) => importer.shape === 'lines'),
     documents: candidates.filter((importer) => importer.shape === 'document'),
+    texts: candidates.filter((importer) => importer.shape === 'text'),
     archives: candidates.filter((importer) => importer.shape === 'archive'),
     forced: format,
   };

@@ -12,9 +12,10 @@ export async function* importLines(
   head: TextHead,
   chunks: AsyncIterator<Buffer>,
   lines: LineImport,
+  isText = false,
 ): AsyncGenerator<Iterable<ImportItem>> {
   const { reader } = head;
-  const run = new LinesRun(lines);
+  const run = new LinesRun(lines, isText);
   let { fault } = head;
   for (const line of head.lines) yield run.line(line);
   while (!head.isWhole && fault === undefined) {
@@ -31,11 +32,14 @@ export async function* importLines(
 
 export class LinesRun {
   readonly #import: LineImport;
+  readonly #isText: boolean;
   #saidInvalidUtf8 = false;
   #logLines = 0;
 
-  constructor(lineImport: LineImport) {
+  /** @param isText  true for lines that are not JSON */
+  constructor(lineImport: LineImport, isText = false) {
     this.#import = lineImport;
+    this.#isText = isText;
   }
 
   *lines(lines: Iterable<TextLine>): Generator<ImportItem> {
@@ -44,12 +48,13 @@ export class LinesRun {
   }
 
   *line(line: DecodedLine): Generator<ImportItem> {
-    const { json, number } = line;
+    const { number } = line;
+    const json = this.#isText && line.text !== undefined ? ({ ok: true, value: line.text } as const) : line.json;
     if (line.hasInvalidUtf8 && !this.#saidInvalidUtf8) {
       this.#saidInvalidUtf8 = true;
       yield diagnosticItem('note', 'bytes that are not UTF-8 were replaced, here first', { line: number });
     }
-    if (line.isLogLine === true) {
+    if (line.isLogLine === true && !this.#isText) {
       this.#logLines += 1;
       return;
     }

@@ -8,7 +8,7 @@ import { present } from '../../../core/base/json.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import type { ReadRunsItem } from '../../../formats/read-runs.ts';
 import { runsOfSources } from '../../runs/runs-from.ts';
-import { openStoreNamed } from '../../runs/open-store.ts';
+import { configuredStore, openStoreNamed } from '../../runs/open-store.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
@@ -283,7 +283,11 @@ function bothOutputs(first: ReportOutput, second: ReportOutput): ReportOutput {
 
 /** A session without runs, such as an empty one, is not a problem. */
 async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSource> {
-  const hosts = findSessions({ home: homedir(), env: process.env });
+  const hosts = findSessions({
+    home: homedir(),
+    env: process.env,
+    project: configuredStore().projectFolder,
+  });
   const installed = hosts.filter(({ sessions }) => sessions.length > 0);
   if (installed.length === 0) {
     const folders = hosts.map(({ title, folder }) => `${title} ${printable(folder)}`).join(', ');

@@ -133,7 +133,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   const { address: place, projectFolder: project } = configuredStore(terminal);
   const storeName = shownStore(place);
   await completeProjects();
-  const hosts = findSessions(places);
+  const hosts = findSessions({ ...places, project });
   const store = await openStores({ sinceMs }, { hosts, place, problems, terminal });
   if (store === undefined && hosts.every(({ sessions }) => sessions.length === 0) && context.options.json !== true) {
     const titles = hosts.map(({ title }) => title).join(', ');
@@ -153,7 +153,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const inputs = recentSessions
       .filter((host) => host.sessions.length > 0)
       .map((host) => `${countOf(host.sessions.length, 'session file')} of ${host.title}`);
-    for (const { sessions: files, title } of findUnread({ ...places, project })) {
+    for (const { sessions: files, title } of findUnread(places)) {
       const { length } = files.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs);
       if (length > 0) inputs.push(`not read: ${length} of ${title}`);
     }

@@ -9,7 +9,7 @@ import { findSessions } from '../../../formats/find-sessions.ts';
 import { startViewer, type ViewerOptions } from '../../../viewer/server/start-viewer.ts';
 import { completeProjects } from '../../runs/complete-project.ts';
 import { machineStores, openMachineStores } from '../../runs/machine-stores.ts';
-import { requireStore, storeNamed } from '../../runs/open-store.ts';
+import { configuredStore, requireStore, storeNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { numberedRun, sessionNamed, type NumberedRun } from '../../runs/numbered-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -88,7 +88,11 @@ async function machineSources(
   terminal: Terminal,
 ): Promise<Pick<ViewerOptions, 'paths' | 'sessions'>> {
   const stores = machineStores({ project }, terminal);
-  const hosts = findSessions({ home: homedir(), env: process.env });
+  const hosts = findSessions({
+    home: homedir(),
+    env: process.env,
+    project: configuredStore().projectFolder,
+  });
   const sessions = hosts
     .flatMap((host) => host.sessions)
     .toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs)
