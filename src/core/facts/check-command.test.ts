@@ -31,6 +31,7 @@ test.each([
 test.each([
   'git add jest.config.js',
   'golangci-lint version',
+  'mise which golangci-lint',
   'golangci-lint config verify --help',
   'npx vitest --version',
   'npx tsc --init',

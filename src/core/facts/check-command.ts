@@ -73,7 +73,7 @@ const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|d
 const CHECKS_NOTHING =
   /^(?:golangci-lint (?:version|help|config|linters|cache|migrate)|vitest (?:init|list))\b|\s(?:--version|-V|--help|-h|--init|--print-config|--showConfig|--listTests|--collect-only)(?=\s|$)/;
 /** Commands that look for a program. */
-const FINDS = /^(?:command -[vV]|which|type|whereis|hash)\b/;
+const FINDS = /^(?:(?:mise|asdf) )?(?:command -[vV]|which|where|type|whereis|hash)\b/;
 
 /** Returns the checks that a shell call runs, in order. `task`: a command that the task names is a check too. */
 export function checkCommandsOf(args: Json, task = ''): readonly CheckCommand[] {

@@ -233,6 +233,13 @@ test('a formatter that prints the files whose format is wrong has failed, althou
   expect(resultsAfter(['gofmt -l internal/', undefined, ''])).toEqual(['gofmt -l internal/ passed']);
 });
 
+test('a passed check of a part stands beside that of the whole project, until this one passes again', () => {
+  const passed = ['go test ./... passed', 'go test ./a passed'];
+  expect(resultsAfter(['go test ./...'], ['go test ./b'], ['go test ./a'])).toEqual(passed);
+  expect(resultsAfter(['go test ./...'], ['go test ./a'], ['go test ./...'])).toEqual(['go test ./... passed']);
+  expect(resultsAfter(['go test ./a'], ['go test ./b'])).toEqual(['go test ./b passed']);
+});
+
 test('a check of one folder does not make up for a failed one of the whole project, but for one of its files', () => {
   expect(failedAfter(['bun run test', '2 failed'], ['bun test src/'])).toEqual(['bun run test']);
   expect(failedAfter(['npx eslint .', '2 problems'], ['npx eslint src'])).toEqual(['npx eslint .']);

@@ -136,20 +136,24 @@ export class CheckLedger {
       this.#noteUnknown(check, number, { isHidden: true });
       return;
     }
-    // A part of a check that failed for the whole project, or for other files, stands beside it.
+    // A part of a check stands beside that of the whole project, and beside a failed one of other files.
     const standsBeside =
-      before?.failed === true &&
+      before !== undefined &&
       !check.isWide &&
-      ((before.check.isWide && !failed) || namesOthers(check.command, before.command));
-    const key = standsBeside ? `${ownKey}\n${check.command}` : ownKey;
+      ((before.check.isWide && !failed && !before.isWrong) ||
+        (before.failed && namesOthers(check.command, before.command)));
+    // Of the parts that passed after the whole project, the last one stands for all.
+    const part = before?.failed === true ? check.command : '';
+    const key = standsBeside ? `${ownKey}\n${part}` : ownKey;
     const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
     const last = { command: check.command, number, failed, ...(fixed === 0 ? {} : { fixed }) };
     const runs = SCRIPT.exec(result.slice(0, 5_000))?.[1] ?? before?.runs;
     this.#checks.set(key, { ...last, check, isWrong, runs });
     if (failed) return;
     for (const [otherKey, other] of this.#checks.entries()) {
+      const isPart = check.isWide && otherKey.startsWith(`${ownKey}\n`);
       const isReplaced = other.isWrong && other.check.purpose === check.purpose && otherKey !== key;
-      if (isReplaced || (other.failed && (other.runs === check.command || covers(check, other.check))))
+      if (isReplaced || isPart || (other.failed && (other.runs === check.command || covers(check, other.check))))
         this.#checks.delete(otherKey);
     }
   }

@@ -36,9 +36,9 @@ test('commits and changed files count only calls with a result that did not fail
   fold.fold(payload, { ...call, args: { command: 'touch /tmp/x d.ts' } });
   expect(fold.work).toEqual({
     commits: 2,
-    uncommitted: 2,
-    filesChanged: ['a.ts', 'b.ts', 'c.ts', '/tmp/x'],
-    lastChange: { file: 'c.ts', number: 1 },
+    uncommitted: 3,
+    filesChanged: ['a.ts', 'b.ts', 'c.ts', 'd.ts', '/tmp/x'],
+    lastChange: { file: 'd.ts', number: 1 },
   });
 });
 
@@ -201,6 +201,44 @@ test('the absolute and the relative path of a file count once', () => {
   expect(fold.work).toMatchObject({ uncommitted: 3, filesChanged: ['src/a.ts', '/w/app/b.ts', '/w/app/src/b.ts'] });
 });
 
+/** The changed files after edits of `a.ts` and `b.ts`, a new file `new.ts`, and these commands. */
+function changedAfter(...commands: readonly string[]): readonly string[] {
+  const fold = new WorkFold();
+  for (const file of ['a.ts', 'b.ts'])
+    fold.fold(payload, { ...call, tool: 'Edit', args: { file_path: file, old_string: '1', new_string: '2' } });
+  fold.fold(payload, { ...call, args: { command: 'echo 1 > new.ts' } });
+  for (const command of commands) fold.fold(payload, { ...call, args: { command } });
+  return fold.work.filesChanged;
+}
+
+test('edits that git discards are no changes, unless the run committed them', () => {
+  expect(changedAfter('git checkout -- a.ts')).toEqual(['b.ts', 'new.ts']);
+  expect(changedAfter('git restore a.ts b.ts')).toEqual(['new.ts']);
+  expect(changedAfter('git -C . checkout .')).toEqual(['new.ts']);
+  expect(changedAfter('git reset --hard HEAD && git clean -fd')).toEqual([]);
+  const all = ['a.ts', 'b.ts', 'new.ts'];
+  for (const keeps of ['git restore --staged a.ts', 'git checkout main', 'git reset --soft HEAD~1', 'git clean -nd'])
+    expect(changedAfter(keeps)).toEqual(all);
+  expect(changedAfter('git add -A && git commit -m x', 'git reset --hard origin/main')).toEqual(all);
+  expect(changedAfter(`git commit -m "no git reset --hard"`)).toEqual(all);
+});
+
+test('edits in a stash are changes again when it is applied', () => {
+  expect(changedAfter('git stash; npm test; git stash pop').toSorted()).toEqual(['a.ts', 'b.ts', 'new.ts']);
+  expect(changedAfter('git stash push -- a.ts')).toEqual(['b.ts', 'new.ts']);
+  expect(changedAfter('git stash -q', 'git stash drop')).toEqual(['new.ts']);
+  expect(changedAfter('git stash list')).toEqual(['a.ts', 'b.ts', 'new.ts']);
+});
+
+test('every file that a command names is changed, and a moved one has its new name', () => {
+  expect(changedAfter(`sed -i '' 's/x/y/' c.ts src/d.ts`)).toEqual(['a.ts', 'b.ts', 'new.ts', 'c.ts', 'src/d.ts']);
+  expect(changedAfter(`perl -pi -e 's/x/y/' c.ts d.ts`)).toEqual(['a.ts', 'b.ts', 'new.ts', 'c.ts', 'd.ts']);
+  expect(changedAfter('git mv a.ts lib/z.ts', 'mv b.ts new.ts lib/')).toEqual(['lib/z.ts', 'lib/b.ts', 'lib/new.ts']);
+  expect(changedAfter('cp /tmp/x.ts lib/x.ts; go test; rm -f lib/y.ts', 'rm /w/lib/x.ts')).not.toContain('lib/x.ts');
+  expect(changedAfter('mv new.ts /tmp/new.ts', 'rm /tmp/new.ts')).toEqual(['a.ts', 'b.ts']);
+  expect(changedAfter(`sed -n '1,5p' c.ts`)).toEqual(['a.ts', 'b.ts', 'new.ts']);
+});
+
 test('an arrow function in a script that a tool runs writes no file', () => {
   const fold = new WorkFold();
   fold.fold(payload, { ...call, tool: 'exec', args: { input: 'const key = e=>`${e.Kind}`, base = e => Kind;' } });
@@ -225,5 +263,13 @@ test('a folder or a page is no changed file', () => {
     fold.fold(payload, { ...call, args: { command } });
   fold.fold(payload, { ...call, tool: 'Write', args: { file_path: '/w/app/LICENSE', content: 'x' } });
   fold.fold(payload, { ...call, tool: 'edit', args: { path: '/w/app' } });
-  expect(fold.work.filesChanged).toEqual(['b.ts', '.env', 'bin/run', 'docker/Dockerfile', 'bin/old', '/w/app/LICENSE']);
+  expect(fold.work.filesChanged).toEqual([
+    'src/lib/a.ts',
+    'web/b.ts',
+    '.env',
+    'bin/run',
+    'docker/Dockerfile',
+    'bin/old',
+    '/w/app/LICENSE',
+  ]);
 });

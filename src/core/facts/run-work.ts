@@ -3,6 +3,7 @@ import { hashText } from '../base/hash.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { countOf, countText } from '../base/number-text.ts';
 import { commandLineOf, COMMIT, commitsIn } from './check-command.ts';
+import { shellChangesOf } from './shell-changes.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
@@ -61,8 +62,6 @@ const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
 const PULL_REQUEST = /\b(?:gh pr|glab mr) create\b/;
 const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
-/** The files after `rm`, of commands that no quotes hide. */
-const REMOVES = /(?:^|[;&|\n]\s*|\bsudo )(?:git )?rm\s+([^;&|\n]+)/g;
 /** A result of a tool that says so. */
 const CREATED = /^.{0,40}\bcreated\b/i;
 /** Programs that change a file that exists. */
@@ -97,6 +96,9 @@ export class WorkFold {
   /** Those of the files that the run created, as far as its calls show it. */
   readonly #created = new Set<string>();
   #afterCommit = new Set<string>();
+  readonly #committed = new Set<string>();
+  /** The files that the last `git stash` put aside. */
+  #stashed: readonly string[] = [];
   #lastChange: LastChange | undefined;
   #lastText: LastChange | undefined;
   #calls = 0;
@@ -126,7 +128,7 @@ export class WorkFold {
     const { args, kind, tool } = call;
     const command = commandLineOf(args);
     const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
-    const removed = command === undefined ? [] : this.#readCommand(command, result, call.number);
+    const settled = command === undefined ? [] : this.#readCommand(command, result, call.number);
     if (kind !== undefined && kind !== 'write') return;
     const patch = patchOf(args);
     const patchedFiles = filesOfPatch(patch);
@@ -135,7 +137,7 @@ export class WorkFold {
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target) || NO_FILE.test(target)) return;
-    if (removed.includes(target) || this.#takesBack(target, reading.replaces)) return;
+    if (settled.includes(target) || this.#takesBack(target, reading.replaces)) return;
     const script = command ?? (reading.shell ? JSON.stringify(args) : undefined);
     if (script === undefined ? namesFile(tool, args, target) : isFileIn(script, target))
       this.#addFile(target, call.number, script === undefined ? CREATED.test(result) : !CHANGES.test(script));
@@ -160,21 +162,76 @@ export class WorkFold {
     return true;
   }
 
-  /** Forgets files that the run created and the command removes. Returns the words of the command that name one. */
-  #removeCreated(command: string, number: number): readonly string[] {
-    const words = [...command.matchAll(REMOVES)].flatMap(([, files = '']) => files.split(/\s+/));
-    const names = words.map((word) => word.replaceAll(/^["']|["']$/g, '')).filter((word) => /^(?!-).*\w/.test(word));
-    return names.filter((name) => {
-      const gone = [...this.#created].filter((file) => isInPath(file, name));
-      for (const file of gone) {
-        for (const files of [this.#created, this.#files, this.#afterCommit]) files.delete(file);
-        if (this.#lastChange?.file === file) this.#lastChange = { file, number };
+  /** Applies what a command does to files. Returns the words that this settles. */
+  #applyChanges(command: string, number: number): readonly string[] {
+    return shellChangesOf(command).flatMap(({ files, kind }) => {
+      const names = files.map((name) => name.replaceAll(/^["']|["']$/g, ''));
+      switch (kind) {
+        case 'removed':
+          return names.filter((name) => this.#forget(this.#filesAt([name], this.#created), number));
+        case 'moved':
+          this.#move(names, number);
+          return names;
+        case 'created':
+        case 'written':
+          for (const name of names) if (isFileIn(command, name)) this.#rewriteFile(name, number, kind === 'created');
+          return names;
+        case 'restored':
+          this.#forget(this.#changedAt(names), number);
+          return names;
+        case 'cleaned':
+          this.#forget(
+            this.#filesAt(names, this.#created).filter((file) => this.#afterCommit.has(file)),
+            number,
+          );
+          return [];
+        case 'stashed':
+          this.#stashed = [...this.#changedAt(names)];
+          this.#forget(this.#stashed, number);
+          return names;
+        case 'unstashed':
+          for (const name of this.#stashed) this.#rewriteFile(name, number, false);
+          return [];
+        case 'dropped':
+          this.#stashed = [];
+          return [];
+        default:
+          return [];
       }
-      return gone.length > 0;
     });
   }
 
-  /** Returns the words of the command that name removed files. */
+  #filesAt(names: readonly string[], files: ReadonlySet<string>): readonly string[] {
+    return [...files].filter((file) => names.some((name) => name === '.' || isInPath(file, name)));
+  }
+
+  /** The files at these places that were changed since the last commit and that git has. */
+  #changedAt(names: readonly string[]): readonly string[] {
+    return this.#filesAt(names, this.#afterCommit).filter((file) => !this.#created.has(file));
+  }
+
+  /** Returns true if there were any. A file that the run committed before stays a changed file. */
+  #forget(gone: readonly string[], number: number): boolean {
+    for (const file of gone) {
+      for (const files of [this.#created, this.#afterCommit]) files.delete(file);
+      if (!this.#committed.has(file)) this.#files.delete(file);
+      this.#edits.delete(file);
+      if (this.#lastChange?.file === file) this.#lastChange = { file, number };
+    }
+    return gone.length > 0;
+  }
+
+  #move([from = '', to = '']: readonly string[], number: number): void {
+    const isNew = this.#filesAt([from], this.#created).length > 0;
+    const known = this.#filesAt([from], this.#files);
+    for (const file of known) {
+      for (const files of [this.#created, this.#files, this.#afterCommit]) files.delete(file);
+      this.#edits.delete(file);
+    }
+    if (FILE.test(to) && (EXTENSION.test(to) || known.length > 0)) this.#rewriteFile(to, number, isNew);
+  }
+
+  /** Returns the words of the command that it settles. */
   #readCommand(command: string, result: string, number: number): readonly string[] {
     if (REWRITES.test(command)) this.#rewrites = true;
     const [undone, steps = '', carets = ''] = UNDOES.exec(command) ?? [];
@@ -183,6 +240,7 @@ export class WorkFold {
       this.#subjects.delete(subject);
     const made = COMMIT.test(command) ? commitsIn(result) : [];
     if (made.length > 0 || (COMMIT.test(command) && !NOT_COMMITTED.test(result))) {
+      for (const file of this.#afterCommit) if (this.#files.has(file)) this.#committed.add(file);
       this.#afterCommit.clear();
       // An amended commit replaces the last one, which the run may have made.
       const isNew = !AMENDS.test(command) || (this.#commits.length === 0 && !REWRITES.test(command));
@@ -200,7 +258,7 @@ export class WorkFold {
     if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
     // A script that also reads changes a file that exists.
     for (const file of filesWrittenIn(command)) this.#rewriteFile(file, number, !/read/i.test(command));
-    return this.#removeCreated(command, number);
+    return this.#applyChanges(command, number);
   }
 
   /** Adds a file that was changed in another way than by an edit, which no edit puts back. */

@@ -1,0 +1,129 @@
+import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash';
+
+/** What a command does to files: `created` ones may have been there, `moved` has the old name and the new one, `.` stands for all files. */
+export interface ShellChange {
+  readonly kind:
+    | 'created'
+    | 'written'
+    | 'removed'
+    | 'moved'
+    | 'restored'
+    | 'stashed'
+    | 'unstashed'
+    | 'dropped'
+    | 'cleaned';
+  readonly files: readonly string[];
+}
+
+/** Words of which one is in every command that this module reads. Only such a command is parsed. */
+const HINT = /\b(?:sed|perl|mv|cp|rm|touch|tee|restore|checkout|reset|stash|clean)\b/;
+const MAX_CHARS = 20_000;
+const WRAPPED = /^(?:sudo|command|env|time)$/;
+const EVERYTHING = ['.'];
+
+/** Returns the changes of a command line, in order. Words that are no names of files are among them. */
+export function shellChangesOf(line: string): readonly ShellChange[] {
+  if (line.length > MAX_CHARS || !HINT.test(line)) return [];
+  try {
+    return changesUnder(parse(line));
+  } catch {
+    // For invalid input the parser usually returns a partial tree and rarely throws.
+    return [];
+  }
+}
+
+function changesUnder(node: SyntaxNode): readonly ShellChange[] {
+  const found = node.type === 'Command' ? changesOf(wordsOf(node)) : [];
+  const below: ShellChange[] = [...found];
+  forEachChild(node, (child) => {
+    below.push(...changesUnder(child));
+  });
+  return below;
+}
+
+function wordsOf({ name, suffix }: Command): readonly string[] {
+  const words = [...(name === undefined ? [] : [name]), ...suffix.filter((part) => part.type === 'Word')];
+  const values = words.map(({ value }) => value);
+  const start = values.findIndex((word) => !WRAPPED.test(word) && !/^\w+=/.test(word));
+  return values.slice(Math.max(0, start));
+}
+
+function changesOf([path = '', ...args]: readonly string[]): readonly ShellChange[] {
+  const program = path.slice(path.lastIndexOf('/') + 1);
+  const names = args.filter((word) => !word.startsWith('-'));
+  switch (program) {
+    case 'sed':
+    case 'perl': {
+      if (!args.some((word) => /^-\w*i|^--in-place/.test(word))) return [];
+      // An empty word is the suffix of BSD's `-i ''`. Without `-e`, the first other word is the script.
+      const rest = args.filter((word, index) => word !== '' && !word.startsWith('-') && !isScript(args[index - 1]));
+      return [{ kind: 'written', files: args.some((word) => isScript(word)) ? rest : rest.slice(1) }];
+    }
+    case 'touch':
+    case 'tee':
+      return [{ kind: 'created', files: names }];
+    case 'rm':
+      return [{ kind: 'removed', files: names }];
+    case 'mv':
+    case 'cp':
+      return placed(program === 'mv', names);
+    case 'git':
+      return changesByGit(args);
+    default:
+      return [];
+  }
+}
+
+/** `-pe` of perl and `-e` of sed are before a script. */
+function isScript(word = ''): boolean {
+  return /^-\w*e$|^--expression$/.test(word);
+}
+
+/** Files that are moved or copied to a file, or into a folder. */
+function placed(isMove: boolean, names: readonly string[]): readonly ShellChange[] {
+  const place = names.at(-1) ?? '';
+  return names.slice(0, -1).map((name): ShellChange => {
+    const base = name.slice(name.lastIndexOf('/') + 1);
+    const isNamed = /\.\w+$/.test(place) || base.startsWith(`${place.slice(place.lastIndexOf('/') + 1)}.`);
+    const isFolder = names.length > 2 || place.endsWith('/') || (base.includes('.') && !isNamed);
+    const to = isFolder ? `${place.replace(/\/$/, '')}/${base}` : place;
+    return isMove ? { kind: 'moved', files: [name, to] } : { kind: 'created', files: [to] };
+  });
+}
+
+function changesByGit(args: readonly string[]): readonly ShellChange[] {
+  const at = args.findIndex((word, index) => !word.startsWith('-') && !/^-[Cc]$/.test(args[index - 1] ?? ''));
+  const verb = args[at] ?? '';
+  const rest = args.slice(at + 1);
+  const names = rest.filter((word) => !word.startsWith('-'));
+  const separator = rest.indexOf('--');
+  const after = separator === -1 ? names : rest.slice(separator + 1);
+  switch (verb) {
+    case 'rm':
+      return rest.includes('--cached') ? [] : [{ kind: 'removed', files: names }];
+    case 'mv':
+      return placed(true, names);
+    case 'restore':
+      return rest.some((word) => /^(?:--staged|-S)$/.test(word)) && !rest.includes('--worktree')
+        ? []
+        : [{ kind: 'restored', files: after }];
+    case 'checkout':
+      return separator !== -1 || names.join() === '.' ? [{ kind: 'restored', files: after }] : [];
+    case 'reset':
+      return rest.includes('--hard') ? [{ kind: 'restored', files: EVERYTHING }] : [];
+    case 'clean':
+      return rest.some((word) => /^-\w*f/.test(word)) ? [{ kind: 'cleaned', files: EVERYTHING }] : [];
+    case 'stash':
+      return changesOfStash(names[0] ?? 'push', rest, separator === -1 ? EVERYTHING : after);
+    default:
+      return [];
+  }
+}
+
+function changesOfStash(verb: string, rest: readonly string[], files: readonly string[]): readonly ShellChange[] {
+  if (verb === 'pop' || verb === 'apply') return [{ kind: 'unstashed', files: EVERYTHING }];
+  if (verb === 'drop' || verb === 'clear') return [{ kind: 'dropped', files: EVERYTHING }];
+  if (verb !== 'push' && verb !== 'save') return [];
+  const isAll = rest.some((word) => /^-\w*[ua]|^--(?:include-untracked|all)/.test(word));
+  return [{ kind: 'stashed', files }, ...(isAll ? [{ kind: 'cleaned', files } as const] : [])];
+}
