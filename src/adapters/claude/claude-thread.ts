@@ -1,7 +1,7 @@
 import { present } from '../../core/base/json.ts';
 import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { EndedCall, HostCall } from '../host/host-event.ts';
-import { unrunOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { unrunOutcome } from '../../core/facts/host-refusals.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import type { AgentEnding, AgentEvent } from '../../core/records/agent-event.ts';
 import type { Run } from '../../core/run/run.ts';

@@ -2,7 +2,7 @@ import { assertNever } from '../../core/base/error.ts';
 import { textOrUndefined, isJsonObject, type Json } from '../../core/base/json.ts';
 import { taskIn } from '../../formats/claude-code/claude-code-entry.ts';
 import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
-import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import type { EndedCall, HostCall, HostEvent } from '../host/host-event.ts';
 import { toolResultOf } from './tool-response.ts';

@@ -6,7 +6,7 @@ import {
   present,
   isJsonObject,
 } from '../../core/base/json.ts';
-import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';

@@ -3,7 +3,7 @@ import { invalidArgument } from '../base/error.ts';
 import type { InputFault } from '../base/input-fault.ts';
 import { isNear, readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/to-json.ts';
-import { withHostOutcome } from '../detect/calls/host-refusals.ts';
+import { withHostOutcome } from '../facts/host-refusals.ts';
 import { repairPayload } from '../records/decode-payload.ts';
 import { countDecode } from '../records/field-decode.ts';
 import {

@@ -9,7 +9,7 @@ import {
   jsonOf,
 } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { sourceResult } from '../parts/source-content.ts';

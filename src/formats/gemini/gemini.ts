@@ -13,7 +13,7 @@ import { ObjectLines, plainText } from '../parts/object-lines.ts';
 import { sourceStem, sourceTimeMs, asJson, sourceBlock, sourceBlocks } from '../parts/source-content.ts';
 import { type StoredUsage, type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { AnswerPart } from '../parts/run-items.ts';

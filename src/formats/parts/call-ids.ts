@@ -2,7 +2,7 @@ import { type Json, present } from '../../core/base/json.ts';
 import { resultText } from '../../core/detect/calls/answer-reading.ts';
 import { printedText, shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { isAnswerCode } from '../../core/detect/calls/tool-semantics.ts';
-import { withHostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { withHostOutcome } from '../../core/facts/host-refusals.ts';
 import type { CallOutcome, ToolEnded, ToolStarted } from '../../core/records/trajectory-record.ts';
 import { UniqueNames } from './skip-counts.ts';
 

@@ -7,7 +7,7 @@ import {
   present,
   textOrUndefined,
 } from '../../core/base/json.ts';
-import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { geminiBlocks } from '../gemini/gemini.ts';

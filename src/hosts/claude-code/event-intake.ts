@@ -4,7 +4,7 @@ import { safeText } from '../../core/base/printable.ts';
 import { type Clock, steadyMs } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { isJsonObject, type Json } from '../../core/base/json.ts';
-import { hostOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { ClaudeSessions } from './claude-sessions.ts';
 import type { HookFault } from '../../core/node/fault-log.ts';

@@ -4,7 +4,7 @@ import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/
 import { LIMIT_USED } from '../../core/records/words.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
-import { unrunOutcome } from '../../core/detect/calls/host-refusals.ts';
+import { unrunOutcome } from '../../core/facts/host-refusals.ts';
 import type {
   AnswerUsage,
   EndedCall,

@@ -4,7 +4,7 @@ import { seededRandom } from '../../../../test/support/seeded-random.ts';
 import { defaultDetectors } from '../detectors/default-detectors.ts';
 import { makeStep, type Step } from '../patterns/step.ts';
 import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
-import { NOTES, notesOf, withoutNotes } from './host-refusals.ts';
+import { NOTES, notesOf, withoutNotes } from './host-notes.ts';
 import type { Json } from '../../base/json.ts';
 
 /** Names and numbers that differ in each call. */

@@ -6,7 +6,7 @@ import { gistOf, hitsOf, answerLines } from '../calls/answer-gist.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading, resultText } from '../calls/answer-reading.ts';
 import { readArguments } from '../calls/argument-reading.ts';
 import { progressOf } from '../calls/declared-keys.ts';
-import { withoutNotes } from '../calls/host-refusals.ts';
+import { withoutNotes } from '../calls/host-notes.ts';
 import { openAnswer, withoutReminders, printedText, shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
 import type { RawCall } from '../calls/raw-call.ts';
 import type { CallOutcome } from '../../records/trajectory-record.ts';

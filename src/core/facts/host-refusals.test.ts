@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { CANCELLATIONS, FAILURES, REFUSALS } from '../../../../test/support/refusals.ts';
-import type { ToolEnded } from '../../records/trajectory-record.ts';
+import { CANCELLATIONS, FAILURES, REFUSALS } from '../../../test/support/refusals.ts';
+import type { ToolEnded } from '../records/trajectory-record.ts';
 import { hostOutcome, unrunOutcome, withHostOutcome } from './host-refusals.ts';
 
 const ended = (more: Partial<ToolEnded>): ToolEnded => ({
