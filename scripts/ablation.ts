@@ -77,14 +77,14 @@ function unitsOf(parts: readonly string[]): readonly Unit[] {
       if (/^: boolean$/.test(returns)) add(`rule ${name}`, body, '{ return false; }');
       if (returns.endsWith('| undefined')) add(`rule ${name}`, body, '{ return undefined; }');
     });
-    if (file.endsWith('default-detectors.ts')) units.push(...detectorsIn(file, text));
+    if (file.endsWith('detectors-by-kind.ts')) units.push(...detectorsIn(file, text));
     return units;
   });
 }
 
 /** A detector is switched off by removing its row from the list. */
 function detectorsIn(file: string, text: string): readonly Unit[] {
-  return [...text.matchAll(/^ {2}(\w+)(?:: \w+)?,$/gm)].map(({ 0: row, 1: name = '', index }) => ({
+  return [...text.matchAll(/^export \{ \w+ as (\w+) \}.*$/gm)].map(({ 0: row, 1: name = '', index }) => ({
     file,
     what: `detector ${name}`,
     start: index,

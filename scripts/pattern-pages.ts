@@ -42,9 +42,8 @@ function allDetectors(): readonly Detector[] {
 }
 
 function detectorOf(kind: string, fields: Readonly<Record<string, Shape>>): Detector {
-  const list = readFileSync(`${FOLDER}/default-detectors.ts`, 'utf8');
-  const variable = new RegExp(`^  ${kind}: (\\w+),$`, 'm').exec(list)?.[1] ?? kind;
-  const file = new RegExp(`import \\{ ${variable} \\} from '\\./(.+)';`).exec(list)?.[1] ?? '';
+  const list = readFileSync(`${FOLDER}/detectors-by-kind.ts`, 'utf8');
+  const file = new RegExp(` as ${kind} \\} from '\\./(.+)';`).exec(list)?.[1] ?? '';
   const source = readFileSync(`${FOLDER}/${file}`, 'utf8');
   const [, comment = '', name = ''] =
     /\/\*\*\n((?: \*(?!\/).*\n)*) \*\/\nexport const (\w+Detector):/.exec(source) ?? [];

@@ -118,6 +118,7 @@ export type {
 export type { TrajectoryStore } from './core/store/trajectory-store.ts';
 
 export type { ErrorCategory, ErrorClass } from './core/detect/calls/error-class.ts';
+export type { ArgumentKeys } from './core/detect/calls/argument-reading.ts';
 export type { StepFailure, Step } from './core/detect/patterns/step.ts';
 export type {
   AnalysisRetention,

@@ -1,4 +1,3 @@
-import { isDigit, isWordUnit } from '../../base/unit-kinds.ts';
 import { wordToken } from './tokens.ts';
 
 const MIN_CHARS = 18;
@@ -13,55 +12,25 @@ const MIN_WORDS = 3;
  */
 export function gistOf(text: string, tool: string, argsTokens: readonly number[]): number | undefined {
   if (text.length < MIN_CHARS || text.length > MAX_CHARS) return undefined;
-  const toolToken = wordToken(tool);
-  const words: number[] = [];
-  let [sum, letters, start, quote, hasDigit] = [0, 0, -1, 0, false];
-  for (let at = 0; at <= text.length; at += 1) {
-    const unit = at < text.length ? text.charCodeAt(at) : SPACE;
-    const isWord = unit > 127 || isWordUnit(unit);
-    if (quote !== 0) {
-      if (unit === quote || unit === LINE_BREAK) quote = 0;
-      continue;
-    }
-    if (isWord) {
-      if (start < 0) [start, hasDigit] = [at, false];
-      hasDigit ||= isDigit(unit);
-      continue;
-    }
-    // An apostrophe within a word is no quotation.
-    if (unit === DOUBLE_QUOTE || unit === BACKTICK || (unit === SINGLE_QUOTE && start < 0)) quote = unit;
-    if (start >= 0 && !hasDigit) {
-      letters += at - start;
-      const token = wordToken(text.slice(start, at));
-      if (token !== toolToken && !words.includes(token) && !hasToken(argsTokens, token)) {
-        words.push(token);
-        sum = (sum + token) >>> 0;
-      }
-    }
-    start = -1;
+  const left = new Set([wordToken(tool), ...argsTokens]);
+  const words = new Set<number>();
+  let letters = 0;
+  for (const [word] of text.replaceAll(QUOTATION, ' ').matchAll(WORD)) {
+    letters += word.length;
+    const token = wordToken(word);
+    if (!left.has(token)) words.add(token);
   }
   // A drawing or a table of numbers says nothing in words.
-  return words.length < MIN_WORDS || letters < text.length / 3 ? undefined : sum;
+  if (words.size < MIN_WORDS || letters < text.length / 3) return undefined;
+  let sum = 0;
+  for (const token of words) sum = (sum + token) >>> 0;
+  return sum;
 }
 
-function hasToken(tokens: readonly number[], token: number): boolean {
-  let [low, high] = [0, tokens.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    // The index is below the length.
-    const found = tokens[middle] as number;
-    if (found === token) return true;
-    if (found < token) low = middle + 1;
-    else high = middle;
-  }
-  return false;
-}
-
-const SPACE = 0x20;
-const LINE_BREAK = 0x0a;
-const DOUBLE_QUOTE = 0x22;
-const SINGLE_QUOTE = 0x27;
-const BACKTICK = 0x60;
+/** An apostrophe within a word is no quotation. */
+const QUOTATION = /"[^"\n]*"?|`[^`\n]*`?|(?<!\w)'[^'\n]*'?/g;
+/** A word without digits. */
+const WORD = /(?<![\w\x80-\uffff])[A-Za-z_\x80-\uffff]+(?![\w\x80-\uffff])/g;
 
 const SEARCHED_CHARS = 20_000;
 const MIN_HITS = 2;
@@ -89,22 +58,21 @@ interface AnswerLines {
 }
 
 const END_CHARS = 2_048;
-
 const END_LINES = 8;
-
 const HASH_SEED = 0x811c9dc5;
+const SPACE = 0x20;
+const LINE_BREAK = 0x0a;
+const DIGIT_ZERO = 0x30;
+const DIGIT_NINE = 0x39;
 
 /** Most times and ids are equal once their digits are removed. Cost: one pass over at most 4,096 characters. */
 export function answerLines(text: string): AnswerLines {
-  const head = hashLines(text.length <= 2 * END_CHARS ? text : text.slice(0, END_CHARS));
-  const tail = text.length <= 2 * END_CHARS ? head : hashLines(text.slice(-END_CHARS));
-  let shapeKey = HASH_SEED;
-  for (const line of head) shapeKey = Math.imul(shapeKey ^ line, 0x01000193);
-  if (tail !== head) for (const line of tail) shapeKey = Math.imul(shapeKey ^ line, 0x01000193);
-  const allHashes = tail === head ? head : [...head, ...tail];
-  const lines =
-    allHashes.length <= 2 * END_LINES ? allHashes : [...allHashes.slice(0, END_LINES), ...allHashes.slice(-END_LINES)];
-  return { shapeKey: shapeKey >>> 0, lines };
+  const all = hashLines(text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`);
+  const shapeKey = all.reduce((key, line) => Math.imul(key ^ line, 0x01000193), HASH_SEED) >>> 0;
+  return {
+    shapeKey,
+    lines: all.length <= 2 * END_LINES ? all : [...all.slice(0, END_LINES), ...all.slice(-END_LINES)],
+  };
 }
 
 function hashLines(text: string): readonly number[] {
@@ -124,7 +92,3 @@ function hashLines(text: string): readonly number[] {
   }
   return lines;
 }
-
-const DIGIT_ZERO = 0x30;
-
-const DIGIT_NINE = 0x39;

@@ -5,26 +5,30 @@ import { comparedArgs } from './declared-keys.ts';
 import { tokensOf } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
 
-export interface ArgumentReading {
-  readonly semantics: CallSemantics;
+/** Keys and numbers of the arguments of a call. Contain no content. */
+export interface ArgumentKeys {
   /** Equal for calls of the same tool with the same arguments. The order of keys is ignored. */
   readonly argsKey: string;
-  /** Hashes of the words in the arguments, in ascending order, at most 64. */
+  /** Hashes of the words in the arguments, in ascending order, at most 64. See `similarity`. */
   readonly tokens: readonly number[];
-  /** Equal for calls that differ only in numbers. */
+  /** Equal for calls of the same tool that differ only in numbers. */
   readonly frameKey: number;
   /** The integers among the arguments, in the order of the call. */
   readonly integers: readonly number[];
-  /** True if an argument is a search query. */
-  readonly asks: boolean;
-  /** True if an argument is a sentence of 8 words or more: the call hands a job to something that reads. */
-  readonly delegates: boolean;
   /** For an action on a screen: a key of the call without references to elements. */
   readonly actionKey?: string;
   /** For a write: a key of the content of the target after the call. */
   readonly leavesKey?: string;
   /** For a replacement: a key of the content before the call. */
   readonly fromKey?: string;
+}
+
+export interface ArgumentReading extends ArgumentKeys {
+  readonly semantics: CallSemantics;
+  /** True if an argument is a search query. */
+  readonly asks: boolean;
+  /** True if an argument is a sentence of 8 words or more: the call hands a job to something that reads. */
+  readonly delegates: boolean;
 }
 
 /** Not cached: in recorded runs a cache saved nothing, and cost 3 percent of a fold in which no call repeats. */

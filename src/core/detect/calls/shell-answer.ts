@@ -19,23 +19,11 @@ const NOTHING_PRINTED =
 const PLACEHOLDER_CHARS = 80;
 
 /** Codex, mini-SWE-agent and Gemini CLI. The output of a running command has no exit code. */
-const HEADED_FORMATS: readonly (readonly [opening: RegExp, form: RegExp])[] = [
-  [
-    /^(?:Exit code: \d|Chunk ID: |Wall time: )/,
-    /^(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?<code>\d+)\n)?Wall time: [^\n]*\n(?:Process (?:exited with code (?<exit>\d+)|running with session ID \d+)\n)?(?:[^\n]*\n){0,2}?Output:(?:\n|$)(?<text>[^]*)$/,
-  ],
-  [
-    /^<(?:return_?code|exit_?code)>/,
-    /^<\w+>(?<code>\d+)<\/\w+>\s*<(?:output|stdout)>\n?(?<text>[^]*?)\n?(?:<\/(?:output|stdout)>\s*)?(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?$/,
-  ],
-  [
-    /^<(?:output|stdout)>/,
-    /^<\w+>\n?(?<text>[^]*?)\n?<\/(?:output|stdout)>\s*(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*$/,
-  ],
-  [
-    /^(?:<untrusted_context>\n)?(?:Command|Output): /,
-    /^(?:<untrusted_context>\n)?[^]*?(?:Stdout|Output): (?<text>[^]*?)(?:\nStderr: (?<stderr>[^]*?))?\n(?:Error: [^\n]*\n)?Exit Code: (?:(?<code>\d+)|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*(?:<\/untrusted_context>\s*)?$/,
-  ],
+const HEADED_FORMATS: readonly RegExp[] = [
+  /^(?=Exit code: \d|Chunk ID: |Wall time: )(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?<code>\d+)\n)?Wall time: [^\n]*\n(?:Process (?:exited with code (?<exit>\d+)|running with session ID \d+)\n)?(?:[^\n]*\n){0,2}?Output:(?:\n|$)(?<text>[^]*)$/,
+  /^<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*<(?:output|stdout)>\n?(?<text>[^]*?)\n?(?:<\/(?:output|stdout)>\s*)?(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?$/,
+  /^<(?:output|stdout)>\n?(?<text>[^]*?)\n?<\/(?:output|stdout)>\s*(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*$/,
+  /^(?:<untrusted_context>\n)?(?=Command: |Output: )[^]*?(?:Stdout|Output): (?<text>[^]*?)(?:\nStderr: (?<stderr>[^]*?))?\n(?:Error: [^\n]*\n)?Exit Code: (?:(?<code>\d+)|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*(?:<\/untrusted_context>\s*)?$/,
 ];
 /** Exit codes in the first line, and in the last lines in brackets or as part of a failure message. */
 const FIRST_LINE =
@@ -59,9 +47,8 @@ export function shellAnswer(result: Json): ShellAnswer | undefined {
 }
 
 function readTextFormat(text: string): ShellAnswer | undefined {
-  const format = HEADED_FORMATS.find(([opening]) => opening.test(text));
-  if (format !== undefined) {
-    const groups = format[1].exec(text)?.groups;
+  for (const form of HEADED_FORMATS) {
+    const groups = form.exec(text)?.groups;
     if (groups !== undefined)
       return joinOutput([groups['text'], groups['stderr']], Number(groups['code'] ?? groups['exit'] ?? 0));
   }
@@ -179,13 +166,13 @@ const ENVELOPE =
 const PAYLOAD = /^(?:data|result|output|response|payload|body|content)$/;
 const SUCCESS_VALUES: ReadonlySet<unknown> = new Set([true, 0, 200, 'ok', 'OK', 'success', undefined]);
 const FAILURE_VALUES: ReadonlySet<unknown> = new Set([false, 'error', 'failed', 'failure']);
-const WRAPPINGS: readonly (readonly [opening: RegExp, whole: RegExp])[] = [
-  [/^\s*<(?:tool_use_)?error>/, /^\s*<(?:tool_use_)?error>([^]*)<\/\w+>\s*$/],
-  [/^\[?\d{4}-/, /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? ([^]*)$/],
-  [/^(?:Observation|Result|Output):/, /^\w+: ?([^]*)$/],
+const WRAPPINGS: readonly RegExp[] = [
+  /^\s*<(?:tool_use_)?error>([^]*)<\/\w+>\s*$/,
+  /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? ([^]*)$/,
+  /^(?:Observation|Result|Output): ?([^]*)$/,
   // A message of LangChain in Python's form: content='…' name='search' id='7c2e' tool_call_id='call_1'
-  [/^content=['"]/, /^content=['"]([^]*?)['"](?: \w+=(?:'[^']*'|"[^"]*"|\{[^}]*\}|\w+))+\s*$/],
-  [/^\s*<(?:output|stdout|result)>/, /^\s*<\w+>\n?([^]*?)\n?<\/(?:output|stdout|result)>\s*$/],
+  /^content=['"]([^]*?)['"](?: \w+=(?:'[^']*'|"[^"]*"|\{[^}]*\}|\w+))+\s*$/,
+  /^\s*<(?:output|stdout|result)>\n?([^]*?)\n?<\/(?:output|stdout|result)>\s*$/,
 ];
 const OPENING_CHARS = 80;
 const MAX_PARSED_CHARS = 200_000;
@@ -210,11 +197,11 @@ export function openAnswer(result: Json): OpenedAnswer {
 }
 
 function unwrapText(text: string): OpenedAnswer | undefined {
-  const opening = text.slice(0, OPENING_CHARS);
-  const wrapping = WRAPPINGS.findIndex(([opens]) => opens.test(opening));
-  const inner = WRAPPINGS[wrapping]?.[1].exec(text)?.[1];
-  if (inner !== undefined) return { result: inner, failed: wrapping === 0 };
-  if (text.length > MAX_PARSED_CHARS || !JSON_OPENING.test(opening)) return undefined;
+  for (const [index, form] of WRAPPINGS.entries()) {
+    const inner = form.exec(text)?.[1];
+    if (inner !== undefined) return { result: inner, failed: index === 0 };
+  }
+  if (text.length > MAX_PARSED_CHARS || !JSON_OPENING.test(text.slice(0, OPENING_CHARS))) return undefined;
   const value = jsonOf(text);
   return value === undefined ? undefined : unwrapValue(value);
 }

@@ -4,7 +4,7 @@ import { type Json, present, isJsonObject } from '../../base/json.ts';
 import { TERMINAL_SEQUENCES } from '../../base/printable.ts';
 import { gistOf, hitsOf, answerLines } from '../calls/answer-gist.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading, resultText } from '../calls/answer-reading.ts';
-import { readArguments } from '../calls/argument-reading.ts';
+import { type ArgumentKeys, readArguments } from '../calls/argument-reading.ts';
 import { progressOf } from '../calls/declared-keys.ts';
 import { withoutNotes } from '../calls/host-notes.ts';
 import { openAnswer, withoutReminders, printedText, shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
@@ -16,7 +16,7 @@ import { type CallSemantics, type ToolDeclarations, isAnswerCode } from '../call
 import { classifyError, groupKeyOf, type ErrorClass } from '../calls/error-class.ts';
 
 /** A call and its result, reduced to the keys, kinds and properties that detectors need. Contains no content. */
-export interface Step {
+export interface Step extends ArgumentKeys {
   /** Index of the call in its run, from 0. */
   readonly index: number;
   /** Number of the turn that issued the call. The calls of a turn were issued together. */
@@ -29,8 +29,6 @@ export interface Step {
   readonly kind: ToolKind;
   /** True for a thought or a pause, which is neither progress nor repetition. */
   readonly transparent: boolean;
-  /** Equal for calls of the same tool with the same arguments. The order of keys is ignored. */
-  readonly argsKey: string;
   /** Equal for results that differ only in times and ids. */
   readonly resultKey: string;
   /** Equal for results that differ only in digits and blanks. */
@@ -39,10 +37,6 @@ export interface Step {
   readonly lines: readonly number[];
   /** Key of the tool, the arguments and the result together. */
   readonly callKey: string;
-  /** Hashes of the words in the arguments, in ascending order, at most 64. See `similarity`. */
-  readonly tokens: readonly number[];
-  /** Equal for calls of the same tool that differ only in numbers. */
-  readonly frameKey: number;
   /**
    * Present if the call failed: it was flagged, a JSON result declares the failure, or only the text of the result reports it
    * (`soft`).
@@ -65,16 +59,8 @@ export interface Step {
   readonly hits?: readonly number[];
   /** For a call that hands over a job in a sentence: hashes of the words in a long result, in ascending order, at most 64. */
   readonly outcomeWords?: readonly number[];
-  /** The integers among the arguments, in the order of the call. */
-  readonly integers: readonly number[];
-  /** For an action on a screen: a key of the call without references to elements. */
-  readonly actionKey?: string;
   /** The file or page that the call reads or changes. */
   readonly target?: string;
-  /** For a write: a key of the content of the target after the call. */
-  readonly leavesKey?: string;
-  /** For a replacement: a key of the content before the call. */
-  readonly fromKey?: string;
   /** True if the source contains no result for this call. */
   readonly resultMissing: boolean;
   /** True for a shell call that changes a file and then runs a program. */
@@ -103,8 +89,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const { tool, annotations } = rawCall;
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
   const tools = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
-  const { semantics, argsKey, tokens, frameKey, integers, asks, delegates, actionKey, leavesKey, fromKey } =
-    readArguments(tool, rawCall.args, tools);
+  const { semantics, asks, delegates, ...keys } = readArguments(tool, rawCall.args, tools);
   const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, answer);
   const wasCancelled = rawCall.outcome === 'cancelled';
   const resultMissing = call.resultMissing || answer.wasNotRun || wasCancelled;
@@ -131,14 +116,11 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     program: semantics.program,
     kind,
     transparent: kind === 'note' || kind === 'wait',
-    argsKey,
+    ...keys,
     resultKey,
     shapeKey,
     lines,
-    callKey: hashText(argsKey + resultKey),
-    tokens,
-    frameKey,
-    integers,
+    callKey: hashText(keys.argsKey + resultKey),
     acknowledged,
     unchanged: kind === 'write' && answer.isUnchanged,
     negative: answer.saysNone,
@@ -149,13 +131,10 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     outcome: rawCall.outcome ?? (failure === undefined ? 'ok' : 'failed'),
     ...present({
       failure,
-      gistKey: mayRefuse ? gistOf(answer.text, tool, tokens) : undefined,
+      gistKey: mayRefuse ? gistOf(answer.text, tool, keys.tokens) : undefined,
       outcomeWords: mayReport && delegates ? tokensOf(withoutDigits(answer.text)).tokens : undefined,
       hits: asks && failure === undefined ? hitsOf(answer.text) : undefined,
-      actionKey,
       target: semantics.target,
-      leavesKey,
-      fromKey,
     }),
   };
 }

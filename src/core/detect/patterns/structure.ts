@@ -63,17 +63,10 @@ export function newCounters(): OwnCounters {
   };
 }
 
-interface SeenCall {
-  readonly turn: number;
+interface SeenCall extends Pick<Step, 'turn' | 'tool' | 'argsKey' | 'frameKey' | 'resultKey' | 'shapeKey' | 'tokens'> {
   readonly ordinal: number;
-  readonly tool: string;
   /** Number of epochs and changes in the run, including repeated changes. Calls with different values are not compared. */
   readonly era: number;
-  readonly argsKey: string;
-  readonly frameKey: number;
-  readonly resultKey: string;
-  readonly shapeKey: number;
-  readonly tokens: readonly number[];
   /** Key of the failure cause; empty if the call succeeded. */
   readonly cause: string;
   /** True if the call started a new epoch. */
@@ -251,16 +244,12 @@ export class Structure {
     const sameCalls = this.#calls.filter(
       (call) => call.turn !== step.turn && call.era === era && call.argsKey === step.argsKey,
     );
+    const { turn, tool, argsKey, frameKey, resultKey, shapeKey, tokens } = step;
+    const compared = { turn, tool, argsKey, frameKey, resultKey, shapeKey, tokens };
     return {
-      turn: step.turn,
+      ...compared,
       ordinal: context.ordinal,
-      tool: step.tool,
       era,
-      argsKey: step.argsKey,
-      frameKey: step.frameKey,
-      resultKey: step.resultKey,
-      shapeKey: step.shapeKey,
-      tokens: step.tokens,
       cause: step.failure === undefined || step.failure.category === 'silent' ? '' : step.failure.groupKey,
       advanced: context.advanced,
       old,

@@ -9,7 +9,7 @@ import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-provider
 import type { TrajectoryView } from '../prompt/prompt.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
 import { callOf, promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
-import { sessionTrajectory } from '../../detect/detectors/session-trajectory.ts';
+import { sessionTrajectory } from './session-trajectory.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';

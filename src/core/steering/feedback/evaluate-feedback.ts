@@ -1,4 +1,4 @@
-import { sessionTrajectory } from '../../detect/detectors/session-trajectory.ts';
+import { sessionTrajectory } from './session-trajectory.ts';
 import type { FeedbackContext, FeedbackProviderConfig, ObserverConfig } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../prompt/prompt-template.ts';

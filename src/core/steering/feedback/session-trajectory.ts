@@ -3,8 +3,8 @@ import { isJsonObject, type Json, present } from '../../base/json.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryPayload } from '../../records/trajectory-record.ts';
 import type { Session } from '../../session/session.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
-import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
-import { defaultDetectors } from './default-detectors.ts';
+import { TrajectoryAnalysis } from '../../detect/patterns/trajectory-analysis.ts';
+import { defaultDetectors } from '../../detect/detectors/default-detectors.ts';
 
 interface FollowedSession {
   readonly analysis: TrajectoryAnalysis;
