@@ -127,7 +127,7 @@ test('a pattern that a user wrote himself is kept like any other', () => {
 
 test('two detectors of one name are refused', () => {
   const twice = [...allDetectors(), ...allDetectors().slice(0, 1)];
-  expect(() => new TrajectoryAnalysis({ detectors: twice })).toThrow(/two detectors are named "identical_call"/);
+  expect(() => new TrajectoryAnalysis({ detectors: twice })).toThrow(/two detectors are named "cycle"/);
 });
 
 test('a snapshot of another version is refused', () => {
