@@ -337,7 +337,11 @@ export const geminiStreamImporter: LineImporter = {
   format: 'gemini',
   recognise(firstLines) {
     const lines = firstLines.map((line) => membersOf(line));
-    const knownLines = lines.filter((line) => STREAM_TYPES.has(line.type) && typeof line.timestamp === 'string');
+    // pi has messages too, with the role inside.
+    const knownLines = lines.filter(
+      ({ role, timestamp, type }) =>
+        STREAM_TYPES.has(type) && typeof timestamp === 'string' && (type !== 'message' || typeof role === 'string'),
+    );
     if (knownLines.length === 0) return 0;
     const [first] = lines;
     const isWhole = first?.type === 'init' && typeof first.session_id === 'string' && typeof first.model === 'string';

@@ -314,3 +314,28 @@ test.skipIf(archives === undefined).each([
   expect(runs.every(({ payloads }) => payloads.at(-1)?.kind === 'run_ended')).toBe(true);
   expect(diagnostics).toEqual([]);
 });
+
+test('a task beside an image is the text, and the only answer of a log without events has the tokens of the output', () => {
+  const content = [
+    { type: 'text', text: 'What is this?' },
+    { type: 'image', image: 'data:image/png;base64,AA==' },
+  ];
+  const [run] = importDocument(inspectDocumentImporter, {
+    eval: { task: 't', model: 'm' },
+    samples: [
+      {
+        id: 1,
+        epoch: 1,
+        input: [{ role: 'user', content }],
+        messages: [
+          { role: 'user', content },
+          { role: 'assistant', content: 'A cat.' },
+        ],
+        output: { usage: { input_tokens: 300, output_tokens: 28 } },
+      },
+    ],
+  }).runs;
+  const answer = run?.payloads.find((one) => one.kind === 'message_appended' && one.message.role === 'assistant');
+  expect(run?.run.task).toBe('What is this?');
+  expect(answer).toMatchObject({ message: { usage: { input_tokens: 300, output_tokens: 28 } } });
+});

@@ -21,7 +21,7 @@ import {
   sourceTimeMs,
   sourceUsage,
 } from '../parts/source-content.ts';
-import type { StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
+import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
 
@@ -38,6 +38,8 @@ interface Reading {
   readonly resolve: Resolve;
   readonly times: InspectTimes;
   readonly seen: Map<string, number>;
+  /** Usage of the only answer, from the output of the sample. Logs of early versions have no events. */
+  readonly onlyUsage: StoredUsage | undefined;
 }
 
 /**
@@ -60,7 +62,9 @@ function* inspectSampleItems(value: unknown, log: InspectLog): Generator<ImportI
     startedAtMs: sourceTimeMs(sample.started_at) ?? times.firstMs ?? sourceTimeMs(spec.created),
   });
   if (!Array.isArray(sample.messages)) items.lost.add('samples without a list of messages');
-  const reading: Reading = { items, resolve, times, seen: new Map() };
+  const answers = listOf(sample.messages).filter((message) => membersOf(message).role === 'assistant');
+  const onlyUsage = answers.length === 1 ? usageOf(membersOf(sample.output).usage) : undefined;
+  const reading: Reading = { items, resolve, times, seen: new Map(), onlyUsage };
   for (const message of listOf(sample.messages)) yield* messageItems(reading, membersOf(message));
   for (let count = 0; count < times.compactions; count += 1) items.skipped.add('compactions at an unknown position');
   yield* items.finish(inspectOutcome(sample), sourceTimeMs(sample.completed_at) ?? times.lastMs);
@@ -73,8 +77,7 @@ function nameOf(value: unknown): string {
 function taskOf(sample: JsonMembers, resolve: Resolve): string | undefined {
   const messages = listOf(Array.isArray(sample.input) ? sample.input : sample.messages).map(membersOf);
   const input = typeof sample.input === 'string' ? sample.input : messages.find(({ role }) => role === 'user')?.content;
-  const text = sourceResult(resolve(input ?? ''));
-  return typeof text === 'string' ? textOrUndefined(text) : undefined;
+  return textOrUndefined(textOfContent(plainest(inspectBlocks(resolve(input ?? '')))));
 }
 
 function* messageItems(reading: Reading, message: JsonMembers): Generator<ImportItem> {
@@ -109,7 +112,8 @@ function answerItems(reading: Reading, message: JsonMembers): readonly ImportIte
     reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning }];
   const parts = [...reasoningBlocks, ...inspectBlocks(resolve(message.content)), ...calls];
   const modelId = textOrUndefined(message.model);
-  return items.answer({ parts, modelId, usage: span?.usage }, span?.endMs ?? span?.startMs);
+  const usage = span?.usage ?? reading.onlyUsage;
+  return items.answer({ parts, modelId, usage }, span?.endMs ?? span?.startMs);
 }
 
 function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportItem> {

@@ -192,13 +192,15 @@ export function chatMessageItems(writer: RunItems, value: unknown, dialect: Chat
     case 'model': {
       const { parts, results } = messageBlocks(value);
       noteUnknown(writer, parts);
+      // gptme keeps what it knows of an answer apart.
+      const about = typeof value.model === 'string' || isJsonObject(value.usage) ? value : membersOf(value.metadata);
       const answer = writer.answer(
         {
           parts: [...reasoningParts(value), ...parts, ...callParts(value)],
-          modelId: textOrUndefined(value.model),
+          modelId: textOrUndefined(about.model),
           stopReason: textOrUndefined(value.finish_reason),
           usage: sourceUsage(
-            typeof value.cost === 'number' ? { ...membersOf(value.usage), cost_usd: value.cost } : value.usage,
+            typeof about.cost === 'number' ? { ...membersOf(about.usage), cost_usd: about.cost } : about.usage,
           ),
         },
         atMs,

@@ -190,3 +190,23 @@ test('messages of Cursor and Droid, which are in a member of each line, have the
 test('an object with a role and nothing to say is no message', () => {
   expect(openaiChatLinesImporter.recognise([{ id: 'm1', sessionID: 's1', role: 'user', time: {} }], source)).toBe(0);
 });
+
+test('the task of messages one per line is the first of the user, also after instructions', () => {
+  const { runs } = importLines(openaiChatLinesImporter, conversation);
+  expect(runs.map(({ run }) => run.task)).toEqual(['List the files.']);
+  expect(importLines(openaiChatLinesImporter, conversation.slice(0, 1)).runs).toHaveLength(1);
+});
+
+test('what an answer cost is read from its metadata, if it says it nowhere else', () => {
+  const usage = { input_tokens: 120, output_tokens: 42, cache_read_tokens: 80, cache_creation_tokens: 3 };
+  const { runs } = importLines(openaiChatLinesImporter, [
+    { role: 'user', content: 'Go.' },
+    { role: 'assistant', content: 'Done.', metadata: { model: 'm', usage, cost: 0.01 } },
+  ]);
+  expect(runs[0]?.payloads.at(-1)).toMatchObject({
+    message: {
+      model_id: 'm',
+      usage: { input_tokens: 120, output_tokens: 42, cache_read_tokens: 80, cache_write_tokens: 3, cost_usd: 0.01 },
+    },
+  });
+});

@@ -87,6 +87,8 @@ class ChatLines implements LineImport {
   readonly #stem: string;
   readonly #ids = new UniqueNames();
   #singleRun: RunItems | undefined;
+  /** Messages before the first of the user, which is the task. */
+  readonly #waiting: JsonMembers[] = [];
 
   constructor(source: ImportSource) {
     this.#stem = sourceStem(source.name);
@@ -99,19 +101,26 @@ class ChatLines implements LineImport {
     }
     const value = unwrapped(line);
     if (isHeader(value)) return;
-    if (this.#singleRun === undefined) {
-      if (!isChatMessage(value)) {
-        yield diagnosticItem('error', 'not a conversation and not a message', { line: lineNumber });
-        return;
-      }
-      this.#singleRun = new RunItems(this.#ids.take(this.#stem));
-      yield this.#singleRun.begin('openai-chat', { task: firstUserText([value]) });
-    }
-    yield* chatMessageItems(this.#singleRun, value);
+    if (this.#singleRun !== undefined) {
+      yield* chatMessageItems(this.#singleRun, value);
+    } else if (isChatMessage(value)) {
+      this.#waiting.push(value);
+      const isSetting = value.role === 'system' || value.role === 'developer';
+      if (!isSetting || this.#waiting.length >= LOOKED_AT) yield* this.#begin();
+    } else yield diagnosticItem('error', 'not a conversation and not a message', { line: lineNumber });
   }
 
-  end(): Iterable<ImportItem> {
-    return this.#singleRun?.finish() ?? [];
+  *end(): Generator<ImportItem> {
+    if (this.#waiting.length > 0) yield* this.#begin();
+    yield* this.#singleRun?.finish() ?? [];
+  }
+
+  *#begin(): Generator<ImportItem> {
+    const run = new RunItems(this.#ids.take(this.#stem));
+    this.#singleRun = run;
+    const messages = this.#waiting.splice(0);
+    yield run.begin('openai-chat', { task: firstUserText(messages) });
+    for (const message of messages) yield* chatMessageItems(run, message);
   }
 }
 

@@ -83,3 +83,18 @@ test('a request in the form of the Gemini API has its first text as the task', (
   );
   expect(run?.run.task).toBe('Say hello.');
 });
+
+test('the task of a trace is the input of its agent, if earlier prompts of the conversation come first in the request', () => {
+  const earlier = { role: 'user', content: 'What is the capital?' };
+  const answered = { role: 'assistant', content: 'Rome.' };
+  const trace = (input: string) =>
+    runOf(
+      { ...observation('AGENT', 'turn', 0, { input }), id: 'agent' },
+      {
+        ...observation('GENERATION', 'chat', 1, { model: 'm', input: [earlier, answered, asked], output: 'Sunny.' }),
+        parentObservationId: 'agent',
+      },
+    );
+  expect(trace(asked.content)?.run.task).toBe(asked.content);
+  expect(trace('[removed]')?.run.task).toBe(earlier.content);
+});

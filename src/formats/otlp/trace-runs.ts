@@ -60,7 +60,7 @@ function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   // The input of the agent repeats its first request. It is used only if requests contain no messages.
   const hasInput = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
   const agentMessages = agent === undefined || hasInput ? [] : tracedRequest(agent);
-  const task = taskOf(agentMessages) ?? firstTask(members);
+  const task = taskOf(agentMessages) ?? askedTask(agent, members) ?? firstTask(members);
   yield items.begin('otlp', {
     task,
     parentId: run.parentId,
@@ -216,6 +216,14 @@ function taskOf(messages: readonly TracedMessage[]): string | undefined {
   const prompt = messages.find(({ role, parts }) => role === 'user' && parts.length > 0);
   const text = prompt && textOfContent(contentOf(prompt.parts));
   return text === '' ? undefined : text;
+}
+
+/** The input of the agent, if its first request has it: earlier messages of the request are of earlier turns. */
+function askedTask(agent: KnownSpan | undefined, members: readonly KnownSpan[]): string | undefined {
+  const asked = agent && taskOf(tracedRequest(agent));
+  const request = members.find(({ role }) => role !== 'tool');
+  if (asked === undefined || request === undefined) return undefined;
+  return tracedRequest(request).some((message) => taskOf([message]) === asked) ? asked : undefined;
 }
 
 function firstTask(members: readonly KnownSpan[]): string | undefined {

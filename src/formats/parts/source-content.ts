@@ -111,8 +111,8 @@ export function callArguments(value: unknown): Json {
 const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] = [
   ['input_tokens', ['input_tokens', 'prompt_tokens']],
   ['output_tokens', ['output_tokens', 'completion_tokens']],
-  ['cache_read_tokens', ['cache_read_input_tokens', 'cached_tokens', 'cached_input_tokens']],
-  ['cache_write_tokens', ['cache_creation_input_tokens', 'cache_write_input_tokens']],
+  ['cache_read_tokens', ['cache_read_input_tokens', 'cached_tokens', 'cached_input_tokens', 'cache_read_tokens']],
+  ['cache_write_tokens', ['cache_creation_input_tokens', 'cache_write_input_tokens', 'cache_creation_tokens']],
   ['cache_write_hour_tokens', ['ephemeral_1h_input_tokens']],
   ['reasoning_tokens', ['reasoning_tokens', 'reasoning_output_tokens']],
   ['cost_usd', ['cost_usd']],

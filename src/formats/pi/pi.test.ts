@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 
 import { importLines } from '../../../test/support/import-check.ts';
+import type { LineImporter } from '../importer.ts';
+import { importers } from '../importers.ts';
+import { surest } from '../reading/choose-importer.ts';
 import { piImporter } from './pi.ts';
 
 const header = { type: 'session', version: 3, id: 's1', timestamp: '2026-11-23T04:00:00.000Z', cwd: '/p' };
@@ -80,4 +83,17 @@ test('an aborted answer is no turn, and its tokens count', () => {
   expect(runs[0]?.payloads[1]).toMatchObject({
     message: { error_message: 'Operation aborted', model_id: 'm', usage: { input_tokens: 900, output_tokens: 7 } },
   });
+});
+
+test('a session that begins within a conversation, without its header, is one of pi', () => {
+  const at = { timestamp: '2026-10-12T22:00:00.000Z' };
+  const lines = [
+    { ...entry('a', 'z', user('Go.')), ...at },
+    { ...entry('b', 'a', answer({})), ...at },
+  ];
+  const source = { path: 's.jsonl', name: 's.jsonl' };
+  const best = surest(importers.filter(({ shape }) => shape === 'lines') as readonly LineImporter[], (importer) =>
+    importer.recognise(lines, source),
+  );
+  expect(best?.importer.format).toBe('pi');
 });

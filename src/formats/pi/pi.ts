@@ -39,10 +39,17 @@ export const piImporter: LineImporter = {
       (line) => ENTRY_TYPES.has(line?.type) && typeof line?.id === 'string' && line.parentId !== undefined,
     );
     // Droid's entries look alike.
-    return entries.length === 0 || first?.type === 'session_start' ? 0 : 0.7;
+    if (entries.length === 0 || first?.type === 'session_start') return 0;
+    return entries.some((line) => isOwn(membersOf(line?.message))) ? 0.9 : 0.7;
   },
   open: (source) => new PiImport(source),
 };
+
+/** Returns true for a message that no other program writes. */
+function isOwn({ content, role, stopReason }: JsonMembers): boolean {
+  if (role === 'toolResult' || (role === 'assistant' && typeof stopReason === 'string')) return true;
+  return listOf(content).some((part) => membersOf(part).type === 'toolCall');
+}
 
 class PiImport extends ObjectLines {
   readonly #session: SessionItems;
