@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CoxswainError, invalidArgument, hasCode } from '../core/base/error.ts';
@@ -134,6 +135,7 @@ type GrowingRead =
 class GrowingFile {
   readonly #path: string;
   #handle: FileHandle | undefined;
+  #opened: Pick<Stats, 'dev' | 'ino'> | undefined;
   #offset = 0;
   #tail: Buffer = Buffer.alloc(0);
 
@@ -157,14 +159,18 @@ class GrowingFile {
   }
 
   async #readGrowth(): Promise<GrowingRead> {
-    this.#handle ??= await openIfThere(this.#path);
+    if (this.#handle === undefined) {
+      this.#handle = await openIfThere(this.#path);
+      this.#opened = await this.#handle?.stat();
+    }
     const handle = this.#handle;
     if (handle === undefined) return { type: 'missing' };
-    const { size, ino, dev } = await handle.stat();
+    const found = await stat(this.#path).catch(() => undefined);
+    const isSame = found?.ino === this.#opened?.ino && found?.dev === this.#opened?.dev;
+    const { size } = isSame && found !== undefined ? found : await handle.stat();
     if (size < this.#offset) return this.#restartFile('truncated');
     if (size > this.#offset) return await this.#readMore(handle);
-    const statsByPath = await stat(this.#path).catch(() => undefined);
-    if (statsByPath === undefined || (statsByPath.ino === ino && statsByPath.dev === dev)) return { type: 'end' };
+    if (found === undefined || isSame) return { type: 'end' };
     await this.close();
     return this.#restartFile('replaced');
   }
@@ -225,7 +231,7 @@ interface FollowOptions {
  * from its beginning; the new runs have the same keys. An answer of Claude Code, split over several lines, is emitted
  * at the next one, or at rest as soon as its calls have results.
  *
- * @throws CoxswainError as `importSource`; `invalid-argument` for a format without lines. Cost: two `stat` calls per
+ * @throws CoxswainError as `importSource`; `invalid-argument` for a format without lines. Cost: one `stat` call per
  * poll
  */
 export async function* followSource(path: string, options: FollowOptions = {}): AsyncGenerator<ImportItem> {

@@ -272,6 +272,10 @@ const HOOK_FAILED = /(?:pre-commit|commit-msg) (?:script|hook) failed|hook (?:ex
 export const COMMIT: RegExp = /\bgit (?:-\S+ \S+ )*commit\b/;
 const COMMITTED = /^\[(detached HEAD|[\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\] ?(.*)(?:\n Author: .*)?(\n Date: .*)?/gm;
 
+/** What a host says of a command that goes on in the background, with the id under which its output is asked for. */
+export const BACKGROUNDED: RegExp =
+  /\b(?:background(?:ed)?\b[^\n]{0,40}?\bID: ?|Process running with session ID )([\w-]{4,})/i;
+
 /** Returns the commits that git printed: the branch, the subject, and the author date if it is not the time of the commit. */
 export function commitsIn(result: string): readonly RegExpExecArray[] {
   return [...result.matchAll(COMMITTED)];

@@ -227,6 +227,11 @@ test('a check whose end a pipe hides is no passed check unless what is left says
   expect(failedAfter(['npm test', '2 failed'], ['npm test | head', undefined, 'starts'])).toEqual(['npm test']);
 });
 
+test('a check that its host ended for its time has not failed: its result is not known', () => {
+  const killed = 'Exit code 143\nCommand timed out after 5m 0s';
+  expect(resultsAfter(['npm test', killed, killed])).toEqual(['npm test not seen to its end']);
+});
+
 test('a formatter that prints the files whose format is wrong has failed, although its exit code is 0', () => {
   expect(failedAfter(['gofmt -l internal/', undefined, 'internal/a.go'])).toEqual(['gofmt -l internal/']);
   expect(failedAfter(['gofmt -l -w internal/', undefined, 'internal/a.go'])).toEqual([]);

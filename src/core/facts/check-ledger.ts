@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
+  BACKGROUNDED,
   checkCommandsOf,
   commandLineOf,
   commitsIn,
@@ -26,11 +27,11 @@ const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git comm
 /** The hooks passed, and git made no commit. */
 const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothing was committed)` };
 
-/** What a host says of a command that goes on in the background, with the id under which its output is asked for. */
-const BACKGROUNDED = /\b(?:background(?:ed)?\b[^\n]{0,40}?\bID: ?|Process running with session ID )([\w-]{4,})/i;
 const IS_RUNNING =
   /<status>(?:running|pending)<|<retrieval_status>(?:timeout|not_ready)<|^Process running with session ID /m;
 const EXIT_CODE = /<exit_code>(-?\d+)<|\b(?:exit|exited with) code:? (-?\d+)/i;
+/** What a host says of a command that it ended for its time. */
+const TIMED_OUT = /\bcommand timed out after \d/i;
 const MAX_BACKGROUND = 16;
 
 interface SeenCheck extends LastCheck {
@@ -65,6 +66,10 @@ export class CheckLedger {
       return;
     }
     if (this.#foldBackground(call, result)) return;
+    if (failed && TIMED_OUT.test(result.slice(0, 500))) {
+      for (const check of found) this.#noteUnknown(check, call.number, { isHidden: true });
+      return;
+    }
     // If several commands failed as one call, a check of the project is the likelier cause.
     const checks =
       failed && found.some(({ purpose }) => purpose !== 'task')

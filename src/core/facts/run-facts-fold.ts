@@ -302,6 +302,8 @@ function restsAfter(payload: TrajectoryPayload): boolean | undefined {
   switch (payload.kind) {
     case 'run_ended':
       return true;
+    case 'session_event':
+      return payload.event_type === TURN_WORKED ? true : undefined;
     case 'message_appended': {
       const { message } = payload;
       const text = message.role === 'user' ? textOfContent(message.content).trimStart() : '';

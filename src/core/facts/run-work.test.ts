@@ -149,6 +149,19 @@ test('a commit that a reset takes back, and one that a rebase amends, is no comm
   expect(run([rebase, '[detached HEAD 4444444] old\n Date: Thu Jun 18 07:57:25 2026 +0200'])).toEqual([]);
 });
 
+test('a commit in the background counts when its output says so', () => {
+  const fold = new WorkFold();
+  const ended = (result: string) =>
+    ({ kind: 'tool_ended', tool_call_id: 'a', tool_name: 'x', result, is_error: false }) as const;
+  const running = ended('Wall time: 1.0 seconds\nProcess running with session ID 66611\nOutput:\n');
+  fold.fold(running, { ...call, tool: 'exec_command', args: { cmd: 'git commit -m "Add a"' } });
+  expect(fold.work.commits).toBe(0);
+  const poll = { ...call, tool: 'write_stdin', kind: 'poll', args: { session_id: 66_611, chars: '' } } as const;
+  fold.fold(ended('Process running with session ID 66611'), poll);
+  fold.fold(ended('Process exited with code 0\nOutput:\n[main b9c5830] Add a\n 1 file changed'), poll);
+  expect(fold.work).toMatchObject({ commits: 1, commitsOn: { main: 1 } });
+});
+
 test('commits that skip their hooks are counted, and said', () => {
   const commandsText = (...commands: readonly string[]): readonly string[] => {
     const fold = new WorkFold();
@@ -236,6 +249,9 @@ test('every file that a command names is changed, and a moved one has its new na
   expect(changedAfter('git mv a.ts lib/z.ts', 'mv b.ts new.ts lib/')).toEqual(['lib/z.ts', 'lib/b.ts', 'lib/new.ts']);
   expect(changedAfter('cp /tmp/x.ts lib/x.ts; go test; rm -f lib/y.ts', 'rm /w/lib/x.ts')).not.toContain('lib/x.ts');
   expect(changedAfter('mv new.ts /tmp/new.ts', 'rm /tmp/new.ts')).toEqual(['a.ts', 'b.ts']);
+  expect(changedAfter('cat > probe.ts <<EOF\n1\nEOF\nnpm test > /tmp/log 2>&1; rm -f probe.ts')).not.toContain(
+    'probe.ts',
+  );
   expect(changedAfter(`sed -n '1,5p' c.ts`)).toEqual(['a.ts', 'b.ts', 'new.ts']);
 });
 

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, present } from '../base/json.ts';
 import { hashText } from '../base/hash.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { countOf, countText } from '../base/number-text.ts';
-import { commandLineOf, COMMIT, commitsIn } from './check-command.ts';
+import { BACKGROUNDED, commandLineOf, COMMIT, commitsIn } from './check-command.ts';
 import { shellChangesOf } from './shell-changes.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
@@ -109,6 +109,8 @@ export class WorkFold {
   #rewrites = false;
   /** The commits of this run that no reset took back. */
   readonly #commits: Commit[] = [];
+  /** A command with a commit that runs in the background. */
+  #committing: string | undefined;
   #branch: string | undefined;
   #pullRequest: string | undefined;
   #plan: string | undefined;
@@ -128,6 +130,10 @@ export class WorkFold {
     const { args, kind, tool } = call;
     const command = commandLineOf(args);
     const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
+    if (this.#committing !== undefined && command === undefined && commitsIn(result).length > 0) {
+      this.#readCommand(this.#committing, result, call.number);
+      this.#committing = undefined;
+    }
     const settled = command === undefined ? [] : this.#readCommand(command, result, call.number);
     if (kind !== undefined && kind !== 'write') return;
     const patch = patchOf(args);
@@ -238,8 +244,12 @@ export class WorkFold {
     const taken = undone === undefined ? 0 : Math.max(carets.length, Number(steps || 1));
     for (const { subject } of this.#commits.splice(Math.max(0, this.#commits.length - taken)))
       this.#subjects.delete(subject);
-    const made = COMMIT.test(command) ? commitsIn(result) : [];
-    if (made.length > 0 || (COMMIT.test(command) && !NOT_COMMITTED.test(result))) {
+    // What a command in the background made is in the result of a later call.
+    const isLater = COMMIT.test(command) && BACKGROUNDED.test(result.slice(0, 500));
+    const isCommit = COMMIT.test(command) && !isLater;
+    if (isLater) this.#committing = command;
+    const made = isCommit ? commitsIn(result) : [];
+    if (made.length > 0 || (isCommit && !NOT_COMMITTED.test(result))) {
       for (const file of this.#afterCommit) if (this.#files.has(file)) this.#committed.add(file);
       this.#afterCommit.clear();
       // An amended commit replaces the last one, which the run may have made.

@@ -16,7 +16,9 @@ export interface ShellChange {
 }
 
 /** Words of which one is in every command that this module reads. Only such a command is parsed. */
-const HINT = /\b(?:sed|perl|mv|cp|rm|touch|tee|restore|checkout|reset|stash|clean)\b/;
+const HINT = /\b(?:sed|perl|mv|cp|rm|touch|tee|restore|checkout|reset|stash|clean)\b|>\s*(?!\/dev\/)[^&\s>]/;
+/** A device, and another descriptor. */
+const NO_TARGET = /^(?:\/dev\/.*|\d+|-)$/;
 const MAX_CHARS = 20_000;
 const WRAPPED = /^(?:sudo|command|env|time)$/;
 const EVERYTHING = ['.'];
@@ -33,8 +35,9 @@ export function shellChangesOf(line: string): readonly ShellChange[] {
 }
 
 function changesUnder(node: SyntaxNode): readonly ShellChange[] {
-  const found = node.type === 'Command' ? changesOf(wordsOf(node)) : [];
-  const below: ShellChange[] = [...found];
+  const below: ShellChange[] = node.type === 'Command' ? [...changesOf(wordsOf(node))] : [];
+  const target = node.type === 'Redirect' && node.operator.includes('>') ? node.target?.value : undefined;
+  if (target !== undefined && !NO_TARGET.test(target)) below.push({ kind: 'created', files: [target] });
   forEachChild(node, (child) => {
     below.push(...changesUnder(child));
   });

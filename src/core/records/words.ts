@@ -96,7 +96,7 @@ export const PERMISSION_DENIED = 'permission_denied';
  */
 export const LIMIT_USED = 'limit_used';
 
-/** The type of `session_event` records in which hosts report how long the agent worked since the user's message. Data: `duration_ms`. */
+/** The type of `session_event` records in which hosts report the end of a turn. Data: `duration_ms`, the time at work since the user's message, if known. */
 export const TURN_WORKED = 'turn_worked';
 
 /** `''` if the run no longer waits; undefined for other records. */

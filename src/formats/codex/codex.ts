@@ -24,7 +24,7 @@ import {
 } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
 import { LimitSteps } from '../../core/facts/limit-used.ts';
-import { LIMIT_USED } from '../../core/records/words.ts';
+import { LIMIT_USED, TURN_WORKED } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
@@ -244,6 +244,8 @@ class CodexRollout extends ObjectLines {
     const error = membersOf(event.error);
     if (error.message !== undefined) yield* this.#addFailure(error, atMs);
     // Older versions write the error only before the end of the turn.
+    const duration_ms = numberOrUndefined(event.duration_ms);
+    if (this.#session.hasBegun) yield* this.#session.event(TURN_WORKED, present({ duration_ms }), atMs);
     const hasFailed = error.message !== undefined || typeof event.last_agent_message !== 'string';
     this.#session.outcome(hasFailed ? (this.#failure ?? 'ended') : 'ended', atMs);
   }
