@@ -95,7 +95,7 @@ test('the command of a moment opens its call', async () => {
     },
   });
   expect(shown.code).toBe(0);
-  expect(shown.stdout).toContain(`/?page=moment&run=night&call=${moment?.call}#token=`);
+  expect(shown.stdout).toContain(`/?source=0&run=night&call=${moment?.call}#token=`);
 });
 
 test('without a path the project store is read, and an empty report names the time of the last run', async () => {

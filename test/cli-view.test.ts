@@ -91,8 +91,7 @@ test('with --run and --call the printed address opens the call', async () => {
         const session = await fetch(`${origin}/session`, { method: 'POST', headers, body: JSON.stringify({ token }) });
         const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? '';
         const run = `${origin}/api/runs/0/${encodeURIComponent(searchParams.get('run') ?? '')}`;
-        const look = async (): Promise<string> =>
-          (await fetch(`${run}/call?call=${searchParams.get('call')}`, { headers: { cookie } })).text();
+        const look = async (): Promise<string> => (await fetch(`${run}/rows`, { headers: { cookie } })).text();
         // The file is read while the page is there already, which looks again too.
         await expect.poll(look).toContain('"call":3');
         calls = await look();
@@ -101,7 +100,7 @@ test('with --run and --call the printed address opens the call', async () => {
     },
   });
   expect(code).toBe(0);
-  expect(new URL(address).search).toBe('?page=moment&run=one&call=3');
+  expect(new URL(address).search).toBe('?source=0&run=one&call=3');
   expect(calls).toContain('"call":3');
   for (const args of [
     ['--call', '3'],
@@ -158,7 +157,7 @@ test('without a path it shows the sessions of the agent programs, also without a
   await writeFile(join(project, `${sessionId}.jsonl`), `${JSON.stringify(named)}\n`);
   for (const [args, query] of [
     [[], ''],
-    [['0d3c2b1a', '--call', '1'], `?page=moment&run=${sessionId}&call=1`],
+    [['0d3c2b1a', '--call', '1'], `?source=0&run=${sessionId}&call=1`],
   ] as const) {
     let address = '';
     const result = await runCli(['view', ...args, '--no-open', '--port', '0'], {

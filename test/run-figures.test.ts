@@ -193,7 +193,7 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
   });
   const exports = await each(async (id) => {
     const { text } = await page.get(`/api/runs/${source}/${id}/export.html`);
-    const shared = sharedRunsIn(text).at(-1);
+    const shared = (await sharedRunsIn(text)).at(-1);
     if (shared === undefined) throw new Error('the file holds the run');
     const { overview, run } = shared.answer;
     return { ...ofSummary({ ...run, source: '' }), ...ofOverview(overview) };

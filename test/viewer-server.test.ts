@@ -199,7 +199,7 @@ for (const [kind, name, openStore] of KINDS) {
     const { facets } = await listRuns(page, '?pattern=any');
     // Its own filter hides no value of a facet, every other one does.
     expect(facets.pattern).toContainEqual(['stuck', 2]);
-    expect(await ids('sort=calls&order=asc')).toEqual(['calm', 'stuck', 'told']);
+    expect(await ids('sort=calls')).toEqual(['told', 'stuck', 'calm']);
     expect(await ids('q=report')).toEqual(['calm']);
     // Lines in a folder have no index of words.
     expect(await ids('q=part-3.ts')).toEqual(kind === 'sqlite' ? ['calm'] : []);
@@ -231,10 +231,11 @@ for (const [kind, name, openStore] of KINDS) {
     expect(mark?.text).not.toBe('');
     const record = await page.json<TrajectoryRecord>(`/api/runs/0/told/record/${mark?.seq}`);
     expect(record.payload.kind).toMatch(/^(?:feedback|guidance)_produced$/);
-    for (const seq of overview.advice.flatMap(({ evidenceSeqs }) => evidenceSeqs)) {
+    const evidence = overview.advice.flatMap((advice) => advice.evidence);
+    for (const { seq } of evidence) {
       expect((await page.json<TrajectoryRecord>(`/api/runs/0/told/record/${seq}`)).payload.kind).toBe('tool_started');
     }
-    expect(overview.advice.flatMap(({ evidenceSeqs }) => evidenceSeqs).length).toBeGreaterThan(0);
+    expect(evidence.length).toBeGreaterThan(0);
     const { rows } = await page.json<RunRowsAnswer>('/api/runs/0/told/rows');
     expect(rows.find(({ kind: row }) => row === 'advice')?.seq).toBe(mark?.seq);
   });
@@ -438,7 +439,7 @@ test('the runs started by a run are its children, and it is their parent', async
   expect((await page.json<RunAnswer>('/api/runs/0/child')).parent?.runId).toBe('parent');
 });
 
-test('two runs are aligned by tool and arguments, with the first difference named', async () => {
+test('two runs are aligned by tool and arguments', async () => {
   const store = sqliteStore(at('runs.db'));
   await appendRun(store, 'a', [
     started('a'),
@@ -457,9 +458,6 @@ test('two runs are aligned by tool and arguments, with the first difference name
   const { page } = await view(['runs.db']);
   const compared = await page.json<CompareAnswer>('/api/compare?a=0/a&b=0/b');
   expect(compared).toMatchObject({
-    total: 6,
-    firstDivergence: 3,
-    same: 4,
     truncated: false,
     a: { calls: 5 },
     b: { calls: 6 },
@@ -472,8 +470,6 @@ test('two runs are aligned by tool and arguments, with the first difference name
     [undefined, 'ls', false],
     ['grep', 'grep', true],
   ]);
-  const page2 = await page.json<CompareAnswer>('/api/compare?a=0/a&b=0/b&from=4&limit=1');
-  expect([page2.rows.length, page2.next]).toEqual([1, 5]);
 });
 
 test('files of any format are read once, and one of lines is followed as it grows', async () => {

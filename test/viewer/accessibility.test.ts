@@ -58,12 +58,11 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     ['a run with children', '/?source=0&run=parent', '.row .call-head'],
     ['a run that is not there', '/?source=0&run=none', '.notice'],
     ['a comparison', '/?page=compare&a=0/stuck-run&b=0/child', '.pair.line'],
-    ['the choice of a comparison', '/?page=compare&a=0/stuck-run', 'tbody tr'],
+    ['the choice of a comparison', '/?compare=0/stuck-run&task=Say%20it', '.run-row .tag'],
     ['a run with the bar for labels', '/?source=0&run=stuck-run&at=45&label=', '.label-bar'],
     ['the tasks', '/?page=runs&group=task', '.tasks tbody tr'],
     ['Markdown, colours, code and folded calls', '/?source=0&run=words', '.fold-line'],
-    ['a moment that is not there', '/?page=moment&run=none&call=3', '.notice .dim'],
-    ['a moment that is there', '/?page=moment&run=stuck-run&call=13', '.row.is-selected'],
+    ['a call of a run', '/?source=0&run=stuck-run&call=13', '.row.is-selected'],
   ];
   const windows = [
     ['1440×900', 1440, 900],
@@ -80,7 +79,6 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
       await page.setViewportSize({ width, height });
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe(colorScheme);
         expect([name, colorScheme, await seriousIssues(page, OF_A_WINDOW)]).toEqual([name, colorScheme, []]);
       }
       expect([name, await page.evaluate(SIDEWAYS), await page.evaluate(WIDER)]).toEqual([name, 0, []]);
@@ -119,25 +117,6 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
       expect(await page.evaluate(outside)).toEqual([]);
       await page.context().close();
     }
-  });
-
-  test('the theme button switches the theme, names the current one, works by keyboard, and is remembered', async () => {
-    const page = await scene.open('/?page=runs', { colorScheme: 'dark' });
-    const shown = (): Promise<unknown> => page.evaluate('document.documentElement.dataset.theme');
-    await page.getByRole('button', { name: 'Theme: as the system' }).focus();
-    expect(await shown()).toBe('dark');
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Theme: light' }).waitFor();
-    expect(await shown()).toBe('light');
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Theme: dark' }).waitFor();
-    expect(await shown()).toBe('dark');
-    await page.reload();
-    await page.getByRole('button', { name: 'Theme: dark' }).click();
-    await page.getByRole('button', { name: 'Theme: as the system' }).waitFor();
-    await page.emulateMedia({ colorScheme: 'light' });
-    await expect.poll(shown).toBe('light');
-    await page.context().close();
   });
 
   test.each([

@@ -170,11 +170,11 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
     await page.context().close();
   });
 
-  test('is inert as the moment of an address', async () => {
+  test('is inert as the run of an address', async () => {
     const page = await scene.open(
-      `/?${new URLSearchParams({ page: 'moment', run: HOSTILE.replaceAll('\u0000', ''), call: '3' })}`,
+      `/?${new URLSearchParams({ source: '0', run: HOSTILE.replaceAll('\u0000', ''), call: '3' })}`,
     );
-    await page.getByText('Start the viewer with the runs').waitFor();
+    await page.getByText('there is no run').waitFor();
     // That the run is not there was an answer of the server, which the browser notes.
     const { faults, ...parts } = await activeParts(page);
     expect({ ...parts, faults: faults.filter((fault) => !fault.includes('404')) }).toEqual(INERT);

@@ -56,7 +56,7 @@ test.skipIf(chromium === undefined)(
     const run = 'sample-stuck-run';
     const links = [
       [`/?source=0&run=${run}`, '.run-title'],
-      [`/?page=moment&run=${run}&call=3`, '.row.is-selected'],
+      [`/?source=0&run=${run}&call=3`, '.row.is-selected'],
       [`/?page=compare&a=0/${run}&b=0/${run}`, '.compare-head'],
     ] as const;
     try {

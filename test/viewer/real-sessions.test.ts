@@ -85,7 +85,7 @@ describe.skipIf(chromium === undefined || SESSIONS === '')(
       expect(await page.locator('.run-row').first().innerText()).toMatch(
         /Cut off|Failed|Waiting|Answered|Stopped|No end/,
       );
-      await hand.click(page.getByRole('button', { name: 'Dearest' }));
+      await hand.click(page.getByRole('link', { name: 'Dearest' }));
       await expect.poll(() => page.locator('.run-row').first().innerText()).toContain('$13.43');
       await done(hand);
     });

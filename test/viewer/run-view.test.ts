@@ -475,10 +475,14 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.locator('.run-row').nth(1).waitFor();
     await page.locator('.run-row').first().click();
     await page.getByRole('link', { name: 'Compare', exact: true }).last().click();
-    const first = page.locator('tbody tr').first();
-    await expect.poll(() => first.innerText()).toContain('the same task');
-    await first.getByRole('link').click();
+    await page.getByText('Choose the run to compare with').waitFor();
+    await expect.poll(() => page.locator('.run-row').count()).toBe(1);
+    await page.locator('.run-row').click();
     await page.locator('.pair.line').first().waitFor();
+    expect(new Set(await page.locator('.pair.names a').allInnerTexts())).toEqual(new Set(['edits', 'picture']));
+    await page.getByRole('link', { name: 'Choose another' }).click();
+    await page.getByRole('link', { name: 'All runs, of any task' }).click();
+    await expect.poll(() => page.locator('.run-row').count()).toBeGreaterThan(2);
     await page.context().close();
   });
 
@@ -497,13 +501,16 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('finds the moment of a report, and reports a run that no source has', async () => {
-    const page = await scene.open('/?page=moment&run=stuck-run&call=14');
+  test('opens a call by its number, labels it, and reports a run that the source does not have', async () => {
+    const page = await scene.open('/?source=0&run=stuck-run&call=14');
     await page.locator('.row.is-selected').waitFor();
     await expect.poll(() => chosen(page)).toMatch(/Call\s+14[\s\S]*node check.mjs/);
-    expect(page.url()).toContain('run=stuck-run');
-    await page.goto(`${new URL(scene.viewer.url).origin}/?page=moment&run=gone&call=0`);
-    await expect.poll(() => page.getByText('No run gone here').count()).toBe(1);
+    await answers(page, 'Call 14: fine.', () => page.keyboard.press('n'));
+    await answers(page, 'Call 14 has no label now.', () => page.keyboard.press('u'));
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => chosen(page)).toMatch(/Call\s+15/);
+    await page.goto(`${new URL(scene.viewer.url).origin}/?source=0&run=gone&call=1`);
+    await expect.poll(() => page.getByText('there is no run gone').count()).toBe(1);
     await page.context().close();
   });
 

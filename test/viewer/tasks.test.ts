@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { TrajectoryRecord } from '../../src/core/records/trajectory-record.ts';
+import { sharedRunsIn } from '../../src/viewer/server/shared-data.ts';
 import { findChromium } from './chromium.ts';
 import { Hand } from './hand.ts';
 import { addRun, addSampleRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
@@ -124,7 +125,7 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
     await expect
       .poll(() => page.getByRole('search').innerText())
       .toMatch(/\d runs, at least \$0\.50, .*1 without a price$/);
-    await hand.click(page.getByRole('button', { name: 'Dearest' }));
+    await hand.click(page.getByRole('link', { name: 'Dearest' }));
     await expect.poll(() => page.locator('.run-row').first().innerText()).toContain('$0.50');
     await page.goto(`${new URL(scene.viewer.url).origin}/?source=0&run=counted`);
     const dearest = page.getByRole('navigation', { name: 'Outline' }).locator('details', { hasText: 'Dearest steps' });
@@ -176,8 +177,9 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
     ]);
     expect(download.suggestedFilename()).toBe('coxswain-secret.html');
     const page = await readFile((await download.path()) ?? '', 'utf8');
-    expect(page).toContain('All done with the token.');
-    expect(page).not.toContain(TOKEN);
+    const data = JSON.stringify(await sharedRunsIn(page));
+    expect(data).toContain('All done with the token.');
+    expect(page + data).not.toContain(TOKEN);
     await done(hand);
   });
 

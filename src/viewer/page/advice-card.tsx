@@ -1,4 +1,4 @@
-import type { HTMLAttributes, ReactElement } from 'react';
+import type { ReactElement } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
 import { timesSeen } from '../../core/facts/seen-pattern.ts';
@@ -19,19 +19,17 @@ export interface CardProps {
   readonly answer: RunAnswer;
   readonly labels: Labels;
   readonly onGo: (seq: number) => void;
-  /** Marks the records with these `seq` values in the conversation. */
-  readonly onEvidence: (seqs: readonly number[]) => void;
 }
 
 export function AdviceCard(props: CardProps & { readonly mark: AdviceMark }): ReactElement {
-  const { mark, onGo, onEvidence } = props;
+  const { mark, onGo } = props;
   const delivery = deliveryOf(mark);
   const patternKind = props.answer.overview.patterns.find(({ identity }) => identity === mark.pattern?.identity)?.kind;
   const deliveryText = [mark.channel, pointText(mark.point)]
     .filter((part) => part !== undefined && part !== '')
     .join(', ');
   return (
-    <article className="card" {...markHandlers(mark.evidenceSeqs, onEvidence)}>
+    <article className="card">
       <div className="card-head">
         <h3>
           <button type="button" className="link" onClick={() => onGo(mark.seq)}>
@@ -137,12 +135,6 @@ function Judgement(props: { readonly call: number; readonly labels: Labels }): R
   );
 }
 
-function markHandlers(seqs: readonly number[], onEvidence: CardProps['onEvidence']): HTMLAttributes<HTMLElement> {
-  const markEvidence = (): void => onEvidence(seqs);
-  const unmarkEvidence = (): void => onEvidence([]);
-  return { onMouseEnter: markEvidence, onMouseLeave: unmarkEvidence, onFocus: markEvidence, onBlur: unmarkEvidence };
-}
-
 function Evidence(props: {
   readonly calls: readonly EvidenceCall[];
   readonly onGo: (seq: number) => void;
@@ -164,10 +156,9 @@ function Evidence(props: {
 }
 
 export function PatternCard(props: CardProps & { readonly span: PatternSpan }): ReactElement {
-  const { answer, span, onGo, onEvidence } = props;
-  const seqs = span.evidence.map(({ seq }) => seq);
+  const { answer, span, onGo } = props;
   return (
-    <article className="card pattern" {...markHandlers(seqs, onEvidence)}>
+    <article className="card">
       <div className="card-head">
         <h3>
           <button type="button" className="link" onClick={() => onGo(span.flaggedSeq ?? span.fromSeq)}>

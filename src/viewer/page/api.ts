@@ -1,8 +1,6 @@
 import type {
-  CallAnswer,
   CompareAnswer,
   ErrorAnswer,
-  EvidenceCall,
   FindAnswer,
   LabelsAnswer,
   Overview,
@@ -56,8 +54,8 @@ export const RUN_FILTER_NAMES = [
   'pattern',
   'status',
   'sort',
-  'order',
   'group',
+  'compare',
 ] as const;
 type RunFilterName = (typeof RUN_FILTER_NAMES)[number];
 
@@ -105,9 +103,8 @@ export function getRecords(
   return get<RecordsAnswer>(`${runPath(run)}/records?from=${from}&limit=${limit}`);
 }
 
-export async function getRecord(run: RunAddress, seq: number): Promise<TrajectoryRecord> {
-  const answer = await get<TrajectoryRecord | { readonly record: TrajectoryRecord }>(`${runPath(run)}/record/${seq}`);
-  return 'record' in answer ? answer.record : answer;
+export function getRecord(run: RunAddress, seq: number): Promise<TrajectoryRecord> {
+  return get<TrajectoryRecord>(`${runPath(run)}/record/${seq}`);
 }
 
 /** A search for words in a run. The search includes the record at `from` in both directions. */
@@ -142,12 +139,8 @@ export function getState(run: RunAddress, call: number): Promise<RunState> {
   return get<RunState>(`${runPath(run)}/state?call=${call}`);
 }
 
-export async function getCall(run: RunAddress, call: number): Promise<EvidenceCall | null> {
-  return (await get<CallAnswer>(`${runPath(run)}/call?call=${call}`)).place;
-}
-
-export function getComparison(a: string, b: string, from: number): Promise<CompareAnswer> {
-  return get<CompareAnswer>(`/api/compare?${new URLSearchParams({ a, b, from: String(from), limit: '500' })}`);
+export function getComparison(a: string, b: string): Promise<CompareAnswer> {
+  return get<CompareAnswer>(`/api/compare?${new URLSearchParams({ a, b })}`);
 }
 
 export function getLabels(): Promise<LabelsAnswer> {
@@ -179,11 +172,11 @@ export async function getExport(run: RunAddress): Promise<string> {
   return (await request(exportPath(run), {})).text();
 }
 
-function filterQuery(filters: RunFilters): URLSearchParams {
+export function filterQuery(filters: RunFilters): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of RUN_FILTER_NAMES) {
     const value = filters[name];
-    if (value !== undefined) query.set(name, value);
+    if (value !== undefined && value !== '') query.set(name, value);
   }
   return query;
 }

@@ -106,7 +106,7 @@ function Steps({ steps }: { readonly steps: readonly Step[] }): ReactElement {
       {steps.map(({ sign, text }, at) => (
         // The steps of a stored plan have a fixed order.
         <li key={at}>
-          <span>{sign}</span> {text}
+          <span className="dim">{sign}</span> {text}
         </li>
       ))}
     </ul>

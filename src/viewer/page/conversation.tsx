@@ -1,9 +1,11 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import {
   type ReactElement,
+  type Ref,
   useCallback,
   useContext,
   useEffect,
+  useImperativeHandle,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -13,7 +15,7 @@ import {
 
 import { countOf, countText } from '../../core/base/number-text.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { AdviceMark, PatternSpan, RunRow } from '../server/api-shapes.ts';
+import type { Overview, RunRow } from '../server/api-shapes.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
 import { Cost, type RecordProps, RecordView } from './record-view.tsx';
@@ -44,17 +46,15 @@ export interface ConversationHandle {
 export function ConversationView(props: {
   readonly rows: Rows;
   readonly pages: RecordPages;
-  readonly selected: number | undefined;
-  readonly patterns: readonly PatternSpan[];
-  readonly advice: readonly AdviceMark[];
-  readonly evidence: ReadonlySet<number>;
-  readonly labels: ReadonlyMap<number, string>;
-  readonly handle: { current: ConversationHandle | undefined };
-  readonly isFollowing: boolean;
+  readonly overview: Pick<Overview, 'advice' | 'patterns'>;
   readonly onSelect: (seq: number) => void;
-  readonly onLeftEnd: () => void;
+  readonly selected?: number | undefined;
+  readonly labels?: ReadonlyMap<number, string>;
+  readonly handle?: Ref<ConversationHandle>;
+  readonly isFollowing?: boolean;
+  readonly onLeftEnd?: () => void;
 }): ReactElement {
-  const { evidence, handle, isFollowing, onLeftEnd, onSelect, pages, rows, selected } = props;
+  const { isFollowing = false, onSelect, overview, pages, rows, selected } = props;
   const list = useRef<HTMLDivElement>(null);
   const { words } = useContext(FoldedTextContext);
   useMarkedWords(list, words);
@@ -63,7 +63,7 @@ export function ConversationView(props: {
   const toggle = useCallback((seq: number, isOpen: boolean) => {
     setOpened((before) => new Map(before).set(seq, isOpen));
   }, []);
-  const stuck = useMemo(() => props.patterns.filter((pattern) => pattern.stuck), [props.patterns]);
+  const stuck = useMemo(() => overview.patterns.filter((pattern) => pattern.stuck), [overview]);
   const kept = useMemo(() => new Set(stuck.flatMap((span) => span.evidence.map(({ call }) => call))), [stuck]);
   const shown = useMemo(() => foldRows(rows.list, kept), [rows, kept]);
   const items = useMemo(
@@ -76,7 +76,7 @@ export function ConversationView(props: {
       ),
     [shown, opened, selected],
   );
-  const adviceAt = useMemo(() => new Map(props.advice.map((mark) => [mark.seq, mark])), [props.advice]);
+  const adviceAt = useMemo(() => new Map(overview.advice.map((mark) => [mark.seq, mark])), [overview]);
 
   const top = useTopOf(list);
   const virtual = useWindowVirtualizer({
@@ -94,34 +94,38 @@ export function ConversationView(props: {
 
   const latest = useRef({ items, virtual });
   latest.current = { items, virtual };
-  handle.current = useMemo(() => {
-    const indexOf = (seq: number): number => latest.current.items.findIndex((item) => isAt(item, seq));
-    const firstVisible = (): number => {
-      const { virtual: rowList } = latest.current;
-      const from = (rowList.scrollOffset ?? 0) + LEAD_PX / 2;
-      return rowList.getVirtualItems().find(({ end }) => end > from)?.index ?? 0;
-    };
-    return {
-      show: (seq) => {
-        const index = indexOf(seq);
-        const item = latest.current.virtual.getVirtualItems().find((one) => one.index === index);
-        const from = (latest.current.virtual.scrollOffset ?? 0) + LEAD_PX / 2;
-        const isSeen = item !== undefined && item.start >= from && item.end <= from + innerHeight - LEAD_PX / 2;
-        if (index >= 0 && !isSeen) latest.current.virtual.scrollToIndex(index, { align: 'start' });
-      },
-      showEnd: () => scrollTo(0, document.documentElement.scrollHeight),
-      firstSeq: () => seqOf(latest.current.items[firstVisible()]),
-      nextSeq: (seq, direction) => {
-        const { items: all } = latest.current;
-        const index = seq === undefined ? firstVisible() : indexOf(seq) + direction;
-        const next = all[index];
-        // An open fold has the number of its first row.
-        const item = next !== undefined && seqOf(next) === seq ? all[index + direction] : next;
-        return item === undefined ? undefined : seqOf(item);
-      },
-    };
-  }, []);
-  useFollowedEnd(list, isFollowing, onLeftEnd);
+  useImperativeHandle(
+    props.handle,
+    () => {
+      const indexOf = (seq: number): number => latest.current.items.findIndex((item) => isAt(item, seq));
+      const firstVisible = (): number => {
+        const { virtual: rowList } = latest.current;
+        const from = (rowList.scrollOffset ?? 0) + LEAD_PX / 2;
+        return rowList.getVirtualItems().find(({ end }) => end > from)?.index ?? 0;
+      };
+      return {
+        show: (seq) => {
+          const index = indexOf(seq);
+          const item = latest.current.virtual.getVirtualItems().find((one) => one.index === index);
+          const from = (latest.current.virtual.scrollOffset ?? 0) + LEAD_PX / 2;
+          const isSeen = item !== undefined && item.start >= from && item.end <= from + innerHeight - LEAD_PX / 2;
+          if (index >= 0 && !isSeen) latest.current.virtual.scrollToIndex(index, { align: 'start' });
+        },
+        showEnd: () => scrollTo(0, document.documentElement.scrollHeight),
+        firstSeq: () => seqOf(latest.current.items[firstVisible()]),
+        nextSeq: (seq, direction) => {
+          const { items: all } = latest.current;
+          const index = seq === undefined ? firstVisible() : indexOf(seq) + direction;
+          const next = all[index];
+          // An open fold has the number of its first row.
+          const item = next !== undefined && seqOf(next) === seq ? all[index + direction] : next;
+          return item === undefined ? undefined : seqOf(item);
+        },
+      };
+    },
+    [],
+  );
+  useFollowedEnd(list, isFollowing, props.onLeftEnd);
 
   return (
     <div
@@ -153,9 +157,8 @@ export function ConversationView(props: {
                 marks={[
                   item.row.seq === selected ? 'is-selected' : '',
                   stuck.some(({ fromSeq, toSeq }) => isBetween(item.row.seq, fromSeq, toSeq)) ? 'is-stuck' : '',
-                  evidence.has(item.row.seq) ? 'is-evidence' : '',
                 ].join(' ')}
-                label={props.labels.get(item.row.seq)}
+                label={props.labels?.get(item.row.seq)}
                 advice={adviceAt.get(item.row.seq)}
                 onSelect={onSelect}
                 onToggle={toggle}
@@ -287,11 +290,11 @@ function useTopOf(element: { readonly current: HTMLElement | null }): number {
 function useFollowedEnd(
   list: { readonly current: HTMLElement | null },
   isFollowing: boolean,
-  onLeftEnd: () => void,
+  onLeftEnd: (() => void) | undefined,
 ): void {
   useEffect(() => {
     const { current } = list;
-    if (current === null) return undefined;
+    if (current === null || onLeftEnd === undefined) return undefined;
     let last = scrollY;
     let movedAtMs = -MOVE_MS;
     const onMove = (): void => void (movedAtMs = performance.now());

@@ -2,9 +2,7 @@ import { createRoot } from 'react-dom/client';
 
 import { App } from './app.tsx';
 import { openSession } from './session.ts';
-import { applyTheme, storedTheme } from './theme.ts';
 
-applyTheme(storedTheme());
 // Rows get their heights as they appear, so a position in pixels has no meaning after a reload. The address names the row.
 history.scrollRestoration = 'manual';
 const place = document.querySelector('#app');

@@ -6,9 +6,13 @@ import type { ListedRow, SourceRow } from '../server/api-shapes.ts';
 import { ApiError } from './api.ts';
 import type { RecordPages } from './record-pages.ts';
 
-export function Notice(props: { readonly title: string; readonly children?: ReactNode }): ReactElement {
+export function Notice(props: {
+  readonly title: string;
+  readonly role?: 'status' | 'alert';
+  readonly children?: ReactNode;
+}): ReactElement {
   return (
-    <div className="notice" role="status">
+    <div className="notice" role={props.role ?? 'status'}>
       <h2>{props.title}</h2>
       {props.children}
     </div>
@@ -26,27 +30,21 @@ export function ErrorNotice(props: { readonly error: Error; readonly onRetry: ()
     const timer = setTimeout(onRetry, READING_MS);
     return () => clearTimeout(timer);
   }, [error, isReading, onRetry]);
-  if (isReading) {
-    return (
-      <Notice title={safeText(error.message)}>
-        <p className="dim">{fixOf(error)}</p>
-      </Notice>
-    );
-  }
   return (
-    <div className="notice" role="alert">
-      <h2>{safeText(error.message)}</h2>
+    <Notice title={safeText(error.message)} role={isReading ? 'status' : 'alert'}>
       <p className="dim">{fixOf(error)}</p>
-      <p>
-        <button type="button" onClick={onRetry}>
-          Try again
-        </button>
-      </p>
-    </div>
+      {isReading ? null : (
+        <p>
+          <button type="button" onClick={onRetry}>
+            Try again
+          </button>
+        </p>
+      )}
+    </Notice>
   );
 }
 
-export function isStillReading(error: Error): boolean {
+function isStillReading(error: Error): boolean {
   return error instanceof ApiError && error.code === 'still-reading';
 }
 

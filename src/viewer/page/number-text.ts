@@ -41,8 +41,3 @@ export function spanText(ms: number): string {
   if (hours < 48) return minutes % 60 === 0 || hours >= 10 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
-
-/** Formats a share such as `12 %`, or `—` if unknown. */
-export function shareOrDash(share: number | null): string {
-  return share === null ? '—' : `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
-}

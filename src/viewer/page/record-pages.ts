@@ -106,11 +106,6 @@ export class RecordPages {
     this.#notify();
   }
 
-  clear(): void {
-    this.#pages.clear();
-    this.#notify();
-  }
-
   #ensurePage(number: number): Promise<void> {
     const loadedPage = this.#pages.get(number);
     if (loadedPage !== undefined) {

@@ -23,7 +23,7 @@ const MAX_TITLE_CHARS = 200;
 export interface RecordProps extends Omit<CallProps, 'call'> {
   readonly label: string | undefined;
   readonly advice: AdviceMark | undefined;
-  /** CSS classes: `is-selected`, `is-stuck` (inside a stuck pattern), `is-evidence` (evidence of advice). */
+  /** CSS classes: `is-selected`, `is-stuck` (inside a stuck pattern). */
   readonly marks: string;
   readonly onSelect: (seq: number) => void;
 }
@@ -172,7 +172,7 @@ function Thought(props: Omit<PartProps, 'role'> & { readonly shown: ShownText })
   const text = props.shown.text.trim();
   if (text === '') return null;
   return (
-    <details className="thought">
+    <details className="thought dim">
       <summary>{safeLine(text.slice(0, MAX_TITLE_CHARS))}</summary>
       <FoldedText {...props} isMarkdown isWhole />
     </details>

@@ -5,14 +5,13 @@ import { titlesOf } from '../../core/facts/task-title.ts';
 import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
 import { patternName } from './pattern-name.ts';
-import { baseName } from './run-list-row.tsx';
-import type { Route } from './route.ts';
+import { baseName, unfiltered } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 import { goTo } from './use-route.ts';
 
 type FilterName = keyof RunFilters;
 /** Display options, which are not filters. */
-const SHAPES: ReadonlySet<string> = new Set(['sort', 'order', 'group']);
+const SHAPES: ReadonlySet<string> = new Set(['sort', 'group', 'compare']);
 const MAX_CHARS = 60;
 
 const STATUS: Readonly<Record<string, string>> = {
@@ -41,13 +40,12 @@ export function RunFiltersBar(props: {
   readonly sources: readonly SourceRow[];
   readonly facets: Facets | undefined;
   readonly status: string;
-  readonly to: (filters: RunFilters) => Route;
   readonly children?: ReactElement;
 }): ReactElement {
-  const { facets, filters, sources, to } = props;
+  const { facets, filters, sources } = props;
   const setFilter = (name: FilterName, value: string): void => {
     const { [name]: _before, ...rest } = filters;
-    goTo(to(value === '' ? rest : { ...rest, [name]: value }));
+    goTo({ page: 'runs', filters: value === '' ? rest : { ...rest, [name]: value } });
   };
   const isFiltered = Object.keys(filters).some((name) => !SHAPES.has(name));
   const hasChoice = (name: keyof Facets): boolean => (facets?.[name].length ?? 0) > 1;
@@ -79,7 +77,7 @@ export function RunFiltersBar(props: {
         ),
       )}
       {isFiltered ? (
-        <button type="button" className="quiet" onClick={() => goTo(to({}))}>
+        <button type="button" className="quiet" onClick={() => goTo(unfiltered(filters))}>
           Clear
         </button>
       ) : null}

@@ -2,21 +2,18 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Fragment, type ReactElement, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import { LruMap } from '../../core/base/lru-map.ts';
-import { countOf, countText, usdText } from '../../core/base/number-text.ts';
-import { present } from '../../core/base/json.ts';
+import { countOf, countText, shareText, usdText } from '../../core/base/number-text.ts';
 import type { LabelRow, ListedRow, RunGroup, SourceRow, TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
 import { ApiError, getLabels, getTasks, type RunFilters } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
-import { shareOrDash } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { formatRoute, type Route, runKey } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
-import { RunListRow, runRouteOf } from './run-list-row.tsx';
+import { RunListRow, runRouteOf, unfiltered } from './run-list-row.tsx';
 import { type PlacedRun, placeRuns } from './run-tree.ts';
 import { safeLine } from './safe-text.ts';
-import { SortHead } from './sort-head.tsx';
 import { totalsText } from './totals-text.ts';
 import { type Loaded, useLoaded, useReloadWhilePending } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
@@ -52,11 +49,16 @@ export function RunListPage(props: {
           sources={sources}
           facets={list.sums?.facets}
           status={totalsText(list.sums, sources)}
-          to={(next) => ({ page: 'runs', filters: next })}
         >
           <GroupLinks filters={filters} />
         </RunFiltersBar>
         <SourceProblems sources={sources} />
+        {filters.compare === undefined ? null : (
+          <div className="banner" role="status">
+            Choose the run to compare with {safeLine(filters.compare)}.
+            {filters.task === undefined ? null : <Link to={unfiltered(filters)}>All runs, of any task</Link>}
+          </div>
+        )}
         {list.error !== undefined && list.rows.length > 0 ? (
           <ErrorBanner error={list.error} onRetry={list.reload} />
         ) : null}
@@ -102,7 +104,7 @@ const GROUPINGS = [
 
 function GroupLinks({ filters }: { readonly filters: RunFilters }): ReactElement {
   // Runs and groups have different orders.
-  const { group, order: _order, sort: _sort, ...rest } = filters;
+  const { group, sort: _sort, ...rest } = filters;
   return (
     <>
       {GROUPINGS.map(([name, words]) => (
@@ -133,13 +135,11 @@ function Rows(props: {
   const labels = labelled?.labels ?? NO_LABELS;
   const isGrouped = (filters.sort ?? 'group') === 'group';
   const isTree = filters.sort === undefined || filters.sort === 'group' || filters.sort === 'started';
-  const placed = useMemo(
-    () =>
-      isTree
-        ? placeRuns(isGrouped ? inGroups(list.rows) : list.rows, closedGroups)
-        : list.rows.map((run) => ({ run, depth: 0, children: 0, isOpen: true })),
-    [list.rows, closedGroups, isTree, isGrouped],
-  );
+  const placed = useMemo(() => {
+    const rows = list.rows.filter((run) => runKey(run) !== filters.compare);
+    if (isTree) return placeRuns(isGrouped ? inGroups(rows) : rows, closedGroups);
+    return rows.map((run) => ({ run, depth: 0, children: 0, isOpen: true }));
+  }, [list.rows, filters.compare, closedGroups, isTree, isGrouped]);
   // The first run of each group carries the heading of the group.
   const headingOf = (index: number): RunGroup | undefined => {
     if (!isGrouped || placed[index]?.depth !== 0) return undefined;
@@ -179,7 +179,7 @@ function Rows(props: {
   const nothing = placed.length > 0 ? undefined : <Nothing {...props} />;
   return (
     <>
-      <SortHead filters={filters} />
+      <Orders filters={filters} />
       <div ref={scroller} className="run-scroll" tabIndex={0} role="region" aria-label="List of runs">
         {list.error !== undefined && placed.length === 0 ? (
           <ErrorNotice error={list.error} onRetry={list.reload} />
@@ -217,6 +217,28 @@ function Rows(props: {
   );
 }
 
+const ORDERS = [
+  ['group', 'What needs you'],
+  ['started', 'Newest'],
+  ['cost', 'Dearest'],
+  ['calls', 'Most calls'],
+  ['errors', 'Most failures'],
+  ['wasted', 'Most after a warning'],
+  ['lasted', 'Longest'],
+] as const;
+
+function Orders({ filters: { sort = 'group', ...rest } }: { readonly filters: RunFilters }): ReactElement {
+  return (
+    <div className="run-head" role="group" aria-label="Order">
+      {ORDERS.map(([name, label]) => (
+        <Link key={name} isCurrent={sort === name} to={{ page: 'runs', filters: { ...rest, sort: name } }}>
+          {label}
+        </Link>
+      ))}
+    </div>
+  );
+}
+
 /** A run changes its group while the list is shown. It then moves to that group; the order within the groups stays. */
 function inGroups(rows: readonly ListedRow[]): readonly ListedRow[] {
   const groups = Object.keys(GROUP_WORDS);
@@ -237,13 +259,13 @@ function Nothing(props: {
   const { isLoading, sums } = props.list;
   const isPending = isLoading || (sums?.pending ?? 0) > 0;
   const reading = props.sources.find((source) => source.indexing !== undefined);
-  if (Object.keys(props.filters).some((name) => name !== 'sort' && name !== 'order')) {
+  if (Object.keys(props.filters).some((name) => name !== 'sort')) {
     if (isPending) return <Notice title="Searching…" />;
     return (
       <Notice title="No run matches">
         <p className="dim">The search covers all messages, calls and results.</p>
         <p>
-          <button type="button" onClick={() => goTo({ page: 'runs', filters: {} })}>
+          <button type="button" onClick={() => goTo(unfiltered(props.filters))}>
             Show all runs
           </button>
         </p>
@@ -328,7 +350,7 @@ function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement 
   );
 }
 
-function useTasks({ group, order: _order, sort: _sort, ...filters }: RunFilters): Loaded<TasksAnswer> {
+function useTasks({ group, sort: _sort, ...filters }: RunFilters): Loaded<TasksAnswer> {
   const by = group === 'pattern' ? 'pattern' : 'task';
   const loaded = useLoaded(`${by} ${JSON.stringify(filters)}`, () => getTasks(by, filters));
   useReloadWhilePending(loaded);
@@ -337,7 +359,7 @@ function useTasks({ group, order: _order, sort: _sort, ...filters }: RunFilters)
 
 function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filters: RunFilters }): ReactElement {
   const { filters, tasks } = props;
-  const { group: by, order: _order, sort: _sort, ...rest } = filters;
+  const { group: by, sort: _sort, ...rest } = filters;
   const isPattern = by === 'pattern';
   return (
     <table className="tasks">
@@ -366,8 +388,8 @@ function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filter
               </Link>
             </th>
             <td className="number">{countText(group.runs)}</td>
-            <td className="number">{shareOrDash(group.judged === 0 ? null : group.succeeded / group.judged)}</td>
-            <td className="number">{shareOrDash(group.stuck / group.runs)}</td>
+            <td className="number">{shareText(group.succeeded, group.judged)}</td>
+            <td className="number">{shareText(group.stuck, group.runs)}</td>
             <td className="number">{countText(group.medianCalls)}</td>
             <td className="number">{countText(group.wastedCalls)}</td>
             <td className="number">{group.costUsd === undefined ? '—' : usdText(group.costUsd)}</td>
@@ -386,6 +408,6 @@ function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filter
 }
 
 function pairOf({ named }: TaskGroup): Route {
-  const [a, b] = [named.at(-1), named[0]];
-  return { page: 'compare', ...present({ a: a && runKey(a), b: b && runKey(b) }) };
+  const [a = '', b = ''] = [...named.slice(-1), ...named].map(runKey);
+  return { page: 'compare', a, b };
 }

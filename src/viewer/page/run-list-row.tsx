@@ -99,7 +99,7 @@ export const RunListRow = memo(function RunListRow(props: {
         </span>
       </div>
       <div role="cell">
-        <Link to={{ page: 'compare', a: runKey(run) }} title="Compare with another run">
+        <Link to={props.filters.compare === undefined ? choiceFor(run) : to} title="Compare with another run">
           <span aria-hidden="true">⇄</span>
           <span className="visually-hidden">Compare with another run</span>
         </Link>
@@ -126,15 +126,25 @@ export function baseName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 }
 
-/** Returns the route of a run at what the filters select: its first search hit, else the call at which the pattern was flagged. */
+/** Returns the comparison with the run that is being compared, else the route of a run at what the filters select: its first search hit, else the call at which the pattern was flagged. */
 export function runRouteOf(run: ListedRow, filters: RunFilters): Route {
-  const { pattern, q: find, status } = filters;
+  const { compare, pattern, q: find, status } = filters;
+  if (compare !== undefined) return { page: 'compare', a: compare, b: runKey(run) };
   const { found, patternCalls = [], patterns = [], runId, source, wasted } = run;
   if (status === 'unlabelled') return { page: 'run', run: { source, runId }, label: filters };
   const flagged = pattern === undefined ? -1 : patterns.indexOf(pattern);
   const call = flagged >= 0 ? patternCalls[flagged] : pattern === undefined ? undefined : wasted?.call;
-  if (found === undefined && call !== undefined) return { page: 'moment', runId, source, call };
-  return { page: 'run', run: { source, runId }, ...present({ at: found?.seq, find }) };
+  return { page: 'run', run: { source, runId }, ...present({ at: found?.seq, call, find }) };
+}
+
+/** Returns the list in which the run to compare with is chosen. It begins with the runs of the same task. */
+export function choiceFor(run: ListedRow): Route {
+  return { page: 'runs', filters: present({ compare: runKey(run), task: run.task }) };
+}
+
+/** The list of all runs, from which the run to compare with may still be chosen. */
+export function unfiltered({ compare }: RunFilters): Route {
+  return { page: 'runs', filters: present({ compare }) };
 }
 
 /** Returns the snippet from shortly before its first search word, because a row shows only its beginning. */

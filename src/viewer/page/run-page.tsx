@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
 import { countText } from '../../core/base/number-text.ts';
-import { present } from '../../core/base/json.ts';
 import { safeText } from '../../core/base/printable.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { LastAnswer, ListedRow, RunAnswer, RunRow } from '../server/api-shapes.ts';
@@ -19,8 +18,9 @@ import { ErrorBanner, ErrorNotice, Notice, RunDamage } from './notice.tsx';
 import { noteOpened } from './opened-runs.ts';
 import { Outline, type Noticed } from './outline.tsx';
 import type { RecordPages } from './record-pages.ts';
-import { runKey, type Route } from './route.ts';
+import type { Route } from './route.ts';
 import type { Rows } from './rows.ts';
+import { choiceFor } from './run-list-row.tsx';
 import { RunStory } from './run-story.tsx';
 import { sharedRun } from './shared-runs.ts';
 import { StatePanel } from './state-panel.tsx';
@@ -53,26 +53,22 @@ function LoadedRun(props: {
   const { rows } = model;
   const { run, overview } = answer;
   const isLive = run.live && sharedRun === undefined;
-  const [evidence, setEvidence] = useState<ReadonlySet<number>>(new Set());
   const [noticed, setNoticed] = useState<Noticed>();
   const [toast, say] = useToast();
-  const handle = useRef<ConversationHandle | undefined>(undefined);
-  const following = useFollowing(isLive && route.at === undefined, rows.list.length);
+  const handle = useRef<ConversationHandle>(null);
+  const isPlaced = route.at !== undefined || route.call !== undefined;
+  const following = useFollowing(isLive && !isPlaced, rows.list.length);
   const { pause } = following;
-  const selected = route.at;
+  const selected = route.at ?? (route.call === undefined ? undefined : rows.seqOf(route.call));
   useEffect(() => noteOpened(route.run), [route.run]);
   const words = useMemo(() => findWords(route.find ?? ''), [route.find]);
 
-  const changeRoute = useCallback(
-    (change: Partial<RunRoute>) => {
-      const { at: _at, ...rest } = route;
-      goTo({ ...rest, ...present({ at: route.at }), ...change }, { replace: true });
-    },
-    [route],
+  const latest = useRef({ route, rows });
+  latest.current = { route, rows };
+  const onSelect = useCallback(
+    (at: number) => goTo({ ...withoutPlace(latest.current.route), at }, { replace: true }),
+    [],
   );
-  const latest = useRef({ changeRoute, rows });
-  latest.current = { changeRoute, rows };
-  const onSelect = useCallback((seq: number) => latest.current.changeRoute({ at: seq }), []);
   const showRecord = useCallback(
     (seq: number) => {
       pause();
@@ -123,12 +119,16 @@ function LoadedRun(props: {
   const onUndone = useCallback(() => {
     if (label !== undefined) history.back();
   }, [label]);
-  const isUnchosen = useRef(label !== undefined && selected === undefined);
+  const isUnchosen = useRef(label !== undefined && !isPlaced);
   useEffect(() => {
     if (isUnchosen.current) onLabelled();
     isUnchosen.current = false;
   }, [onLabelled]);
-  const labels = useLabels(route.run, { rows, selected }, { say, onLabelled, onUndone });
+  const labels = useLabels(
+    route.run,
+    { rows, selected, call: route.at === undefined ? route.call : undefined },
+    { say, onLabelled, onUndone },
+  );
   useRunKeys({
     step: (direction) => onFound(handle.current?.nextSeq(selected, direction), 'rows', direction),
     find: (kind, direction) => {
@@ -150,13 +150,12 @@ function LoadedRun(props: {
     toEnd: () => handle.current?.showEnd(),
     follow: following.toggle,
     search: focusFind,
-    compare: () => goTo({ page: 'compare', a: runKey(route.run) }),
+    compare: () => goTo(choiceFor(run)),
     label: sharedRun === undefined ? labels.setLabel : () => {},
     undo: sharedRun === undefined ? labels.undo : () => {},
     leave: () => {
       setNoticed(undefined);
-      const { at: _at, ...rest } = route;
-      goTo(rest, { replace: true });
+      goTo(withoutPlace(route), { replace: true });
     },
     unfold: () => {
       const row = document.querySelector<HTMLElement>('.row.is-selected');
@@ -173,12 +172,6 @@ function LoadedRun(props: {
     if ('mark' in next) showRecord(next.mark.seq);
     else if ('span' in next) showRecord(next.span.flaggedSeq ?? next.span.fromSeq);
   };
-  const cardProps = {
-    answer,
-    labels,
-    onGo: showRecord,
-    onEvidence: (seqs: readonly number[]) => setEvidence(new Set(seqs)),
-  };
   return (
     <div className={noticed === undefined ? 'run' : 'run has-side'}>
       <div className="run-top">
@@ -186,7 +179,7 @@ function LoadedRun(props: {
           <FindBox
             find={route.find}
             onFind={(q, direction) => {
-              changeRoute({ find: q });
+              goTo({ ...route, find: q }, { replace: true });
               if (q !== '') void findText(q, direction);
             }}
           />
@@ -213,10 +206,8 @@ function LoadedRun(props: {
             <ConversationView
               rows={rows}
               pages={pages}
+              overview={overview}
               selected={selected}
-              patterns={overview.patterns}
-              advice={overview.advice}
-              evidence={evidence}
               labels={labels.marks}
               handle={handle}
               isFollowing={following.isFollowing}
@@ -232,7 +223,9 @@ function LoadedRun(props: {
       </div>
       {noticed === undefined ? null : (
         <SidePanel
-          {...cardProps}
+          answer={answer}
+          labels={labels}
+          onGo={showRecord}
           noticed={noticed}
           rows={rows}
           selected={selected}
@@ -248,6 +241,10 @@ function LoadedRun(props: {
   );
 }
 
+function withoutPlace({ at: _at, call: _call, ...rest }: RunRoute): RunRoute {
+  return rest;
+}
+
 /** Opens the next flag without a label: in this run, else in the first run of the list that has one, else the list. */
 async function goToNextFlag(run: RunAddress, filters: RunFilters, say: (text: string) => void): Promise<void> {
   const labelled = new Set((await getLabels()).labels.map(({ id }) => id));
@@ -256,7 +253,7 @@ async function goToNextFlag(run: RunAddress, filters: RunFilters, say: (text: st
   const goToFlagOf = (row: ListedRow): boolean => {
     const call = openCallOf(row);
     if (call === undefined) return false;
-    goTo({ page: 'moment', runId: row.runId, source: row.source, call, label: filters });
+    goTo({ page: 'run', run: { source: row.source, runId: row.runId }, call, label: filters });
     return true;
   };
   if (goToFlagOf((await getRun(run)).run) || (await getRuns(filters, undefined)).runs.some(goToFlagOf)) return;
@@ -273,7 +270,7 @@ function useShownPlace(
     selected,
   }: {
     readonly selected: number | undefined;
-    readonly handle: { readonly current: ConversationHandle | undefined };
+    readonly handle: { readonly current: ConversationHandle | null };
     readonly onSelect: (seq: number) => void;
   },
 ): void {

@@ -1,14 +1,14 @@
-import { type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useState } from 'react';
 
 import { bytesText, countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { isLeast, tokenFacts } from '../../core/facts/usage-text.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { exportPath, getExport, type RunAddress } from './api.ts';
+import { Dialog } from './dialog.tsx';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { dayText, fullTimeText, spanText } from './number-text.ts';
-import { runKey } from './route.ts';
-import { stateOf } from './run-list-row.tsx';
+import { choiceFor, stateOf } from './run-list-row.tsx';
 import { sharedRunsIn } from '../server/shared-data.ts';
 import { sharedRun } from './shared-runs.ts';
 import { safeLine } from './safe-text.ts';
@@ -71,7 +71,7 @@ export function RunTitle({
         {children}
         {sharedRun === undefined ? (
           <>
-            <Link className="button" to={{ page: 'compare', a: runKey(run) }}>
+            <Link className="button" to={choiceFor(run)}>
               Compare
             </Link>
             <ShareButton run={run} />
@@ -97,45 +97,51 @@ function ShareButton({ run }: { readonly run: RunAddress }): ReactElement {
 }
 
 function ShareDialog({ run, onClose }: { readonly run: RunAddress; readonly onClose: () => void }): ReactElement {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
   const path = exportPath(run);
-  const page = useLoaded(path, () => getExport(run));
+  const { error, value } = useLoaded(path, async () => contentOf(await getExport(run)));
   return (
-    <dialog ref={dialog} onClose={onClose} aria-labelledby="share-title">
-      <h2 id="share-title">Share this run</h2>
-      {page.error === undefined ? null : <p className="bad">{page.error.message}</p>}
-      {page.value === undefined ? <p className="dim">Writing the file…</p> : <Masked page={page.value} />}
-      <p className="actions">
-        {page.value === undefined ? null : (
+    <Dialog title="Share this run" onClose={onClose}>
+      {error === undefined ? null : <p className="bad">{error.message}</p>}
+      {value === undefined ? (
+        <p className="dim">Writing the file…</p>
+      ) : (
+        <>
+          <Masked {...value} />
           <a className="button primary" href={path} download="" onClick={onClose}>
             Save the file
           </a>
-        )}
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Close
-        </button>
-      </p>
-    </dialog>
+        </>
+      )}
+    </Dialog>
   );
 }
 
-function Masked({ page }: { readonly page: string }): ReactElement {
-  const counts = new Map<string, number>();
-  const records = JSON.stringify(sharedRunsIn(page).map((run) => run.records));
-  for (const [, rule = ''] of records.matchAll(MASKED)) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+interface FileContent {
+  readonly bytes: number;
+  /** How many places each rule masked. */
+  readonly masked: ReadonlyMap<string, number>;
+}
+
+async function contentOf(page: string): Promise<FileContent> {
+  const masked = new Map<string, number>();
+  const records = JSON.stringify((await sharedRunsIn(page)).map((run) => run.records));
+  for (const [, rule = ''] of records.matchAll(MASKED)) masked.set(rule, (masked.get(rule) ?? 0) + 1);
+  return { bytes: new Blob([page]).size, masked };
+}
+
+function Masked({ bytes, masked }: FileContent): ReactElement {
+  const total = [...masked.values()].reduce((sum, count) => sum + count, 0);
   return (
     <>
       <p>
-        One HTML file that makes no request, {bytesText(new Blob([page]).size)}.{' '}
+        One HTML file that makes no request, {bytesText(bytes)}.{' '}
         {total === 0
           ? 'No secret was found in it. Read it before you send it: only known forms of secrets are found.'
           : `${countOf(total, 'place')} in it ${total === 1 ? 'is' : 'are'} masked:`}
       </p>
       {total === 0 ? null : (
         <ul className="masked">
-          {[...counts].map(([rule, count]) => (
+          {[...masked].map(([rule, count]) => (
             <li key={rule}>
               <code>{rule}</code> {countText(count)}
             </li>

@@ -14,7 +14,9 @@ import { readSharedRun, SHARED_RUN, type SharedRun } from '../server/shared-data
 const runs =
   typeof document === 'undefined'
     ? []
-    : [...document.getElementsByClassName(SHARED_RUN)].map(({ textContent }) => readSharedRun(textContent));
+    : await Promise.all(
+        [...document.getElementsByClassName(SHARED_RUN)].map(({ textContent }) => readSharedRun(textContent)),
+      );
 
 /** The shared run; undefined for a page of a server. */
 export const sharedRun: SharedRun | undefined = runs.at(-1);

@@ -89,7 +89,7 @@ export function Strip(props: {
           <rect className="selected" x={percent(selected)} width={2} y={0} height={HEIGHT} />
         )}
       </svg>
-      <span className="place" aria-hidden="true">
+      <span className="place dim" aria-hidden="true">
         {placeText(overview, hovered ?? selected)}
       </span>
     </div>

@@ -34,17 +34,21 @@ export interface LabelHooks {
 
 let replacedLabel: { readonly id: string; readonly target: LabelTarget | null; readonly note: string } | undefined;
 
-/** @param place.selected  `seq` of the chosen row; the call at or before it is labelled */
+/**
+ * @param place.selected  `seq` of the chosen row; the call at or before it is labelled
+ * @param place.call  the call to label before its row is known
+ */
 export function useLabels(
   run: RunAddress,
-  { rows, selected }: { readonly rows: Rows; readonly selected: number | undefined },
+  place: { readonly rows: Rows; readonly selected: number | undefined; readonly call: number | undefined },
   { onLabelled, onUndone, say }: LabelHooks,
 ): Labels {
   const loadedLabels = useLoaded('labels', getLabels);
   const [writtenLabels, setWrittenLabels] = useState<typeof loadedLabels.value>();
   const labels = writtenLabels ?? loadedLabels.value;
   const { runId, source } = run;
-  const call = selected === undefined ? undefined : rows.callAt(selected) || undefined;
+  const { rows, selected } = place;
+  const call = place.call ?? (selected === undefined ? undefined : rows.callAt(selected) || undefined);
   const id = call === undefined ? runId : `${runId}@${call}`;
   const row = `${source}/${runId} ${selected ?? ''}`;
   const [draft, setDraft] = useState<{ readonly row: string; readonly note: string }>();

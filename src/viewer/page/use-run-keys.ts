@@ -17,76 +17,50 @@ export interface RunKeys {
   readonly leave: () => void;
 }
 
+/** The keys of the page: what the help says about each, and what it does with a run. */
+export const KEYS: readonly (readonly [key: string, meaning: string, act?: (keys: RunKeys) => void])[] = [
+  ['j', 'next row', ({ step }) => step(1)],
+  ['k', 'previous row', ({ step }) => step(-1)],
+  ['ArrowRight', 'next call', ({ call }) => call(1)],
+  ['ArrowLeft', 'previous call', ({ call }) => call(-1)],
+  ['e', 'next error', ({ find }) => find('error', 1)],
+  ['E', 'previous error', ({ find }) => find('error', -1)],
+  ['p', 'next pattern', ({ find }) => find('pattern', 1)],
+  ['P', 'previous pattern', ({ find }) => find('pattern', -1)],
+  ['a', 'next advice', ({ find }) => find('advice', 1)],
+  ['A', 'previous advice', ({ find }) => find('advice', -1)],
+  ['Enter', 'open a run, unfold a row', ({ unfold }) => unfold()],
+  ['Escape', 'clear the selection', ({ leave }) => leave()],
+  ['/', 'search', ({ search }) => search()],
+  [']', 'next match', ({ find }) => find('text', 1)],
+  ['[', 'previous match', ({ find }) => find('text', -1)],
+  ['g', 'to the beginning', ({ toStart }) => toStart()],
+  ['G', 'to the end', ({ toEnd }) => toEnd()],
+  ['f', 'follow a live run, or pause', ({ follow }) => follow()],
+  ['y', 'label the call: stuck here', ({ label }) => label('stuck')],
+  ['n', 'label the call: it is fine', ({ label }) => label('ok')],
+  ['s', 'label the call: cannot say', ({ label }) => label('skip')],
+  ['u', 'remove the label', ({ label }) => label(null)],
+  ['z', 'undo the last label', ({ undo }) => undo()],
+  ['c', 'compare this run with another', ({ compare }) => compare()],
+  ['?', 'this help'],
+];
+
 export function useRunKeys(keys: RunKeys): void {
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       if (isTyping(event)) return;
-      const act = actionOf(event, latest.current);
+      // On buttons and links, this key has its usual effect.
+      const isControl = event.target instanceof HTMLElement && event.target.matches('a, button, summary');
+      if (event.key === 'Enter' && isControl) return;
+      const [, , act] = KEYS.find(([key]) => key === event.key) ?? [];
       if (act === undefined) return;
       event.preventDefault();
-      act();
+      act(latest.current);
     };
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);
   }, []);
-}
-
-function actionOf(event: KeyboardEvent, keys: RunKeys): (() => void) | undefined {
-  switch (event.key) {
-    case 'j':
-      return () => keys.step(1);
-    case 'k':
-      return () => keys.step(-1);
-    case 'ArrowRight':
-      return () => keys.call(1);
-    case 'ArrowLeft':
-      return () => keys.call(-1);
-    case 'e':
-      return () => keys.find('error', 1);
-    case 'E':
-      return () => keys.find('error', -1);
-    case 'p':
-      return () => keys.find('pattern', 1);
-    case 'P':
-      return () => keys.find('pattern', -1);
-    case 'a':
-      return () => keys.find('advice', 1);
-    case 'A':
-      return () => keys.find('advice', -1);
-    case ']':
-      return () => keys.find('text', 1);
-    case '[':
-      return () => keys.find('text', -1);
-    case 'g':
-      return keys.toStart;
-    case 'G':
-      return keys.toEnd;
-    case 'f':
-      return keys.follow;
-    case '/':
-      return keys.search;
-    case 'c':
-      return keys.compare;
-    case 'y':
-      return () => keys.label('stuck');
-    case 'n':
-      return () => keys.label('ok');
-    case 's':
-      return () => keys.label('skip');
-    case 'u':
-      return () => keys.label(null);
-    case 'z':
-      return keys.undo;
-    case 'Escape':
-      return keys.leave;
-    case 'Enter':
-      // On buttons and links, this key has its usual effect.
-      return event.target instanceof HTMLElement && event.target.matches('a, button, summary')
-        ? undefined
-        : keys.unfold;
-    default:
-      return undefined;
-  }
 }

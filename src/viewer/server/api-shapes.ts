@@ -201,7 +201,6 @@ export interface AdviceMark extends Pick<
   readonly channel?: string;
   readonly acknowledged?: AdviceOutcome['response'];
   readonly evidence: readonly EvidenceCall[];
-  readonly evidenceSeqs: readonly number[];
   readonly isLeft: boolean;
   readonly around: CallsAround;
   readonly fate: string;
@@ -297,10 +296,6 @@ export interface FindAnswer {
   readonly problem?: Problem;
 }
 
-export interface CallAnswer {
-  readonly place: EvidenceCall | null;
-}
-
 export interface CallRow extends EvidenceCall {
   readonly tool: string;
   readonly kind: ToolKind;
@@ -320,10 +315,6 @@ export interface CompareAnswer {
   readonly a: ListedRow;
   readonly b: ListedRow;
   readonly rows: readonly CompareRow[];
-  readonly next?: number;
-  readonly total: number;
-  readonly firstDivergence: number | null;
-  readonly same: number;
   /** True if a run has more calls than the comparison covers. */
   readonly truncated: boolean;
 }

@@ -8,7 +8,6 @@ import { RunView } from '../../core/facts/run-view.ts';
 import type { CallRow, CompareAnswer, CompareRow, ListedRow } from './api-shapes.ts';
 import { undamagedRecords, type RunReader } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
-import { parseWholeNumber } from './run-query.ts';
 import { type ViewerEnv, runOf, type ViewerState } from './sessions.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -24,23 +23,14 @@ interface ComparedSide {
   readonly reader: RunReader;
 }
 
-type Comparison = Omit<CompareAnswer, 'a' | 'b' | 'next'>;
-
 /**
  * Differing calls of the same tool are put side by side. Memory: about a kilobyte for each of 20,000 calls of a run.
  */
-async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise<Comparison> {
+async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise<CompareAnswer> {
   const [left, right] = [await readRunCalls(a), await readRunCalls(b)];
   const pairs = await alignKeys(left.keys, right.keys);
   const rows = [...compareRows(pairs, left.calls, right.calls)];
-  const firstDifference = rows.findIndex(({ same }) => !same);
-  return {
-    rows,
-    total: rows.length,
-    firstDivergence: firstDifference < 0 ? null : firstDifference,
-    same: rows.filter(({ same }) => same).length,
-    truncated: left.isCut || right.isCut,
-  };
+  return { a: a.row, b: b.row, rows, truncated: left.isCut || right.isCut };
 }
 
 interface RunCalls {
@@ -119,7 +109,6 @@ function previewOf(args: unknown): string {
   return values.length === 1 && typeof onlyValue === 'string' ? onlyValue : canonicalJson(args);
 }
 
-const MAX_COMPARED = 2_000;
 const EXTRAS_MS = 1_000;
 
 export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
@@ -129,23 +118,8 @@ export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void
     return { row, run, reader: await listed.source.reader() };
   };
   app.get('/api/compare', async (context) => {
-    const { a: left = '', b: right = '', from = '0', limit = '500' } = context.req.query();
-    const [startRow, rowCount] = [
-      parseWholeNumber('from', from),
-      parseWholeNumber('limit', limit, { from: 1, to: MAX_COMPARED }),
-    ];
-    const [a, b] = [await findSide(splitKey(left)), await findSide(splitKey(right))];
-    const key = JSON.stringify([a, b].map(({ row, run }) => [row.source, run.runId, run.lastSeq, run.startedAtMs]));
-    const comparison = state.comparisons.get(key) ?? (await compareRunCalls(a, b));
-    state.comparisons.set(key, comparison);
-    const end = startRow + rowCount;
-    return context.json({
-      ...comparison,
-      a: a.row,
-      b: b.row,
-      rows: comparison.rows.slice(startRow, end),
-      ...(end < comparison.total ? { next: end } : {}),
-    } satisfies CompareAnswer);
+    const { a = '', b = '' } = context.req.query();
+    return context.json(await compareRunCalls(await findSide(splitKey(a)), await findSide(splitKey(b))));
   });
 }
 

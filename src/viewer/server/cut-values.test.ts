@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 
 import { cutValues } from './read-records.ts';
 
-test('a short payload stays the same object', () => {
+test('a short payload stays as it is', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
-      expect(cutValues(value)).toBe(value);
+      expect(cutValues(value)).toEqual(value);
     }),
   );
 });

@@ -8,14 +8,12 @@ import type { LabelsAnswer } from './api-shapes.ts';
 
 const MAX_ID_CHARS = 1_100;
 const MAX_NOTE_CHARS = 2_000;
-const MAX_SPLIT_CHARS = 100;
 
 /** A label to store. A null target removes the label. */
 export interface LabelChange {
   readonly id: string;
   readonly target: Label['target'] | null;
   readonly note?: string;
-  readonly split?: string;
 }
 
 interface LabelIds {
@@ -58,11 +56,11 @@ export class LabelsFile {
     return result;
   }
 
-  async #change({ id, note, split, target }: LabelChange): Promise<LabelsAnswer> {
+  async #change({ id, note, target }: LabelChange): Promise<LabelsAnswer> {
     const labels = new Map((await this.#readLabels()).map((label) => [label.id, label]));
     const previous = labels.get(id);
     if (target === null) labels.delete(id);
-    else labels.set(id, { id, target, split: split ?? previous?.split ?? '', note: note ?? previous?.note ?? '' });
+    else labels.set(id, { id, target, split: previous?.split ?? '', note: note ?? previous?.note ?? '' });
     replaceFile(this.#path, Buffer.from(formatLabels([...labels.values()])));
     return { file: this.#path, labels: [...labels.values()] };
   }
@@ -78,7 +76,7 @@ export class LabelsFile {
 
 export function readLabelChange(body: unknown): LabelChange {
   // Any other value has no members.
-  const { id, note, split, target } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<
+  const { id, note, target } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<
     Record<string, unknown>
   >;
   const newTarget = LABEL_TARGETS.find((one) => one === target) ?? (target === null ? null : undefined);
@@ -87,14 +85,7 @@ export function readLabelChange(body: unknown): LabelChange {
     throw invalidArgument(`id must be a text of 1 to ${MAX_ID_CHARS} characters`);
   if (note !== undefined && !isText(note, MAX_NOTE_CHARS))
     throw invalidArgument(`note has at most ${MAX_NOTE_CHARS} characters`);
-  if (split !== undefined && !isText(split, MAX_SPLIT_CHARS))
-    throw invalidArgument(`split has at most ${MAX_SPLIT_CHARS} characters`);
-  return {
-    id,
-    target: newTarget,
-    ...present({ note }),
-    ...(split === undefined ? {} : { split: split.trim() }),
-  };
+  return { id, target: newTarget, ...present({ note }) };
 }
 
 function isText(value: unknown, maxChars: number): value is string {

@@ -43,7 +43,7 @@ const SHORT_CHARS = 200;
 
 /**
  * Replaces texts over 20,000 characters, values deeper than 40 levels, and everything after 200,000 characters by `{
- * "$cut": { chars, preview } }`, or by other limits. Returns the same object if nothing is replaced.
+ * "$cut": { chars, preview } }`, or by other limits.
  */
 export function cutValues<Value>(payload: Value, { payloadChars, textChars }: CutLimits = LIMITS): Value {
   const state = { left: payloadChars, textChars };
@@ -73,45 +73,28 @@ function cutValue(value: unknown, state: CutState, depth: number): unknown {
 }
 
 function cutItems(items: readonly unknown[], state: CutState, depth: number): readonly unknown[] {
-  let changedItems: unknown[] | undefined;
+  const shown: unknown[] = [];
   for (const [index, item] of items.entries()) {
     if (state.left <= 0) {
-      const restItems = items.slice(index);
-      return [
-        ...(changedItems ?? items.slice(0, index)),
-        cutText(countJsonChars(restItems), `${restItems.length} more`),
-      ];
+      const rest = items.slice(index);
+      return [...shown, cutText(countJsonChars(rest), `${rest.length} more`)];
     }
-    const result = cutValue(item, state, depth + 1);
-    if (result === item && changedItems === undefined) continue;
-    changedItems ??= items.slice(0, index);
-    changedItems.push(result);
+    shown.push(cutValue(item, state, depth + 1));
   }
-  return changedItems ?? items;
+  return shown;
 }
 
 function cutMembers(source: object, state: CutState, depth: number): object {
-  let changedMembers: Record<string, unknown> | undefined;
   const members = Object.entries(source);
-  for (const [index, [key, member]] of members.entries()) {
-    if (index >= MAX_MEMBERS) {
-      const result: Record<string, unknown> = { ...Object.fromEntries(members.slice(0, index)), ...changedMembers };
-      const rest = members.length - index;
-      defineMember(result, '…', cutText(countJsonChars(members.slice(index)), `${rest} more`));
-      return result;
-    }
+  const shown = members.slice(0, MAX_MEMBERS).map(([key, member]) => {
     state.left -= key.length;
-    const result = cutValue(member, state, depth + 1);
-    if (result === member) continue;
-    changedMembers ??= {};
-    defineMember(changedMembers, key, result);
-  }
-  return changedMembers === undefined ? source : { ...source, ...changedMembers };
-}
-
-/** Sets a key. It also works for a key such as `__proto__`, for which assignment would not. */
-function defineMember(target: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+    return [key, cutValue(member, state, depth + 1)] as const;
+  });
+  const rest = members.slice(MAX_MEMBERS);
+  // It also defines a key such as `__proto__`, for which assignment would not.
+  return Object.fromEntries(
+    rest.length === 0 ? shown : [...shown, ['…', cutText(countJsonChars(rest), `${rest.length} more`)]],
+  );
 }
 
 function cutText(chars: number, preview: string): CutText {

@@ -96,10 +96,9 @@ export class RunList {
   }
 
   /** @throws CoxswainError `invalid-argument` for an invalid cursor, `not-found` for an unknown source */
-  async page({ after, filter, limit, order, sort }: RunsQuery): Promise<RunsAnswer> {
+  async page({ after, filter, limit, sort }: RunsQuery): Promise<RunsAnswer> {
     const place = after === undefined ? undefined : readPageCursor(after, readPlace);
     const { facets, notIndexed, notLookedAt, pending, runs } = await this.matchingRuns(filter, NEEDS_EXTRAS.has(sort));
-    const sign = order === 'asc' ? 1 : -1;
     const groups = { needs: 0, running: 0, done: 0 };
     const sums = { costUsd: 0, isLeast: false, withoutPrice: 0, damaged: 0 };
     const nowMs = systemClock.nowMs();
@@ -112,8 +111,8 @@ export class RunList {
       if (matched.run.problem !== undefined) sums.damaged += 1;
       return { matched, key: sort === 'group' ? GROUP_RANKS[group] : sortKeyOf(matched, sort) };
     });
-    candidates.sort((a, b) => comparePlaces(placeOf(a), placeOf(b), sign));
-    const firstIndex = place === undefined ? 0 : firstIndexAfter(candidates, place, sign);
+    candidates.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
+    const firstIndex = place === undefined ? 0 : firstIndexAfter(candidates, place);
     const page = candidates.slice(firstIndex, firstIndex + limit);
     const lastCandidate = page.at(-1);
     return {
@@ -261,15 +260,16 @@ function placeOf({ key, matched: { listed, run } }: Candidate): Place {
   return [key, run.startedAtMs, listed.source.id, run.runId];
 }
 
-function comparePlaces(a: Place, b: Place, sign: number): number {
-  if (a[0] !== b[0]) return sign * (a[0] - b[0]);
-  if (a[1] !== b[1]) return sign * (a[1] - b[1]);
+/** Places descend. */
+function comparePlaces(a: Place, b: Place): number {
+  if (a[0] !== b[0]) return b[0] - a[0];
+  if (a[1] !== b[1]) return b[1] - a[1];
   if (a[2] !== b[2]) return a[2] < b[2] ? -1 : 1;
   return a[3] === b[3] ? 0 : a[3] < b[3] ? -1 : 1;
 }
 
-function firstIndexAfter(candidates: readonly Candidate[], place: Place, sign: number): number {
-  const index = candidates.findIndex((candidate) => comparePlaces(placeOf(candidate), place, sign) > 0);
+function firstIndexAfter(candidates: readonly Candidate[], place: Place): number {
+  const index = candidates.findIndex((candidate) => comparePlaces(placeOf(candidate), place) > 0);
   return index < 0 ? candidates.length : index;
 }
 

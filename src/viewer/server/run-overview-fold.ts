@@ -200,7 +200,6 @@ export class RunOverviewFold implements KnownTimeline {
       provider: providerName,
       speaker,
       ...content,
-      evidenceSeqs: content.evidence.map((call) => call.seq),
       delivered: delivery === 'unsettled' ? null : delivery === 'delivered',
       delivery,
       ...present({ reason }),

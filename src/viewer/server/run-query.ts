@@ -10,8 +10,6 @@ const SORTS = ['group', 'started', 'calls', 'errors', 'cost', 'wasted', 'lasted'
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_TEXT_CHARS = 1_000;
-/** Node reads at most 16 KB of headers, and the address is part of them. */
-const MAX_IDS_CHARS = 12_000;
 
 export interface RunFilter {
   readonly source?: string;
@@ -24,28 +22,23 @@ export interface RunFilter {
   readonly task?: string;
   /** A kind or name of a pattern, `stuck`, or `any`. */
   readonly pattern?: string;
-  /** Passes only these runs. Each key is `SOURCE/RUN`, decoded. */
-  readonly ids?: ReadonlySet<string>;
 }
 
 export interface RunsQuery {
   readonly filter: RunFilter;
   readonly sort: RunSort;
-  readonly order: 'asc' | 'desc';
   /** Number of rows from 1 to 1,000. Default: 100. */
   readonly limit: number;
   readonly after?: string;
 }
 
 export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
-  const { after, limit = String(DEFAULT_LIMIT), order = 'desc', sort = 'group' } = query;
+  const { after, limit = String(DEFAULT_LIMIT), sort = 'group' } = query;
   const knownSort = SORTS.find((name) => name === sort);
   if (knownSort === undefined) throw invalidArgument(`sort=${sort}: give ${SORTS.join(', ')}`);
-  if (order !== 'asc' && order !== 'desc') throw invalidArgument(`order=${order}: give asc or desc`);
   return {
-    filter: { ...textFilters(query), ...present({ ids: parseIds(query['ids']) }) },
+    filter: textFilters(query),
     sort: knownSort,
-    order,
     limit: parseWholeNumber('limit', limit, { from: 1, to: MAX_LIMIT }),
     ...(after === undefined || after === '' ? {} : { after }),
   };
@@ -63,7 +56,7 @@ export function parseWholeNumber(
 
 const TEXT_FILTERS = ['source', 'q', 'project', 'status', 'model', 'agent', 'task', 'pattern'] as const;
 
-function textFilters(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof TEXT_FILTERS)[number]> {
+function textFilters(query: Readonly<Record<string, string>>): RunFilter {
   const filters: Partial<Record<(typeof TEXT_FILTERS)[number], string>> = {};
   for (const name of TEXT_FILTERS) {
     const text = query[name];
@@ -73,13 +66,6 @@ function textFilters(query: Readonly<Record<string, string>>): Pick<RunFilter, (
     filters[name] = text;
   }
   return filters;
-}
-
-function parseIds(text: string | undefined): RunFilter['ids'] {
-  if (text === undefined || text === '') return undefined;
-  if (text.length > MAX_IDS_CHARS)
-    throw invalidArgument(`ids has ${text.length} characters; at most ${MAX_IDS_CHARS} are read`);
-  return new Set(text.split(',').map((key) => readRunKey(key).join('/')));
 }
 
 /** Splits `SOURCE/RUN`; both parts are URI-encoded. Throws CoxswainError `invalid-argument` for invalid escapes. */

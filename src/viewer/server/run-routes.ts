@@ -3,7 +3,7 @@ import { stream } from 'hono/streaming';
 import { CoxswainError } from '../../core/base/error.ts';
 import { exportedTree } from '../../formats/export/export-json.ts';
 import type { ExportedRun } from '../../formats/export/transcript.ts';
-import type { CallAnswer, RunAnswer, RunRowsAnswer, FindAnswer } from './api-shapes.ts';
+import type { RunAnswer, RunRowsAnswer, FindAnswer } from './api-shapes.ts';
 import { readRecords, readState, readWholeRecord, isDamage, type RunReader } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
 import { isLongRun } from './run-overviews.ts';
@@ -20,7 +20,6 @@ import { problemOf } from './viewer-fault.ts';
 /** Milliseconds that a response waits until the run has been read. The page repeats the request while the result is incomplete. */
 const OVERVIEW_MS = 500;
 const ROWS_MS = 100;
-const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
 const MAX_TEXT_CHARS = 1_000;
 
@@ -78,13 +77,6 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState, pageFolde
         await out.write(part);
       }
     });
-  });
-  app.get(`${path}/call`, async (context) => {
-    const { listed, run } = await findRun(context);
-    const call = parseWholeNumber('call', context.req.query('call') ?? '1', { from: 1 });
-    return context.json({
-      place: (await listed.overviews.timeline(run, CALL_MS)).rows.findPlace(call),
-    } satisfies CallAnswer);
   });
   app.get(`${path}/rows`, async (context) => {
     const { listed, run } = await findRun(context);

@@ -5,7 +5,7 @@ import type { RunCall } from '../../core/facts/run-call.ts';
 import { rowOf } from '../../core/records/kind-definition.ts';
 import type { StoredContent, StoredMessage } from '../../core/records/agent-message.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { CallMark, CallsAround, EvidenceCall, RowKind, RunRow } from './api-shapes.ts';
+import type { CallMark, CallsAround, RowKind, RunRow } from './api-shapes.ts';
 
 const CALLS_AROUND = 4;
 const MAX_COMPARED = 20_000;
@@ -71,10 +71,6 @@ export class RunRows {
   seqOf(call: number): number {
     const index = this.#calls[Math.min(Math.max(1, call), this.calls) - 1];
     return index === undefined ? 0 : (this.#rows[index]?.seq ?? 0);
-  }
-
-  findPlace(call: number): EvidenceCall | null {
-    return call < 1 || call > this.calls ? null : { call, seq: this.seqOf(call) };
   }
 
   around(callsBefore: number): CallsAround {

@@ -1,8 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { LruMap } from '../../core/base/lru-map.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { CoxswainError } from '../../core/base/error.ts';
-import type { CompareAnswer, SourceRow } from './api-shapes.ts';
+import type { SourceRow } from './api-shapes.ts';
 import type { LabelsFile } from './labels-file.ts';
 import type { ListedSource } from './listed-source.ts';
 import type { RunList } from './run-list.ts';
@@ -15,7 +14,6 @@ export interface ViewerState {
   readonly sources: readonly ViewerSource[];
   readonly list: RunList;
   readonly labels: LabelsFile;
-  readonly comparisons: LruMap<Omit<CompareAnswer, 'a' | 'b' | 'next'>>;
 }
 
 /** Timeout for the list. If the list takes longer, a single run is looked up in the store. */

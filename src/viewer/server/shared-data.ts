@@ -1,7 +1,7 @@
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunAnswer, RunRow } from './api-shapes.ts';
 
-/** The class of the elements that hold the runs of a shared file. The last one is the run that was shared. */
+/** The class of the elements that hold the runs of a shared file: JSON, as gzip, in Base64. The last one is the run that was shared. */
 export const SHARED_RUN = 'shared-run';
 
 export interface SharedRun {
@@ -12,13 +12,15 @@ export interface SharedRun {
   readonly judgedAtMs: number;
 }
 
-export function readSharedRun(json: string): SharedRun {
+export async function readSharedRun(base64: string): Promise<SharedRun> {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const json = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   // The cast is safe: the server of the same package writes these elements.
-  return JSON.parse(json) as SharedRun;
+  return (await new Response(json).json()) as SharedRun;
 }
 
-/** Reads the runs in the text of a file. Their data contains no `<`. */
-export function sharedRunsIn(file: string): readonly SharedRun[] {
+/** Reads the runs in the text of a file. */
+export async function sharedRunsIn(file: string): Promise<readonly SharedRun[]> {
   const elements = file.matchAll(new RegExp(`class="${SHARED_RUN}">([^<]*)</script>`, 'g'));
-  return [...elements].map(([, json = '']) => readSharedRun(json));
+  return await Promise.all([...elements].map(([, data = '']) => readSharedRun(data)));
 }

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { pipeline, Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 
 import { systemClock } from '../../core/base/clock.ts';
 import { messageOf } from '../../core/base/error.ts';
@@ -20,6 +22,7 @@ import { TITLE_CHARS } from './viewer-source.ts';
 
 /** The page shows texts up to this length. */
 const LIMITS = { textChars: 400_000, payloadChars: 4_000_000 };
+const PIECE_CHARS = 65_536;
 
 export function sharedName(runId: string): string {
   const name = runId
@@ -58,7 +61,7 @@ export async function* sharedFile(
 <div id="app"></div>
 <noscript>This file shows the run with a script of its own, which makes no request; please allow it.</noscript>
 `;
-  yield* runData(tree, nowMs);
+  yield* runData(tree, nowMs, []);
   yield `<script type="module">${script}</script>\n</body>\n</html>\n`;
 }
 
@@ -66,21 +69,49 @@ function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Yields the runs below a run before the run, so the shared run is the last one. */
-async function* runData({ below, records, run }: ExportedTree, nowMs: number): AsyncGenerator<string, ListedRow, void> {
+/** Yields the runs below a run before the run, so the shared run is the last one. Its row is added to `siblings`. */
+async function* runData(tree: ExportedTree, nowMs: number, siblings: ListedRow[]): AsyncGenerator<string, void, void> {
   const children: ListedRow[] = [];
-  for (const child of below) children.push(yield* runData(child, nowMs));
+  for (const child of tree.below) yield* runData(child, nowMs, children);
+  yield `<script type="application/gzip" class="${SHARED_RUN}">`;
+  yield* compressed(runJson(tree, { children, nowMs, siblings }));
+  yield '</script>\n';
+}
+
+/** Yields the gzip of texts in Base64. */
+async function* compressed(texts: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  // The loop throws the errors of both.
+  const gzip = pipeline(Readable.from(texts), createGzip(), () => {});
+  let rest = Buffer.alloc(0);
+  for await (const bytes of gzip as AsyncIterable<Buffer>) {
+    const all = Buffer.concat([rest, bytes]);
+    const end = all.length - (all.length % 3);
+    yield all.toString('base64', 0, end);
+    rest = all.subarray(end);
+  }
+  yield rest.toString('base64');
+}
+
+async function* runJson(
+  { below, records, run }: ExportedTree,
+  place: { readonly children: readonly ListedRow[]; readonly nowMs: number; readonly siblings: ListedRow[] },
+): AsyncGenerator<string, void, void> {
+  const { children, nowMs } = place;
   const redactor = createRedactor();
   const fold = new RunOverviewFold();
   const breath = createBreather();
   let { problem } = run;
-  yield `<script type="application/json" class="${SHARED_RUN}">{"records":[`;
+  let text = '{"records":[';
   try {
     for await (const record of records()) {
       const redacted = { ...record, payload: redactor.redact(record.payload) };
       const separator = fold.nextSeq === 0 ? '' : ',';
       fold.fold(redacted);
-      yield separator + dataText(shownRecord(redacted, LIMITS));
+      text += separator + JSON.stringify(shownRecord(redacted, LIMITS), withoutPicture);
+      if (text.length > PIECE_CHARS) {
+        yield text;
+        text = '';
+      }
       const pause = breath();
       if (pause !== undefined) await pause;
     }
@@ -91,28 +122,19 @@ async function* runData({ below, records, run }: ExportedTree, nowMs: number): A
     ...(fold.nextSeq === 0 ? run : fold.counts),
     ...present({ problem: problem && redactor.text(problem) }),
   };
-  const place = { source: '', title: titleOf(summary), childCount: below.length };
-  const row = listedRow(summary, fold.extras(), { ...place, nowMs });
+  const names = { source: '', title: titleOf(summary), childCount: below.length };
+  const row = listedRow(summary, fold.extras(), { ...names, nowMs });
   const shared: Omit<SharedRun, 'records'> = {
     rows: fold.rows.list,
     answer: { run: row, children, overview: fold.overview(fold.nextSeq - 1) },
     judgedAtMs: row.outcome === undefined ? nowMs : row.lastAtMs,
   };
-  yield `],${dataText(shared).slice(1)}</script>\n`;
-  return row;
+  place.siblings.push(row);
+  yield `${text}],${JSON.stringify(shared, withoutPicture).slice(1)}`;
 }
 
 function titleOf({ runId, task = '' }: RunSummary): string {
   return task.trim() === '' ? runId : (titlesOf([task], TITLE_CHARS).get(task) ?? task);
-}
-
-/** JSON that is safe in a script element: no tag can begin or end in it, and no character is hidden. */
-function dataText(value: unknown): string {
-  return JSON.stringify(value, withoutPicture).replaceAll(/[<\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    [...Array(character.length).keys()]
-      .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
-      .join(''),
-  );
 }
 
 /** Redaction cannot look into a picture, so only its kind and size remain. */

@@ -7,7 +7,6 @@ import { getRequestListener } from '@hono/node-server';
 
 import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { LruMap } from '../../core/base/lru-map.ts';
 import { boundConnections, UNPROVEN_LIMITS, allowedHosts, guardRequest } from '../../core/node/guard-request.ts';
 import type { LiveReader } from '../../core/store/trajectory-store.ts';
 import type { FoundSession } from '../../formats/find-sessions.ts';
@@ -44,8 +43,6 @@ export interface RunningViewer {
 
 const DEFAULT_PORT = 7717;
 const PORTS_TRIED = 20;
-/** Maximum number of cached comparisons. Each takes up to 20 MB. */
-const MAX_COMPARISONS = 4;
 
 /**
  * Serves 127.0.0.1 and, if available, ::1.
@@ -67,7 +64,6 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
       sources,
       list: new RunList(listed, labels),
       labels,
-      comparisons: new LruMap(MAX_COMPARISONS),
     },
     sessions,
     pageFolder: options.pageFolder ?? builtPageFolder(),

@@ -5,7 +5,7 @@ import { lastSeqOf, RunCounter } from '../../core/facts/run-summary.ts';
 import { slashCommand, taskTitle } from '../../core/facts/task-title.ts';
 import { UsageFold, type RunUsage } from '../../core/facts/usage-fold.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
-import type { StoredMessage } from '../../core/records/agent-message.ts';
+import { textOfContent, type StoredMessage } from '../../core/records/agent-message.ts';
 import { outcomeOf, type TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { LastAnswer, Overview, Prompt } from './api-shapes.ts';
 import { RunRows } from './run-rows.ts';
@@ -134,7 +134,7 @@ export class StripFold {
 
   #noteMessage({ content, role }: StoredMessage, seq: number): void {
     if (role !== 'user' && role !== 'assistant') return;
-    const text = plainText(content).trim();
+    const text = textOfContent(content).trim();
     if (text === '') return;
     if (role === 'assistant') this.#lastAnswer = { seq, text: text.slice(0, ANSWER_CHARS).toWellFormed() };
     else this.#notePrompt(text, seq);
@@ -220,11 +220,4 @@ export class FirstLook implements KnownTimeline {
     const failed = outcomeOf(payload) === 'failed';
     return { ...(isNew ? begun : (open ?? begun)), endSeq: seq, startLost: isNew, failed };
   }
-}
-
-function plainText(content: StoredMessage['content']): string {
-  if (typeof content === 'string') return content;
-  return !Array.isArray(content)
-    ? ''
-    : content.map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : '')).join(' ');
 }

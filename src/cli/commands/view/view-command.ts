@@ -121,7 +121,7 @@ function pageSelector({ call, run }: ViewOptions): (url: string, source: number)
   wholeOption('--call', call, [1, 999_999_999]);
   if (run === undefined) return (url) => url;
   return (url, source) => {
-    const place = call === undefined ? { source: String(source), run } : { page: 'moment', run, call };
+    const place = { source: String(source), run, ...present({ call }) };
     return url.replace('/#', `/?${String(new URLSearchParams(place))}#`);
   };
 }
