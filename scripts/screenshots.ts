@@ -1,6 +1,6 @@
 /**
  * Takes the viewer screenshots in README and docs from the bundled sample run: replayed live with the standard steering, as
- * recorded, and without its detours.
+ * recorded, without its detours, cut off, and at work.
  *
  * `node scripts/screenshots.ts` writes `docs/images/*.png`; it needs Chromium.
  */
@@ -20,17 +20,24 @@ interface Picture {
   readonly path: string;
   /** Waits for this selector before taking the screenshot. */
   readonly ready: string;
-  /** Clicked before the screenshot. */
+  readonly height: number;
+  /** Clicked before the screenshot, which shows the top of the page. */
   readonly click?: string;
 }
 
 const PICTURES: readonly Picture[] = [
-  { name: 'viewer-runs', path: '/', ready: '.runs:not(:has-text("not read yet")) .run-row .tags .tag' },
+  {
+    name: 'viewer-runs',
+    path: '/',
+    ready: '.runs:not(:has-text("not read yet")) .run-row .tags .tag',
+    height: 486,
+  },
   {
     name: 'viewer-run',
     path: '/?source=0&run=steered-run',
     ready: '.row .call-head',
-    click: '.outline details:has(.mark.advice) button',
+    height: 720,
+    click: '.outline details:has(.mark.advice) button:has-text("Pattern")',
   },
 ];
 
@@ -43,15 +50,18 @@ const scene = await viewerScene({
   fill: async (store) => {
     await addRun(store, 'straight-run', straight(sample), { startMs: startMs - 7_200_000 });
     await addRun(store, 'recorded-run', sample, { startMs: startMs - 3_600_000 });
+    const cutOff = sample.slice(0, sample.length / 2);
+    await addRun(store, 'cut-off-run', cutOff, { startMs: startMs - 10_800_000 });
+    await addRun(store, 'live-run', cutOff, { startMs: Date.now() - cutOff.length * 1_000 });
     await addSampleRun(store, 'steered-run');
   },
 });
 try {
   mkdirSync(FOLDER, { recursive: true });
-  for (const { click, name, path, ready } of PICTURES) {
+  for (const { click, height, name, path, ready } of PICTURES) {
     const page = await scene.open(path, {
-      deviceScaleFactor: 1.5,
-      viewport: { width: 1280, height: 720 },
+      deviceScaleFactor: 1.25,
+      viewport: { width: 1280, height },
       locale: 'en-US',
       timezoneId: 'UTC',
     });
@@ -59,6 +69,7 @@ try {
     if (click !== undefined) {
       await page.locator(click).first().click();
       await page.waitForTimeout(800);
+      await page.evaluate('scrollTo(0, 0)');
     }
     await page.waitForTimeout(600);
     await page.screenshot({ path: `${FOLDER}${name}.png` });

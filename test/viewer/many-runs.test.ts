@@ -7,6 +7,7 @@ const chromium = findChromium();
 const WIDE = { viewport: { width: 1440, height: 900 } };
 const INTRO = '<pr_description>\nConsider the following PR description:\n';
 const TASKS = ['Models nest wrongly', 'Colours fade', 'Dates are off by one'];
+const TITLES = TASKS.map((task) => `Consider the following PR description: ${task}`);
 const FAILURES = ['cars', 'pets', 'singers'].map(
   (table) => `Table '${table}' does not exist. ${'It was not found. '.repeat(20)}`,
 );
@@ -52,16 +53,16 @@ describe.skipIf(chromium === undefined)('the pages over many runs (need a Chromi
     await page.context().close();
   });
 
-  test('tasks with a common beginning are named by the rest, in the list, by task and in a comparison', async () => {
+  test('tasks with a common beginning are named with the rest, in the list, by task and in a comparison', async () => {
     const page = await scene.open('/?page=runs', WIDE);
     const names = page.locator('.run-name > span:first-child');
-    await expect.poll(async () => [...new Set(await names.allInnerTexts())].toSorted()).toEqual(TASKS.toSorted());
+    await expect.poll(async () => [...new Set(await names.allInnerTexts())].toSorted()).toEqual(TITLES.toSorted());
     await page.getByRole('link', { name: 'By task' }).click();
     await page
-      .getByRole('row', { name: /^Colours fade/ })
+      .getByRole('row', { name: /Colours fade/ })
       .getByRole('link', { name: 'Compare' })
       .click();
-    await page.getByRole('heading', { name: 'Compare: Colours fade' }).waitFor();
+    await page.getByRole('heading', { name: `Compare: ${TITLES[1]}` }).waitFor();
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });

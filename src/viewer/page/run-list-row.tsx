@@ -155,9 +155,11 @@ function fromMatch(snippet: string, find = ''): string {
   return Number.isFinite(firstIndex) ? snippet.slice(Math.max(0, firstIndex - LEAD_CHARS)).toWellFormed() : snippet;
 }
 
-function PatternTags({ run, wanted }: { readonly run: ListedRow; readonly wanted: string | undefined }): ReactElement {
+function PatternTags(props: { readonly run: ListedRow; readonly wanted: string | undefined }): ReactElement | null {
+  const { run, wanted } = props;
   const kinds = (run.patterns ?? []).toSorted((a, b) => Number(b === wanted) - Number(a === wanted));
   const otherKinds = kinds.slice(MAX_PATTERNS).map(patternName);
+  if (kinds.length === 0) return null;
   return (
     <span className="tags">
       {kinds.slice(0, MAX_PATTERNS).map((kind) => (

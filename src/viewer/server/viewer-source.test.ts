@@ -25,7 +25,7 @@ test('tasks of a store that was replaced do not shorten the titles of the next o
   const source = new ViewerSource({ id: '0', path: file, kind: 'sqlite', open: async () => openSqliteReader(file) });
   const titles = (): readonly string[] => [...source.runs.values()].map((run) => source.titleOf(run)).toSorted();
   await source.refresh();
-  expect(titles()).toEqual(['a', 'b', 'c']);
+  expect(titles()).toEqual(['Fix it. a', 'Fix it. b', 'Fix it. c']);
   for (const end of ['-wal', '-shm']) await rm(`${file}${end}`, { force: true });
   await rename(next, file);
   while (source.runs.size !== 1) {
