@@ -4,7 +4,7 @@ import { countOf, countText } from '../../core/base/number-text.ts';
 import { timesSeen } from '../../core/facts/seen-pattern.ts';
 import { safeText } from '../../core/base/printable.ts';
 import type { AdviceMark, CallMark, EvidenceCall, PatternSpan, RunAnswer } from '../server/api-shapes.ts';
-import { deliveryOf, pointText } from './advice-words.ts';
+import { deliveryOf, POINT_WORDS } from './advice-words.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { patternName } from './pattern-name.ts';
@@ -25,9 +25,7 @@ export function AdviceCard(props: CardProps & { readonly mark: AdviceMark }): Re
   const { mark, onGo } = props;
   const delivery = deliveryOf(mark);
   const patternKind = props.answer.overview.patterns.find(({ identity }) => identity === mark.pattern?.identity)?.kind;
-  const deliveryText = [mark.channel, pointText(mark.point)]
-    .filter((part) => part !== undefined && part !== '')
-    .join(', ');
+  const deliveryText = [mark.channel, mark.point && POINT_WORDS[mark.point]].filter(Boolean).join(', ');
   return (
     <article className="card">
       <div className="card-head">

@@ -1,4 +1,4 @@
-import { assertNever } from '../../core/base/error.ts';
+import type { DecisionPoint } from '../../core/records/spoken-advice.ts';
 import type { AdviceMark } from '../server/api-shapes.ts';
 
 export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly className: '' | 'good' | 'bad' } {
@@ -9,39 +9,20 @@ export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly 
   return { text: 'not delivered', className: 'bad' };
 }
 
-export function fateClass(next: AdviceMark['nextCall']): '' | 'good' | 'bad' | 'stuck' {
-  switch (next) {
-    case 'repeated':
-    case 'same-failure':
-    case 'refused':
-      return 'bad';
-    case 'other-failure':
-      return 'stuck';
-    case 'succeeded':
-      return 'good';
-    case 'open':
-    case 'none':
-      return '';
-    default:
-      return assertNever(next);
-  }
-}
+export const FATE_CLASSES: Readonly<Record<AdviceMark['nextCall'], '' | 'good' | 'bad' | 'stuck'>> = {
+  repeated: 'bad',
+  'same-failure': 'bad',
+  refused: 'bad',
+  'other-failure': 'stuck',
+  succeeded: 'good',
+  open: '',
+  none: '',
+};
 
-export function pointText(point: AdviceMark['point']): string {
-  switch (point) {
-    case 'pre_render':
-      return 'before the prompt';
-    case 'pre_tool_selection':
-      return 'before choosing tools';
-    case 'pre_tool_execution':
-      return 'before the call ran';
-    case 'post_tool_result':
-      return 'with a result';
-    case 'pre_response':
-      return 'before the answer';
-    case undefined:
-      return '';
-    default:
-      return assertNever(point);
-  }
-}
+export const POINT_WORDS: Readonly<Record<DecisionPoint, string>> = {
+  pre_render: 'before the prompt',
+  pre_tool_selection: 'before choosing tools',
+  pre_tool_execution: 'before the call ran',
+  post_tool_result: 'with a result',
+  pre_response: 'before the answer',
+};

@@ -6,35 +6,22 @@ export interface CodeToken {
   readonly className: string;
 }
 
-const LANGUAGES: Readonly<Record<string, LanguageInput>> = {
-  typescript: () => import('shiki/langs/tsx.mjs'),
-  python: () => import('shiki/langs/python.mjs'),
-  json: () => import('shiki/langs/json.mjs'),
-  bash: () => import('shiki/langs/bash.mjs'),
-  go: () => import('shiki/langs/go.mjs'),
-  rust: () => import('shiki/langs/rust.mjs'),
-  java: () => import('shiki/langs/java.mjs'),
-  c: () => import('shiki/langs/c.mjs'),
-  css: () => import('shiki/langs/css.mjs'),
-  html: () => import('shiki/langs/html.mjs'),
-  yaml: () => import('shiki/langs/yaml.mjs'),
-  sql: () => import('shiki/langs/sql.mjs'),
-  diff: () => import('shiki/langs/diff.mjs'),
-};
-const NAMES: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    ['ts', 'tsx', 'js', 'jsx', 'mjs', 'cjs', 'mts', 'javascript'].map((name) => [name, 'typescript']),
-  ),
-  ...Object.fromEntries(['sh', 'shell', 'zsh'].map((name) => [name, 'bash'])),
-  py: 'python',
-  rs: 'rust',
-  h: 'c',
-  htm: 'html',
-  yml: 'yaml',
-  patch: 'diff',
-};
-/** Shiki's name for the language that `tsx.mjs` contains. */
-const GRAMMARS: Readonly<Record<string, string>> = { typescript: 'tsx' };
+/** The names of each language and of its files, of which Shiki knows the first. */
+const LANGUAGES: readonly (readonly [names: string, load: LanguageInput])[] = [
+  ['tsx ts js jsx mjs cjs mts typescript javascript', () => import('shiki/langs/tsx.mjs')],
+  ['python py', () => import('shiki/langs/python.mjs')],
+  ['json', () => import('shiki/langs/json.mjs')],
+  ['bash sh shell zsh', () => import('shiki/langs/bash.mjs')],
+  ['go', () => import('shiki/langs/go.mjs')],
+  ['rust rs', () => import('shiki/langs/rust.mjs')],
+  ['java', () => import('shiki/langs/java.mjs')],
+  ['c h', () => import('shiki/langs/c.mjs')],
+  ['css', () => import('shiki/langs/css.mjs')],
+  ['html htm', () => import('shiki/langs/html.mjs')],
+  ['yaml yml', () => import('shiki/langs/yaml.mjs')],
+  ['sql', () => import('shiki/langs/sql.mjs')],
+  ['diff patch', () => import('shiki/langs/diff.mjs')],
+];
 
 /** Per line of hostile code. A first line also compiles the grammar; with Shiki's default of 500 ms it stayed plain. */
 const LINE_LIMIT_MS = 10_000;
@@ -45,9 +32,9 @@ export async function highlightCode(
   text: string,
   language: string,
 ): Promise<readonly (readonly CodeToken[])[] | undefined> {
-  const name = NAMES[language] ?? language;
-  const loadLanguage = Object.hasOwn(LANGUAGES, name) ? LANGUAGES[name] : undefined;
-  if (loadLanguage === undefined) return undefined;
+  const known = LANGUAGES.find(([names]) => names.split(' ').includes(language));
+  if (known === undefined) return undefined;
+  const [names, loadLanguage] = known;
   highlighter ??= createHighlighterCore({
     themes: [createCssVariablesTheme({ name: 'page', fontStyle: false })],
     // WebAssembly would need a less strict Content-Security-Policy.
@@ -56,7 +43,7 @@ export async function highlightCode(
   const shiki = await highlighter;
   await shiki.loadLanguage(loadLanguage);
   const { tokens } = shiki.codeToTokens(text, {
-    lang: GRAMMARS[name] ?? name,
+    lang: names.split(' ', 1)[0] ?? '',
     theme: 'page',
     tokenizeTimeLimit: LINE_LIMIT_MS,
   });

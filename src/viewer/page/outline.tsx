@@ -3,7 +3,7 @@ import { createContext, useContext, useMemo, useSyncExternalStore, type ReactEle
 import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { nextText } from '../../core/facts/followed-text.ts';
 import type { AdviceMark, ChangedFile, ListedRow, PatternSpan, RunAnswer, RunRow } from '../server/api-shapes.ts';
-import { fateClass } from './advice-words.ts';
+import { FATE_CLASSES } from './advice-words.ts';
 import { Link } from './link.tsx';
 import { patternName } from './pattern-name.ts';
 import { runKey } from './route.ts';
@@ -83,7 +83,7 @@ export function Outline(props: {
             <li key={mark.seq}>
               <Entry at={mark.callsBefore} onClick={() => onNoticed({ mark })}>
                 <span className="mark advice" /> {safeLine(mark.provider)},{' '}
-                <span className={fateClass(mark.nextCall)}>{nextText(mark.nextCall)}</span>
+                <span className={FATE_CLASSES[mark.nextCall]}>{nextText(mark.nextCall)}</span>
               </Entry>
             </li>
           )}

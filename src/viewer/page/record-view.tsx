@@ -8,7 +8,7 @@ import { rowOf } from '../../core/records/kind-definition.ts';
 import type { StoredContentBlock, StoredMessage } from '../../core/records/agent-message.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import type { AdviceMark } from '../server/api-shapes.ts';
-import { deliveryOf, fateClass } from './advice-words.ts';
+import { deliveryOf, FATE_CLASSES } from './advice-words.ts';
 import { type CallProps, CallView, ResultView } from './call-view.tsx';
 import { FoldedText } from './folded-text.tsx';
 import { clockText, fullTimeText } from './number-text.ts';
@@ -247,7 +247,7 @@ function Spoken(props: {
         {advice === undefined || delivery === undefined ? null : (
           <>
             <span className={advice.delivered === true ? 'dim' : `tag ${delivery.className}`}>{delivery.text}</span>{' '}
-            <span className={`tag ${fateClass(advice.nextCall)}`} title={advice.fate}>
+            <span className={`tag ${FATE_CLASSES[advice.nextCall]}`} title={advice.fate}>
               {nextText(advice.nextCall)}
             </span>
           </>

@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 
 import { countOf } from '../../core/base/number-text.ts';
 import type { LabelTarget } from '../../lab/labels.ts';
@@ -54,41 +54,31 @@ export function useLabels(
   const [draft, setDraft] = useState<{ readonly row: string; readonly note: string }>();
   const runLabels = useMemo(() => labelsOf(runId, labels?.labels ?? []), [runId, labels]);
   const marks = useMemo(() => marksOf(runLabels, runId, rows), [runLabels, runId, rows]);
-  const setLabel = useCallback(
-    async (target: LabelTarget | null, ofCall?: number) => {
-      try {
-        const callNumber = ofCall ?? call;
-        const labelId = callNumber === undefined ? runId : `${runId}@${callNumber}`;
-        const previousLabel = labels?.labels.find((label) => label.id === labelId);
-        replacedLabel = { id: labelId, target: previousLabel?.target ?? null, note: previousLabel?.note ?? '' };
-        setWrittenLabels(
-          await putLabel(labelId, target, ofCall === undefined && draft?.row === row ? draft.note : undefined),
-        );
-        if (ofCall === undefined) setDraft(undefined);
-        const subject = callNumber === undefined ? 'The run' : `Call ${callNumber}`;
-        say(target === null ? `${subject} has no label now.` : `${subject}: ${LABEL_WORDS[target]}.`);
-        if (target !== null) onLabelled();
-      } catch (error) {
-        say(asError(error).message);
-      }
-    },
-    [labels, runId, row, call, draft, say, onLabelled],
-  );
+  const write = (labelId: string, target: LabelTarget | null, note: string | undefined): Promise<void> =>
+    putLabel(labelId, target, note).then(setWrittenLabels);
+  const setLabel = async (target: LabelTarget | null, ofCall?: number): Promise<void> => {
+    const callNumber = ofCall ?? call;
+    const labelId = callNumber === undefined ? runId : `${runId}@${callNumber}`;
+    const previousLabel = labels?.labels.find((label) => label.id === labelId);
+    replacedLabel = { id: labelId, target: previousLabel?.target ?? null, note: previousLabel?.note ?? '' };
+    await write(labelId, target, ofCall === undefined && draft?.row === row ? draft.note : undefined);
+    if (ofCall === undefined) setDraft(undefined);
+    const subject = callNumber === undefined ? 'The run' : `Call ${callNumber}`;
+    say(target === null ? `${subject} has no label now.` : `${subject}: ${LABEL_WORDS[target]}.`);
+    if (target !== null) onLabelled();
+  };
   const undoLabel = async (): Promise<void> => {
     if (replacedLabel === undefined) {
       say('No label to undo.');
       return;
     }
-    try {
-      const { id: labelId, note, target } = replacedLabel;
-      replacedLabel = undefined;
-      setWrittenLabels(await putLabel(labelId, target, note));
-      onUndone();
-      say(`${labelId}: ${target === null ? 'no label' : LABEL_WORDS[target]}.`);
-    } catch (error) {
-      say(asError(error).message);
-    }
+    const { id: labelId, note, target } = replacedLabel;
+    replacedLabel = undefined;
+    await write(labelId, target, note);
+    onUndone();
+    say(`${labelId}: ${target === null ? 'no label' : LABEL_WORDS[target]}.`);
   };
+  const sayError = (error: unknown): void => say(asError(error).message);
   const label = runLabels.find((runLabel) => runLabel.id === id);
   return {
     file: labels?.file,
@@ -98,9 +88,9 @@ export function useLabels(
     marks,
     note: draft?.row === row ? draft.note : (label?.note ?? ''),
     setNote: (note) => setDraft({ row, note }),
-    setLabel: (target, ofCall) => void setLabel(target, ofCall),
+    setLabel: (target, ofCall) => void setLabel(target, ofCall).catch(sayError),
     labelOf: (ofCall) => runLabels.find((runLabel) => runLabel.id === `${runId}@${ofCall}`)?.target,
-    undo: () => void undoLabel(),
+    undo: () => void undoLabel().catch(sayError),
   };
 }
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { present } from '../../core/base/json.ts';
-import { assertNever } from '../../core/base/error.ts';
 import { systemClock, steadyMs } from '../../core/base/clock.ts';
 import { readPageCursor, writePageCursor } from '../../core/store/page-cursor.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
@@ -109,7 +108,7 @@ export class RunList {
       if (matched.extras !== undefined && hasNoPrice(matched.extras)) sums.withoutPrice += 1;
       sums.isLeast ||= matched.extras !== undefined && isLeast(matched.extras);
       if (matched.run.problem !== undefined) sums.damaged += 1;
-      return { matched, key: sort === 'group' ? GROUP_RANKS[group] : sortKeyOf(matched, sort) };
+      return { matched, key: sort === 'group' ? GROUP_RANKS[group] : SORT_KEYS[sort](matched) };
     });
     candidates.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
     const firstIndex = place === undefined ? 0 : firstIndexAfter(candidates, place);
@@ -234,24 +233,14 @@ function countUnreadRuns({ overviews, source }: ListedSource): number {
 
 const GROUP_RANKS = { needs: 2, running: 1, done: 0 } as const;
 
-function sortKeyOf({ extras, run }: MatchedRun, sort: Exclude<RunSort, 'group'>): number {
-  switch (sort) {
-    case 'started':
-      return run.startedAtMs;
-    case 'calls':
-      return run.calls;
-    case 'errors':
-      return run.errors;
-    case 'cost':
-      return extras?.costUsd ?? -1;
-    case 'wasted':
-      return extras?.wasted?.calls ?? -1;
-    case 'lasted':
-      return run.lastAtMs - run.startedAtMs;
-    default:
-      return assertNever(sort);
-  }
-}
+const SORT_KEYS: Readonly<Record<Exclude<RunSort, 'group'>, (matched: MatchedRun) => number>> = {
+  started: ({ run }) => run.startedAtMs,
+  calls: ({ run }) => run.calls,
+  errors: ({ run }) => run.errors,
+  cost: ({ extras }) => extras?.costUsd ?? -1,
+  wasted: ({ extras }) => extras?.wasted?.calls ?? -1,
+  lasted: ({ run }) => run.lastAtMs - run.startedAtMs,
+};
 
 /** The position in the list: sort key, start time, source id, run id. */
 type Place = readonly [number, number, string, string];
