@@ -234,6 +234,23 @@ const samples: readonly Sample[] = [
     ],
   },
   {
+    file: 'kimi-code-wire.jsonl',
+    format: 'kimi-code',
+    runs: [
+      {
+        id: 'kimi-code-wire',
+        task: 'list the files',
+        turns: 5,
+        calls: 'Bash NopeTool! Bash! Read! Agent Write',
+        inputTokens: 500,
+        outputTokens: 100,
+        modelId: 'm',
+        lastAnswer: 'all done',
+        outcome: 'ended',
+      },
+    ],
+  },
+  {
     file: 'aider-history.txt',
     format: 'aider',
     runs: [

@@ -30,6 +30,10 @@ const FILES = {
   pi: ['.pi/agent/sessions/--p--/1.jsonl'],
   'qwen-code': ['.qwen/projects/-p/chats/1.jsonl'],
   kimi: ['.kimi/sessions/p/1/wire.jsonl'],
+  'kimi-code': [
+    '.kimi-code/sessions/wd_p/session_1/agents/main/wire.jsonl',
+    '.kimi-code/sessions/wd_p/session_1/agents/agent-0/wire.jsonl',
+  ],
   aider: ['.aider.chat.history.md'],
   goose: ['.local/share/goose/sessions/sessions.db', '.local/share/goose/sessions/1.jsonl'],
 };
@@ -62,6 +66,7 @@ test.each([
   ['PI_CODING_AGENT_DIR', 'pi', 'sessions/--p--/1.jsonl'],
   ['QWEN_RUNTIME_DIR', 'qwen-code', 'projects/-p/chats/1.jsonl'],
   ['KIMI_SHARE_DIR', 'kimi', 'sessions/p/1/wire.jsonl'],
+  ['KIMI_CODE_HOME', 'kimi-code', 'sessions/wd_p/session_1/agents/main/wire.jsonl'],
 ])('%s moves the folder of %s', async (variable, format, file) => {
   const moved = await homeWith([file]);
   const found = findSessions({ home: await homeWith([]), env: { [variable]: moved } });
@@ -86,12 +91,9 @@ test('a database is as new as its log, which is written first', async () => {
 });
 
 test('files of programs that are known and not read are found', async () => {
-  const home = await homeWith(['.cursor/chats/p/1/store.db', '.kimi-code/sessions/p/s1.jsonl']);
+  const home = await homeWith(['.cursor/chats/p/1/store.db']);
   const found = findUnread({ home, env: {} });
-  expect(found.map(({ sessions, title }) => [title, sessions.length])).toEqual([
-    ['Cursor CLI', 1],
-    ['Kimi Code', 1],
-  ]);
+  expect(found.map(({ sessions, title }) => [title, sessions.length])).toEqual([['Cursor CLI', 1]]);
 });
 
 test('the history of Aider is found in the folder of the project', async () => {

@@ -97,6 +97,12 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     sessions: ['sessions/*/*/wire.jsonl'],
   },
   {
+    format: 'kimi-code',
+    title: 'Kimi Code',
+    folder: ({ home, env }) => env['KIMI_CODE_HOME'] || join(home, '.kimi-code'),
+    sessions: ['sessions/*/*/agents/*/wire.jsonl'],
+  },
+  {
     format: 'goose',
     title: 'goose',
     folder: ({ home, env }) => join(env['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'goose'),
@@ -187,25 +193,13 @@ export function findSessions(places: SessionPlaces): readonly HostSessions[] {
   });
 }
 
-/** Programs whose session files coxswain does not read. */
-const UNREAD_HOSTS: readonly Pick<SessionHost, 'title' | 'folder' | 'sessions'>[] = [
-  {
-    title: 'Cursor CLI',
-    folder: ({ home, env }) => env['CURSOR_DATA_DIR'] || join(home, '.cursor'),
-    sessions: ['chats/*/*/store.db'],
-  },
-  {
-    title: 'Kimi Code',
-    folder: ({ home, env }) => env['KIMI_CODE_HOME'] || join(home, '.kimi-code'),
-    sessions: ['sessions/**/*.jsonl'],
-  },
-];
-
-/** Session files that are found and not read, by the title of their program. */
-export function findUnread(
-  places: SessionPlaces,
-): readonly { readonly title: string; readonly sessions: readonly Omit<FoundSession, 'format'>[] }[] {
-  return UNREAD_HOSTS.map(({ folder, sessions, title }) => ({ title, sessions: filesIn(folder(places), sessions) }));
+/** Session files of Cursor CLI, which are found and not read, by the title of their program. */
+export function findUnread({
+  env,
+  home,
+}: SessionPlaces): readonly { readonly title: string; readonly sessions: readonly Omit<FoundSession, 'format'>[] }[] {
+  const folder = env['CURSOR_DATA_DIR'] || join(home, '.cursor');
+  return [{ title: 'Cursor CLI', sessions: filesIn(folder, ['chats/*/*/store.db']) }];
 }
 
 /** A glob of Node takes 15 times the time for thousands of sessions, and the watch looks again and again. */

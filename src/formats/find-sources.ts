@@ -73,6 +73,7 @@ const PROGRAM_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['.pi', ['agent']],
   ['.qwen', ['projects', 'tmp']],
   ['.kimi', ['sessions']],
+  ['.kimi-code', ['sessions']],
   ['.local', ['share']],
 ]);
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git']);

@@ -105,6 +105,7 @@ export type FormatName =
   | 'goose'
   | 'inspect'
   | 'kimi'
+  | 'kimi-code'
   | 'openai-chat'
   | 'opencode'
   | 'openhands'

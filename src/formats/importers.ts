@@ -8,6 +8,7 @@ import { copilotImporter } from './copilot/copilot.ts';
 import { coxswainImporter } from './neutral/coxswain-records.ts';
 import { geminiChatImporter, geminiDocumentImporter, geminiStreamImporter } from './gemini/gemini.ts';
 import { gooseDocumentImporter, gooseLinesImporter } from './goose/goose.ts';
+import { kimiCodeImporter } from './kimi/kimi-code.ts';
 import { kimiImporter } from './kimi/kimi.ts';
 import type { FormatName, Importer } from './importer.ts';
 import { inspectArchiveImporter, inspectDocumentImporter } from './inspect/inspect.ts';
@@ -41,6 +42,7 @@ export const importers: readonly Importer[] = [
   piImporter,
   qwenImporter,
   kimiImporter,
+  kimiCodeImporter,
   gooseLinesImporter,
   gooseDocumentImporter,
   aiderImporter,

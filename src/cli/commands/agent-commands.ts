@@ -7,7 +7,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
     description:
       'Reads recorded runs and reports where the agents got stuck. Takes files, folders, globs and - for standard ' +
       'input; detects the format by content and unpacks gzip and zstd. Without paths, it reads the sessions that ' +
-      'Claude Code, Codex, Copilot CLI, Gemini CLI, opencode, pi, Qwen Code, Kimi CLI, goose and Aider keep on this machine, newest first. Calls are ' +
+      'Claude Code, Codex, Copilot CLI, Gemini CLI, opencode, pi, Qwen Code, Kimi CLI, Kimi Code, goose and Aider keep on this machine, newest first. Calls are ' +
       'numbered from 1, also in JSON.',
     arguments: { '[paths...]': 'files, folders, globs, or - (default: the sessions of every agent program)' },
     options: {
@@ -260,7 +260,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
     description:
       'Shows what needs you first: sessions that wait, that failed or were cut off, that are stuck, that answered without a passed check, ' +
       'then what worked, one line per project. coxswain NUMBER opens one. Takes a store, or transcripts as analyze does; by default the ' +
-      'stores of all your projects and the sessions that Claude Code, Codex, Copilot CLI, Gemini CLI, opencode, pi, Qwen Code, Kimi CLI, goose and Aider keep on this machine, ' +
+      'stores of all your projects and the sessions that Claude Code, Codex, Copilot CLI, Gemini CLI, opencode, pi, Qwen Code, Kimi CLI, Kimi Code, goose and Aider keep on this machine, ' +
       'each run once. A run counts if its last record is recent enough. The cost is that of the host, else computed from model prices.',
     arguments: {
       '[paths...]': 'a store, or files, folders, globs of transcripts (default: every project and every agent program)',

@@ -151,14 +151,14 @@ class KimiRun {
   }
 }
 
-function contentBlock(part: JsonMembers): StoredContentBlock {
+export function contentBlock(part: JsonMembers): StoredContentBlock {
   return part.type === 'think' && typeof part.think === 'string'
     ? { type: 'reasoning', text: part.think }
     : sourceBlock(part);
 }
 
 /** The counts of the input exclude each other. */
-function kimiUsage({ max_context_tokens: window, token_usage: usage }: JsonMembers): StoredUsage | undefined {
+export function kimiUsage({ max_context_tokens: window, token_usage: usage }: JsonMembers): StoredUsage | undefined {
   const tokens = membersOf(usage);
   const other = numberOrUndefined(tokens.input_other);
   if (other === undefined) return undefined;
