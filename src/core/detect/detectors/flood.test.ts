@@ -11,6 +11,11 @@ test('a turn that holds three of its calls again is flagged at the third, whiche
   expect(firstFlag(floodDetector(), [list, read, unknown, list, read, unknown])).toBe(5);
 });
 
+test('three equal calls are flagged in a turn of more than a handful', () => {
+  expect(firstFlag(floodDetector(), [list, list, read, list])).toBeNull();
+  expect(firstFlag(floodDetector(), [list, list, read, list, unknown])).toBe(4);
+});
+
 test('two repetitions, those of several turns, and other results are not flagged', () => {
   expect(firstFlag(floodDetector(), [list, read, list, unknown, read])).toBeNull();
   expect(

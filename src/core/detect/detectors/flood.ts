@@ -4,22 +4,23 @@ import { appendEvidence, gradeCount } from './level.ts';
 interface State {
   readonly turn: number;
   /** Calls of the turn with their results, at most 256. */
-  readonly seen: readonly string[];
-  readonly repeats: number;
+  readonly calls: readonly string[];
   readonly evidence: readonly number[];
 }
 
-const EMPTY: State = { turn: -1, seen: [], repeats: 0, evidence: [] };
-const MAX_SEEN = 256;
+const EMPTY: State = { turn: -1, calls: [], evidence: [] };
+const MAX_CALLS = 256;
+const HANDFUL = 4;
 
 /**
  * The agent issues the same calls again in one turn, before it has seen a result. Results that differ do not count.
  *
- * Source of the number: of 727 runs of General-AgentBench 12 have a turn with three such calls, and one of these succeeded; of 336 runs
- * of mini-SWE-agent, Claude Code and Codex none has.
+ * Source of the number: of 356 runs of General-AgentBench 8 have a turn with three equal calls, and none of these succeeded; of 336 runs of
+ * mini-SWE-agent, Claude Code and Codex none has.
  *
  * Warns at:
  * - 3 calls of one turn that it holds already, with the same result (`warnAt`). They need not repeat the same call.
+ * - 3 equal calls in a turn of more than four.
  *
  * Resets on:
  * - A turn.
@@ -38,19 +39,20 @@ export const floodDetector: DetectorFactory<'warnAt'> = defineDetector(
         const { kind, turn, callKey, index, tool } = step;
         if (step.transparent || step.acknowledged || step.resultMissing || kind === 'poll' || kind === 'ui')
           return undefined;
-        if (turn !== state.turn) state = { ...EMPTY, turn };
-        const { seen, repeats, evidence } = state;
-        if (!seen.includes(callKey)) {
-          state = { ...state, seen: [...seen.slice(1 - MAX_SEEN), callKey] };
-          return undefined;
-        }
-        state = { ...state, repeats: repeats + 1, evidence: appendEvidence(evidence, index) };
-        const grade = gradeCount(state.repeats, warnAt);
+        const { calls, evidence } = turn === state.turn ? state : EMPTY;
+        const isRepeat = calls.includes(callKey);
+        state = {
+          turn,
+          calls: [...calls.slice(1 - MAX_CALLS), callKey],
+          evidence: isRepeat ? appendEvidence(evidence, index) : evidence,
+        };
+        const repeats = state.calls.length - new Set(state.calls).size;
+        const equal = Math.max(...state.calls.map((each) => state.calls.filter((call) => call === each).length));
+        const count = state.calls.length > HANDFUL ? Math.max(repeats, equal) : repeats;
+        const grade = gradeCount(count, warnAt);
         if (grade === undefined || grade.level === 'hint') return undefined;
         const key = `turn ${turn}`;
-        return [
-          { kind: 'flood', key, stuck: true, ...grade, occurrences: state.repeats, tool, evidence: state.evidence },
-        ];
+        return [{ kind: 'flood', key, stuck: true, ...grade, occurrences: count, tool, evidence: state.evidence }];
       },
       snapshot: () => state,
     };

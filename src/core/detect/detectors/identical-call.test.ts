@@ -46,6 +46,20 @@ test('legitimate runs that look similar are not flagged', () => {
   ).toBeNull();
 });
 
+test('a long result that is read a fourth time, with other news in between, is flagged', () => {
+  const long = { ...READ, result: 'the same text of a long file. '.repeat(10) };
+  const other = (at: number): ScriptedCall => ({
+    tool: 'read',
+    args: { path: `${at}` },
+    result: `text ${'abcdef'[at]}`,
+  });
+  const run = (call: ScriptedCall, rounds: number): readonly ScriptedCall[] =>
+    Array.from({ length: rounds }, (_, at) => [call, other(at)]).flat();
+  expect(firstFlag(identicalCallDetector(), run(long, 3))).toBeNull();
+  expect(firstFlag(identicalCallDetector(), run(long, 4))).toBe(6);
+  expect(firstFlag(identicalCallDetector(), run(READ, 6))).toBeNull();
+});
+
 test('repeating a call after new work is not flagged', () => {
   const look = (at: number): ScriptedCall => ({ tool: 'read', args: { path: `new-${at}` }, result: `text ${at}` });
   expect(

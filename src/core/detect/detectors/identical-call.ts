@@ -24,6 +24,8 @@ const MAX_ENTRIES = 64;
 /** More equal results are needed where the result moves by itself: a flaky test that is measured, a job. */
 const EXTRA_REPEATS = 1;
 const EXTRA_RUNS = 2;
+/** A shorter result of a read is looked at again after other news. */
+const TELLING_CHARS = 200;
 
 /**
  * The agent repeats the same call and gets the same result, without a change in between. A few other calls may occur in between.
@@ -35,12 +37,13 @@ const EXTRA_RUNS = 2;
  * - 3 calls (`warnAt`), with at most 3 other calls between two of them (`maxBetween`), none of these new.
  * - 10 calls for a screen action whose result does not show the screen (`blindWarnAt`).
  * - One more if the call had another result in the same epoch: the result changes by itself. Two more for a program.
+ * - One more for a read with a result of 200 characters or more, with something new or up to 5 other calls in between.
  * - For a change whose result only acknowledges it, no other call may occur in between.
  *
  * Resets on:
  * - A new epoch.
  * - Another result.
- * - Something new since the last call.
+ * - Something new since the last call, unless it is a read with a long result.
  *
  * Ignores:
  * - Polls.
@@ -59,7 +62,8 @@ export const identicalCallDetector: DetectorFactory<'warnAt' | 'blindWarnAt' | '
         if (context.novel && !step.transparent) novelAt = context.ordinal;
         if (step.kind === 'poll' || step.kind === 'wait' || step.resultMissing) return undefined;
         const previous = entries.get(step.argsKey);
-        const allowedBetween = step.kind === 'write' && step.acknowledged ? 0 : maxBetween;
+        const isTelling = step.kind === 'read' && step.resultChars >= TELLING_CHARS;
+        const allowedBetween = step.kind === 'write' && step.acknowledged ? 0 : maxBetween + (isTelling ? 2 : 0);
         const isRepeat =
           previous !== undefined && (step.transparent || context.ordinal - previous.ordinal <= allowedBetween + 1);
         const hasSameResult = isRepeat && previous.resultKey === step.resultKey;
@@ -68,6 +72,7 @@ export const identicalCallDetector: DetectorFactory<'warnAt' | 'blindWarnAt' | '
           return undefined;
         }
         const count = (hasSameResult ? previous.count : 0) + 1;
+        const hasNews = previous !== undefined && novelAt > previous.ordinal;
         const moves = isRepeat && (previous.moves || !hasSameResult);
         const evidence = appendEvidence(hasSameResult ? previous.evidence : [], step.index);
         entries.set(step.argsKey, {
@@ -82,9 +87,9 @@ export const identicalCallDetector: DetectorFactory<'warnAt' | 'blindWarnAt' | '
         const threshold = step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt;
         const grade = gradeCount(
           count,
-          threshold + (moves ? (step.kind === 'execute' ? EXTRA_RUNS : EXTRA_REPEATS) : 0),
+          threshold + (hasNews ? 1 : 0) + (moves ? (step.kind === 'execute' ? EXTRA_RUNS : EXTRA_REPEATS) : 0),
         );
-        if (grade === undefined || (previous !== undefined && novelAt > previous.ordinal)) return undefined;
+        if (grade === undefined || (hasNews && !isTelling)) return undefined;
         const { callKey: key, tool } = step;
         return [{ kind: 'identical_call', key, stuck: true, ...grade, occurrences: count, tool, evidence }];
       },
