@@ -92,9 +92,6 @@ export class AnswerReading {
   get saysNone(): boolean {
     return this.text.length < 10 || this.#says('none') || this.#says('noChange');
   }
-  get wasNotRun(): boolean {
-    return this.#says('notRun');
-  }
   get isEmpty(): boolean {
     return /^\s*(?:\[\s*\]|\{\s*\})?\s*$/.test(this.text);
   }

@@ -20,13 +20,12 @@ export type AnswerProperty =
   | 'complains'
   | 'refuses'
   | 'reportsFailure'
-  | 'countsPassed'
   | 'endsWell'
   | 'noChange'
   | 'none'
   | 'pending'
-  | 'done'
-  | 'notRun';
+  | 'countsPassed'
+  | 'done';
 
 /** Rules by property. `maxChars` is the maximum length of the results that a rule reads; default: any length. */
 const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: number }>> = {
@@ -45,7 +44,7 @@ const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: n
     form: /^(?:[^\sa-z]\S*[ \t]+){0,4}\[?(?:ERROR|FATAL|CRITICAL)\b(?!\S*[ :=]+0\b)|^[ \t]*(?:\S{1,120}: ?)?(?:\w+ )?(?:[Ee]rror|fatal)(?:\[\w+\])?: (?!0\b)\S|^[ \t]*(?:\S+ ){0,2}[\w.]*(?:Error|Exception) ?: \S|^\W*(?:[Bb]uild|BUILD|[Tt]ests?|[Jj]ob)\b.{0,80}\b(?<!\b0 )(?:failed|FAILED|failure|FAILURE)\b|^[-\s]*(?:FAIL|FAILED|not ok)\b|(?<![\w.])(?!0\b)\d+ (?:tests? |checks? )?(?:fail|failed|failing|failures?)\b(?!\s*[=:]\s*0\b)|\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|^[ \t]*(?:[Cc]ould not|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w/m,
   },
   /** A line with the number of passed tests. Errors in earlier lines come from the tested program. */
-  countsPassed: { id: 'counts-passed', mentions: /pass/, form: /(?<![\w.])\d+ (?:tests? )?pass(?:ed|ing)?\b/ },
+  countsPassed: { id: 'counts-passed', form: /(?<![\w.])\d+ (?:tests? )?pass(?:ed|ing)?\b/ },
   /** A last line that reports success, so that an error in an earlier line does not count. */
   endsWell: { id: 'ends-well', form: /\b(?:done|success\w*|succeeded|completed?|finished|passed|saved|ok)\b/i },
   noChange: {
@@ -67,8 +66,6 @@ const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: n
     id: 'done',
     form: /\b(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|completed?|created|deleted|removed|updated|edited|modified|saved|wrote|written|added|applied|sent|submitted|installed|moved|renamed|copied|inserted|replaced|changed|finished|accepted|recorded|true|healthy|passed|clicked|typed|pressed|scrolled)\b|^\W*null\W*$/i,
   },
-  /** The host skipped the call because another call of the same turn failed. */
-  notRun: { id: 'not-run', maxChars: 300, form: /^\W*sibling tool call errored/i },
 };
 
 export const ANSWER_RULES: readonly QuickRule[] = [...FAILURE_OPENINGS, ...Object.values(RULES)];

@@ -5,16 +5,11 @@ interface NoteRule extends ReadingRule {
   readonly by: string;
 }
 
-const PATH = String.raw`(?:[A-Za-z]:)?[\w.~@%+-]{0,60}[\\/][^\s"'<>|*]*?`;
-
 export const NOTES: readonly NoteRule[] = [
   {
     // Claude Code, Codex, Gemini CLI, Copilot CLI, opencode, deepagents: Full output saved to: /…/tool-results/b7mn2clg0.txt
     id: 'note-saved-output',
-    form: new RegExp(
-      String.raw`(\b(?:(?:output|result|response)s?\b[^\n]{0,120}?\b(?:saved|written|stored)\b|full output\b|output_file\b)[^\n:]{0,40}?:? ?\x60?)${PATH}(?=\.?(?:[\s"'<>|)\]\x60]|$))`,
-      'gi',
-    ),
+    form: /(\b(?:(?:output|result|response)s?\b[^\n]{0,120}?\b(?:saved|written|stored)\b|full output\b|output_file\b)[^\n:]{0,40}?:? ?`?)(?:[A-Za-z]:)?[\w.~@%+-]{0,60}[\\/][^\s"'<>|*]*?(?=\.?(?:[\s"'<>|)\]`]|$))/gi,
     by: '$1~',
   },
   {

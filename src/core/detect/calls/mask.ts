@@ -42,10 +42,9 @@ export const VOLATILE: readonly ReadingRule[] = [
   },
   {
     id: 'receipt',
-    // Values of id fields: "messageId": "m-7000", reqId=18697, "etag": "W/1265"
-    form: /(?<=(?:[Mm]essage|msg|[Rr]equest|req|[Tt]race|[Ss]pan|[Cc]orrelation|[Ee]vent|[Rr]un|[Rr]ay|[Rr]esponse|[Oo]peration|[Ee]xecution|[Tt]ransaction)[ _-]?(?:id|Id|ID)["']?\s?[:=]\s?["']?(?:[\w.-]{0,20}[.-])?|\b(?:[Ee][Tt]ag|nonce|uuid|guid|trace|span)["']?\s?[:=]\s?["']?[\\"'W/]{0,5})[\w.:-]+/,
+    // Values of id fields, and references to page elements: [ref=e44], "messageId": "m-7000", reqId=18697, "etag": "W/1265"
+    form: /(?<=(?:[Mm]essage|msg|[Rr]equest|req|[Tt]race|[Ss]pan|[Cc]orrelation|[Ee]vent|[Rr]un|[Rr]ay|[Rr]esponse|[Oo]peration|[Ee]xecution|[Tt]ransaction)[ _-]?(?:id|Id|ID)["']?\s?[:=]\s?["']?(?:[\w.-]{0,20}[.-])?|\b(?:[Ee][Tt]ag|nonce|uuid|guid|trace|span)["']?\s?[:=]\s?["']?[\\"'W/]{0,5})[\w.:-]+|(?<=(?<![a-z\d])(?:ref|uid)=["']?)[\w-]{1,24}/,
   },
-  { id: 'page-element', form: /(?<=(?<![a-z\d])(?:ref|uid)=["']?)[\w-]{1,24}/ },
   { id: 'temporary-path', form: /(?<=\/(?:tmp|var\/folders|dev\/shm)\/[\w./-]{0,80})[\w./-]+/ },
 ];
 

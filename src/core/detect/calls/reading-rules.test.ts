@@ -48,12 +48,16 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], sk
     ['items[12]', 'port 80', 'process the 3 files'],
   ],
   receipt: [
-    ['"messageId":"m-7000"', 'reqId=18697', 'x_request_id=9f', 'Ray ID: 8c1f', '"etag": "W/1265"'],
-    ['request 13', 'user id: 7'],
-  ],
-  'page-element': [
-    ['[ref=f3a9-1]', 'uid=1_23'],
-    ['href="e44"', 'reference 7'],
+    [
+      '"messageId":"m-7000"',
+      'reqId=18697',
+      'x_request_id=9f',
+      'Ray ID: 8c1f',
+      '"etag": "W/1265"',
+      '[ref=f3a9-1]',
+      'uid=1_23',
+    ],
+    ['request 13', 'user id: 7', 'href="e44"', 'reference 7'],
   ],
   'temporary-path': [
     ['/tmp/abc123/out.txt', '/private/tmp/x7'],
@@ -154,7 +158,6 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], sk
     ['ok', 'File written successfully', 'true', '3 rows deleted', 'null'],
     ['42', 'src/a.ts', 'token', 'unfinished'],
   ],
-  'not-run': [['Sibling tool call errored'], ['the request was served']],
 };
 
 const rules: readonly QuickRule[] = [...VOLATILE, ...ANSWER_RULES];

@@ -87,19 +87,13 @@ function parseObject(text: string): unknown {
 }
 
 /** Programs whose exit code 1 means "no": nothing found, a difference, a false condition. */
-const ANSWER_WITH_1 = wordSet(
-  `grep egrep fgrep zgrep rg ag ack findstr diff cmp test [ false expr which where type hash pgrep pidof fuser lsof locate readlink
-   mountpoint`,
-);
-/** Other exit codes that are answers, each with the beginning of a command. */
+const ANSWER_WITH_1 = wordSet('grep egrep fgrep rg ag diff cmp test [ false which type pgrep pidof lsof mountpoint');
+/** Other commands whose exit codes are answers. */
 const ANSWERS: readonly (readonly [command: RegExp, codes: readonly number[]])[] = [
   [
-    /^command -[vV]\b|^(?:rpm|pacman) -Q|^rpm -q|^dpkg(?:-query)? -|^pip3? show\b|^npm (?:outdated|ls)\b|^jq .*?-\w*e/,
+    /^command -[vV]\b|^(?:rpm|pacman) -Q|^rpm -q|^dpkg(?:-query)? -|^pip3? show\b|^npm (?:outdated|ls)\b|^jq .*?-\w*e|^kubectl diff\b|^git (?:-\S+ \S+ )*(?:grep|check-ignore|show-ref|config|symbolic-ref|cat-file -e|merge-base --is-ancestor)\b|^git .*?\b(?:diff\b.*? --(?:exit-code|quiet|no-index)|rev-parse\b.*? --verify)\b/,
     [1],
   ],
-  [/^git (?:-\S+ \S+ )*(?:grep|check-ignore|show-ref|config|symbolic-ref|cat-file -e|merge-base --is-ancestor)\b/, [1]],
-  [/^git .*?\b(?:diff\b.*? --(?:exit-code|quiet|no-index)|rev-parse\b.*? --verify)\b|^kubectl diff\b/, [1]],
-  [/^git ls-remote .*?--exit-code\b|^getent\b|^terraform plan\b.*? -detailed-exitcode\b/, [2]],
   [/^systemctl (?:-\S+ )*is-|^service \S+ status\b/, [1, 3, 4]],
   [/^xargs (?:-\S+ (?:\d+ )?)*(?:grep|egrep|fgrep|rg|test)\b/, [1, 123]],
 ];
@@ -159,11 +153,10 @@ interface OpenedAnswer {
 }
 
 const MCP_MEMBER = /^(?:content|is_?error|_?meta|structuredContent|type)$/i;
-/** Field names that hold the text of a result with a single field. */
-const LONE_NAME = /^(?:result|output|text|content|response|answer|observation|value|data|stdout)$/;
+/** Field names that hold a result, alone or in an envelope. */
+const PAYLOAD = /^(?:result|output|text|content|response|answer|observation|value|data|stdout|payload|body)$/;
 const ENVELOPE =
   /^(?:success|ok|status|code|errors?|message|_?meta|(?:request|trace)_id|took(?:_ms)?|duration(?:_ms)?|timestamp)$/i;
-const PAYLOAD = /^(?:data|result|output|response|payload|body|content)$/;
 const SUCCESS_VALUES: ReadonlySet<unknown> = new Set([true, 0, 200, 'ok', 'OK', 'success', undefined]);
 const FAILURE_VALUES: ReadonlySet<unknown> = new Set([false, 'error', 'failed', 'failure']);
 const WRAPPINGS: readonly RegExp[] = [
@@ -222,7 +215,7 @@ function unwrapValue(value: unknown): OpenedAnswer | undefined {
   const payload = unwrapEnvelope(value, names);
   if (payload !== undefined) return payload;
   const [name = ''] = names;
-  const loneValue = names.length === 1 && LONE_NAME.test(name) ? value[name] : undefined;
+  const loneValue = names.length === 1 && PAYLOAD.test(name) ? value[name] : undefined;
   return typeof loneValue === 'string' ? { result: loneValue, failed: false } : undefined;
 }
 
@@ -255,13 +248,14 @@ function unwrapEnvelope(value: Readonly<Record<string, unknown>>, names: readonl
   const hasNoError = (error ?? null) === null && (errors ?? null) === null;
   const isSuccess = hasNoError && [success, ok, status, code].every((outcome) => SUCCESS_VALUES.has(outcome));
   // A result is JSON, so each of its fields is JSON.
-  return isSuccess && inner !== undefined ? { result: inner as Json, failed: false } : undefined;
+  return isSuccess && inner !== undefined && inner !== '' ? { result: inner as Json, failed: false } : undefined;
 }
 
 const PICTURE_CHARS = 400;
 
 function pictureText(part: Readonly<Record<string, unknown>>): string | undefined {
-  if (typeof part['type'] !== 'string' || !/image|screenshot/.test(part['type'])) return undefined;
+  const type = String(part['type']);
+  if (!type.includes('image') && !type.includes('screenshot')) return undefined;
   const json = canonicalJson(part);
   if (json.length > PICTURE_CHARS) return undefined;
   const digest = /"digest":"([^"]+)"|digest ([\da-f]+)\]/.exec(json);

@@ -133,8 +133,13 @@ function commandCodes(command: Command): readonly number[] {
   return innerLine === undefined ? answerCodes(words) : answerCodesOf(innerLine);
 }
 
-function shellLineOf([name = '', option = '', line]: readonly string[]): string | undefined {
-  return /^(?:\S*\/)?(?:ba|z|da)?sh$/.test(name) && /^-\w*c$/.test(option) ? line : undefined;
+const SHELL = /^(?:\S*[\\/])?(?:(?:ba|z|da)?sh|powershell|pwsh|cmd)(?:\.exe)?$/i;
+const SHELL_LINE_NEXT = /^[-/](?:\w*c|command)$/i;
+
+/** Returns the line that a shell is called with, as in `bash -lc LINE`. */
+export function shellLineOf([program = '', ...args]: readonly string[]): string | undefined {
+  const at = SHELL.test(program) ? args.findIndex((word) => SHELL_LINE_NEXT.test(word)) : -1;
+  return at === -1 ? undefined : args[at + 1];
 }
 
 function visit(node: SyntaxNode, reading: Reading): void {
@@ -145,9 +150,10 @@ function visit(node: SyntaxNode, reading: Reading): void {
 }
 
 function visitRedirect(node: Redirect, reading: Reading): void {
-  if (!node.operator.includes('>')) return;
+  // `2>&1` repeats a stream.
+  if (!node.operator.includes('>') || node.operator === '>&') return;
   const target = node.target?.value;
-  if (target === undefined || target.startsWith('/dev/') || /^\d+$|^-$/.test(target)) return;
+  if (target === undefined || target.startsWith('/dev/')) return;
   raiseKind(reading, 'write');
   reading.writes.push(target);
 }
@@ -189,7 +195,7 @@ const LAST_ONLY = /^(?:cp|ln|chmod|chown|install|rsync|scp|sed|perl)$/;
 /** Returns the files among the arguments of a program that writes; at most 2. */
 function findWrittenFiles(program: string, args: readonly string[]): readonly string[] {
   if (NO_FILES.test(program)) return [];
-  const words = args.filter((word) => !word.startsWith('-') && !/^\$\w+$/.test(word));
+  const words = args.filter((word) => !word.startsWith('-') && !word.startsWith('$'));
   if (!isMultiPurpose(program)) return words.slice(LAST_ONLY.test(program) ? -1 : -2);
   if (program !== 'git') return [];
   if (/^(?:rm|mv)$/.test(words[0] ?? '')) return words.slice(1).slice(-2);

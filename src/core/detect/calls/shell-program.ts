@@ -28,10 +28,10 @@ const SINGLE_PURPOSE: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
   ],
 ];
 const MULTI_PURPOSE = wordSet(
-  'git gh glab kubectl docker podman helm npm pnpm yarn pip pip3 apt apt-get uv poetry conda brew cargo go systemctl',
+  'git gh kubectl docker helm npm pnpm yarn pip pip3 apt apt-get uv poetry conda cargo go systemctl',
 );
 /** Programs that report the state of remote or background processes. */
-const WATCHERS = wordSet('gh glab kubectl docker podman helm systemctl');
+const WATCHERS = new Set(['gh', 'kubectl', 'docker', 'helm', 'systemctl']);
 const WATCHES = /^(?:status|get|logs?|ps|rollout|checks|watch|run|ci|workflow)$/;
 const READS =
   /^(?:status|log|logs|diff|show|branch|blame|grep|ls-files|remote|rev-parse|ls|list|get|view|info|freeze|search|inspect|api|query|describe|ps)$/;
@@ -39,8 +39,8 @@ const WRITES =
   /^(?:add|commit|checkout|switch|merge|rebase|reset|restore|stash|push|pull|fetch|clone|apply|rm|mv|cherry-pick|revert|clean|init|install|i|ci|uninstall|upgrade|sync|mod|close|reopen|edit|comment|rerun|cancel|create|delete|update|start|stop|restart|remove|set)$/;
 /** Program names that identify a command line. None of them is an ordinary English word. */
 const KNOWN_PROGRAMS = wordSet(
-  `ls cat grep rg wc diff jq awk pwd sed curl wget rm mv cp mkdir chmod tar bash sh python python3 node deno bun npx make gcc java
-   pytest vitest tsc eslint psql mysql sqlite3 ssh echo cd export sleep`,
+  `ls cat grep rg wc diff jq awk sed curl wget rm mv cp mkdir chmod tar bash python python3 node bun npx make gcc java
+ pytest tsc psql ssh echo cd export sleep`,
 );
 
 /** Returns true if the word is the name of a common program and not an ordinary English word. */
@@ -62,8 +62,8 @@ export function kindOfProgram(program: string, args: readonly string[]): ToolKin
   if (entry !== undefined) return entry[0];
   if (MULTI_PURPOSE.has(program)) return kindOfSubcommand(program, args);
   const hasOption = (pattern: RegExp): boolean => args.some((word) => pattern.test(word));
-  if (program === 'sed') return hasOption(/^-\w*i/) ? 'write' : 'read';
-  if (program === 'perl') return hasOption(/^-\w*i/) ? 'write' : 'execute';
+  if (program === 'sed' || program === 'perl')
+    return hasOption(/^-\w*i/) ? 'write' : program === 'sed' ? 'read' : 'execute';
   if (program === 'curl') return hasOption(/^(?:-X|-d|--data|--request|-o|-O|-F|-T)/) ? 'write' : 'read';
   return 'execute';
 }
@@ -78,8 +78,6 @@ function kindOfSubcommand(program: string, args: readonly string[]): ToolKind {
   const writeWord = words.find((word) => WRITES.test(word));
   if (writeWord !== undefined && !(isWatcher && WATCHES.test(writeWord))) return 'write';
   if (isWatcher && program !== 'docker' && words.some((word) => WATCHES.test(word))) return 'poll';
-  if (isWatcher && /^(?:ps|logs)$/.test(words[0] ?? '')) return 'poll';
-  return words.some((word) => READS.test(word)) || (isWatcher && /^(?:pr|issue|release|repo|mr)$/.test(words[0] ?? ''))
-    ? 'read'
-    : 'execute';
+  if (isWatcher && ['ps', 'logs'].includes(words[0] ?? '')) return 'poll';
+  return words.some((word) => READS.test(word)) ? 'read' : 'execute';
 }

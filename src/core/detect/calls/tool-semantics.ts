@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, present } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { patchedFile } from './patch-text.ts';
-import { answerCodesOf, readShellCommand } from './shell-command.ts';
+import { answerCodesOf, readShellCommand, shellLineOf } from './shell-command.ts';
 import { isProgram, wordSet } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
@@ -67,9 +67,9 @@ const AFTER_KEYS = ['new_string', 'new_str', 'newString', 'newText', 'new_text',
 
 /** Words in tool names, by kind. The first match determines the kind. */
 const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
-  ['note', wordSet('think thought thinking todo todos plan')],
+  ['note', wordSet('think thought thoughts thinking reasoning todo todos plan')],
   ['wait', wordSet('wait sleep pause')],
-  ['ui', wordSet('click tap key keypress press type scroll swipe drag hover screenshot mouse move navigate step')],
+  ['ui', wordSet('click tap key keys keypress press type scroll swipe drag hover screenshot mouse move navigate step')],
   [
     'write',
     wordSet(
@@ -84,7 +84,7 @@ const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
       'read get list ls search find grep glob view open cat show fetch query lookup describe inspect browse job jobs sql',
     ),
   ],
-  ['execute', wordSet('run execute exec python bash shell test build compile code')],
+  ['execute', wordSet('run execute exec python bash shell test build compile code script')],
 ];
 
 /**
@@ -103,7 +103,8 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const replaces = patch?.replaces ?? (before === undefined || after === undefined ? undefined : { before, after });
   const text = path === undefined ? undefined : findString(object, CONTENT_KEYS);
   // An inserted text is not the whole content of the file.
-  const isWholeContent = object['insert_line'] === undefined && !/append|insert/i.test(tool);
+  const isWholeContent =
+    object['insert_line'] === undefined && !['append', 'insert'].some((word) => tool.toLowerCase().includes(word));
   const position = PLACE_KEYS.map((key) => object[key]).find((at) => typeof at === 'string' || typeof at === 'number');
   const kind = kindOf(tool, object, replaces !== undefined || text !== undefined);
   return {
@@ -164,11 +165,7 @@ function commandOf(tool: string, args: Json, object: Arguments): string | undefi
 }
 
 function commandLineOf(words: readonly string[]): string {
-  return words.length === 1 || isShellCall(words) ? (words.at(-1) ?? '') : words.join(' ');
-}
-
-function isShellCall([program = '', option = '']: readonly string[]): boolean {
-  return /^(?:\S*\/)?(?:ba|z|da)?sh$|^(?:powershell|pwsh|cmd)(?:\.exe)?$/i.test(program) && /^[-/]\w/.test(option);
+  return (words.length === 1 ? words[0] : shellLineOf(words)) ?? words.join(' ');
 }
 
 const SHELL_SYNTAX = /[|;&<>$`\\\n]|(?:^|\s)-{1,2}[a-z]|(?:^|\s)\.{0,2}\/\S|\w=\S|\w\.\w{1,5}(?:\s|$)|^sleep \d/i;
@@ -183,11 +180,15 @@ function findCommandLine(object: Arguments): string | undefined {
   if (typeof candidate === 'string') return opensWithProgram(candidate) ? candidate : undefined;
   if (!Array.isArray(candidate) || !candidate.every((item) => typeof item === 'string')) return undefined;
   const line = commandLineOf(candidate);
-  return isShellCall(candidate) || opensWithProgram(line) ? line : undefined;
+  return shellLineOf(candidate) !== undefined || opensWithProgram(line) ? line : undefined;
 }
 
 function opensWithProgram(command: string): boolean {
-  return isProgram(command.trimStart().split(/\s/, 1)[0] ?? '');
+  return isProgram(firstWord(command));
+}
+
+function firstWord(text: string): string {
+  return text.trimStart().split(/\s/, 1)[0] ?? '';
 }
 
 /** Matches an SQL statement that changes data. A single word is not enough, because searches also have queries. */
@@ -196,14 +197,15 @@ const SQL_CHANGE =
 
 function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   const action = actionOf(args);
-  if (/^(?:poll|status|wait)$/i.test(action) || args['chars'] === '' || args['input'] === '') return 'poll';
+  if (['poll', 'status', 'wait'].includes(action.toLowerCase()) || args['chars'] === '' || args['input'] === '')
+    return 'poll';
   if (writes || SQL_CHANGE.test(findString(args, ['query', 'sql', 'statement']) ?? '')) return 'write';
   // A subagent call has an unknown effect.
-  if (typeof args['prompt'] === 'string' && /^(?:task|agent)$/i.test(tool)) return 'execute';
+  if (typeof args['prompt'] === 'string' && ['task', 'agent'].includes(tool.toLowerCase())) return 'execute';
   // An editor call with a range displays that range.
   if (action === '' && args['view_range'] !== undefined && typeof args['old_str'] !== 'string') return 'read';
   // If a tool has several actions, the action determines the kind.
-  const actionKind = kindOfWords(action.trimStart().split(/\s/, 1)[0] ?? '');
+  const actionKind = kindOfWords(firstWord(action));
   const nameKind = actionKind === 'unknown' ? kindOfName(tool) : actionKind;
   return nameKind === 'unknown' ? kindOfArguments(args) : nameKind;
 }
@@ -215,19 +217,18 @@ function actionOf({ action, command }: Arguments): string {
   return typeof command === 'string' ? command : '';
 }
 
-const LONE_ARGUMENTS: readonly (readonly [RegExp, 'string' | 'number', ToolKind])[] = [
-  [/^(?:thoughts?|thinking|reasoning)$/, 'string', 'note'],
-  [/^(?:code|script)$/, 'string', 'execute'],
-  [/^(?:seconds|ms|duration(?:_\w+)?)$/, 'number', 'wait'],
-  [/^keys?$/, 'string', 'ui'],
-];
+const DURATION = /^(?:seconds|ms|duration(?:_\w+)?)$/;
+/** Kinds that the name of the only argument shows: `{thought: '…'}`, `{code: '…'}`, `{key: 'Down'}`. */
+const LONE_KINDS: ReadonlySet<ToolKind> = new Set<ToolKind>(['note', 'execute', 'ui']);
 
 function kindOfArguments(args: Arguments): ToolKind {
   if (typeof args['x'] === 'number' && typeof args['y'] === 'number') return 'ui';
   if (Array.isArray(args['coordinate'])) return 'ui';
   const [name = '', ...others] = Object.keys(args);
   if (others.length > 0) return 'unknown';
-  return LONE_ARGUMENTS.find(([names, type]) => names.test(name) && typeof args[name] === type)?.[2] ?? 'unknown';
+  if (typeof args[name] === 'number') return DURATION.test(name) ? 'wait' : 'unknown';
+  const kind = typeof args[name] === 'string' ? kindOfWords(name) : 'unknown';
+  return LONE_KINDS.has(kind) ? kind : 'unknown';
 }
 
 function kindOfWords(name: string): ToolKind {
@@ -246,7 +247,7 @@ function kindOfName(tool: string): ToolKind {
   if (cachedKind !== undefined) return cachedKind;
   const name = tool.slice(tool.lastIndexOf('__') + 1);
   // Coxswain provides this tool for responses to advice. Hosts put the server name before it in different ways.
-  const kind = /(?:^|[-_])acknowledge_advice$/.test(name) ? 'note' : kindOfWords(name);
+  const kind = name.endsWith('acknowledge_advice') ? 'note' : kindOfWords(name);
   recentKinds.set(tool, kind);
   return kind;
 }

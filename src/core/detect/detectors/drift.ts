@@ -1,4 +1,3 @@
-import { isAscii } from '../../base/unit-kinds.ts';
 import { share, whole } from '../../base/shape.ts';
 import { wordToken } from '../calls/tokens.ts';
 import { wordSet } from '../calls/shell-program.ts';
@@ -63,8 +62,7 @@ export const driftDetector: DetectorFactory<'windowSize' | 'maxRelated'> = defin
 
 function taskWords(task: string): Set<number> {
   const words = new Set<number>();
-  // The Unicode classes take a short-lived process a millisecond to compile.
-  for (const word of task.match(isAscii(task) ? /\w+/g : /[\p{L}\p{N}_]+/gu) ?? []) {
+  for (const word of task.match(/[\w\x80-\uffff]+/g) ?? []) {
     if (word.length < MIN_WORD_CHARS || COMMON_WORDS.has(word.toLowerCase())) continue;
     words.add(wordToken(word));
     if (words.size === MAX_WORDS) break;
