@@ -92,6 +92,10 @@ export class AnswerReading {
   get saysNone(): boolean {
     return this.text.length < 10 || this.#says('none') || this.#says('noChange');
   }
+  /** True if the host skipped the call because another call of the same turn failed. */
+  get wasNotRun(): boolean {
+    return this.text.startsWith('Sibling tool call errored');
+  }
   get isEmpty(): boolean {
     return /^\s*(?:\[\s*\]|\{\s*\})?\s*$/.test(this.text);
   }

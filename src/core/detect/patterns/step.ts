@@ -92,7 +92,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const { semantics, asks, delegates, ...keys } = readArguments(tool, rawCall.args, tools);
   const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, answer);
   const wasCancelled = rawCall.outcome === 'cancelled';
-  const resultMissing = call.resultMissing || wasCancelled;
+  const resultMissing = call.resultMissing || answer.wasNotRun || wasCancelled;
   // `gh pr checks` exits with an error code while checks are pending.
   const isWaiting = semantics.kind === 'poll' && answer.isPending;
   const hasZeroExit = printed?.exitCode === 0 && semantics.piped !== true;
