@@ -91,7 +91,8 @@ test('Markdown, HTML and JSON have the blocks of the screen, with every session'
     for (const title of [
       'Waits for you: 5',
       'Failed or cut off: 10',
-      'Answered, not shown to work: 10',
+      'Answered, but a check failed: 5',
+      'Answered, no passed check: 5',
       'Worked: 25',
       'Projects',
     ])

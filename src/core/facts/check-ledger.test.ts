@@ -227,9 +227,35 @@ test('a check whose end a pipe hides is no passed check unless what is left says
   expect(failedAfter(['npm test', '2 failed'], ['npm test | head', undefined, 'starts'])).toEqual(['npm test']);
 });
 
+test('a check behind a pipe has failed if its output counts failures', () => {
+  const failures = ['3 issues:\n* goconst: 3', 'Found 2 errors in 1 file.', '✖ 4 problems (1 error, 3 warnings)'];
+  for (const result of failures)
+    expect(failedAfter(['npx eslint . | tail -20', undefined, result])).toEqual(['npx eslint .']);
+  for (const result of ['0 issues.', '✖ 4 problems (0 errors, 4 warnings)', 'Fixed 3 files', ''])
+    expect(failedAfter(['npx eslint . 2>&1 | tail -20', undefined, result])).toEqual([]);
+  expect(failedAfter(['npm test | tail', undefined, 'Tests 2 failed | 5 passed (7)'])).toEqual(['npm test']);
+  expect(failedAfter(['npm test | tail', undefined, 'Tests 0 failed, 5 passed'])).toEqual([]);
+});
+
 test('a check that its host ended for its time has not failed: its result is not known', () => {
   const killed = 'Exit code 143\nCommand timed out after 5m 0s';
   expect(resultsAfter(['npm test', killed, killed])).toEqual(['npm test not seen to its end']);
+});
+
+test('a script that prints no exit code shows a failed check by its output, and one code for several checks tells nothing', () => {
+  const after = (cmd: string, script: string, failed: boolean, result: string): readonly string[] => {
+    const ledger = new CheckLedger();
+    const args = { cmd, script };
+    const call = { id: 'c', number: 1, tool: 'exec_command', args, seq: 0, startLost: false, resultMissing: false };
+    ledger.fold({ ...call, failed }, result, undefined);
+    return ledger.checks.map((check) => `${check.command} ${checkResult(check)}`);
+  };
+  expect(after('npm test', 'text(r.output)', false, '2 failed, 3 passed')).toEqual(['npm test failed']);
+  expect(after('npm test', 'text(r.output)', false, '3 passed')).toEqual(['npm test passed']);
+  expect(after('npm test\nnpm run lint', 'text(JSON.stringify(r))', true, 'exit code 1')).toEqual([
+    'npm test not seen to its end',
+    'npm run lint not seen to its end',
+  ]);
 });
 
 test('a formatter that prints the files whose format is wrong has failed, although its exit code is 0', () => {

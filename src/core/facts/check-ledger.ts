@@ -54,7 +54,7 @@ export class CheckLedger {
   /** @param task  the task of the run: a command that it names is a check */
   fold(call: RunCall, result: string, task: string | undefined): void {
     const failed = call.failed || call.errorLine !== undefined;
-    const found = checkCommandsOf(call.args, task);
+    const found = checksOf(call.args, task);
     if (call.outcome !== undefined) {
       for (const check of found) this.#noteUnknown(check, call.number, { isRefused: true });
       return;
@@ -82,6 +82,11 @@ export class CheckLedger {
     }
     const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
     for (const check of named?.passed ?? []) this.#note(check, call, false, '');
+    if (failed && named === undefined && checks.length > 1 && isScript(call.args)) {
+      // One exit code stands for several commands.
+      for (const check of checks) this.#noteUnknown(check, call.number, { isHidden: true });
+      return;
+    }
     const told = failed || checks.length === 0 ? result : withoutOwnWords(result, call);
     for (const check of named?.failed ?? checks) this.#note(check, call, failed, told);
     const hooks = hooksOf(call.args, result);
@@ -130,7 +135,7 @@ export class CheckLedger {
 
   #note(check: CheckCommand, { number }: RunCall, isFailure: boolean, result: string): void {
     const isWrong = (isFailure || isAllThatIsLeft(check, result)) && WRONG_COMMAND.test(result.slice(0, 20_000));
-    const failed = isFailure || isWrong || listsFiles(check, result);
+    const failed = isFailure || isWrong || listsFiles(check, result) || saysFailed(check, result);
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
     if (!failed && saysNothingRan(check, result)) {
@@ -172,6 +177,23 @@ const FEW_CHARS = 1_000;
 /** Returns true for a short result behind a pipe, which hides the exit code: what it says is all that the check said. */
 function isAllThatIsLeft({ pipedTo = [] }: CheckCommand, result: string): boolean {
   return pipedTo.length > 0 && result.length <= FEW_CHARS;
+}
+
+/** Returns true for a script of Codex' code mode. */
+function isScript(args: Json): boolean {
+  return isJsonObject(args) && args['script'] !== undefined;
+}
+
+/** A script that prints no exit code shows the end of the output, as `tail` does. */
+function checksOf(args: Json, task: string | undefined): readonly CheckCommand[] {
+  const checks = checkCommandsOf(args, task);
+  return hidesExitCode(args) ? checks.map(({ pipedTo = ['tail'], ...check }) => ({ ...check, pipedTo })) : checks;
+}
+
+/** Returns true for a script that prints the output of its commands alone. */
+function hidesExitCode(args: Json): boolean {
+  const script = isJsonObject(args) ? args['script'] : undefined;
+  return typeof script === 'string' && !/stringify|exit/.test(script);
 }
 
 /** Returns true if an argument is the id of the output, or a command or path with it. */
@@ -247,6 +269,14 @@ function isEndHidden({ key, pipedTo = [], purpose }: CheckCommand, result: strin
   if (hiding.length === 0) return false;
   if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;
   return !SAYS_PASSED.test(result.slice(-20_000));
+}
+
+const SAYS_FAILED =
+  /^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^(?:--- )?FAIL\b|\btest result: FAILED\b/im;
+
+/** Returns true if a pipe hides the exit code of a check whose output counts errors or failures. */
+function saysFailed({ pipedTo = [], purpose }: CheckCommand, result: string): boolean {
+  return pipedTo.length > 0 && purpose !== 'task' && SAYS_FAILED.test(result.slice(-20_000));
 }
 
 /** `gofmt -l` exits with 0 and prints the files whose format is wrong. */

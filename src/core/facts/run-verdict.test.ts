@@ -29,6 +29,7 @@ test('an error or a limit fails a run, with the reason; a person or a killed pro
 test('an answer alone does not say that a run worked', () => {
   expect(verdictOf(answered, []).evidence).toBe('it answered; no check that coxswain recognises');
   expect(verdictOf(answered, [passed]).verdict).toBe('worked');
+  expect(verdictOf(answered, [failed, { ...failed, number: 2 }]).evidence).toContain('later, and so did 1 more');
   // The failed check need not be the last check of the run.
   expect(verdictOf(answered, [failed, passed])).toEqual({
     verdict: 'answered',

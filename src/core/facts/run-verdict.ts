@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import { countOf, periodText } from '../base/number-text.ts';
+import { countOf, countText, periodText } from '../base/number-text.ts';
 import { printableCut } from '../base/printable.ts';
 import { inWords } from '../records/words.ts';
 
@@ -163,9 +163,13 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   }
   const hasAnswered = isAnswer || reason === 'answered';
   const answer = hasAnswered ? 'it answered' : NO_LAST_MESSAGE;
-  const failedCheck = checks.findLast(({ failed }) => failed);
-  if (failedCheck !== undefined)
-    return { verdict: 'answered', evidence: `${answer}; a ${checkText(failedCheck)} failed and did not pass later` };
+  const failed = checks.filter((check) => check.failed);
+  const failedCheck = failed.at(-1);
+  if (failedCheck !== undefined) {
+    const others = failed.length === 1 ? '' : `, and so did ${countText(failed.length - 1)} more`;
+    const evidence = `${answer}; a ${checkText(failedCheck)} failed and did not pass later${others}`;
+    return { verdict: 'answered', evidence };
+  }
   const lastCheck = lastSeenCheck(checks);
   const [empty] = checks;
   if (lastCheck === undefined) {

@@ -255,6 +255,14 @@ test('every file that a command names is changed, and a moved one has its new na
   expect(changedAfter(`sed -n '1,5p' c.ts`)).toEqual(['a.ts', 'b.ts', 'new.ts']);
 });
 
+test('a patch in a script names its files', () => {
+  const fold = new WorkFold();
+  const input =
+    'const patch = "*** Begin Patch\\n*** Update File: src/a.ts\\n@@\\n-1\\n+2\\n*** End Patch"; tools.apply_patch(patch)';
+  fold.fold(payload, { ...call, tool: 'exec', kind: 'execute', args: { input } });
+  expect(fold.work.filesChanged).toEqual(['src/a.ts']);
+});
+
 test('an arrow function in a script that a tool runs writes no file', () => {
   const fold = new WorkFold();
   fold.fold(payload, { ...call, tool: 'exec', args: { input: 'const key = e=>`${e.Kind}`, base = e => Kind;' } });

@@ -135,11 +135,10 @@ export class WorkFold {
       this.#committing = undefined;
     }
     const settled = command === undefined ? [] : this.#readCommand(command, result, call.number);
-    if (kind !== undefined && kind !== 'write') return;
     const patch = patchOf(args);
     const patchedFiles = filesOfPatch(patch);
     for (const file of patchedFiles) this.#rewriteFile(file, call.number, patch.includes(`*** Add File: ${file}`));
-    if (patchedFiles.length > 0) return;
+    if (patchedFiles.length > 0 || (kind !== undefined && kind !== 'write')) return;
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target) || NO_FILE.test(target)) return;

@@ -18,7 +18,7 @@ const OPENINGS: readonly RegExp[] = [
   /^(?:task|request|user|prompt|title|plan)\s*:\s*/i,
 ];
 const NOISE =
-  /^(?:```|\$ |> |at \S+ \(|\[?\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|INFO|DEBUG|Traceback)\b|[-=*_#~]{3,}$|<\/?[\w-]+>$|[{}[\]();,]+$|@\S+$|https?:\/\/\S+$|\/\S+\/\S+$)/;
+  /^(?:```|[$❯➜] |> |at \S+ \(|\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|INFO|DEBUG|Traceback)\b|[-=*_#~]{3,}$|<\/?[\w-]+>$|[{}[\]();,]+$|@\S+$|https?:\/\/\S+$|\/\S+\/\S+$)/;
 const HEADINGS =
   /^(?:#+\s*)?(?:context|background|overview|objective|goal|instructions?|summary|description|problem)\s*:?\s*$/i;
 
@@ -44,7 +44,9 @@ export function taskTitle(task: string): string | undefined {
   const line = first ?? lines.find((one) => /[\p{L}\p{N}]/u.test(one));
   // What a line with a colon announces is in the next one.
   const next =
-    line?.endsWith(':') === true ? lines.slice(lines.indexOf(line) + 1).find((one) => one !== '') : undefined;
+    line?.endsWith(':') === true
+      ? lines.slice(lines.indexOf(line) + 1).find((one) => /[\p{L}\p{N}]/u.test(one) && !/^[$❯➜>] /.test(one))
+      : undefined;
   return (next === undefined ? line : `${line} ${next.replace(/^[^\p{L}\p{N}/]+/u, '')}`)
     ?.replace(/^#+\s*/, '')
     .replace(/^(?:task|request|plan|title)\s*:\s*/i, '')

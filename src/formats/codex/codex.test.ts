@@ -291,6 +291,21 @@ test('a script of the code mode shows its command, the output and the exit code'
   ]);
 });
 
+test('a script of the code mode is its commands, or the poll of one', () => {
+  const written = (input: string): object => own({ type: 'custom_tool_call', name: 'exec', call_id: input, input });
+  const { runs } = importLines(codexRolloutImporter, [
+    forkMeta('019a2000-0000-7000-8000-00000000bbbb'),
+    written('await Promise.all([tools.exec_command({"cmd":"npm test"}), tools.exec_command({ cmd: "npm run lint" })])'),
+    written('text((await tools.write_stdin({session_id:7, chars:"", yield_time_ms:1000})).output)'),
+    written('const r = await tools.exec_command({cmd:"ls"}); await tools.apply_patch(p)'),
+  ]);
+  expect(runs[0]?.calls.map(({ args, tool_name: name }) => [name, args])).toMatchObject([
+    ['exec_command', { cmd: 'npm test\nnpm run lint' }],
+    ['write_stdin', { session_id: 7, chars: '' }],
+    ['exec', {}],
+  ]);
+});
+
 test('threads that were appended to one log are runs of their own', () => {
   const thread = (thread_id: string): object => ({ type: 'thread.started', thread_id });
   const failed = { type: 'turn.failed', error: { message: "You've hit your usage limit." } };

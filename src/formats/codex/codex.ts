@@ -296,13 +296,25 @@ function countGrowth(previousTotal: JsonMembers, total: JsonMembers): JsonMember
   return Object.fromEntries(counts);
 }
 
-const COMMAND_IN_SCRIPT = /tools\.exec_command\(\{\s{0,20}cmd:\s{0,20}("(?:[^"\\]|\\.){0,20000}")/;
+const COMMAND_IN_SCRIPT = /tools\.exec_command\(\{\s{0,20}"?cmd"?:\s{0,20}("(?:[^"\\]|\\.){0,20000}")/g;
 
-/** The command of a script of the code mode that calls one tool, a command. Undefined for any other script. */
-function scriptCommand(script: unknown): string | undefined {
-  if (typeof script !== 'string' || script.split('tools.', 3).length !== 2) return undefined;
-  const command = jsonOf(COMMAND_IN_SCRIPT.exec(script)?.[1] ?? '');
-  return typeof command === 'string' ? command : undefined;
+const POLL_IN_SCRIPT = /tools\.write_stdin\(\{\s{0,20}"?session_id"?:\s{0,20}(\d+),\s{0,20}"?chars"?:\s{0,20}""/;
+
+/** The call of a script of the code mode that only asks for the output of a command, or only runs commands. */
+function callOfScript(script: unknown): Pick<CallShape, 'name' | 'args'> | undefined {
+  if (typeof script !== 'string') return undefined;
+  const [, session] = POLL_IN_SCRIPT.exec(script) ?? [];
+  if (session !== undefined && script.split('tools.').length === 2)
+    return { name: 'write_stdin', args: { session_id: Number(session), chars: '', script } };
+  const cmd = scriptCommand(script);
+  return cmd === undefined ? undefined : { name: 'exec_command', args: { cmd, script } };
+}
+
+/** The commands of a script of the code mode that calls no other tool, one a line. Undefined for any other script. */
+function scriptCommand(script: string): string | undefined {
+  const commands = Array.from(script.matchAll(COMMAND_IN_SCRIPT), ([, text = '']) => jsonOf(text));
+  const isAll = commands.length > 0 && script.split('tools.').length === commands.length + 1;
+  return isAll && commands.every((command) => typeof command === 'string') ? commands.join('\n') : undefined;
 }
 
 function codexCall(item: JsonMembers, type: string): CallShape {
@@ -310,9 +322,8 @@ function codexCall(item: JsonMembers, type: string): CallShape {
   const namespace = textOrUndefined(item.namespace);
   const isJoined = name.startsWith('_') || namespace?.endsWith('_') === true;
   const sourceId = textOrUndefined(item.call_id) ?? textOrUndefined(item.id);
-  const command = type === 'custom_tool_call' && name === 'exec' ? scriptCommand(item.input) : undefined;
-  if (command !== undefined)
-    return { sourceId, name: 'exec_command', args: { cmd: command, script: asJson(item.input) } };
+  const call = type === 'custom_tool_call' && name === 'exec' ? callOfScript(item.input) : undefined;
+  if (call !== undefined) return { sourceId, ...call };
   return {
     sourceId,
     name: namespace === undefined ? name : `${namespace}${isJoined ? '' : '__'}${name}`,

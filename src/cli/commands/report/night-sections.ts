@@ -25,7 +25,16 @@ export interface NightItem {
   readonly below: readonly RunFacts[];
 }
 
-export type SectionName = 'waiting' | 'failed' | 'stuck' | 'open' | 'answered' | 'stopped' | 'unknown' | 'worked';
+export type SectionName =
+  | 'waiting'
+  | 'failed'
+  | 'failing'
+  | 'stuck'
+  | 'open'
+  | 'answered'
+  | 'stopped'
+  | 'unknown'
+  | 'worked';
 
 export interface NightSection {
   readonly name: SectionName;
@@ -69,7 +78,8 @@ export interface AlikeItems {
 
 /** A session that waits or hangs stays by itself: each needs the person. */
 export function alikeItems({ items, name }: NightSection): readonly AlikeItems[] {
-  if (name !== 'failed' && name !== 'answered') return items.map((item) => ({ first: item, items: [item] }));
+  if (name !== 'failed' && name !== 'failing' && name !== 'answered')
+    return items.map((item) => ({ first: item, items: [item] }));
   const groups: AlikeItems[] = [];
   for (const [, same] of Map.groupBy(
     items,
@@ -91,9 +101,10 @@ function maskedWhy(why: string): string {
 const SECTIONS: readonly (readonly [SectionName, string])[] = [
   ['waiting', 'Waits for you'],
   ['failed', 'Failed or cut off'],
+  ['failing', 'Answered, but a check failed'],
   ['stuck', 'Stuck now'],
   ['open', 'At work'],
-  ['answered', 'Answered, not shown to work'],
+  ['answered', 'Answered, no passed check'],
   ['stopped', 'Stopped'],
   ['unknown', 'No end on record'],
   ['worked', 'Worked'],
@@ -120,7 +131,7 @@ export function sectionsOf(
     const found = bySection.get(name) ?? [];
     if (found.length === 0) return [];
     const items = found
-      .toSorted((a, b) => urgencyOf(b) - urgencyOf(a))
+      .toSorted((a, b) => b.lastAtMs - a.lastAtMs)
       .map((run): NightItem => {
         const family = familyOf(run, below);
         const item = {
@@ -168,6 +179,8 @@ function sectionNameOf(run: RunFacts): SectionName {
     case 'unknown':
       if (run.alert !== undefined) return run.alert.kind === 'silent' ? 'stuck' : 'waiting';
       return openPattern(run) === undefined ? verdict : 'stuck';
+    case 'answered':
+      return !isAboutPlan(run) && run.checks.some(({ failed }) => failed) ? 'failing' : verdict;
     default:
       return verdict;
   }
@@ -181,12 +194,7 @@ function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | und
   return patterns.findLast(isStuckNow);
 }
 
-function urgencyOf({ checks, lastAtMs, verdict }: RunFacts): number {
-  const hasFailedCheck = verdict.verdict === 'answered' && checks.some(({ failed }) => failed);
-  return lastAtMs + (hasFailedCheck ? 1e15 : 0);
-}
-
-function verbOf({ alert, checks, verdict }: RunFacts, section: SectionName): string {
+function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
   const { evidence } = verdict;
   switch (section) {
     case 'waiting':
@@ -199,8 +207,9 @@ function verbOf({ alert, checks, verdict }: RunFacts, section: SectionName): str
     case 'open':
       return 'at work';
     case 'answered':
-      if (isPresentedPlan(evidence)) return 'planned';
-      return checks.some(({ failed }) => failed) ? 'check' : 'answered';
+      return isPresentedPlan(evidence) ? 'planned' : 'answered';
+    case 'failing':
+      return 'check';
     default:
       return section;
   }
@@ -218,7 +227,7 @@ function whyOf(run: RunFacts, section: SectionName): string {
     .replace(/^it (?:answered|finished without a last message)(?:;|, and) /, '')
     .replace(/^stopped by you,? ?/, '')
     .replace(/^it presented a plan, which was not approved in this session: /, 'not approved: ')
-    .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later$/, '$2 failed in call $1');
+    .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later(.*)$/, '$2 failed in call $1$3');
 }
 
 function familyOf(run: RunFacts, below: ReadonlyMap<string | undefined, readonly RunFacts[]>): readonly RunFacts[] {

@@ -40,6 +40,7 @@ const LEAST_LINES = 2;
 const STYLES: Readonly<Record<SectionName, TextStyle>> = {
   waiting: 'warn',
   failed: 'bad',
+  failing: 'bad',
   stuck: 'warn',
   open: 'note',
   answered: 'dim',
@@ -52,6 +53,7 @@ const STYLES: Readonly<Record<SectionName, TextStyle>> = {
 const NEEDS: Partial<Record<SectionName, string>> = {
   waiting: 'waiting',
   failed: 'failed or cut off',
+  failing: 'with a failed check',
   stuck: 'stuck',
 };
 
@@ -172,7 +174,7 @@ function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame
   const span = spanText(frame);
   if (count === 0) return [`No session ${frame.sinceMs === 0 ? `in ${printableCut(frame.from, 200)}` : span}.`];
   const sessions = `${countOf(count - below, 'session')}${below > 0 ? ` and ${countOf(below, 'subagent')}` : ''}`;
-  const needs = sections.filter(({ name }) => name === 'waiting' || name === 'failed' || name === 'stuck');
+  const needs = sections.filter(({ name }) => NEEDS[name] !== undefined);
   const needed = needs.reduce((sum, { items }) => sum + items.length, 0);
   const why = needs.map(({ items, name }) => `${countText(items.length)} ${NEEDS[name] ?? ''}`).join(', ');
   const unpriced = withoutPrice > 0 ? `${countText(withoutPrice)} without a price` : '';

@@ -4,10 +4,13 @@ export interface PatchedFile {
 }
 
 const FILE_HEAD = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
+/** In a string of a script. */
+const BEGIN_IN_STRING = '*** Begin Patch\\n';
 
 export function filesOfPatch(text: string): readonly string[] {
   if (!text.includes('*** Begin Patch')) return [];
-  return Array.from(text.matchAll(FILE_HEAD), ([, file = '']) => file.trim());
+  const lines = text.includes(BEGIN_IN_STRING) ? text.replaceAll('\\n', '\n') : text;
+  return Array.from(lines.matchAll(FILE_HEAD), ([, file = '']) => file.trim());
 }
 
 /** `*** Begin Patch`. Undefined for any other text and for a patch of several files. */
