@@ -121,3 +121,29 @@ test('a history whose trailing spaces an editor removed has the same turns', () 
   ]);
   expect(runs.map(({ run, ends }) => [run.task, ends.map((end) => end.is_error)])).toEqual([['Go.', [false]]]);
 });
+
+test('time grows with the number of edits, failed blocks and lines, not with its square', () => {
+  const cost = (count: number): number => {
+    const blocks = Array.from({ length: count }, () => BLOCK).flat();
+    const sections = Array.from({ length: count }, () => [
+      '## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in a.py',
+      ...BLOCK.slice(2),
+    ]).flat();
+    const lines = [
+      ...START,
+      '#### Go.  ',
+      ...blocks,
+      '> The LLM did not conform to the edit format.  ',
+      '> # failed',
+      ...sections,
+    ];
+    const from = process.cpuUsage();
+    expect(importLines(aiderImporter, [...lines, 'end  ']).runs[0]?.ends.filter((end) => end.is_error)).toHaveLength(
+      count,
+    );
+    const { system, user } = process.cpuUsage(from);
+    return system + user;
+  };
+  cost(500);
+  expect(cost(4_000)).toBeLessThan(8 * cost(1_000));
+});

@@ -115,10 +115,13 @@ interface Edit {
 /** An answer of the model, and what Aider says that it did with it. */
 interface Answer {
   readonly text: string;
-  readonly edits: readonly Edit[];
   readonly calls: AnswerPart[];
   readonly results: Omit<SessionResult, 'atMs'>[];
-  readonly openEdits: Map<string, Edit>;
+  /** Edits without a result. */
+  readonly open: Set<string>;
+  /** Ids of the edits of a file, and of those with the same block, by `blockKey`. */
+  readonly byPath: Map<string, string[]>;
+  readonly byBlock: Map<string, string[]>;
 }
 
 class AiderSession {
@@ -160,8 +163,8 @@ class AiderSession {
     yield* this.#endAnswer();
     // Before the first prompt stands a command line of several lines.
     if (!this.#hasPrompt || text === '') return;
-    this.#answer = { text, edits: editsIn(text), calls: [], results: [], openEdits: new Map() };
-    for (const edit of this.#answer.edits) this.#start('edit', { ...edit }, edit);
+    this.#answer = { text, calls: [], results: [], open: new Set(), byPath: new Map(), byBlock: new Map() };
+    for (const edit of editsIn(text)) this.#start('edit', { ...edit }, edit);
     this.#lastText = text;
   }
 
@@ -223,30 +226,30 @@ class AiderSession {
   #refused(text: string): void {
     if (text === '' || /^https?:\S+$/.test(text)) return;
     this.#isRefusal = false;
-    const open = this.#answer?.openEdits ?? new Map<string, Edit>();
+    const { byBlock, open } = this.#answer ?? {};
+    if (open === undefined) return;
     if (open.size === 0) this.#start('edit', {}, { path: '' });
-    const failed = text.matchAll(/This SEARCH block failed to exactly match lines in (.+)\n<<<<<<< SEARCH\n/g);
-    let count = 0;
-    for (const { 0: head, 1: path = '', index } of failed) {
-      count += 1;
-      const at = index + head.length;
-      const one = [...open].find(([, edit]) => edit.path === path && text.startsWith(edit.search ?? '', at));
-      if (one !== undefined) this.#end(one[0], { result: text, isError: true });
+    const [, ...sections] = `\n${text}`.split(FAILED_BLOCK);
+    for (const section of sections) {
+      const [path = ''] = section.split('\n', 1);
+      const block = section.slice(path.length + 1);
+      const search = block.slice(block.indexOf('\n') + 1, Math.max(0, block.indexOf('\n=======') + 1));
+      const id = byBlock?.get(blockKey({ path, search: search.replace(/\n$/, '') }))?.pop();
+      if (id !== undefined) this.#end(id, { result: section, isError: true });
     }
-    const hasOthers = count > 0 && /^# The other \d+ SEARCH\/REPLACE blocks? (?:was|were) applied/m.test(text);
-    for (const id of open.keys())
-      this.#end(id, hasOthers ? { result: 'applied', isError: false } : { result: text, isError: true });
+    const hasOthers =
+      sections.length > 0 && /^# The other \d+ SEARCH\/REPLACE blocks? (?:was|were) applied/m.test(text);
+    const result = hasOthers ? { result: 'applied', isError: false } : { result: text.slice(0, 2_000), isError: true };
+    for (const id of open) this.#end(id, result);
   }
 
   #endEdits(path: string, result: Pick<SessionResult, 'result' | 'isError' | 'outcome'>): void {
-    const open = [...(this.#answer?.openEdits ?? [])].filter(([, edit]) => edit.path === path);
-    if (open.length === 0) {
-      // The answer has another form than blocks: a whole file or a diff.
-      const known = this.#answer?.edits.some((edit) => edit.path === path) ?? this.#answer === undefined;
-      const id = known ? undefined : this.#start('edit', { path }, { path });
-      if (id !== undefined) this.#end(id, result);
-    }
-    for (const [id] of open) this.#end(id, result);
+    if (this.#answer === undefined) return;
+    const { byPath, open } = this.#answer;
+    // Without blocks of the file, the answer has another form: a whole file or a diff.
+    const ids = byPath.get(path) ?? [this.#start('edit', { path }, { path }) ?? ''];
+    byPath.set(path, []);
+    for (const id of ids) if (open.has(id)) this.#end(id, result);
   }
 
   #start(name: string, args: Readonly<Record<string, string>>, edit?: Edit): string | undefined {
@@ -254,12 +257,16 @@ class AiderSession {
     this.#callCount += 1;
     const sourceId = `call-${this.#callCount}`;
     this.#answer.calls.push({ type: 'call', call: { sourceId, name, args } });
-    if (edit !== undefined) this.#answer.openEdits.set(sourceId, edit);
+    if (edit !== undefined) {
+      this.#answer.open.add(sourceId);
+      addTo(this.#answer.byPath, edit.path, sourceId);
+      addTo(this.#answer.byBlock, blockKey(edit), sourceId);
+    }
     return sourceId;
   }
 
   #end(sourceId: string, result: Pick<SessionResult, 'result' | 'isError' | 'outcome'>): void {
-    this.#answer?.openEdits.delete(sourceId);
+    this.#answer?.open.delete(sourceId);
     this.#answer?.results.push({ sourceId, ...result });
   }
 
@@ -288,12 +295,25 @@ class AiderSession {
   }
 }
 
+const FAILED_BLOCK = '\n## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in ';
+
+function blockKey({ path, search = '' }: Edit): string {
+  return `${path}\0${search}`;
+}
+
+function addTo(lists: Map<string, string[]>, key: string, id: string): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [id]);
+  else list.push(id);
+}
+
 /** `3.2k`, `1,234`, `12M`. */
 function countIn(text: string | undefined): number {
   const [, digits = '0', unit = ''] = /^([\d.,]+)([kM]?)$/.exec(text ?? '') ?? [];
   return Math.round(Number(digits.replaceAll(',', '')) * (unit === 'k' ? 1_000 : unit === 'M' ? 1_000_000 : 1));
 }
 
+const MAX_PATH_CHARS = 500;
 const SEARCH = /^<{5,9} ?(?:SEARCH|ORIGINAL)/;
 const DIVIDER = /^={5,9}\s*$/;
 const REPLACE = /^>{5,9} ?(?:REPLACE|UPDATED)/;
@@ -321,7 +341,7 @@ function editsIn(text: string): readonly Edit[] {
       before = [];
       above.length = 0;
     } else if (line.trim() !== '') {
-      above.push(line);
+      above.push(line.length > MAX_PATH_CHARS ? '' : line);
       if (above.length > 3) above.shift();
     }
   }
