@@ -286,7 +286,8 @@ export class RunView {
     const wasRun = failed || outcome === 'ok';
     // The counter and the matching of results use the same rule. If no new call was counted, a start exists.
     const openCall = this.#openCalls.end(id);
-    const call = startLost || openCall === undefined ? this.#beginCall({ ...payload, args: null }, seq) : openCall;
+    const isKnown = !startLost && openCall !== undefined && openCall !== 'forgotten';
+    const call = isKnown ? openCall : this.#beginCall({ ...payload, args: null }, seq);
     if (startLost) this.#lostStarts += 1;
     if (resultMissing) this.#missingResults += 1;
     if (failed) this.#failures.mark(call.number - 1, true);

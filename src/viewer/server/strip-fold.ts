@@ -218,6 +218,7 @@ export class FirstLook implements KnownTimeline {
     }
     const open = this.#openCalls.end(id);
     const failed = outcomeOf(payload) === 'failed';
-    return { ...(isNew ? begun : (open ?? begun)), endSeq: seq, startLost: isNew, failed };
+    const isKnown = !isNew && open !== undefined && open !== 'forgotten';
+    return { ...(isKnown ? open : begun), endSeq: seq, startLost: isNew, failed };
   }
 }

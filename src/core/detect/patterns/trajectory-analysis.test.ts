@@ -12,6 +12,7 @@ import {
 } from '../../../../test/support/scripted-run.ts';
 import type { PatternDetector } from './pattern-detector.ts';
 import type { TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
+import { viewOf } from '../../facts/run-view.ts';
 import { TrajectoryAnalysis } from './trajectory-analysis.ts';
 
 test('every counter counts correctly', () => {
@@ -158,6 +159,19 @@ test('calls without a result are forgotten beyond 512', () => {
   }
   expect(analysis.calls).toBe(5_000);
   expect(analysis.snapshot().pending.length).toBe(512);
+});
+
+test('calls of one answer are counted once, however many are open at a time, and forgotten ones are no repetition', () => {
+  const payloads = Array.from({ length: 2_000 }, (_, at) => ({ tool_call_id: `c${at}`, tool_name: 'x' }));
+  const records = [
+    ...payloads.map((call, at) => recordOf(at, { ...call, kind: 'tool_started', args: { at } })),
+    ...payloads.map((call, at) =>
+      recordOf(2_000 + at, { ...call, kind: 'tool_ended', result: `Error: ${at % 7}`, is_error: true }),
+    ),
+  ];
+  const view = viewOf(records);
+  expect([view.calls, view.counts.errors]).toEqual([2_000, 2_000]);
+  expect(view.patterns.patterns.map(({ pattern }) => pattern.kind)).toEqual([]);
 });
 
 test('an analysis restored at any call continues as if it had never stopped', () => {

@@ -274,9 +274,14 @@ export class TrajectoryAnalysis {
   }
 
   #finish(toolEnded: ToolEnded, atMs: number): readonly PatternChange[] {
-    // A result without a recorded start also counts as a call.
-    const call =
-      this.#pending.end(toolEnded.tool_call_id) ?? this.#begin({ tool_name: toolEnded.tool_name, args: null });
+    const { tool_call_id: id, tool_name } = toolEnded;
+    const open = this.#pending.end(id);
+    // A result without a recorded start also counts as a call. The arguments of forgotten calls are not known to be equal.
+    const { calls, silentTurns, turns } = this.#counters;
+    const call: PendingCall =
+      open === 'forgotten'
+        ? { index: calls - 1, turn: turns + silentTurns, args: { tool_call_id: id } }
+        : (open ?? this.#begin({ tool_name, args: null }));
     this.#counters.batchOpen = false;
     if (atMs > 0) this.#counters.lastEndMs = atMs;
     const step = makeStep(
@@ -284,7 +289,7 @@ export class TrajectoryAnalysis {
         index: call.index,
         turn: call.turn,
         atMs,
-        tool: toolEnded.tool_name,
+        tool: tool_name,
         args: call.args,
         annotations: call.annotations,
         result: toolEnded.result,
