@@ -200,6 +200,7 @@ for (const [kind, name, openStore] of KINDS) {
     // Its own filter hides no value of a facet, every other one does.
     expect(facets.pattern).toContainEqual(['stuck', 2]);
     expect(await ids('sort=calls')).toEqual(['told', 'stuck', 'calm']);
+    expect(await ids('sort=calls&compare=0/stuck')).toEqual(['told', 'calm']);
     expect(await ids('q=report')).toEqual(['calm']);
     // Lines in a folder have no index of words.
     expect(await ids('q=part-3.ts')).toEqual(kind === 'sqlite' ? ['calm'] : []);

@@ -1,9 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Fragment, type ReactElement, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
+import type { Label } from '../../lab/labels.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { countOf, countText, shareText, usdText } from '../../core/base/number-text.ts';
-import type { LabelRow, ListedRow, RunGroup, SourceRow, TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
+import type { ListedRow, RunGroup, SourceRow, TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
 import { ApiError, getLabels, getTasks, type RunFilters } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
@@ -23,7 +24,7 @@ const ROW_PX = 52;
 const HEADING_PX = 32;
 const GROUP_WORDS: Readonly<Record<RunGroup, string>> = { needs: 'Needs you', running: 'Running', done: 'Done' };
 const places = new LruMap<{ readonly top: number; readonly current: number }>(20);
-const NO_LABELS: readonly LabelRow[] = [];
+const NO_LABELS: readonly Label[] = [];
 const LOST = new ApiError(0, {
   code: 'unreachable',
   message: 'The viewer does not respond.',
@@ -55,7 +56,7 @@ export function RunListPage(props: {
         <SourceProblems sources={sources} />
         {filters.compare === undefined ? null : (
           <div className="banner" role="status">
-            Choose the run to compare with {safeLine(filters.compare)}.
+            Choose the run to compare with {safeLine(filters.compare.replace(/^[^/]*\//, ''))}.
             {filters.task === undefined ? null : <Link to={unfiltered(filters)}>All runs, of any task</Link>}
           </div>
         )}
@@ -135,11 +136,13 @@ function Rows(props: {
   const labels = labelled?.labels ?? NO_LABELS;
   const isGrouped = (filters.sort ?? 'group') === 'group';
   const isTree = filters.sort === undefined || filters.sort === 'group' || filters.sort === 'started';
-  const placed = useMemo(() => {
-    const rows = list.rows.filter((run) => runKey(run) !== filters.compare);
-    if (isTree) return placeRuns(isGrouped ? inGroups(rows) : rows, closedGroups);
-    return rows.map((run) => ({ run, depth: 0, children: 0, isOpen: true }));
-  }, [list.rows, filters.compare, closedGroups, isTree, isGrouped]);
+  const placed = useMemo(
+    () =>
+      isTree
+        ? placeRuns(isGrouped ? inGroups(list.rows) : list.rows, closedGroups)
+        : list.rows.map((run) => ({ run, depth: 0, children: 0, isOpen: true })),
+    [list.rows, closedGroups, isTree, isGrouped],
+  );
   // The first run of each group carries the heading of the group.
   const headingOf = (index: number): RunGroup | undefined => {
     if (!isGrouped || placed[index]?.depth !== 0) return undefined;

@@ -1,6 +1,7 @@
 import { memo, type ReactElement } from 'react';
 
-import type { LabelRow, ListedRow } from '../server/api-shapes.ts';
+import type { Label } from '../../lab/labels.ts';
+import type { ListedRow } from '../server/api-shapes.ts';
 import { findWords } from '../server/run-query.ts';
 import type { RunFilters } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
@@ -25,7 +26,7 @@ export const RunListRow = memo(function RunListRow(props: {
   readonly place: PlacedRun;
   readonly top: number;
   readonly isCurrent: boolean;
-  readonly labels: readonly LabelRow[];
+  readonly labels: readonly Label[];
   readonly filters: RunFilters;
   readonly onToggle: (key: string) => void;
 }): ReactElement {

@@ -1,8 +1,7 @@
 import { useMemo, useState } from 'react';
 
 import { countOf } from '../../core/base/number-text.ts';
-import type { LabelTarget } from '../../lab/labels.ts';
-import type { LabelRow } from '../server/api-shapes.ts';
+import type { Label, LabelTarget } from '../../lab/labels.ts';
 import { getLabels, putLabel, type RunAddress } from './api.ts';
 import type { Rows } from './rows.ts';
 import { asError, useLoaded } from './use-loaded.ts';
@@ -94,11 +93,11 @@ export function useLabels(
   };
 }
 
-export function labelsOf(runId: string, labels: readonly LabelRow[]): readonly LabelRow[] {
+export function labelsOf(runId: string, labels: readonly Label[]): readonly Label[] {
   return labels.filter(({ id }) => id === runId || (id.startsWith(runId) && /^@\d+$/.test(id.slice(runId.length))));
 }
 
-export function labelText(labels: readonly LabelRow[], runId: string): string | undefined {
+export function labelText(labels: readonly Label[], runId: string): string | undefined {
   const runLabel = labels.find(({ id }) => id === runId);
   const callLabelCount = labels.length - (runLabel === undefined ? 0 : 1);
   const words = [
@@ -108,7 +107,7 @@ export function labelText(labels: readonly LabelRow[], runId: string): string | 
   return words.length === 0 ? undefined : words.join(', ');
 }
 
-function marksOf(labels: readonly LabelRow[], runId: string, rows: Rows): ReadonlyMap<number, string> {
+function marksOf(labels: readonly Label[], runId: string, rows: Rows): ReadonlyMap<number, string> {
   const callLabels = labels.filter(({ id }) => id !== runId).slice(0, MAX_MARKS);
   return new Map(
     callLabels.flatMap(({ id, target }) => {

@@ -48,14 +48,16 @@ export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loade
   };
 }
 
-export function useReloadWhilePending(loaded: Loaded<{ readonly pending: number }>, pauseMs = 1_500): void {
+const PENDING_MS = 1_500;
+
+export function useReloadWhilePending(loaded: Loaded<{ readonly pending: number }>): void {
   const { isLoading, reload, value } = loaded;
   const isPending = (value?.pending ?? 0) > 0;
   useEffect(() => {
     if (!isPending || isLoading) return undefined;
-    const timer = setTimeout(reload, pauseMs);
+    const timer = setTimeout(reload, PENDING_MS);
     return () => clearTimeout(timer);
-  }, [isPending, isLoading, reload, pauseMs]);
+  }, [isPending, isLoading, reload]);
 }
 
 export function asError(thrown: unknown): Error {

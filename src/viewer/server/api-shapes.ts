@@ -319,11 +319,9 @@ export interface CompareAnswer {
   readonly truncated: boolean;
 }
 
-export type LabelRow = Label;
-
 export interface LabelsAnswer {
   readonly file: string;
-  readonly labels: readonly LabelRow[];
+  readonly labels: readonly Label[];
 }
 
 export interface TaskGroup {

@@ -9,7 +9,7 @@ export type RunSort = (typeof SORTS)[number];
 const SORTS = ['group', 'started', 'calls', 'errors', 'cost', 'wasted', 'lasted'] as const;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
-const MAX_TEXT_CHARS = 1_000;
+const MAX_TEXT_CHARS = 1_100;
 
 export interface RunFilter {
   readonly source?: string;
@@ -22,6 +22,8 @@ export interface RunFilter {
   readonly task?: string;
   /** A kind or name of a pattern, `stuck`, or `any`. */
   readonly pattern?: string;
+  /** The run to compare with, as `SOURCE/RUN`, which is left out. */
+  readonly compare?: string;
 }
 
 export interface RunsQuery {
@@ -54,7 +56,7 @@ export function parseWholeNumber(
   throw invalidArgument(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
 }
 
-const TEXT_FILTERS = ['source', 'q', 'project', 'status', 'model', 'agent', 'task', 'pattern'] as const;
+const TEXT_FILTERS = ['source', 'q', 'project', 'status', 'model', 'agent', 'task', 'pattern', 'compare'] as const;
 
 function textFilters(query: Readonly<Record<string, string>>): RunFilter {
   const filters: Partial<Record<(typeof TEXT_FILTERS)[number], string>> = {};

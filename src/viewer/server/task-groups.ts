@@ -84,6 +84,7 @@ export function matchRuns(
     const isSessions = listed.source.kind === 'sessions';
     for (const run of listed.source.runs.values()) {
       if (isSessions && stored.idOf(run.runId) !== undefined) continue;
+      if (filter.compare === `${listed.source.id}/${run.runId}`) continue;
       const extras = extrasAt(run, listed.overviews.knownExtras(run), nowMs);
       if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: foundBySource.get(listed) }))
         continue;
