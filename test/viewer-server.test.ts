@@ -418,8 +418,8 @@ test('texts are found in both directions, and rows state which calls failed', as
   expect(await find('q=needle&from=2400&direction=prev')).toBe(1202);
   const { rows, upTo } = await until(
     () => page.json<RunRowsAnswer>('/api/runs/0/run/rows'),
-    // The run is read in pieces.
-    (answer) => answer.rows.at(-1)?.end === 2_418,
+    // The run is read in pieces, at first without the kinds of its calls.
+    (answer) => answer.rows.at(-1)?.end === 2_418 && answer.rows.at(-1)?.tool !== undefined,
   );
   const failed = rows.filter((row) => row.failed === true);
   expect(failed.slice(0, 2).map(({ end }) => end)).toEqual([1203, 2406]);
