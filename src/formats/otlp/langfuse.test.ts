@@ -98,3 +98,26 @@ test('the task of a trace is the input of its agent, if earlier prompts of the c
   expect(trace(asked.content)?.run.task).toBe(asked.content);
   expect(trace('[removed]')?.run.task).toBe(earlier.content);
 });
+
+test('the spans that BeeAI makes of the events of a call or a request are one call or request', () => {
+  const event = (kind: string, base: string, type: string, second: number, more: object): object => {
+    const { metadata = {}, ...others } = more as { readonly metadata?: object };
+    return observation(kind, `${base}.${type}-7`, second, {
+      ...others,
+      metadata: attributes({ target: `${base}.${type}`, name: type, ...metadata }),
+    });
+  };
+  const llm = { 'openinference.span.kind': 'LLM', 'llm.model_name': 'm' };
+  const tool = { 'openinference.span.kind': 'TOOL' };
+  const run = runOf(
+    event('GENERATION', 'backend.chat', 'start', 1, { model: 'm', input: [asked], usage: { input: 9 }, metadata: llm }),
+    event('GENERATION', 'backend.chat', 'success', 2, { metadata: { ...llm, 'output.value': 'I look.' } }),
+    event('GENERATION', 'backend.chat', 'finish', 2, { metadata: llm }),
+    event('SPAN', 'tool.weather', 'start', 3, { metadata: { ...tool, 'tool.parameters': '{"city":"Rome"}' } }),
+    event('SPAN', 'tool.weather', 'success', 4, { metadata: { ...tool, 'output.value': 'sunny' } }),
+    event('SPAN', 'tool.weather', 'finish', 4, { metadata: tool }),
+  );
+  expect(run?.payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(1);
+  expect(run?.calls.map(({ args }) => args)).toEqual([{ city: 'Rome' }]);
+  expect(run?.ends.map(({ result, duration_ms }) => [result, duration_ms])).toEqual([['sunny', 1_000]]);
+});

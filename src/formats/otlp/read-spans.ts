@@ -14,7 +14,7 @@ import { plainText } from '../parts/object-lines.ts';
 import { asJson, sourceTimeMs } from '../parts/source-content.ts';
 import { decodedValue } from './read-messages.ts';
 import { GENAI, GENAI_EVENTS, GENAI_MESSAGE_EVENTS } from './read-span.ts';
-import { hexId, sessionTraceId, type TraceSpan } from './trace-span.ts';
+import { attributeOf, hexId, sessionTraceId, type TraceSpan } from './trace-span.ts';
 
 interface LogFacts {
   readonly named: unknown;
@@ -117,7 +117,43 @@ export function readSpans(value: unknown): FoundSpans | undefined {
     if (span === 'unread') unreadCount += 1;
     else addSpan(span);
   }
-  return { spans, unusable: unusableCount, unread: unreadCount };
+  return { spans: withJoinedEvents(spans), unusable: unusableCount, unread: unreadCount };
+}
+
+const CALL_EVENT = /^(.{1,200})\.(start|success|error|finish)-(\d{1,12})$/;
+
+/** BeeAI makes a span of each event of a request or a call. Its start receives the attributes and the end of the others. */
+function withJoinedEvents(spans: readonly TraceSpan[]): readonly TraceSpan[] {
+  const eventOf = ({ name, traceId }: TraceSpan): { readonly key: string; readonly type: string } | undefined => {
+    const [, base, type = '', number = ''] = CALL_EVENT.exec(name) ?? [];
+    return base === undefined ? undefined : { key: `${traceId} ${base} ${number}`, type };
+  };
+  const starts = new Map<string, TraceSpan>();
+  for (const span of spans) {
+    const event = eventOf(span);
+    if (event?.type === 'start' && attributeOf(span.attributes, 'target') === span.name.replace(/-\d+$/, ''))
+      starts.set(event.key, span);
+  }
+  if (starts.size === 0) return spans;
+  const kept: TraceSpan[] = [];
+  for (const span of spans) {
+    const event = eventOf(span);
+    const start = event && starts.get(event.key);
+    if (event === undefined || start === undefined) kept.push(span);
+    else if (event.type !== 'start')
+      starts.set(event.key, {
+        ...start,
+        attributes: {
+          ...present({ 'input.value': start.attributes['tool.parameters'] }),
+          ...span.attributes,
+          ...start.attributes,
+        },
+        // All of them last to the end of the trace.
+        endMs: span.startMs,
+        ...(event.type === 'error' ? { status: 'error' } : {}),
+      });
+  }
+  return [...kept, ...starts.values()];
 }
 
 interface FoundLists {
