@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { hashText } from '../../base/hash.ts';
-import { isJsonObject, type Json, present } from '../../base/json.ts';
+import { isJsonObject, type Json, type Mutable, present } from '../../base/json.ts';
 import { comparedArgs } from './declared-keys.ts';
 import { tokensOf } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
@@ -53,21 +53,24 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   };
 }
 
-function numbersOf(args: Readonly<Record<string, Json>>): Pick<ArgumentReading, 'integers' | 'asks' | 'delegates'> {
-  const integers: number[] = [];
-  let asks = false;
-  let delegates = false;
-  for (const name in args) {
-    const value = args[name];
-    if (typeof value === 'number' && Number.isInteger(value)) integers.push(value);
-    else if (typeof value === 'string') {
-      asks ||= QUERY.test(name);
-      delegates ||= value.length >= SENTENCE_CHARS && SENTENCE.test(value);
-    }
+type Numbers = Mutable<Pick<ArgumentReading, 'asks' | 'delegates'>> & { readonly integers: number[] };
+
+/** Reads numbers, also in texts and lists, such as `{page: '7'}` and `{range: [400, 480]}`. */
+function numbersOf(value: Json, name = '', found: Numbers = { integers: [], asks: false, delegates: false }): Numbers {
+  if (typeof value === 'number' && Number.isInteger(value)) found.integers.push(value);
+  if (typeof value === 'string') {
+    const isNumber = value.length <= MAX_DIGITS && value.trim() !== '' && Number.isInteger(Number(value));
+    if (isNumber) found.integers.push(Number(value));
+    found.asks ||= QUERY.test(name);
+    found.delegates ||= value.length >= SENTENCE_CHARS && SENTENCE.test(value);
   }
-  return { integers, asks, delegates };
+  if (typeof value === 'object' && value !== null && found.integers.length < MAX_INTEGERS)
+    for (const [key, member] of Object.entries(value)) numbersOf(member, Array.isArray(value) ? name : key, found);
+  return found;
 }
 
+const MAX_INTEGERS = 16;
+const MAX_DIGITS = 9;
 const SENTENCE_CHARS = 40;
 /** Eight words without the signs of code. */
 const SENTENCE = /^(?:[^\s=;{}<>*|\\]+\s+){7}[^=;{}<>*|\\]*$/;

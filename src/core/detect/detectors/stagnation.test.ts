@@ -147,6 +147,16 @@ test('reads past the end of something are flagged at the fourth, and the calls o
   ).toBeNull();
 });
 
+test.each([
+  ['two numbers', (from: number) => ({ path: 'log.txt', first: from, last: from + 99 })],
+  ['a list of numbers', (from: number) => ({ path: 'log.txt', range: [from, from + 99] })],
+  ['a number as text', (from: number) => ({ path: 'log.txt', page: `${from / 100}` })],
+  ['a nested number', (from: number) => ({ where: { state: 'open' }, paging: { offset: from } })],
+] as const)('reads past the end are found by %s', (_name, argsOf) => {
+  const calls = times(9, (at) => ({ ...lines(100 * at), args: argsOf(100 * at) }));
+  expect(firstFlag(stagnationDetector(), calls)).toBe(7);
+});
+
 test('a search that is only widened is flagged at the fourth', () => {
   const near = (radius: number): ScriptedCall => ({
     tool: 'nearby',

@@ -15,7 +15,7 @@ interface State {
   readonly lists: boolean;
   /** Equal for questions that differ only in numbers; null once one differed in more. */
   readonly frameKey: number | null;
-  /** Calls in a row in which one integer grew, and nothing else changed; and by a fifth or more, as a search that is widened. */
+  /** Calls in a row in which only integers grew; and by a fifth or more, as a search that is widened. */
   readonly grown: number;
   readonly widened: number;
   /** The call before the row was such a call with a longer result. */
@@ -67,7 +67,7 @@ const WIDENING = 0.2;
  * - 10 for a result under 10 characters (`shortWarnAt`), except for a read that finds nothing (no text, an empty list).
  * - 20 if the calls go through a list (each names another thing in otherwise equal arguments) and each result is "none", "zero" or
  *   "no", or if the calls differ only in numbers and the result has at most 80 characters.
- * - 4 if only one integer among the arguments grows and the result has at most 200 characters: after a longer result of such a call, as past
+ * - 4 if only integers among the arguments grow and the result has at most 200 characters: after a longer result of such a call, as past
  *   the end of a list, or by another number of a fifth or more each time, as in a search that is widened.
  *
  * Resets on:
@@ -138,13 +138,15 @@ export const stagnationDetector: DetectorFactory<'warnAt' | 'shortWarnAt'> = def
   },
 );
 
-/** Returns the only integer among the arguments that changed, as it was, and by how much it grew; twice 0 if several changed. */
+/** Returns the first integer among the arguments that changed, as it was, and by how much it grew; twice 0 unless all that changed grew. */
 function growthOf(integers: readonly number[], step: Step): readonly [before: number, growth: number] {
-  const changed = step.integers.flatMap((value, index) => (value === integers[index] ? [] : index));
-  const [index = -1] = changed;
-  const [before = 0, after = 0] = [integers[index], step.integers[index]];
-  const isGrowth = integers.length === step.integers.length && changed.length === 1 && after > before;
-  return isGrowth ? [before, after - before] : [0, 0];
+  const changes = step.integers.flatMap((after, index) => {
+    const before = integers[index] ?? after;
+    return after === before ? [] : [[before, after - before] as const];
+  });
+  const [first] = changes;
+  const isGrowth = integers.length === step.integers.length && changes.every(([, growth]) => growth > 0);
+  return isGrowth && first !== undefined ? first : [0, 0];
 }
 
 /** Returns true for a question whose answer could have told something. */
