@@ -31,10 +31,11 @@ interface Unit {
 const root = fileURLToPath(new URL('../', import.meta.url));
 /** The runs without labels that are counted, by the last digit of their hash; of other corpora all. */
 const COUNTED: Readonly<Record<string, RegExp>> = {
-  sql: /[08]$/,
-  bash: /[08]$/,
-  'mini-gemini3': /[0-7]$/,
-  'claude-code': /[0-7]$/,
+  sql: /0$/,
+  bash: /0$/,
+  'mini-gemini3': /[0-3]$/,
+  'claude-code': /[0-3]$/,
+  'general-agentbench': /[0-3]$/,
 };
 /** Shorter lists are ignored. */
 const MIN_WORDS = 4;
@@ -197,7 +198,8 @@ async function readData(): Promise<DetectionData> {
   const labelled = new Set(moments.map(({ run }) => run));
   for (const corpus of CORPORA) {
     for await (const run of recordedRuns(corpus, folder, 'build')) {
-      const isCounted = COUNTED[corpus.name]?.test(hashText(run.run)) !== false;
+      const isCounted =
+        COUNTED[corpus.isSplit === true ? 'general-agentbench' : corpus.name]?.test(hashText(run.run)) !== false;
       if (isCounted || labelled.has(run.run)) runs.push({ modern: corpus.modern, run });
     }
   }
