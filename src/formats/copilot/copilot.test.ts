@@ -37,3 +37,19 @@ test('the totals of the session are added once, also the output tokens if no ans
     output_tokens: 38,
   });
 });
+
+test('an error before the first prompt does not take the place of the task', () => {
+  const { runs } = importLines(copilotImporter, [
+    event('session.start', { sessionId: 's1', selectedModel: 'model-x' }),
+    event('session.error', { errorType: 'query', message: 'No models.', statusCode: 503 }),
+    event('user.message', { content: 'Count the rows.' }),
+    event('assistant.message', { messageId: 'm1', content: 'One.' }),
+  ]);
+  expect(runs.map(({ run }) => run.task)).toEqual(['Count the rows.']);
+  expect(runs[0]?.payloads.filter(({ kind }) => kind !== 'run_ended').map(({ kind }) => kind)).toEqual([
+    'message_appended',
+    'message_appended',
+    'turn_started',
+    'message_appended',
+  ]);
+});

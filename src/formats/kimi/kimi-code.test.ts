@@ -46,6 +46,19 @@ test('what hooks and the program add is not the user, and a refused call is refu
   expect(runs[0]?.payloads.at(-1)).toMatchObject({ outcome: 'aborted', reason: 'interrupted' });
 });
 
+test('the usage of a compaction is added to that of the answer before it', () => {
+  const { runs } = importLines(kimiCodeImporter, [
+    message('Go.', 'user'),
+    text('Done.'),
+    usage,
+    record('full_compaction.begin', {}),
+    { ...usage, usageScope: 'session' },
+    record('context.apply_compaction', {}),
+  ]);
+  const answers = runs[0]?.payloads.flatMap((one) => (one.kind === 'message_appended' ? [one.message] : []));
+  expect(answers?.[1]).toMatchObject({ usage: { input_tokens: 300, output_tokens: 40 } });
+});
+
 test('a fork has only its own records, and the file of a subagent names the session', async () => {
   const temp = await tempFolder();
   onTestFinished(() => temp.dispose());

@@ -83,7 +83,8 @@ class KimiCodeImport extends ObjectLines {
         this.#modelId = textOrUndefined(value.model) ?? this.#modelId;
         break;
       case 'usage.record':
-        session.usage(usageOf(membersOf(value.usage)));
+        // A summary of the conversation is paid beside the answer before it.
+        session.usage(usageOf(membersOf(value.usage)), value.usageScope === 'session');
         break;
       case 'permission.record_approval_result':
         if (membersOf(value.result).decision === 'rejected') this.#rejected.add(value.toolCallId);

@@ -10,7 +10,7 @@ import { plainest, sourceBlock } from './source-content.ts';
 
 export const COPIED = 'entries copied from the session that it was forked from';
 
-/** Maximum number of messages buffered until the task is known. Instructions, caveats and reminders precede the task. */
+/** Maximum number of messages and events buffered until the task is known. Instructions, reminders and faults precede the task. */
 const MAX_BUFFERED = 64;
 /** A longer answer continues in further messages of the same turn. */
 const MAX_PENDING = 512;
@@ -37,6 +37,12 @@ interface BufferedMessage {
   readonly role: 'system' | 'user';
   readonly blocks: readonly StoredContentBlock[];
   readonly atMs: number | undefined;
+}
+
+/** What stands before the task. */
+interface BufferedItems {
+  readonly atMs: number | undefined;
+  readonly of: (items: RunItems) => Iterable<ImportItem>;
 }
 
 export interface SessionTotal {
@@ -69,7 +75,7 @@ interface PendingAnswer {
 export class SessionItems {
   #identity: SessionIdentity;
   #items: RunItems | undefined;
-  #bufferedMessages: BufferedMessage[] = [];
+  #buffered: BufferedItems[] = [];
   #pendingAnswer: PendingAnswer | undefined;
   #lastMessageId: string | undefined;
   #lastUsage: StoredUsage | undefined;
@@ -149,11 +155,16 @@ export class SessionItems {
     pendingAnswer.usage = piece.usage ?? pendingAnswer.usage;
   }
 
-  /** Adds usage to the answer that is being read, or to the next answer if none is. */
-  usage(usage: StoredUsage | undefined): void {
+  /**
+   * Sets the usage of the answer that is being read, or adds it to that of the next answer if none is.
+   *
+   * @param isMore  true for a further request, whose usage is added
+   */
+  usage(usage: StoredUsage | undefined, isMore = false): void {
     if (usage === undefined) return;
-    if (this.#pendingAnswer === undefined) this.#usageBefore = usageSum(this.#usageBefore, usage);
-    else this.#pendingAnswer.usage = { ...this.#pendingAnswer.usage, ...usage };
+    const answer = this.#pendingAnswer;
+    if (answer === undefined) this.#usageBefore = usageSum(this.#usageBefore, usage);
+    else answer.usage = isMore ? usageSum(answer.usage, usage) : { ...answer.usage, ...usage };
   }
 
   closeAnswer(): void {
@@ -177,8 +188,7 @@ export class SessionItems {
   ): Generator<ImportItem> {
     yield* this.flush();
     this.#endReason = undefined;
-    const items = yield* this.#beginRun(undefined, atMs);
-    yield* items.answer({ ...paid, parts, errorMessage, sameTurn: true }, atMs);
+    yield* this.#itemsBesideTask((items) => items.answer({ ...paid, parts, errorMessage, sameTurn: true }, atMs), atMs);
   }
 
   *compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
@@ -189,8 +199,8 @@ export class SessionItems {
 
   *event(type: string, data: JsonObject, atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
-    const items = yield* this.#beginRun(undefined, atMs);
-    yield items.record({ kind: 'session_event', event_type: type, data }, atMs);
+    const event = { kind: 'session_event', event_type: type, data } as const;
+    yield* this.#itemsBesideTask((items) => [items.record(event, atMs)], atMs);
   }
 
   /** Undefined if the run continues. `ended` without a reason is `answered` after a text, else `no_answer`. */
@@ -269,12 +279,16 @@ export class SessionItems {
   }
 
   *#messageItems(message: BufferedMessage, task: string | undefined): Generator<ImportItem> {
-    if (this.#items === undefined && task === undefined && this.#bufferedMessages.length < MAX_BUFFERED) {
-      this.#bufferedMessages.push(message);
-      return;
-    }
-    const items = yield* this.#beginRun(task, message.atMs);
-    yield items.message(message.role, plainest(message.blocks), message.atMs);
+    const { atMs, blocks, role } = message;
+    if (task === undefined)
+      yield* this.#itemsBesideTask((items) => [items.message(role, plainest(blocks), atMs)], atMs);
+    else yield (yield* this.#beginRun(task, atMs)).message(role, plainest(blocks), atMs);
+  }
+
+  /** Emits items at once, or with the task, if they stand before it. */
+  *#itemsBesideTask(of: BufferedItems['of'], atMs: number | undefined): Generator<ImportItem> {
+    if (this.#items === undefined && this.#buffered.length < MAX_BUFFERED) this.#buffered.push({ of, atMs });
+    else yield* of(yield* this.#beginRun(undefined, atMs));
   }
 
   *#resultItems(result: SessionResult): Generator<ImportItem> {
@@ -290,17 +304,15 @@ export class SessionItems {
     if (this.#items !== undefined) return this.#items;
     const items = new RunItems(this.#identity.id);
     this.#items = items;
-    const startedAtMs = this.#bufferedMessages[0]?.atMs ?? atMs;
+    const startedAtMs = this.#buffered[0]?.atMs ?? atMs;
     const run: ImportedRun = {
       key: this.#identity.id,
       ...this.#identity,
       ...present({ task, startedAtMs }),
     };
     yield { type: 'run', run };
-    for (const { role, blocks, atMs: bufferedAtMs } of this.#bufferedMessages) {
-      yield items.message(role, plainest(blocks), bufferedAtMs);
-    }
-    this.#bufferedMessages = [];
+    for (const { of } of this.#buffered) yield* of(items);
+    this.#buffered = [];
     for (; this.#lostResults > 0; this.#lostResults -= 1) items.skipped.add('tool results without a call');
     return items;
   }
