@@ -95,6 +95,16 @@ test('the active time of a turn is at most what its host says, which leaves out 
   expect(found(...turns, [0, worked(90 * MINUTE_MS)], [30, instructions], [0, said]).activeMs).toBe(52 * MINUTE_MS);
 });
 
+test('a slow read of a file in Claude Code waited for a permission, as did a command beyond its limit', () => {
+  const slow = (tool_name: string): readonly (readonly [number, TrajectoryPayload])[] => [
+    [0, { kind: 'run_started', identity: { run_id: 'run', depth: 0 }, format: 'claude-code' }],
+    [0, { kind: 'tool_started', tool_call_id: 'r', tool_name, args: {} }],
+    [54, { kind: 'tool_ended', tool_call_id: 'r', tool_name, result: 'ok', is_error: false }],
+  ];
+  const activeMs = ['Read', 'Bash', 'WebFetch'].map((tool) => found(...slow(tool)).activeMs);
+  expect(activeMs).toEqual([10_000, 2 * MINUTE_MS, 54 * MINUTE_MS]);
+});
+
 test('the time between an end, an exit or a finished turn and what follows it is no silence and no active time', () => {
   const said = (content: string): TrajectoryPayload => ({
     kind: 'message_appended',

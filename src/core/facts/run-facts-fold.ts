@@ -223,9 +223,11 @@ export class RunFactsFold {
     return runStory(storyFactsOf(this.view, this.#story));
   }
 
-  /** A command of Claude Code that took longer than its limit waited for a permission before it ran. */
+  /** A command of Claude Code that took longer than its limit waited for a permission before it ran, as did a slow read or edit of a file. */
   #longestCallMs(payload: TrajectoryPayload, call: RunCall | undefined): number {
-    if (payload.kind !== 'tool_ended' || call?.tool !== 'Bash' || this.program !== 'claude-code') return Infinity;
+    if (payload.kind !== 'tool_ended' || call === undefined || this.program !== 'claude-code') return Infinity;
+    if (FILE_TOOL.test(call.tool)) return FILE_LIMIT_MS;
+    if (call.tool !== 'Bash') return Infinity;
     const timeout = isJsonObject(call.args) ? call.args['timeout'] : undefined;
     return typeof timeout === 'number' && timeout > 0 ? timeout : COMMAND_LIMIT_MS;
   }
@@ -287,6 +289,10 @@ export class RunFactsFold {
 function ownerOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
 }
+
+const FILE_TOOL = /^(?:Read|Edit|MultiEdit|Write|NotebookEdit|Glob|Grep|LS)$/;
+/** Of 6,004 such calls in recorded sessions half took 0.03 seconds, 95 % at most 5. */
+const FILE_LIMIT_MS = 10_000;
 
 /** What Claude Code writes for Esc and Ctrl-C. */
 const INTERRUPTED = /^\[Request interrupted/;
