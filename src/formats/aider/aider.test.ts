@@ -108,6 +108,40 @@ test('tokens, with those of the cache on a second line with the cost, belong to 
   });
 });
 
+test('paths of Windows are those of the blocks', () => {
+  const block = ['src/a.py', ...BLOCK.slice(1)];
+  const [run] = runsOf(
+    '#### Go.  ',
+    '',
+    ...block,
+    ...block.map((line) => (line === 'a' ? 'c' : line)),
+    '> The LLM did not conform to the edit format.  ',
+    '> # 1 SEARCH/REPLACE block failed to match!',
+    String.raw`## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in src\a.py`,
+    ...BLOCK.slice(2, 7),
+    '# The other 1 SEARCH/REPLACE block were applied successfully.  ',
+    '',
+    ...block,
+    String.raw`> Applied edit to src\a.py  `,
+  );
+  expect(run?.ends.map((end) => end.is_error)).toEqual([true, false, false]);
+});
+
+test('a prompt behind a command, which Aider writes twice, is one; an answer of nothing has its tokens', () => {
+  const [run] = runsOf(
+    '#### /ask Why?  ',
+    '',
+    '#### Why?  ',
+    '',
+    '> Tokens: 275k sent, 0 received.  ',
+    '',
+    '#### Why?  ',
+  );
+  const messages = run?.payloads.flatMap((one) => (one.kind === 'message_appended' ? [one.message] : []));
+  expect(messages?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  expect(messages?.[1]).toMatchObject({ usage: { input_tokens: 275_000, output_tokens: 0 } });
+});
+
 test('a history whose trailing spaces an editor removed has the same turns', () => {
   const { runs } = importLines(aiderImporter, [
     START[0],

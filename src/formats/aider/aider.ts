@@ -130,6 +130,8 @@ class AiderSession {
   #hasPrompt = false;
   #modelId: string | undefined;
   #lastText = '';
+  /** The prompt that waits for an answer. */
+  #lastPrompt: string | undefined;
   #answer: Answer | undefined;
   #usage: StoredUsage | undefined;
   #callCount = 0;
@@ -151,6 +153,9 @@ class AiderSession {
     const isCommand = /^[/!]/.test(text);
     const prompt = text.replace(PROMPT, '');
     if (prompt === '' || text === '<blank>' || (isCommand && prompt === text)) return;
+    // A prompt behind a command is written twice: with the command and without it.
+    if (prompt === this.#lastPrompt) return;
+    this.#lastPrompt = prompt;
     const isHost = prompt === this.#lastText || HOST_PROMPT.test(prompt);
     const blocks = sourceBlocks(prompt);
     this.#ending = undefined;
@@ -172,6 +177,7 @@ class AiderSession {
     const [, model] = /^(?:Main model|Models?): (\S+) with /.exec(text) ?? [];
     if (model !== undefined) this.#modelId = model;
     if (!this.#hasPrompt) return;
+    this.#lastPrompt = undefined;
     const [, sent, written, hit, received, cost, total] = TOKENS.exec(text) ?? [];
     if (sent !== undefined) {
       this.#usage = {
@@ -247,8 +253,9 @@ class AiderSession {
     if (this.#answer === undefined) return;
     const { byPath, open } = this.#answer;
     // Without blocks of the file, the answer has another form: a whole file or a diff.
-    const ids = byPath.get(path) ?? [this.#start('edit', { path }, { path }) ?? ''];
-    byPath.set(path, []);
+    const key = keyOf(path);
+    const ids = byPath.get(key) ?? [this.#start('edit', { path }, { path }) ?? ''];
+    byPath.set(key, []);
     for (const id of ids) if (open.has(id)) this.#end(id, result);
   }
 
@@ -259,7 +266,7 @@ class AiderSession {
     this.#answer.calls.push({ type: 'call', call: { sourceId, name, args } });
     if (edit !== undefined) {
       this.#answer.open.add(sourceId);
-      addTo(this.#answer.byPath, edit.path, sourceId);
+      addTo(this.#answer.byPath, keyOf(edit.path), sourceId);
       addTo(this.#answer.byBlock, blockKey(edit), sourceId);
     }
     return sourceId;
@@ -282,14 +289,21 @@ class AiderSession {
     this.#lint = undefined;
     this.#isRefusal = false;
     if (answer !== undefined) {
+      this.#lastPrompt = undefined;
       const parts: readonly AnswerPart[] = [...sourceBlocks(answer.text), ...answer.calls];
       yield* this.#items.answer({ parts, modelId: this.#modelId, usage }, undefined);
       for (const result of answer.results) yield* this.#items.result({ ...result, atMs: undefined });
       this.#ending ??= { outcome: 'ended', reason: 'answered' };
     }
+    // The model answered nothing, or failed after it was paid.
+    else if (usage !== undefined && errorMessage === undefined)
+      yield* this.#items.answer({ parts: [], modelId: this.#modelId, usage }, undefined);
     if (lint !== undefined) yield* this.#items.system(sourceBlocks(lint), undefined);
     if (errorMessage !== undefined && this.#hasPrompt) {
-      yield* this.#items.failure(errorMessage, undefined, undefined, { modelId: this.#modelId });
+      yield* this.#items.failure(errorMessage, undefined, undefined, {
+        modelId: this.#modelId,
+        usage: answer === undefined ? usage : undefined,
+      });
       this.#ending ??= { outcome: 'error' };
     }
   }
@@ -298,7 +312,12 @@ class AiderSession {
 const FAILED_BLOCK = '\n## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in ';
 
 function blockKey({ path, search = '' }: Edit): string {
-  return `${path}\0${search}`;
+  return `${keyOf(path)}\0${search}`;
+}
+
+/** On Windows, the model writes `/` and Aider `\\`. */
+function keyOf(path: string): string {
+  return path.replaceAll('\\', '/');
 }
 
 function addTo(lists: Map<string, string[]>, key: string, id: string): void {

@@ -193,8 +193,7 @@ export class SessionItems {
 
   *compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
-    const items = yield* this.#beginRun(undefined, atMs);
-    yield items.record({ kind: 'compaction', trigger }, atMs);
+    yield* this.#itemsBesideTask((items) => [items.record({ kind: 'compaction', trigger }, atMs)], atMs);
   }
 
   *event(type: string, data: JsonObject, atMs: number | undefined): Generator<ImportItem> {

@@ -85,6 +85,15 @@ test('an aborted answer is no turn, and its tokens count', () => {
   });
 });
 
+test('a message of an extension before the first prompt does not take the place of the task', () => {
+  const { runs } = importLines(piImporter, [
+    header,
+    { type: 'custom_message', id: 'x', parentId: null, customType: 'context', content: 'A note.', display: false },
+    entry('a', null, user('Go.')),
+  ]);
+  expect(runs.map(({ run }) => run.task)).toEqual(['Go.']);
+});
+
 test('a session that begins within a conversation, without its header, is one of pi', () => {
   const at = { timestamp: '2026-10-12T22:00:00.000Z' };
   const lines = [
