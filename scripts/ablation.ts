@@ -31,11 +31,12 @@ interface Unit {
 const root = fileURLToPath(new URL('../', import.meta.url));
 /** The runs without labels that are counted, by the last digit of their hash; of other corpora all. */
 const COUNTED: Readonly<Record<string, RegExp>> = {
-  sql: /0$/,
+  sql: /00$/,
   bash: /0$/,
-  'mini-gemini3': /[0-3]$/,
-  'claude-code': /[0-3]$/,
-  'general-agentbench': /[0-3]$/,
+  'mini-gemini3': /0$/,
+  'claude-code': /0$/,
+  codex: /0$/,
+  'general-agentbench': /[01]$/,
 };
 /** Shorter lists are ignored. */
 const MIN_WORDS = 4;
@@ -208,7 +209,9 @@ async function readData(): Promise<DetectionData> {
     older: runs.filter(({ modern }) => !modern).map(({ run }) => run),
     today: runs.filter(({ modern }) => modern).map(({ run }) => run),
     moments,
-    cases: cases.flatMap((path) => (path === undefined ? [] : readCases(path))),
+    cases: cases
+      .flatMap((path) => (path === undefined ? [] : readCases(path)))
+      .filter(({ document }) => document['debatable'] !== true),
   };
 }
 

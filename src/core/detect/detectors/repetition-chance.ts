@@ -2,8 +2,8 @@ import type { Step } from '../patterns/step.ts';
 import { FEATURES, type Structure } from '../patterns/structure.ts';
 import trained from './repetition-weights.json' with { type: 'json' };
 
-/** Four of eight calls: fewer prove little. */
-const MIN_FILLED = 0.5;
+/** Six of eight calls: with fewer, two rounds of three calls look like a loop before the third begins. */
+const MIN_FILLED = 0.75;
 const MIN_SAME = 0.25;
 const MIN_AGAIN = 0.125;
 

@@ -30,7 +30,7 @@ interface State {
  * - Polls, acknowledgements, and failures after a pause for which waiting is right.
  * - A result or failure that did not occur twice before.
  * - Calls that had another result before, or never the same result.
- * - Fewer than four calls.
+ * - Fewer than six calls.
  */
 export const repetitionDetector: DetectorFactory<'warnAt'> = defineDetector(
   'repetition',
