@@ -29,7 +29,7 @@ test.each([
     ['> Exception while updating files:  ', "> [Errno 13] Permission denied: 'a.py'  "],
     [[true, undefined]],
   ],
-  ['an edit that Aider says nothing of', [], [[false, undefined]]],
+  ['no edit, if Aider says nothing of it,', [], []],
 ])('%s has the result that Aider states', (_name, lines, ends) => {
   const [run] = runsOf('#### Go.  ', '', ...BLOCK, '', '> Tokens: 10 sent, 2 received.  ', ...lines);
   expect(run?.ends.map((end) => [end.is_error, end.outcome])).toEqual(ends);

@@ -4,6 +4,7 @@ import { present } from '../../core/base/json.ts';
 import { textOfContent, type StoredUsage } from '../../core/records/agent-message.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { ImportItem, ImportSource, LineImport, TextImporter } from '../importer.ts';
+import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, type SessionResult } from '../parts/session-items.ts';
 import { UniqueNames } from '../parts/skip-counts.ts';
@@ -115,7 +116,7 @@ interface Edit {
 /** An answer of the model, and what Aider says that it did with it. */
 interface Answer {
   readonly text: string;
-  readonly calls: AnswerPart[];
+  readonly calls: { readonly type: 'call'; readonly call: CallShape & { readonly sourceId: string } }[];
   readonly results: Omit<SessionResult, 'atMs'>[];
   /** Edits without a result. */
   readonly open: Set<string>;
@@ -290,7 +291,9 @@ class AiderSession {
     this.#isRefusal = false;
     if (answer !== undefined) {
       this.#lastPrompt = undefined;
-      const parts: readonly AnswerPart[] = [...sourceBlocks(answer.text), ...answer.calls];
+      // Aider did not try what it says nothing of, such as blocks of an answer to a question.
+      const calls = answer.calls.filter(({ call }) => !answer.open.has(call.sourceId));
+      const parts: readonly AnswerPart[] = [...sourceBlocks(answer.text), ...calls];
       yield* this.#items.answer({ parts, modelId: this.#modelId, usage }, undefined);
       for (const result of answer.results) yield* this.#items.result({ ...result, atMs: undefined });
       this.#ending ??= { outcome: 'ended', reason: 'answered' };
