@@ -2,6 +2,8 @@ import type { ReadingRule } from './answer-rules.ts';
 
 /** A rule for a part of a result that a harness or a program writes anew for each call, and its replacement. */
 interface NoteRule extends ReadingRule {
+  /** Stands in every text that `form` matches. */
+  readonly mention: string;
   readonly by: string;
 }
 
@@ -9,42 +11,49 @@ export const NOTES: readonly NoteRule[] = [
   {
     // Claude Code, Codex, Gemini CLI, Copilot CLI, opencode, deepagents: Full output saved to: /…/tool-results/b7mn2clg0.txt
     id: 'note-saved-output',
+    mention: '',
     form: /(\b(?:(?:output|result|response)s?\b[^\n]{0,120}?\b(?:saved|written|stored)\b|full output\b|output_file\b)[^\n:]{0,40}?:? ?`?)(?:[A-Za-z]:)?[\w.~@%+-]{0,60}[\\/][^\s"'<>|*]*?(?=\.?(?:[\s"'<>|)\]`]|$))/gi,
     by: '$1~',
   },
   {
     // The id of an agent, a shell or a call: agentId: a276f4c, background with ID: b7mn2clg0, "command_id": 12
     id: 'note-handle',
+    mention: '',
     form: /(\bbackground[^\n]{0,60}?\bID: ?|\bstarted \(task |\btool call (?=[\w-]+ was saved)|\b[Cc]ommand[_ ]?[Ii][Dd]["']?[:=] ?["']?|\b(?:[Aa]gent|[Tt]ask|[Ss]hell|[Bb]ash|[Cc]all|[Tt]hread|[Ss]ession)[_ -]?(?:id|Id|ID)["']?[:=] ?["']?(?=[\w-]*\d)(?=[\w-]*[a-z]))[\w-]+/g,
     by: '$1~',
   },
   // Elements with counts or ids: <usage>total_tokens: 79540 …</usage>, <task_id>b1</task_id>
   {
     id: 'note-element',
+    mention: '</',
     form: /<(usage|[a-z]+[_-]id|output-file)>[^<]{0,300}<\/\1>/g,
     by: '~',
   },
   {
     id: 'note-tokens',
+    mention: 'oken',
     form: /\btoken usage: ?[\d,]+ ?(?:\/|of) ?[\d,]+(?:; ?[\d,]+ remaining)?|\b[\d,]+ tokens? (?:remaining|left|used)\b/gi,
     by: '~',
   },
   {
     // Codex, opencode: …6346 tokens truncated…, ...104133 bytes truncated...
     id: 'note-truncated',
+    mention: 'ted',
     form: /[\d,]+(?= (?:more )?(?:tokens?|bytes?|char(?:acter)?s?|lines?|words?) (?:(?:was|were) )?(?:truncated|omitted)\b)/g,
     by: '~',
   },
   // Browsers: [37]<button>Save</button>
-  { id: 'note-element-index', form: /\[\d+\](?=<[a-z/])/gi, by: '[~]' },
+  { id: 'note-element-index', mention: ']<', form: /\[\d+\](?=<[a-z/])/gi, by: '[~]' },
   {
     id: 'note-curl-progress',
+    mention: '--:--',
     form: /^ *% Total +% Received[^\n]*\n(?: *Dload[^\n]*\n?)?|^(?=[^\n]*(?:--:--:--|\d:\d\d:\d\d))[ \d.kMGTP:-]{40,}(?:\n|$)/gm,
     by: '',
   },
   {
     // BuildKit: #7 0.512 added 3 packages
     id: 'note-build-step',
+    mention: '#',
     form: /^#\d+ (?:\d+\.\d+ )?(?:(?:sha256:\w+ |extracting |transferring \w+: )?[\d.]+ ?[kMG]?B(?: \/ [\d.]+ ?[kMG]?B)?[^\n]*)?/gm,
     by: '#~ ',
   },
@@ -78,8 +87,8 @@ function cleanEnd(text: string): string {
   return MENTIONS.test(text) ? NOTES.reduce(applyRule, text) : text;
 }
 
-function applyRule(text: string, { form, by }: NoteRule): string {
-  return text.replace(form, by);
+function applyRule(text: string, { mention, form, by }: NoteRule): string {
+  return text.includes(mention) ? text.replace(form, by) : text;
 }
 
 // The list has this rule.

@@ -189,7 +189,11 @@ export function openAnswer(result: Json): OpenedAnswer {
   return opened;
 }
 
+/** A wrapper begins with one of these characters. */
+const WRAPPER_STARTS = '<[{0123456789ORc';
+
 function unwrapText(text: string): OpenedAnswer | undefined {
+  if (!WRAPPER_STARTS.includes(text.trimStart().charAt(0))) return undefined;
   for (const [index, form] of WRAPPINGS.entries()) {
     const inner = form.exec(text)?.[1];
     if (inner !== undefined) return { result: inner, failed: index === 0 };
