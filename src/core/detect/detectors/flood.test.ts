@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { firstFlag, times, type ScriptedCall } from '../../../../test/support/scripted-run.ts';
+import { cpuMs } from '../../../../test/support/cost-growth.ts';
 import { floodDetector } from './flood.ts';
 
 const list: ScriptedCall = { tool: 'list', args: { path: '.' }, result: 'a\nb\nsrc', turn: 1 };
@@ -39,4 +40,13 @@ test('polls, acknowledgements and actions on a screen of one turn are not flagge
     { tool: 'get_status', args: { job: 1 }, result: 'status: running', turn: 1 },
   ];
   for (const call of others) expect(firstFlag(floodDetector(), times(8, call))).toBeNull();
+});
+
+test('thousands of calls of one turn take no longer than those of many turns, by a factor', () => {
+  const cost = (turnOf: (at: number) => number): number => {
+    const calls = Array.from({ length: 3_000 }, (_, at) => ({ ...read, args: { path: `f${at}` }, turn: turnOf(at) }));
+    return cpuMs(() => firstFlag(floodDetector(), calls));
+  };
+  cost((at) => at);
+  expect(cost(() => 1)).toBeLessThan(8 * cost((at) => at));
 });

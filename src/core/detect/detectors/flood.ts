@@ -46,8 +46,10 @@ export const floodDetector: DetectorFactory<'warnAt'> = defineDetector(
           calls: [...calls.slice(1 - MAX_CALLS), callKey],
           evidence: isRepeat ? appendEvidence(evidence, index) : evidence,
         };
-        const repeats = state.calls.length - new Set(state.calls).size;
-        const equal = Math.max(...state.calls.map((each) => state.calls.filter((call) => call === each).length));
+        const counts = new Map<string, number>();
+        for (const call of state.calls) counts.set(call, (counts.get(call) ?? 0) + 1);
+        const repeats = state.calls.length - counts.size;
+        const equal = Math.max(...counts.values());
         const count = state.calls.length > HANDFUL ? Math.max(repeats, equal) : repeats;
         const grade = gradeCount(count, warnAt);
         if (grade === undefined || grade.level === 'hint') return undefined;
