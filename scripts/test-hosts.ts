@@ -40,7 +40,7 @@ for (const [host, { package: name, version, ownPackage }] of Object.entries(HOST
 }
 const changedMs = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 if (changedMs('dist/index.js') < Math.max(...globSync('src/**/*.ts').map(changedMs))) run('node', ['scripts/build.ts']);
-const only = hosts.length === 0 ? [] : ['-t', `^(?:${hosts.join('|')}) `];
+const only = hosts.length === 0 ? [] : ['-t', `^(?:${hosts.join('|')})[ :]`];
 process.exitCode = run('vitest', [
   'run',
   '--config',

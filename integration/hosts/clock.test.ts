@@ -83,7 +83,7 @@ const SCENES: readonly Scene[] = [
     host,
     about: 'sessions that answer cause no notification',
     turns: isQuiet,
-    sessions: host === 'claude-code' ? 4 : 3,
+    sessions: 10,
   })),
 ];
 

@@ -62,6 +62,12 @@ test('the command is shown without the commands around it, and a list of words i
   expect(checkCommandsOf('npm test')).toEqual([]);
 });
 
+test('a command that the task names is a whole command there', () => {
+  const task = 'Why does `go run ./cmd/sync` fail? Try node check.mjs.';
+  expect(checkCommandsOf({ command: 'go run . 2>&1 | head' }, task)).toEqual([]);
+  expect(checkCommandsOf({ command: 'node check.mjs' }, task)).toHaveLength(1);
+});
+
 test('every check of a line counts, and a command that the task names is a check', () => {
   const keysOf = (command: string, task?: string): readonly string[] =>
     checkCommandsOf({ command }, task).map(({ key }) => key);

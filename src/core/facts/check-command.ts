@@ -162,8 +162,16 @@ function checksInCommand(command: Command, line: string, task: string): readonly
   const own = values.join(' ');
   // A task that quotes code names its lines, not commands.
   const isCode = line.includes('\n') || suffix.some((part) => part.type === 'Word' && part.value === '=');
-  const isNamed = !isCode && kind === 'execute' && values.length > 1 && task.replaceAll(/\s+/g, ' ').includes(own);
+  const isNamed = !isCode && kind === 'execute' && values.length > 1 && hasCommand(task, own);
   return isNamed ? [{ key: own, command: own, purpose: 'task', isWide: true }] : [];
+}
+
+/** Returns true if the task has the command as whole words: `go run .` is not in `go run ./cmd`. */
+function hasCommand(task: string, command: string): boolean {
+  const text = task.replaceAll(/\s+/g, ' ');
+  for (let at = text.indexOf(command); at !== -1; at = text.indexOf(command, at + 1))
+    if (!/[\w/.-]/.test(text.charAt(at - 1)) && !/[\w/-]/.test(text.charAt(at + command.length))) return true;
+  return false;
 }
 
 function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | undefined {

@@ -30,6 +30,7 @@ test('a wrong command that a right one of the same purpose replaced is no failed
   expect(failedAfter(wrong)).toEqual(['rtk bun run test']);
   expect(failedAfter(wrong, ['bun run lint'])).toEqual(['rtk bun run test']);
   expect(failedAfter(wrong, ['bun run test'])).toEqual([]);
+  expect(failedAfter(['go test ./w/a/...', 'go: cannot find main module'], ['go test ./a/...'])).toEqual([]);
 });
 
 test('a check of a part does not make up for a failed check of the whole project', () => {

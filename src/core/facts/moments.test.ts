@@ -90,6 +90,8 @@ test('the active time of a turn is at most what its host says, which leaves out 
   const turns = [...call(0, false, 2), [0, said], ...call(1, false, 50)] as const;
   expect(found(...turns, [0, worked(5 * MINUTE_MS)]).activeMs).toBe(7 * MINUTE_MS);
   expect(found(...turns, [0, worked(90 * MINUTE_MS)]).activeMs).toBe(52 * MINUTE_MS);
+  const before: TrajectoryPayload = { kind: 'message_appended', message: { role: 'system', content: 'x' } };
+  expect(found([0, before], [1, before], [1, said], ...call(1, false, 5)).activeMs).toBe(5 * MINUTE_MS);
   // Codex writes its instructions before the next message of the user.
   const instructions: TrajectoryPayload = { kind: 'message_appended', message: { role: 'system', content: 'x' } };
   expect(found(...turns, [0, worked(90 * MINUTE_MS)], [30, instructions], [0, said]).activeMs).toBe(52 * MINUTE_MS);

@@ -61,8 +61,8 @@ export class RunFactsFold {
   #activeMs = 0;
   /** The active time before the last message of the user. */
   #activeBeforeMs = 0;
-  /** True if the agent has no work: its turn or its run is over, or a person stopped it. */
-  #isAtRest = false;
+  /** True if the agent has no work: it has not begun, its turn or its run is over, or a person stopped it. */
+  #isAtRest = true;
   #isAlive = false;
 
   constructor(id: string, options: RunFactsOptions = {}) {
