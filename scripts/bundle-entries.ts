@@ -26,7 +26,7 @@ const COMMON = 3;
 
 const OUTPUT = {
   format: 'esm',
-  comments: { legal: false },
+  comments: { legal: false, jsdoc: false },
   // Keeps names and lines: for an error that a program does not catch, Node prints the whole line that threw it.
   minify: { compress: { target: 'node22' }, mangle: false, codegen: { removeWhitespace: false } },
 } as const satisfies OutputOptions;
