@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { postgresStore } from '../src/stores/postgres/postgres-store.ts';
 import type { PgPool, PostgresStore, PostgresStoreOptions } from '../src/stores/postgres/postgres-store.ts';
 import type { StoreProblem } from '../src/core/store/trajectory-store.ts';
+import { openPostgresReader } from '../src/stores/registry/open-postgres.ts';
 import { noPostgres, rowsOf, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll, scriptCalls, scriptRecord } from './support/script-records.ts';
@@ -247,6 +248,33 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
       { done: true, value: undefined },
       { done: true, value: undefined },
     ]);
+  });
+
+  test('the first look of a reader ends when what runs gain from then on is a change', async () => {
+    const schema = newSchema();
+    const writer = open(schema);
+    await writer.append(scriptCalls('a', 2));
+    const reader = await openPostgresReader(`${server.url}?schema=${schema}`, { waitMs: 10_000 });
+    cleanUps.push(() => reader.close());
+    // The tail cannot begin while the table is locked.
+    const holder = await newPool().connect();
+    await holder.query(`BEGIN; LOCK TABLE ${schema}.runs IN ACCESS EXCLUSIVE MODE`);
+    let isOver = false;
+    const look = reader.changes().then((ids) => {
+      isOver = true;
+      return ids;
+    });
+    const waiting = "SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    try {
+      await expect.poll(async () => (await rowsOf(admin, waiting)).length).toBeGreaterThanOrEqual(1);
+      expect(isOver).toBe(false);
+    } finally {
+      await holder.query('COMMIT');
+      holder.release();
+    }
+    expect(await look).toBeUndefined();
+    await writer.append(scriptCalls('a', 1, 2));
+    await expect.poll(() => reader.changes()).toEqual(['a']);
   });
 
   async function listeners(): Promise<number> {

@@ -75,12 +75,15 @@ export interface PostgresStore extends TrajectoryStore {
   /**
    * Follows one run or all of them: yields a run's last `seq` whenever it grows, usually within 30 ms, at the latest after two
    * seconds. For a single stored run it first yields the current end. Read the records with `readRun(runId, { fromSeq })`. Ends when
-   * the signal is aborted or the store is closed.
+   * the signal is aborted or the store is closed. `onReady` is called when what runs gain from then on is reported.
    *
    * The iteration throws CoxswainError `store-io` if it cannot begin, and `store-closed`.
    * Cost: a separate connection during the iteration.
    */
-  tail(runId?: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<RunEnd>;
+  tail(
+    runId?: string,
+    options?: { readonly signal?: AbortSignal; readonly onReady?: () => void },
+  ): AsyncIterable<RunEnd>;
 }
 
 const DEFAULT_SCHEMA = 'coxswain';
@@ -279,13 +282,16 @@ class PostgresTrajectoryStore implements PostgresStore {
     }
   }
 
-  async *tail(runId?: string, options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<RunEnd, void, void> {
+  async *tail(
+    runId?: string,
+    { onReady, ...options }: { readonly signal?: AbortSignal; readonly onReady?: () => void } = {},
+  ): AsyncGenerator<RunEnd, void, void> {
     this.#requireOpen();
     const { schema } = await this.#attempt('tail', (layout) => Promise.resolve(layout));
     const signal =
       options.signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, options.signal]);
     try {
-      yield* tailPostgres(this.#client, schema, { runId, signal });
+      yield* tailPostgres(this.#client, schema, { runId, signal, onReady });
     } catch (thrown) {
       throw toStoreError(thrown, `tail the PostgreSQL schema ${schema}`);
     }

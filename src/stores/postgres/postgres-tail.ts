@@ -88,7 +88,11 @@ export function createPostgresAnnouncer(client: PostgresClient, channel: string)
 export async function* tailPostgres(
   client: PostgresClient,
   schema: string,
-  { runId, signal }: { readonly runId: string | undefined; readonly signal: AbortSignal },
+  {
+    onReady,
+    runId,
+    signal,
+  }: { readonly runId: string | undefined; readonly signal: AbortSignal; readonly onReady?: (() => void) | undefined },
 ): AsyncGenerator<RunEnd, void, void> {
   const knownEnds = new LruMap<number>(RUNS_REMEMBERED);
   const pendingEnds = new Map<string, number>();
@@ -124,6 +128,7 @@ export async function* tailPostgres(
       if (runId === undefined) knownEnds.set(end.runId, Math.max(end.lastSeq, knownEnds.get(end.runId) ?? -1));
       else acceptEnd(end);
     }
+    onReady?.();
     while (!signal.aborted) {
       const [pendingEnd] = pendingEnds;
       if (pendingEnd !== undefined) {

@@ -30,12 +30,14 @@ export async function openPostgresReader(address: string, { waitMs }: OpenOption
   /** Undefined until the first call of `changes`. */
   let changedRunIds: Set<string> | undefined;
   let tailFault: { readonly thrown: unknown } | undefined;
-  const followTail = async (): Promise<void> => {
+  const followTail = async (onReady: () => void): Promise<void> => {
     try {
-      for await (const { runId } of store.tail(undefined, { signal: abortController.signal }))
+      for await (const { runId } of store.tail(undefined, { signal: abortController.signal, onReady }))
         changedRunIds?.add(runId);
     } catch (thrown) {
       tailFault = { thrown };
+    } finally {
+      onReady();
     }
   };
   return {
@@ -49,7 +51,8 @@ export async function openPostgresReader(address: string, { waitMs }: OpenOption
       if (changedRunIds === undefined || tailFault !== undefined) {
         changedRunIds = new Set();
         tailFault = undefined;
-        void followTail();
+        // What a run gains while the caller lists all runs must be reported afterwards.
+        await new Promise<void>((resolve) => void followTail(resolve));
         return undefined;
       }
       const ids = [...changedRunIds];
