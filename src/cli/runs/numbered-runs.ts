@@ -1,9 +1,9 @@
-import { homedir } from 'node:os';
 import { invalidArgument } from '../../core/base/error.ts';
 import { jsonOf, isJsonObject } from '../../core/base/json.ts';
 import { printableCut } from '../../core/base/printable.ts';
 import { countOf } from '../../core/base/number-text.ts';
-import { findSessions, sessionIdOf } from '../../formats/find-sessions.ts';
+import { sessionIdOf } from '../../formats/find-sessions.ts';
+import { machineSessions } from './open-store.ts';
 import { shellWord } from '../terminal/time-text.ts';
 import { replaceGuarded, readGuarded } from '../../core/node/guarded-file.ts';
 import { makeStateFolder, stateFile } from '../../core/node/state-places.ts';
@@ -74,7 +74,7 @@ const MIN_ID_CHARS = 4;
  */
 export async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
   if (idStart.length < MIN_ID_CHARS) return undefined;
-  const hosts = findSessions({ home: homedir(), env: process.env });
+  const hosts = machineSessions();
   const found = hosts
     .flatMap(({ sessions }) => sessions)
     .flatMap(({ path }): readonly NumberedRun[] => {

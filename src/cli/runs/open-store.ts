@@ -1,4 +1,5 @@
 import { existsSync, lstatSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { CoxswainError } from '../../core/base/error.ts';
 import { openStore as openStoreAt, openStoreReader } from '../../stores/registry/open-store.ts';
 import { shownAddress, storePath } from '../../stores/store-address.ts';
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 import { loadConfigSync } from '../../hosts/config/load-config.ts';
 import { untrustedText, type LoadedConfig } from '../../hosts/config/loaded-config.ts';
 import { projectFolderOf } from '../../core/node/git-folder.ts';
+import { findSessions, type HostSessions } from '../../formats/find-sessions.ts';
 import type { ModelPrices } from '../../core/records/answer-cost.ts';
 
 /** From the command line, else from `COXSWAIN_STORE`, else the store of this project. */
@@ -91,6 +93,11 @@ export function configuredStore(terminal?: Terminal): { readonly address: string
       if (text !== undefined) terminal.complain(`coxswain: ${printable(text)}`);
   }
   return { address: loaded.resolved.store.address, projectFolder };
+}
+
+/** The sessions that agent programs keep on this machine, and in this project. */
+export function machineSessions(project: string = configuredStore().projectFolder): readonly HostSessions[] {
+  return findSessions({ home: homedir(), env: process.env, project });
 }
 
 export function oldRecordsText(projectFolder: string): string | undefined {

@@ -1,4 +1,5 @@
-import { forEachChild, parse, type SyntaxNode } from 'unbash';
+import { forEachChild, type SyntaxNode } from 'unbash';
+import { shellTree } from '../base/shell-tree.ts';
 import { hashNumber, hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { checkCommandsOf, commandLineOf } from './check-command.ts';
@@ -136,7 +137,7 @@ function argsText(args: Json): string {
 function commandsIn(line: string): readonly SimpleCommand[] {
   const commands: SimpleCommand[] = [];
   try {
-    visit(parse(line), line, commands);
+    visit(shellTree(line), line, commands);
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
   }

@@ -1,4 +1,5 @@
-import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash';
+import { type Command, forEachChild, type SyntaxNode } from 'unbash';
+import { shellTree } from '../base/shell-tree.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { kindOfProgram, SETUP_PROGRAMS } from '../detect/calls/shell-program.ts';
 
@@ -95,7 +96,7 @@ const HINT =
 function checksIn(line: string, task: string): readonly CheckCommand[] {
   if (!HINT.test(line) && !namedInTask(line, task)) return [];
   try {
-    return checksUnder(parse(line), line, task);
+    return checksUnder(shellTree(line), line, task);
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
     return [];

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, type Json, textOrUndefined } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
   BACKGROUNDED,
@@ -82,7 +82,7 @@ export class CheckLedger {
     }
     const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
     for (const check of named?.passed ?? []) this.#note(check, call, false, '');
-    if (failed && named === undefined && checks.length > 1 && isScript(call.args)) {
+    if (failed && named === undefined && checks.length > 1 && scriptOf(call.args) !== undefined) {
       // One exit code stands for several commands.
       for (const check of checks) this.#noteUnknown(check, call.number, { isHidden: true });
       return;
@@ -179,21 +179,16 @@ function isAllThatIsLeft({ pipedTo = [] }: CheckCommand, result: string): boolea
   return pipedTo.length > 0 && result.length <= FEW_CHARS;
 }
 
-/** Returns true for a script of Codex' code mode. */
-function isScript(args: Json): boolean {
-  return isJsonObject(args) && args['script'] !== undefined;
+/** The script of Codex' code mode that ran the commands. */
+function scriptOf(args: Json): string | undefined {
+  return isJsonObject(args) ? textOrUndefined(args['script']) : undefined;
 }
 
 /** A script that prints no exit code shows the end of the output, as `tail` does. */
 function checksOf(args: Json, task: string | undefined): readonly CheckCommand[] {
   const checks = checkCommandsOf(args, task);
-  return hidesExitCode(args) ? checks.map(({ pipedTo = ['tail'], ...check }) => ({ ...check, pipedTo })) : checks;
-}
-
-/** Returns true for a script that prints the output of its commands alone. */
-function hidesExitCode(args: Json): boolean {
-  const script = isJsonObject(args) ? args['script'] : undefined;
-  return typeof script === 'string' && !/stringify|exit/.test(script);
+  const hidesExitCode = !/stringify|exit/.test(scriptOf(args) ?? 'exit');
+  return hidesExitCode ? checks.map(({ pipedTo = ['tail'], ...check }) => ({ ...check, pipedTo })) : checks;
 }
 
 /** Returns true if an argument is the id of the output, or a command or path with it. */

@@ -238,6 +238,8 @@ test('edits that git discards are no changes, unless the run committed them', ()
 
 test('edits in a stash are changes again when it is applied', () => {
   expect(changedAfter('git stash; npm test; git stash pop').toSorted()).toEqual(['a.ts', 'b.ts', 'new.ts']);
+  expect(changedAfter('git stash -u; npm test; git stash pop').toSorted()).toEqual(['a.ts', 'b.ts', 'new.ts']);
+  expect(changedAfter('git stash -u', 'git stash drop')).toEqual([]);
   expect(changedAfter('git stash push -- a.ts')).toEqual(['b.ts', 'new.ts']);
   expect(changedAfter('git stash -q', 'git stash drop')).toEqual(['new.ts']);
   expect(changedAfter('git stash list')).toEqual(['a.ts', 'b.ts', 'new.ts']);

@@ -97,8 +97,8 @@ export class WorkFold {
   readonly #created = new Set<string>();
   #afterCommit = new Set<string>();
   readonly #committed = new Set<string>();
-  /** The files that the last `git stash` put aside. */
-  #stashed: readonly string[] = [];
+  /** The files that the last `git stash` put aside, and whether the run created them. */
+  #stashed: ReadonlyMap<string, boolean> = new Map();
   #lastChange: LastChange | undefined;
   #lastText: LastChange | undefined;
   #calls = 0;
@@ -191,14 +191,17 @@ export class WorkFold {
           );
           return [];
         case 'stashed':
-          this.#stashed = [...this.#changedAt(names)];
-          this.#forget(this.#stashed, number);
+        case 'stashedAll': {
+          const gone = kind === 'stashed' ? this.#changedAt(names) : this.#filesAt(names, this.#afterCommit);
+          this.#stashed = new Map(gone.map((file) => [file, this.#created.has(file)]));
+          this.#forget(gone, number);
           return names;
+        }
         case 'unstashed':
-          for (const name of this.#stashed) this.#rewriteFile(name, number, false);
+          for (const [name, isNew] of this.#stashed) this.#rewriteFile(name, number, isNew);
           return [];
         case 'dropped':
-          this.#stashed = [];
+          this.#stashed = new Map();
           return [];
         default:
           return [];
@@ -243,7 +246,7 @@ export class WorkFold {
     const taken = undone === undefined ? 0 : Math.max(carets.length, Number(steps || 1));
     for (const { subject } of this.#commits.splice(Math.max(0, this.#commits.length - taken)))
       this.#subjects.delete(subject);
-    // What a command in the background made is in the result of a later call.
+    // A later call shows the commits of a command in the background.
     const isLater = COMMIT.test(command) && BACKGROUNDED.test(result.slice(0, 500));
     const isCommit = COMMIT.test(command) && !isLater;
     if (isLater) this.#committing = command;

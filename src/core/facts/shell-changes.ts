@@ -1,6 +1,8 @@
-import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash';
+import { forEachChild, type SyntaxNode } from 'unbash';
+import { commandWords } from '../detect/calls/shell-command.ts';
+import { shellTree } from '../base/shell-tree.ts';
 
-/** What a command does to files: `created` ones may have been there, `moved` has the old name and the new one, `.` stands for all files. */
+/** What a command does to files: `created` ones may have been there, `moved` has the old name and the new one, `stashedAll` includes files that git does not have, `.` stands for all files. */
 export interface ShellChange {
   readonly kind:
     | 'created'
@@ -9,6 +11,7 @@ export interface ShellChange {
     | 'moved'
     | 'restored'
     | 'stashed'
+    | 'stashedAll'
     | 'unstashed'
     | 'dropped'
     | 'cleaned';
@@ -20,14 +23,13 @@ const HINT = /\b(?:sed|perl|mv|cp|rm|touch|tee|restore|checkout|reset|stash|clea
 /** A device, and another descriptor. */
 const NO_TARGET = /^(?:\/dev\/.*|\d+|-)$/;
 const MAX_CHARS = 20_000;
-const WRAPPED = /^(?:sudo|command|env|time)$/;
 const EVERYTHING = ['.'];
 
 /** Returns the changes of a command line, in order. Words that are no names of files are among them. */
 export function shellChangesOf(line: string): readonly ShellChange[] {
   if (line.length > MAX_CHARS || !HINT.test(line)) return [];
   try {
-    return changesUnder(parse(line));
+    return changesUnder(shellTree(line));
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
     return [];
@@ -35,20 +37,13 @@ export function shellChangesOf(line: string): readonly ShellChange[] {
 }
 
 function changesUnder(node: SyntaxNode): readonly ShellChange[] {
-  const below: ShellChange[] = node.type === 'Command' ? [...changesOf(wordsOf(node))] : [];
+  const below: ShellChange[] = node.type === 'Command' ? [...changesOf(commandWords(node))] : [];
   const target = node.type === 'Redirect' && node.operator.includes('>') ? node.target?.value : undefined;
   if (target !== undefined && !NO_TARGET.test(target)) below.push({ kind: 'created', files: [target] });
   forEachChild(node, (child) => {
     below.push(...changesUnder(child));
   });
   return below;
-}
-
-function wordsOf({ name, suffix }: Command): readonly string[] {
-  const words = [...(name === undefined ? [] : [name]), ...suffix.filter((part) => part.type === 'Word')];
-  const values = words.map(({ value }) => value);
-  const start = values.findIndex((word) => !WRAPPED.test(word) && !/^\w+=/.test(word));
-  return values.slice(Math.max(0, start));
 }
 
 function changesOf([path = '', ...args]: readonly string[]): readonly ShellChange[] {
@@ -128,5 +123,5 @@ function changesOfStash(verb: string, rest: readonly string[], files: readonly s
   if (verb === 'drop' || verb === 'clear') return [{ kind: 'dropped', files: EVERYTHING }];
   if (verb !== 'push' && verb !== 'save') return [];
   const isAll = rest.some((word) => /^-\w*[ua]|^--(?:include-untracked|all)/.test(word));
-  return [{ kind: 'stashed', files }, ...(isAll ? [{ kind: 'cleaned', files } as const] : [])];
+  return [{ kind: isAll ? 'stashedAll' : 'stashed', files }];
 }

@@ -42,7 +42,7 @@ export function taskTitle(task: string): string | undefined {
   const lines = text.split('\n').map((line) => line.trim());
   const first = lines.find((line) => /\p{L}/u.test(line) && !NOISE.test(line) && !HEADINGS.test(line));
   const line = first ?? lines.find((one) => /[\p{L}\p{N}]/u.test(one));
-  // What a line with a colon announces is in the next one.
+  // A line that ends with a colon introduces the next one.
   const next =
     line?.endsWith(':') === true
       ? lines.slice(lines.indexOf(line) + 1).find((one) => /[\p{L}\p{N}]/u.test(one) && !/^[$❯➜>] /.test(one))

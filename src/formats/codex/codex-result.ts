@@ -1,17 +1,16 @@
 import {
   type JsonMembers,
-  listOf,
   membersOf,
   numberOrUndefined,
   textOrUndefined,
   type Json,
   isJsonObject,
-  jsonOf,
 } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
+import { scriptAnswer } from './code-mode.ts';
 import { sourceResult } from '../parts/source-content.ts';
 
 const REMEMBERED_CALLS = 256;
@@ -71,25 +70,6 @@ export function codexResult(
   const outcome =
     fact.outcome ?? (shellResult === undefined && isError !== false ? hostOutcome(result, 'codex') : undefined);
   return { result, isError, outcome, readsAsError: isRefusal ? true : undefined, durationMs: fact.durationMs };
-}
-
-const SCRIPT_HEAD = /^Script (completed|failed)\b/;
-
-/**
- * The texts that a script of the code mode printed after a head that says whether it ran. Results of commands among
- * them are JSON with an exit code; their output stands for them.
- */
-function scriptAnswer(output: unknown): { readonly result: Json; readonly isError: boolean } | undefined {
-  const [head, ...texts] = listOf(output).map((part) => membersOf(part).text);
-  const state = typeof head === 'string' ? SCRIPT_HEAD.exec(head)?.[1] : undefined;
-  if (state === undefined) return undefined;
-  let isError = state === 'failed';
-  const printed = texts.map((text) => {
-    const { exit_code: exitCode, output: commandOutput } = membersOf(jsonOf(typeof text === 'string' ? text : ''));
-    if (typeof exitCode === 'number' && exitCode !== 0) isError = true;
-    return typeof exitCode === 'number' && typeof commandOutput === 'string' ? commandOutput : text;
-  });
-  return { result: printed.filter((text) => typeof text === 'string').join('\n'), isError };
 }
 
 /** Returns undefined if the event does not say whether the call failed. */

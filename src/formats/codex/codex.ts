@@ -7,7 +7,6 @@ import {
   listOf,
   numberOrUndefined,
   present,
-  jsonOf,
 } from '../../core/base/json.ts';
 import type { LineImporter, ImportSource, ImportItem } from '../importer.ts';
 import type { CallShape } from '../parts/call-ids.ts';
@@ -27,6 +26,7 @@ import { LimitSteps } from '../../core/facts/limit-used.ts';
 import { LIMIT_USED, TURN_WORKED } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
+import { callOfScript } from './code-mode.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
 
 const REPEATED_EVENTS: ReadonlySet<unknown> = new Set([
@@ -243,9 +243,9 @@ class CodexRollout extends ObjectLines {
   *#endTurn(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const error = membersOf(event.error);
     if (error.message !== undefined) yield* this.#addFailure(error, atMs);
-    // Older versions write the error only before the end of the turn.
     const duration_ms = numberOrUndefined(event.duration_ms);
     if (this.#session.hasBegun) yield* this.#session.event(TURN_WORKED, present({ duration_ms }), atMs);
+    // Older versions write the error only before the end of the turn.
     const hasFailed = error.message !== undefined || typeof event.last_agent_message !== 'string';
     this.#session.outcome(hasFailed ? (this.#failure ?? 'ended') : 'ended', atMs);
   }
@@ -294,27 +294,6 @@ function countGrowth(previousTotal: JsonMembers, total: JsonMembers): JsonMember
       : [];
   });
   return Object.fromEntries(counts);
-}
-
-const COMMAND_IN_SCRIPT = /tools\.exec_command\(\{\s{0,20}"?cmd"?:\s{0,20}("(?:[^"\\]|\\.){0,20000}")/g;
-
-const POLL_IN_SCRIPT = /tools\.write_stdin\(\{\s{0,20}"?session_id"?:\s{0,20}(\d+),\s{0,20}"?chars"?:\s{0,20}""/;
-
-/** The call of a script of the code mode that only asks for the output of a command, or only runs commands. */
-function callOfScript(script: unknown): Pick<CallShape, 'name' | 'args'> | undefined {
-  if (typeof script !== 'string') return undefined;
-  const [, session] = POLL_IN_SCRIPT.exec(script) ?? [];
-  if (session !== undefined && script.split('tools.').length === 2)
-    return { name: 'write_stdin', args: { session_id: Number(session), chars: '', script } };
-  const cmd = scriptCommand(script);
-  return cmd === undefined ? undefined : { name: 'exec_command', args: { cmd, script } };
-}
-
-/** The commands of a script of the code mode that calls no other tool, one a line. Undefined for any other script. */
-function scriptCommand(script: string): string | undefined {
-  const commands = Array.from(script.matchAll(COMMAND_IN_SCRIPT), ([, text = '']) => jsonOf(text));
-  const isAll = commands.length > 0 && script.split('tools.').length === commands.length + 1;
-  return isAll && commands.every((command) => typeof command === 'string') ? commands.join('\n') : undefined;
 }
 
 function codexCall(item: JsonMembers, type: string): CallShape {

@@ -75,7 +75,7 @@ export interface PostgresStore extends TrajectoryStore {
   /**
    * Follows one run or all of them: yields a run's last `seq` whenever it grows, usually within 30 ms, at the latest after two
    * seconds. For a single stored run it first yields the current end. Read the records with `readRun(runId, { fromSeq })`. Ends when
-   * the signal is aborted or the store is closed. `onReady` is called when what runs gain from then on is reported.
+   * the signal is aborted or the store is closed. `onReady` is called once; growth is reported from then on.
    *
    * The iteration throws CoxswainError `store-io` if it cannot begin, and `store-closed`.
    * Cost: a separate connection during the iteration.

@@ -51,7 +51,7 @@ export async function openPostgresReader(address: string, { waitMs }: OpenOption
       if (changedRunIds === undefined || tailFault !== undefined) {
         changedRunIds = new Set();
         tailFault = undefined;
-        // What a run gains while the caller lists all runs must be reported afterwards.
+        // Growth while the caller lists all runs must be reported afterwards.
         await new Promise<void>((resolve) => void followTail(resolve));
         return undefined;
       }

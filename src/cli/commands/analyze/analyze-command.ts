@@ -1,14 +1,12 @@
-import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import { messageOf } from '../../../core/base/error.ts';
-import { findSessions } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { importers } from '../../../formats/importers.ts';
 import { present } from '../../../core/base/json.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import type { ReadRunsItem } from '../../../formats/read-runs.ts';
 import { runsOfSources } from '../../runs/runs-from.ts';
-import { configuredStore, openStoreNamed } from '../../runs/open-store.ts';
+import { machineSessions, openStoreNamed } from '../../runs/open-store.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
@@ -283,11 +281,7 @@ function bothOutputs(first: ReportOutput, second: ReportOutput): ReportOutput {
 
 /** A session without runs, such as an empty one, is not a problem. */
 async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSource> {
-  const hosts = findSessions({
-    home: homedir(),
-    env: process.env,
-    project: configuredStore().projectFolder,
-  });
+  const hosts = machineSessions();
   const installed = hosts.filter(({ sessions }) => sessions.length > 0);
   if (installed.length === 0) {
     const folders = hosts.map(({ title, folder }) => `${title} ${printable(folder)}`).join(', ');

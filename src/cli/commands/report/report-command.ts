@@ -30,7 +30,7 @@ import {
   type MachineReader,
   type MachineStore,
 } from '../../runs/machine-stores.ts';
-import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
+import { configuredStore, machineSessions, openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import { keepNumberedRuns, keptNumbers, viewCommandOf, type NumberedRun } from '../../runs/numbered-runs.ts';
 import { projectOfSource, runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
@@ -44,6 +44,7 @@ import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night
 import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
+import { present } from '../../../core/base/json.ts';
 import { PERMISSION_REQUESTED } from '../../../core/records/words.ts';
 import { CACHE_TOKENS, type RunUsage } from '../../../core/facts/usage-fold.ts';
 import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
@@ -133,7 +134,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   const { address: place, projectFolder: project } = configuredStore(terminal);
   const storeName = shownStore(place);
   await completeProjects();
-  const hosts = findSessions({ ...places, project });
+  const hosts = machineSessions(project);
   const store = await openStores({ sinceMs }, { hosts, place, problems, terminal });
   if (store === undefined && hosts.every(({ sessions }) => sessions.length === 0) && context.options.json !== true) {
     const titles = hosts.map(({ title }) => title).join(', ');
@@ -457,7 +458,7 @@ function addEnding(fold: RunFactsFold, ending: Ending | undefined): void {
 const USAGE = ['answersCountedEarly', 'answersWithoutCost', ...CACHE_TOKENS, 'costUsd', 'tokens'] as const;
 
 function usageOf(usage: RunUsage): RunUsage {
-  return Object.fromEntries(USAGE.flatMap((name) => (usage[name] === undefined ? [] : [[name, usage[name]]])));
+  return present(Object.fromEntries(USAGE.map((name) => [name, usage[name]])));
 }
 
 /**

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { cacheRoot } from '../../../core/node/state-places.ts';
 import { present } from '../../../core/base/json.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';
-import { findSessions } from '../../../formats/find-sessions.ts';
 import { startViewer, type ViewerOptions } from '../../../viewer/server/start-viewer.ts';
 import { completeProjects } from '../../runs/complete-project.ts';
 import { machineStores, openMachineStores } from '../../runs/machine-stores.ts';
-import { configuredStore, requireStore, storeNamed } from '../../runs/open-store.ts';
+import { machineSessions, requireStore, storeNamed } from '../../runs/open-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { numberedRun, sessionNamed, type NumberedRun } from '../../runs/numbered-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -88,11 +87,7 @@ async function machineSources(
   terminal: Terminal,
 ): Promise<Pick<ViewerOptions, 'paths' | 'sessions'>> {
   const stores = machineStores({ project }, terminal);
-  const hosts = findSessions({
-    home: homedir(),
-    env: process.env,
-    project: configuredStore().projectFolder,
-  });
+  const hosts = machineSessions();
   const sessions = hosts
     .flatMap((host) => host.sessions)
     .toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs)

@@ -1,6 +1,6 @@
 import type { ReadingRule } from './answer-rules.ts';
 
-/** A rule for a part of a result that a harness or a program writes anew for each call, and its replacement. */
+/** A rule for a part of a result that a harness or a program changes with each call, and its replacement. */
 interface NoteRule extends ReadingRule {
   /** Stands in every text that `form` matches. */
   readonly mention: string;
@@ -65,7 +65,7 @@ const END_CHARS = 2_048;
 /** A line that a program has overwritten, in a terminal. */
 const OVERWRITTEN = /[^\r\n]*\r(?=[^\r\n])/g;
 
-/** Removes from a result what a harness or a program writes anew for each call. Cost: a few linear expressions over both ends. */
+/** Removes parts of a result that a harness or a program changes with each call. Cost: a few linear expressions over both ends. */
 export function withoutNotes(text: string): string {
   const shown = text.includes('\r') ? text.replaceAll(OVERWRITTEN, '') : text;
   if (shown.length <= 2 * END_CHARS) return cleanEnd(shown);

@@ -1,4 +1,5 @@
-import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash';
+import { type Command, forEachChild, type Redirect, type SyntaxNode } from 'unbash';
+import { shellTree } from '../../base/shell-tree.ts';
 import { present } from '../../base/json.ts';
 import { RecentTexts } from '../../base/recent-texts.ts';
 import { answerCodes, exitingCommands, type Exiting } from './shell-answer.ts';
@@ -83,7 +84,7 @@ function parseCommand(line: string): ShellCommand {
     movesOnly: false,
   };
   try {
-    visit(parse(line), reading);
+    visit(shellTree(line), reading);
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
     return fallback;
@@ -105,7 +106,7 @@ function parseCommand(line: string): ShellCommand {
 export function answerCodesOf(line: string): readonly number[] {
   if (line.length > MAX_COMMAND_CHARS || line.includes('pipefail')) return [];
   try {
-    return codesOf(exitingCommands(parse(line)));
+    return codesOf(exitingCommands(shellTree(line)));
   } catch {
     // As in `parseCommand`.
     return [];
@@ -128,7 +129,7 @@ function kindOfWords([name = '', ...args]: readonly string[]): ToolKind {
 }
 
 function commandCodes(command: Command): readonly number[] {
-  const words = removeWrappers(wordsOf(command));
+  const words = commandWords(command);
   const innerLine = shellLineOf(words);
   return innerLine === undefined ? answerCodes(words) : answerCodesOf(innerLine);
 }
@@ -161,11 +162,16 @@ function visitRedirect(node: Redirect, reading: Reading): void {
 const SCRIPT = /^[^/~].*\//;
 const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
 
+/** The words of a command, without programs that run the rest, such as `sudo` and `env A=1`. */
+export function commandWords(node: Command): readonly string[] {
+  return removeWrappers(wordsOf(node));
+}
+
 function visitCommand(node: Command, reading: Reading): void {
-  const words = removeWrappers(wordsOf(node));
+  const words = commandWords(node);
   const innerLine = shellLineOf(words);
   if (innerLine !== undefined) {
-    visit(parse(innerLine), reading);
+    visit(shellTree(innerLine), reading);
     return;
   }
   const [name = '', ...args] = words;
