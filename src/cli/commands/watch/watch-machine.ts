@@ -40,7 +40,7 @@ export const PLACES: SessionPlaces = { home: homedir(), env: process.env };
 const BACKGROUND_REST = 200;
 const BACKGROUND_SCAN_MS = 15_000;
 /** Time between two looks at the files that are followed. They are read only if they changed. */
-const BACKGROUND_LOOK_MS = 5_000;
+const BACKGROUND_LOOK_MS = 10_000;
 const SEEN_LAG_MS = 2 * BACKGROUND_LOOK_MS;
 /** Sessions that changed up to this long before the start are followed, if no watch was alive since. In milliseconds. */
 const MAX_MISSED_MS = 12 * 3_600_000;
