@@ -83,6 +83,7 @@ export class LastActFold {
       ...(this.#isIdle === true ? { isIdle: true } : {}),
       isPlan: this.#isPlan,
       isRunning: running !== undefined,
+      othersRunning: Math.max(0, this.#running.size - 1),
       ...(call === undefined ? {} : { call: callLabel(call), isRefused: call.outcome === 'refused' }),
     };
   }

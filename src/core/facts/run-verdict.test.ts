@@ -5,6 +5,7 @@ import { verdictOf, type LastAct, type LastChange, type LastCheck, type RunVerdi
 const passed: LastCheck = { command: 'npm test', number: 4, failed: false };
 const failed: LastCheck = { command: 'tsc', number: 3, failed: true };
 const answered = { outcome: 'ended', reason: 'answered' };
+const isAnswer = { isAnswer: true };
 
 test('what the source says goes before everything else', () => {
   expect(verdictOf({ ...answered, success: false }, [passed]).verdict).toBe('failed');
@@ -20,6 +21,9 @@ test('an error or a limit fails a run, with the reason; a person or a killed pro
   const running = { call: 'npm test', isRunning: true };
   const stopped = verdictOf({ outcome: 'aborted', reason: 'interrupted' }, [], running);
   expect(stopped).toEqual({ verdict: 'stopped', evidence: 'stopped by you while "npm test" was running' });
+  expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { ...running, othersRunning: 2 }).evidence).toBe(
+    'killed while "npm test" and 2 other calls were running',
+  );
   expect(verdictOf({ outcome: 'aborted' }, []).verdict).toBe('stopped');
   const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running);
   expect(killed).toEqual({ verdict: 'cut_off', evidence: 'killed while "npm test" was running' });
@@ -27,11 +31,14 @@ test('an error or a limit fails a run, with the reason; a person or a killed pro
 });
 
 test('an answer alone does not say that a run worked', () => {
-  expect(verdictOf(answered, []).evidence).toBe('it answered; no check that coxswain recognises');
+  expect(verdictOf(answered, []).evidence).toBe(
+    'it answered, but its words are not on record; no check that coxswain recognises',
+  );
+  expect(verdictOf(answered, [], isAnswer).evidence).toBe('it answered; no check that coxswain recognises');
   expect(verdictOf(answered, [passed]).verdict).toBe('worked');
   expect(verdictOf(answered, [failed, { ...failed, number: 2 }]).evidence).toContain('later, and so did 1 more');
   // The failed check need not be the last check of the run.
-  expect(verdictOf(answered, [failed, passed])).toEqual({
+  expect(verdictOf(answered, [failed, passed], isAnswer)).toEqual({
     verdict: 'answered',
     evidence: 'it answered; a check (call 3, tsc) failed and did not pass later',
   });
@@ -59,21 +66,22 @@ test('a run without an end that has no record for six hours was cut off, unless 
 
 test('a check that ran nothing does not say that a run worked', () => {
   const empty: LastCheck = { command: 'npx vitest', number: 5, failed: false, ranNothing: true };
-  expect(verdictOf(answered, [empty])).toEqual({
+  expect(verdictOf(answered, [empty], isAnswer)).toEqual({
     verdict: 'answered',
     evidence: 'it answered; its check (call 5, npx vitest) ran nothing',
   });
-  expect(verdictOf(answered, [passed, empty]).evidence).toBe(
+  expect(verdictOf(answered, [passed, empty], isAnswer).evidence).toBe(
     'it answered, and its last check (call 4, npm test) passed',
   );
 });
 
 test('work that changed after its last check does not say that it worked', () => {
-  const after = (...changes: readonly LastChange[]): RunVerdict => verdictOf(answered, [passed], { changes });
+  const after = (...changes: readonly LastChange[]): RunVerdict =>
+    verdictOf(answered, [passed], { ...isAnswer, changes });
   expect(after({ file: 'src/a.ts', number: 4 }).verdict).toBe('worked');
   expect(after({ file: 'web/src/a.ts', number: 6 })).toEqual({
     verdict: 'answered',
-    evidence: 'it answered; its last check (call 4, npm test) passed before its last change (call 6, src/a.ts)',
+    evidence: 'it answered; its last check (call 4, npm test) passed before its last change (call 6, …/src/a.ts)',
   });
   // A text beside the checked work is part of it, a text of a later task is not.
   expect(after({ file: 'README.md', number: 6, taskFrom: 1 }).verdict).toBe('worked');
@@ -90,11 +98,11 @@ test('work that changed after its last check does not say that it worked', () =>
 
 test('a check that was refused is no check, and one after the last check is named', () => {
   const refused: LastCheck = { command: 'npm run e2e', number: 6, failed: false, isRefused: true };
-  expect(verdictOf(answered, [refused])).toEqual({
+  expect(verdictOf(answered, [refused], isAnswer)).toEqual({
     verdict: 'answered',
     evidence: 'it answered; its check (call 6, npm run e2e) was refused or stopped',
   });
-  expect(verdictOf(answered, [passed, refused]).evidence).toBe(
+  expect(verdictOf(answered, [passed, refused], isAnswer).evidence).toBe(
     'it answered, and its last check (call 4, npm test) passed; a later check (call 6, npm run e2e) was refused or stopped',
   );
 });

@@ -82,6 +82,7 @@ export const WAITS_FOR_ANSWER = 'waits for your answer';
 export const WAITS_FOR_DECISION = 'waits for your decision on its plan';
 const PRESENTED_PLAN = 'it presented a plan, which was not approved in this session';
 
+const UNSEEN_ANSWER = 'it answered, but its words are not on record';
 const NO_LAST_MESSAGE = 'it finished without a last message';
 
 /** Returns true for a run that ended after a call. What it said before is no last message. */
@@ -110,6 +111,7 @@ export interface LastAct {
   readonly isIdle?: boolean;
   readonly call?: string;
   readonly isRunning?: boolean;
+  readonly othersRunning?: number;
   /** True if the call was refused, so that it did not run. */
   readonly isRefused?: boolean;
   /** True if the last call presented a plan that was not approved. */
@@ -119,9 +121,10 @@ export interface LastAct {
   readonly changes?: readonly LastChange[];
 }
 
-function duringText({ call = '', isRefused = false, isRunning = false }: LastAct): string {
+function duringText({ call = '', isRefused = false, isRunning = false, othersRunning = 0 }: LastAct): string {
   if (call === '') return '';
-  return isRunning ? ` while "${call}" was running` : `, after "${call}"${isRefused ? ' was refused' : ''}`;
+  const running = othersRunning === 0 ? 'was' : `and ${countOf(othersRunning, 'other call')} were`;
+  return isRunning ? ` while "${call}" ${running} running` : `, after "${call}"${isRefused ? ' was refused' : ''}`;
 }
 
 export function cutOffText(last: LastAct): string {
@@ -162,7 +165,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     return { verdict: 'failed', evidence: `${word}${detail}` };
   }
   const hasAnswered = isAnswer || reason === 'answered';
-  const answer = hasAnswered ? 'it answered' : NO_LAST_MESSAGE;
+  const answer = isAnswer ? 'it answered' : hasAnswered ? UNSEEN_ANSWER : NO_LAST_MESSAGE;
   const failed = checks.filter((check) => check.failed);
   const failedCheck = failed.at(-1);
   if (failedCheck !== undefined) {
@@ -185,7 +188,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   if (!hasAnswered || change !== undefined) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
   const refused = checks.findLast(({ isRefused, number }) => isRefused === true && number > lastCheck.number);
   const later = refused === undefined ? '' : `; a later ${checkText(refused)} was refused or stopped`;
-  return { verdict: 'worked', evidence: `it answered, and ${passed}${later}` };
+  return { verdict: 'worked', evidence: `${answer}, and ${passed}${later}` };
 }
 
 /** A check that names a text, such as that of a formatter, stands for this text only until it changes. */
@@ -195,7 +198,9 @@ function isChangeAfter({ file, number, taskFrom = number }: LastChange, check: L
 }
 
 function beforeText({ file, number }: LastChange): string {
-  return ` before its last change (call ${number}, ${file.split('/').slice(-2).join('/').slice(-80)})`;
+  const parts = file.split('/');
+  const path = parts.length > 2 ? `…/${parts.slice(-2).join('/')}` : file;
+  return ` before its last change (call ${number}, ${path.slice(-80)})`;
 }
 
 const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);

@@ -53,3 +53,29 @@ test('an error before the first prompt does not take the place of the task', () 
     'message_appended',
   ]);
 });
+
+test('an answer whose text is not in the file is an answer if it has tokens that are not reasoning', () => {
+  const endOf = (outputTokens: number) => {
+    const metrics = { 'model-x': { usage: { inputTokens: 900, outputTokens, reasoningTokens: 30 } } };
+    const { runs } = importLines(copilotImporter, [
+      event('user.message', { content: 'Say yes.' }),
+      event('assistant.message', { messageId: 'm1', content: '', toolRequests: [], outputTokens }),
+      event('session.shutdown', { shutdownType: 'routine', modelMetrics: metrics }),
+    ]);
+    return runs[0]?.payloads.find(({ kind }) => kind === 'run_ended');
+  };
+  expect(endOf(45)).toMatchObject({ outcome: 'ended', reason: 'answered' });
+  expect(endOf(30)).toMatchObject({ outcome: 'ended', reason: 'no_answer' });
+});
+
+test('a session ends with its last turn, not with the program that waited for its user', () => {
+  const at = (time: string, one: object) => ({ ...one, timestamp: `2026-02-01T10:00:${time}.000Z` });
+  const { runs } = importLines(copilotImporter, [
+    at('00', event('user.message', { content: 'Count the rows.' })),
+    at('04', event('assistant.message', { messageId: 'm1', content: 'One.' })),
+    at('05', event('assistant.turn_end', { turnId: '0' })),
+    at('50', shutdown),
+  ]);
+  expect(runs[0]?.payloads.at(-1)?.kind).toBe('run_ended');
+  expect(runs[0]?.atMs.at(-1)).toBe(Date.parse('2026-02-01T10:00:05Z'));
+});

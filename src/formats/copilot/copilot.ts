@@ -30,6 +30,10 @@ class CopilotRun {
   #answerId: string | undefined;
   #seenInput = false;
   #outputTokens = 0;
+  /** Output tokens of the last answer if it has neither text nor calls on record. */
+  #silentTokens = 0;
+  #reasoningTokens = 0;
+  #turnEndMs: number | undefined;
   /** Some versions name the model only in events of the session. */
   #modelId: string | undefined;
 
@@ -58,6 +62,9 @@ class CopilotRun {
         this.outcome(undefined, atMs);
         yield* this.#answerItems(data, atMs);
         return true;
+      case 'assistant.turn_end':
+        this.#turnEndMs = atMs;
+        return false;
       case 'tool.execution_start':
         yield* this.#startItems(data, atMs);
         return true;
@@ -85,9 +92,14 @@ class CopilotRun {
   /** Handles the end of the program. An abort or an error before it says why the agent stopped. */
   shutDown(isError: boolean, atMs: number | undefined): void {
     if (isError) this.outcome('error', atMs);
-    else if (this.#session.isOpen)
-      this.outcome(this.#calls.size > 0 ? { outcome: 'aborted', reason: 'interrupted' } : 'ended', atMs);
-    else this.#session.endsAt(atMs);
+    else if (this.#session.isOpen && this.#calls.size > 0)
+      this.outcome({ outcome: 'aborted', reason: 'interrupted' }, atMs);
+    else if (this.#session.isOpen) {
+      // The text of some models' answers is not written.
+      const isAnswer = this.#silentTokens > this.#reasoningTokens;
+      // The program may have waited long for its user.
+      this.outcome({ outcome: 'ended', ...(isAnswer ? { reason: 'answered' } : {}) }, this.#turnEndMs ?? atMs);
+    } else this.#session.endsAt(atMs);
   }
 
   /** Sets how the run ends if no further event follows. */
@@ -102,10 +114,11 @@ class CopilotRun {
 
   /** In older versions, answers have only output tokens, or none: the last answer then gets the remaining tokens. */
   totals(metrics: JsonMembers): void {
-    if (this.#seenInput) return;
     const usages = Object.values(metrics).map((metric) => membersOf(membersOf(metric).usage));
     const sumOf = (name: string): number =>
       usages.reduce((total, usage) => total + (numberOrUndefined(usage[name]) ?? 0), 0);
+    this.#reasoningTokens = sumOf('reasoningTokens');
+    if (this.#seenInput) return;
     this.#session.usage({
       input_tokens: sumOf('inputTokens'),
       ...(this.#outputTokens === 0 ? { output_tokens: sumOf('outputTokens') } : {}),
@@ -145,6 +158,8 @@ class CopilotRun {
     if (apiCallId !== undefined) this.#usages.delete(apiCallId);
     const reasoning = textOrUndefined(data.reasoningText);
     const calls = listOf(data.toolRequests).map((request) => callOf(membersOf(request)));
+    this.#turnEndMs = undefined;
+    this.#silentTokens = calls.length > 0 || plainText(data.content).trim() !== '' ? 0 : (outputTokens ?? 0);
     for (const { sourceId } of calls) if (sourceId !== undefined) this.#calls.set(sourceId, undefined);
     const piece = {
       messageId: this.#answerId,
