@@ -109,14 +109,16 @@ function rewardFacts(reward: number | undefined): readonly string[] {
 
 export function countFacts({
   calls,
+  cancelled = 0,
   errors,
   lostRecords = 0,
   refused = 0,
-}: Pick<RunFacts, 'calls' | 'errors' | 'lostRecords' | 'refused'>): readonly string[] {
+}: Pick<RunFacts, 'calls' | 'cancelled' | 'errors' | 'lostRecords' | 'refused'>): readonly string[] {
   return [
     countOf(calls, 'call'),
     countOf(errors, 'error'),
     ...(refused === 0 ? [] : [`${countText(refused)} refused`]),
+    ...(cancelled === 0 ? [] : [`${countText(cancelled)} cancelled`]),
     ...(lostRecords === 0 ? [] : [`${countOf(lostRecords, 'record')} lost`]),
   ];
 }

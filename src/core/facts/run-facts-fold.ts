@@ -148,7 +148,17 @@ export class RunFactsFold {
       started,
       usage,
     } = this.view;
-    const { calls, errors, lastAtMs, lostRecords, parentRunId: parentId, refused, startedAtMs, turns } = counts;
+    const {
+      calls,
+      cancelled,
+      errors,
+      lastAtMs,
+      lostRecords,
+      parentRunId: parentId,
+      refused,
+      startedAtMs,
+      turns,
+    } = counts;
     const { hints = false, place, source } = this.#options;
     const patterns = hints ? found.patterns.map(({ pattern }) => pattern) : this.view.flaggedPatterns;
     const verdict = this.view.verdictAt(this.#isAlive ? lastAtMs : nowMs);
@@ -171,7 +181,7 @@ export class RunFactsFold {
       calls,
       turns,
       errors,
-      ...present({ refused, lostRecords, durationMs: startedAtMs > 0 ? lastAtMs - startedAtMs : undefined }),
+      ...present({ refused, cancelled, lostRecords, durationMs: startedAtMs > 0 ? lastAtMs - startedAtMs : undefined }),
       activeMs: this.#activeMs,
       ...usage,
       ...present({ context, ending }),

@@ -50,6 +50,7 @@ export interface RunFacts extends RunUsage, RunWork {
   /** Number of failed calls, without refused and cancelled ones. */
   readonly errors: number;
   readonly refused?: number;
+  readonly cancelled?: number;
   readonly lostRecords?: number;
   /** Absent if the run is open or its records are incomplete. */
   readonly ending?: RunOutcome;

@@ -1,4 +1,9 @@
-import { outcomeOf, type RunIdentified, type TrajectoryRecord } from '../records/trajectory-record.ts';
+import {
+  type CallOutcome,
+  outcomeOf,
+  type RunIdentified,
+  type TrajectoryRecord,
+} from '../records/trajectory-record.ts';
 import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -23,6 +28,8 @@ export interface RunSummary {
   readonly errors: number;
   /** Number of calls that a person or a policy refused. Absent if none. */
   readonly refused?: number;
+  /** Number of calls that a person or the host stopped or skipped. Absent if none. */
+  readonly cancelled?: number;
   /** Keys of calls without a result, at most 512. Later results are matched to them. Absent if `problem` is set. */
   readonly openCalls?: readonly string[];
   /** `outcome` of the last `run_ended` record. Absent if the run is open, was resumed or has no end. */
@@ -118,8 +125,7 @@ export class RunCounter {
         return;
       case 'tool_ended':
         if (this.#openCalls.end(callKey(payload.tool_call_id)) === undefined) draft.calls += 1;
-        if (outcomeOf(payload) === 'failed') draft.errors += 1;
-        if (outcomeOf(payload) === 'refused') draft.refused = (draft.refused ?? 0) + 1;
+        countOutcome(draft, outcomeOf(payload));
         return;
       case 'run_ended':
         clearEnd(draft);
@@ -178,6 +184,11 @@ function applyIdentity(draft: Draft, identity: Omit<RunIdentified, 'kind'>): voi
   if (modelId !== undefined) draft.modelId = modelId;
   if (agentName !== undefined) draft.agentName = agentName;
   if (conversationId !== undefined) draft.conversationId = conversationId;
+}
+
+function countOutcome(draft: Draft, outcome: CallOutcome): void {
+  if (outcome === 'failed') draft.errors += 1;
+  else if (outcome !== 'ok') draft[outcome] = (draft[outcome] ?? 0) + 1;
 }
 
 function clearEnd(draft: Draft): void {

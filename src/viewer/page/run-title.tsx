@@ -55,6 +55,7 @@ export function RunTitle({
           <span>{countOf(run.calls, 'call')}</span>
           <span className={run.errors > 0 ? 'bad' : undefined}>{countOf(run.errors, 'error')}</span>
           {run.refused === undefined ? null : <span>{run.refused} refused</span>}
+          {run.cancelled === undefined ? null : <span>{run.cancelled} cancelled</span>}
           {tokenFacts(run).map((fact) => (
             <span key={fact}>{fact}</span>
           ))}

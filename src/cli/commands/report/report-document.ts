@@ -1,5 +1,5 @@
 import { branchText, commitsText } from '../../../core/facts/run-work.ts';
-import { checkResult } from '../../../core/facts/run-verdict.ts';
+import { checkResult, type LastCheck } from '../../../core/facts/run-verdict.ts';
 import { countOf, countText, durationText } from '../../../core/base/number-text.ts';
 import { costText, sumOfCosts, tokenFacts } from '../../../core/facts/usage-text.ts';
 import {
@@ -300,13 +300,14 @@ function runItem({ below, number, project, run, title, why }: NightItem): ListIt
     head: [styled('strong', title), styled('dim', `  ${printableCut(project, 40)}  ${countText(number)}`)],
     lines: [
       {
-        facts: [verdict.evidence, ...(verdict.verdict === 'open' ? [why] : [])]
+        facts: [ownEvidence(verdict, below), ...(verdict.verdict === 'open' ? [why] : [])]
           .filter(Boolean)
           .map((fact) => printableCut(fact, TEXT_CHARS)),
         separator: '; ',
       },
       [[...runFacts(run), ...belowFacts(below)].join(', '), styled('dim', `  ${printableCut(id, ID_CHARS)}`)],
       ...factLine(workFacts(run), ', '),
+      ...factLine(belowWork(below), ', '),
       ...(lastMessage === undefined ? [] : [{ facts: [`“${printableCut(lastMessage, TEXT_CHARS)}”`] }]),
       ...(problem === undefined ? [] : [styled('bad', printableCut(problem, 200))]),
     ],
@@ -339,6 +340,27 @@ function belowFacts(below: readonly RunFacts[]): readonly string[] {
   ];
 }
 
+/** What the subagents did, which the figures and the ending of their session leave out. */
+function belowWork(below: readonly RunFacts[]): readonly string[] {
+  const files = new Set(below.flatMap(changedFiles)).size;
+  const commits = below.reduce((sum, run) => sum + run.commits, 0);
+  const check = below
+    .toSorted((a, b) => b.lastAtMs - a.lastAtMs)
+    .find(({ checks }) => checks.length > 0)
+    ?.checks.at(-1);
+  const work = [
+    ...(files === 0 ? [] : [`changed ${countOf(files, 'file')}`]),
+    ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
+    ...(check === undefined ? [] : [checkFact(check)]),
+  ];
+  return work.map((fact, index) => (index === 0 ? `subagents: ${fact}` : fact));
+}
+
+function ownEvidence({ evidence }: RunFacts['verdict'], below: readonly RunFacts[]): string {
+  const isChecked = below.some(({ checks }) => checks.length > 0);
+  return isChecked ? evidence.replace('no check that', 'no check of its own that') : evidence;
+}
+
 /** Empty if no run has a cost. */
 function totalCost(runs: readonly RunFacts[]): string {
   const { costUsd, isLeast } = sumOfCosts(runs);
@@ -354,8 +376,12 @@ function workFacts(run: RunFacts): readonly string[] {
     ...commitsText(run),
     ...branchText(run).map((text) => printableCut(text, 70)),
     ...(run.pullRequest === undefined ? [] : [printableCut(run.pullRequest, 120)]),
-    ...run.checks.map((check) => `${printableCut(check.command, 40)} ${checkResult(check)}`),
+    ...run.checks.map(checkFact),
   ];
+}
+
+function checkFact(check: LastCheck): string {
+  return `${printableCut(check.command, 40)} ${checkResult(check)}`;
 }
 
 function adviceFacts(tally: AdviceTally): readonly string[] {
