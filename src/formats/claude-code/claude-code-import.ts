@@ -434,7 +434,9 @@ export const claudeCodeImporter: LineImporter = {
 
 function isMessage(line: Readonly<Record<string, unknown>>): boolean {
   if (!SPEAKERS.has(line.type)) return false;
-  return typeof line.sessionId === 'string' ? typeof line.uuid === 'string' : typeof line.session_id === 'string';
+  if (typeof line.sessionId === 'string') return typeof line.uuid === 'string';
+  // Droid's lines have such an id too.
+  return typeof line.session_id === 'string' && (line.type !== 'system' || typeof line.subtype === 'string');
 }
 
 function isCompanion(line: Readonly<Record<string, unknown>>): boolean {

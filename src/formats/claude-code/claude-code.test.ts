@@ -302,6 +302,7 @@ test('it is told apart from lines of chat messages', () => {
   expect(claudeCodeImporter.recognise(lines, source)).toBeGreaterThan(0.9);
   expect(openaiChatLinesImporter.recognise(lines, source)).toBe(0);
   expect(claudeCodeImporter.recognise([{ role: 'user', content: 'x' }], source)).toBe(0);
+  expect(claudeCodeImporter.recognise([{ type: 'system', session_id: 's', cwd: '/w' }], source)).toBe(0);
   expect(claudeCodeImporter.recognise([{ type: 'message', id: 1 }], source)).toBe(0);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { importDocument, importLines } from '../../../test/support/import-check.ts';
-import { geminiChatImporter, geminiDocumentImporter } from './gemini.ts';
+import { geminiChatImporter, geminiDocumentImporter, geminiStreamImporter } from './gemini.ts';
 
 const timestamp = '2026-11-23T04:00:00.000Z';
 const header = { sessionId: 's1', projectHash: 'p', startTime: timestamp, kind: 'main' };
@@ -120,4 +120,25 @@ test('the one document of older versions is read as the lines are', () => {
   });
   expect(runs[0]?.run).toMatchObject({ id: 's1', task: 'Go.' });
   expect(runs[0]?.calls).toHaveLength(1);
+});
+
+test('a stream is found behind lines of the program around it, and each process that wrote to the file is a run', () => {
+  const stream = (session_id: string) => [
+    { type: 'message', role: 'user', content: 'The ticket', ts: timestamp },
+    { type: 'init', timestamp, session_id, model: 'gemini-3-pro-preview' },
+    { type: 'message', timestamp, role: 'user', content: `Do ${session_id}.` },
+    { type: 'tool_use', timestamp, tool_name: 'read_file', tool_id: `call-${session_id}`, parameters: {} },
+    { type: 'tool_result', timestamp, tool_id: `call-${session_id}`, status: 'success', output: '' },
+  ];
+  const result = { type: 'result', timestamp, status: 'success', stats: {} };
+  const lines = [...stream('s1'), result, ...stream('s2')];
+  expect(geminiStreamImporter.recognise(lines, { path: 't.jsonl', name: 't.jsonl' })).toBeGreaterThan(0.5);
+  const { runs, diagnostics } = importLines(geminiStreamImporter, lines);
+  expect(runs.map(({ calls, run }) => [run.id, run.task, calls.length])).toEqual([
+    ['s1', 'Do s1.', 1],
+    ['s2', 'Do s2.', 1],
+  ]);
+  const endings = runs.map(({ payloads }) => payloads.some(({ kind }) => kind === 'run_ended'));
+  expect(endings).toEqual([true, false]);
+  expect(diagnostics.map(({ message }) => message)).toEqual(['left out: 2 lines beside the stream']);
 });

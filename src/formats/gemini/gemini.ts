@@ -192,7 +192,10 @@ const EXIT = /^Command exited with code: (\d+)/m;
 const SHELL = 'run_shell_command';
 
 class GeminiStream extends ObjectLines {
-  readonly #run: GeminiRun;
+  readonly #source: ImportSource;
+  #run: GeminiRun;
+  /** Undefined before the first line of the stream. */
+  #sessionId: string | undefined;
   readonly #shellCalls = new Set<string>();
   #modelId: string | undefined;
   /** Buffered text of the model. The text arrives in parts. */
@@ -201,11 +204,16 @@ class GeminiStream extends ObjectLines {
 
   constructor(source: ImportSource) {
     super();
+    this.#source = source;
     this.#run = new GeminiRun({ id: sourceStem(source) });
   }
 
   *entry(value: JsonMembers): Generator<ImportItem> {
     const atMs = sourceTimeMs(value.timestamp);
+    if (atMs === undefined) {
+      this.skipped.add('lines beside the stream');
+      return;
+    }
     if (value.type === 'message' && value.role === 'assistant') {
       this.#textAtMs ??= atMs;
       this.#text += plainText(value.content ?? '');
@@ -217,7 +225,14 @@ class GeminiStream extends ObjectLines {
       case 'init': {
         const id = textOrUndefined(value.session_id);
         this.#modelId = textOrUndefined(value.model);
-        if (id !== undefined) session.identify({ id, conversationId: id });
+        if (id === undefined || id === this.#sessionId) break;
+        if (this.#sessionId !== undefined) {
+          // Another process wrote to the same file.
+          yield* this.#run.finish();
+          this.#run = new GeminiRun({ id: sourceStem(this.#source) });
+        }
+        this.#sessionId = id;
+        this.#run.session.identify({ id, conversationId: id });
         break;
       }
       case 'message':
@@ -343,8 +358,10 @@ export const geminiStreamImporter: LineImporter = {
         STREAM_TYPES.has(type) && typeof timestamp === 'string' && (type !== 'message' || typeof role === 'string'),
     );
     if (knownLines.length === 0) return 0;
-    const [first] = lines;
-    const isWhole = first?.type === 'init' && typeof first.session_id === 'string' && typeof first.model === 'string';
+    // A program around it may have written lines of its own before it.
+    const isWhole = knownLines.some(
+      ({ model, session_id, type }) => type === 'init' && typeof session_id === 'string' && typeof model === 'string',
+    );
     if (knownLines.length < lines.length) return isWhole ? 0.6 : 0;
     return isWhole ? 0.98 : 0.7;
   },

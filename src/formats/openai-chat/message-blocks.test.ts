@@ -100,3 +100,20 @@ test('parallel calls that are written as consecutive answers are one turn', () =
     ['c', true],
   ]);
 });
+
+test('each step of a UI message is an answer, with its own calls and results', () => {
+  const part = (id: string) => ({ type: 'tool-bash', toolCallId: id, state: 'output-available', input, output: id });
+  const parts = ['a', 'b', 'c'].flatMap((id) => [{ type: 'step-start' }, part(id)]);
+  const metadata = { model: 'm', usage: { inputTokens: 5, outputTokens: 1 } };
+  const { runs } = importDocument(openaiChatImporter, [
+    user,
+    { role: 'assistant', parts: [...parts, { type: 'step-start' }, { type: 'text', text: 'Done.' }], metadata },
+  ]);
+  const kinds = runs[0]?.payloads.map(({ kind }) => kind) ?? [];
+  expect(kinds.filter((kind) => kind === 'turn_started')).toHaveLength(4);
+  expect(runs[0]?.ends.map(({ result }) => result)).toEqual(['a', 'b', 'c']);
+  const order = kinds
+    .filter((kind) => kind === 'turn_started' || kind === 'tool_started')
+    .map((kind) => kind.slice(0, 4));
+  expect(order.join(' ')).toBe('turn tool turn tool turn tool turn');
+});

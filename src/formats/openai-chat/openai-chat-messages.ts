@@ -181,7 +181,7 @@ export function chatMessageItems(writer: RunItems, value: unknown, dialect: Chat
     writer.lost.add(isJsonObject(value) ? 'messages of unknown role' : 'entries that are not messages');
     return [];
   }
-  const atMs = sourceTimeMs(value.timestamp);
+  const atMs = sourceTimeMs(value.timestamp ?? value.createdAt);
   switch (value.role) {
     case 'system':
     case 'developer':
@@ -189,27 +189,46 @@ export function chatMessageItems(writer: RunItems, value: unknown, dialect: Chat
     case 'user':
       return userItems(writer, value, atMs);
     case 'assistant':
-    case 'model': {
-      const { parts, results } = messageBlocks(value);
-      noteUnknown(writer, parts);
-      // gptme keeps what it knows of an answer apart.
-      const about = typeof value.model === 'string' || isJsonObject(value.usage) ? value : membersOf(value.metadata);
-      const answer = writer.answer(
-        {
-          parts: [...reasoningParts(value), ...parts, ...callParts(value)],
-          modelId: textOrUndefined(about.model),
-          stopReason: textOrUndefined(value.finish_reason),
-          usage: sourceUsage(
-            typeof about.cost === 'number' ? { ...membersOf(about.usage), cost_usd: about.cost } : about.usage,
-          ),
-        },
-        atMs,
-      );
-      return [...answer, ...results.flatMap((result) => writer.result(result, atMs))];
-    }
+    case 'model':
+      return stepsOf(value).flatMap((step) => answerItems(writer, step, atMs));
     default:
       return toolItems(writer, value, dialect);
   }
+}
+
+/** A UI message of the AI SDK holds all answers to one prompt: each of its steps is one. What is known of the message stays with the last. */
+function stepsOf(message: JsonMembers): readonly JsonMembers[] {
+  const steps: unknown[][] = [];
+  for (const part of Array.isArray(message.content) ? [] : listOf(message.parts)) {
+    const isStart = membersOf(part).type === 'step-start';
+    if (isStart || steps.length === 0) steps.push([]);
+    if (!isStart) steps.at(-1)?.push(part);
+  }
+  const answers = steps.filter((parts) => parts.length > 0);
+  if (answers.length < 2) return [message];
+  return answers.map((parts, at) =>
+    at === answers.length - 1 ? { ...message, parts } : { role: 'assistant', parts, model: message.model },
+  );
+}
+
+function answerItems(writer: RunItems, message: JsonMembers, atMs: number | undefined): readonly ImportItem[] {
+  const { parts, results } = messageBlocks(message);
+  noteUnknown(writer, parts);
+  // gptme keeps what it knows of an answer apart.
+  const about =
+    typeof message.model === 'string' || isJsonObject(message.usage) ? message : membersOf(message.metadata);
+  const answer = writer.answer(
+    {
+      parts: [...reasoningParts(message), ...parts, ...callParts(message)],
+      modelId: textOrUndefined(about.model),
+      stopReason: textOrUndefined(message.finish_reason),
+      usage: sourceUsage(
+        typeof about.cost === 'number' ? { ...membersOf(about.usage), cost_usd: about.cost } : about.usage,
+      ),
+    },
+    atMs,
+  );
+  return [...answer, ...results.flatMap((result) => writer.result(result, atMs))];
 }
 
 function userItems(writer: RunItems, message: JsonMembers, atMs: number | undefined): readonly ImportItem[] {
