@@ -376,7 +376,7 @@ class ClaudeCodeImport extends ObjectLines {
   }
 }
 
-const USED_TYPES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'result', 'cost-state']);
+const USED_TYPES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'cost-state']);
 
 function sessionOf(entry: JsonMembers): string | undefined {
   return textOrUndefined(entry.sessionId) ?? textOrUndefined(entry.session_id);
@@ -385,6 +385,8 @@ function sessionOf(entry: JsonMembers): string | undefined {
 function isUsed(entry: JsonMembers): boolean {
   if (entry.type === 'system') return entry.subtype === 'compact_boundary' || isTurnEnd(entry) || isDenial(entry);
   if (entry.type === 'attachment') return endingAfter(entry) !== 'same';
+  // A workflow's journal has results too, of its agents.
+  if (entry.type === 'result') return sessionOf(entry) !== undefined;
   return USED_TYPES.has(entry.type);
 }
 

@@ -46,6 +46,15 @@ test('what hooks and the program add is not the user, and a refused call is refu
   expect(runs[0]?.payloads.at(-1)).toMatchObject({ outcome: 'aborted', reason: 'interrupted' });
 });
 
+test('a step that ends its turn is an answer, although no end of the turn follows, and a step after it begins anew', () => {
+  const begin = event('step.begin', {});
+  const steps = [message('Go.', 'user'), begin, text('Done.'), event('step.end', { finishReason: 'end_turn' })];
+  const endOf = (...more: readonly object[]): unknown =>
+    importLines(kimiCodeImporter, [...steps, ...more]).runs[0]?.payloads.find(({ kind }) => kind === 'run_ended');
+  expect(endOf()).toMatchObject({ outcome: 'ended', reason: 'answered' });
+  expect(endOf(message('A hook says go on.', 'hook_result'), begin)).toBeUndefined();
+});
+
 test('the usage of a compaction is added to that of the answer before it', () => {
   const { runs } = importLines(kimiCodeImporter, [
     message('Go.', 'user'),

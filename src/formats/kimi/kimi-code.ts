@@ -123,6 +123,7 @@ class KimiCodeImport extends ObjectLines {
       case 'step.begin':
         // The usage of the step comes before or after its parts.
         yield* session.flush();
+        session.outcome(undefined, atMs);
         break;
       case 'content.part':
         yield* this.#part(event, contentBlock(membersOf(event.part)), atMs);
@@ -150,6 +151,8 @@ class KimiCodeImport extends ObjectLines {
         break;
       }
       case 'step.end':
+        // Older versions write no end of a turn.
+        if (event.finishReason === 'end_turn') session.outcome('ended', atMs);
         break;
       default:
         this.skipped.add(`${plainText(event.type)} events`);

@@ -99,6 +99,30 @@ test('the task of a trace is the input of its agent, if earlier prompts of the c
   expect(trace('[removed]')?.run.task).toBe(earlier.content);
 });
 
+test('of a request that two libraries report, the tokens are those of the inner span, and its model is that of the run', () => {
+  const agent = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.request.model': 'model-x' };
+  const run = runOf(
+    { ...observation('AGENT', 'agent', 0, { metadata: attributes(agent) }), id: 'agent' },
+    {
+      ...observation('GENERATION', 'Chat.invoke', 1, {
+        model: 'model-x-2026-01-01',
+        input: [asked],
+        output: 'Sunny.',
+        usage: { input: 542, output: 235, total: 777, input_cache_read: 5 },
+      }),
+      id: 'outer',
+      parentObservationId: 'agent',
+    },
+    {
+      ...observation('GENERATION', 'chat', 1, { model: 'model-x', usage: { input: 163, output: 20, total: 183 } }),
+      parentObservationId: 'outer',
+    },
+  );
+  expect(run?.run.modelId).toBe('model-x-2026-01-01');
+  const answers = run?.payloads.flatMap((one) => (one.kind === 'message_appended' ? [one.message] : []));
+  expect(answers?.at(-1)).toMatchObject({ usage: { input_tokens: 163, output_tokens: 20 } });
+});
+
 test('the spans that BeeAI makes of the events of a call or a request are one call or request', () => {
   const event = (kind: string, base: string, type: string, second: number, more: object): object => {
     const { metadata = {}, ...others } = more as { readonly metadata?: object };

@@ -19,7 +19,7 @@ import {
 import { decodedValue, type TracedMessage } from './read-messages.ts';
 import { hexId, OTEL_RUN_PREFIX, type TraceSpan } from './trace-span.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
-import { textOfContent } from '../../core/records/agent-message.ts';
+import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import type { RunEnded, ToolEnded } from '../../core/records/trajectory-record.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { type AnswerPart, runEnded, RunItems } from '../parts/run-items.ts';
@@ -35,6 +35,8 @@ interface SpanRun {
   readonly missingSpans: number;
   /** Requests and calls nested in another of the run: two instrumentations report the same operation. */
   readonly innerSpans: number;
+  /** The request in each request that is reported twice, by the id of the outer span. */
+  readonly inner: ReadonlyMap<string, KnownSpan>;
 }
 
 interface Uncaptured {
@@ -66,13 +68,14 @@ function* spanRunItems(run: SpanRun): Generator<ImportItem> {
     parentId: run.parentId,
     conversationId: firstOf(runSpans, 'conversation'),
     agentName: agent && agentNameOf(agent),
-    modelId: firstOf(runSpans, 'model'),
+    // An agent's span names the model that it asked for.
+    modelId: firstOf([...members, ...runSpans], 'model'),
     startedAtMs: startedAtMs === undefined ? undefined : Math.round(startedAtMs),
   });
   for (const { role, parts } of agentMessages) {
     if (role === 'system' || role === 'user') yield items.message(role, contentOf(parts), startedAtMs);
   }
-  const context = { items, uncaptured: uncapturedCounts, repeated: repeatedResults(turns) };
+  const context = { items, uncaptured: uncapturedCounts, repeated: repeatedResults(turns), inner: run.inner };
   for (const turn of turns) yield* turnItems(turn, context);
   const dropped = runSpans.reduce((sum, { span }) => sum + (span.dropped ?? 0), 0);
   const missingCounts = { ...uncapturedCounts, missing_spans: run.missingSpans, inner_spans: run.innerSpans, dropped };
@@ -103,6 +106,7 @@ interface RunContext {
   /** Results that later requests repeat, by call id. */
   readonly repeated: ReadonlyMap<string, Json>;
   readonly uncaptured: Uncaptured;
+  readonly inner: SpanRun['inner'];
 }
 
 function* turnItems(turn: Turn, context: RunContext): Generator<ImportItem> {
@@ -125,7 +129,7 @@ function* turnItems(turn: Turn, context: RunContext): Generator<ImportItem> {
       parts,
       stopReason: finishReason(requestSpan) ?? turn.finishReason,
       modelId: fieldText(requestSpan, 'model'),
-      usage: spanUsage(requestSpan),
+      usage: usageOf(requestSpan, context.inner.get(requestSpan.span.spanId)),
     };
     const errorMessage = errorText(requestSpan) ?? 'the request failed';
     yield* items.answer(hasFailed ? { ...answer, errorMessage, sameTurn: true } : answer, endMs ?? startMs);
@@ -152,6 +156,12 @@ function* turnItems(turn: Turn, context: RunContext): Generator<ImportItem> {
     const { startMs, endMs } = tool.span;
     yield items.ended(result, endMs === undefined ? undefined : endMs - startMs, endMs);
   }
+}
+
+/** Of one request that two libraries report, the inner one is nearer to the service. */
+function usageOf(span: KnownSpan, inner: KnownSpan | undefined): StoredUsage | undefined {
+  const innerUsage = inner && spanUsage(inner);
+  return innerUsage === undefined ? spanUsage(span) : { ...spanUsage(span), ...innerUsage };
 }
 
 interface Join {
@@ -273,6 +283,7 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
   const runs = new Map<string | undefined, SpanRun['members'][number][]>([...hosts].map((id) => [id, []]));
   const missingParents = new Map<string | undefined, Set<string>>();
   const inner = new Map<string | undefined, number>();
+  const innerRequests = new Map<string, KnownSpan>();
   for (const { spanId } of spans.values()) {
     const { hostId, lostId } = hostAbove(spanId, parentSpans, hosts);
     const owner = hostId ?? (lostId === undefined || spanId === onlyAgentId ? undefined : onlyAgentId);
@@ -281,6 +292,7 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
     if (readSpans === undefined || readSpans.role === 'agent' || sums.has(spanId)) continue;
     const nearest = known.get(parentSpans.get(spanId)?.nearestId ?? '');
     const isRepeated = nearest?.role === 'model' && readSpans.role === 'model' && !sums.has(nearest.span.spanId);
+    if (isRepeated && nearest !== undefined) innerRequests.set(nearest.span.spanId, readSpans);
     const isWithin = isRepeated || (nearest?.role === 'tool' && !hosts.has(nearest.span.spanId));
     if (isWithin) inner.set(owner, (inner.get(owner) ?? 0) + 1);
     else if (runs.get(owner)?.push(readSpans) === undefined) runs.set(owner, [readSpans]);
@@ -301,6 +313,7 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
       members: members.toSorted((a, b) => inOrder(a.span, b.span)),
       missingSpans: missingParents.get(spanId)?.size ?? 0,
       innerSpans: inner.get(spanId) ?? 0,
+      inner: innerRequests,
       depth: spanId === undefined ? 0 : depth + 1,
     };
   });
