@@ -123,6 +123,26 @@ test('of a request that two libraries report, the tokens are those of the inner 
   expect(answers?.at(-1)).toMatchObject({ usage: { input_tokens: 163, output_tokens: 20 } });
 });
 
+test('the task of a workflow is its own input, if the first request has it, also below a prompt or in a template', () => {
+  const taskOfTrace = (input: unknown, request: unknown): unknown => {
+    const root = { ...observation('SPAN', 'workflow', 0, {}), id: 'root', parentObservationId: null };
+    const generation = observation('GENERATION', 'chat', 1, { model: 'm', input: request, output: 'Sunny.' });
+    const { runs } = importDocument(otlpDocumentImporter, { trace: { input }, observations: [root, generation] });
+    return runs[0]?.run.task;
+  };
+  const prompt = { role: 'user', content: 'Be helpful!' };
+  expect(taskOfTrace(JSON.stringify(asked.content), `system: Be helpful!\nuser: ${asked.content}`)).toBe(asked.content);
+  expect(taskOfTrace({ messages: [{ type: 'human', content: asked.content }] }, [prompt, asked])).toBe(asked.content);
+  expect(taskOfTrace({ city: 'Rome' }, [asked])).toBe(asked.content);
+});
+
+test('a trace whose only top span has a parent that never arrives ends with that span', () => {
+  const top = { ...observation('SPAN', 'workflow', 0, {}), id: 'root', parentObservationId: 'of the web server' };
+  const generation = observation('GENERATION', 'chat', 1, { model: 'm', input: [asked], output: 'Sunny.' });
+  const { runs } = importDocument(otlpDocumentImporter, { trace: {}, observations: [top, generation] });
+  expect(runs[0]?.payloads.at(-1)).toMatchObject({ kind: 'run_ended', outcome: 'ended' });
+});
+
 test('the spans that BeeAI makes of the events of a call or a request are one call or request', () => {
   const event = (kind: string, base: string, type: string, second: number, more: object): object => {
     const { metadata = {}, ...others } = more as { readonly metadata?: object };

@@ -188,10 +188,22 @@ function listsOf(value: unknown): FoundLists | undefined {
   }
   if (isSpan(value)) return { spans: [value], logs: [] };
   for (const name of LISTS) {
-    const inner: unknown = value[name] ?? membersOf(value['trace'])[name];
-    if (Array.isArray(inner) && inner.some((item) => isSpan(membersOf(item)))) return { spans: inner, logs: [] };
+    const trace = membersOf(value['trace']);
+    const inner: unknown = value[name] ?? trace[name];
+    if (Array.isArray(inner) && inner.some((item) => isSpan(membersOf(item))))
+      return { spans: withInput(inner, value['input'] ?? trace['input']), logs: [] };
   }
   return undefined;
+}
+
+/** Langfuse keeps the input of a trace beside its observations. */
+function withInput(observations: readonly unknown[], input: unknown): readonly unknown[] {
+  return observations.map((item) => {
+    const observation = membersOf(item);
+    return (observation['parentObservationId'] ?? observation['input'] ?? undefined) === undefined
+      ? { ...observation, input }
+      : item;
+  });
 }
 
 function scopesOf(

@@ -16,8 +16,8 @@ import {
   resultIn,
   spanUsage,
 } from './read-span.ts';
-import { decodedValue, type TracedMessage } from './read-messages.ts';
-import { hexId, OTEL_RUN_PREFIX, type TraceSpan } from './trace-span.ts';
+import { decodedValue, readMessages, type TracedMessage } from './read-messages.ts';
+import { attributeOf, hexId, OTEL_RUN_PREFIX, type TraceSpan } from './trace-span.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import type { RunEnded, ToolEnded } from '../../core/records/trajectory-record.ts';
@@ -62,7 +62,8 @@ function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   // The input of the agent repeats its first request. It is used only if requests contain no messages.
   const hasInput = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
   const agentMessages = agent === undefined || hasInput ? [] : tracedRequest(agent);
-  const task = taskOf(agentMessages) ?? askedTask(agent, members) ?? firstTask(members);
+  const asked = agent === undefined ? rootInput(ending) : tracedRequest(agent);
+  const task = taskOf(agentMessages) ?? askedTask(asked, members) ?? firstTask(members);
   yield items.begin('otlp', {
     task,
     parentId: run.parentId,
@@ -228,12 +229,22 @@ function taskOf(messages: readonly TracedMessage[]): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** The input of the agent, if its first request has it: earlier messages of the request are of earlier turns. */
-function askedTask(agent: KnownSpan | undefined, members: readonly KnownSpan[]): string | undefined {
-  const asked = agent && taskOf(tracedRequest(agent));
+/** The input of the agent, if its first request has it: the request may have more, before it or around it. */
+function askedTask(input: readonly TracedMessage[], members: readonly KnownSpan[]): string | undefined {
+  const asked = taskOf(input);
   const request = members.find(({ role }) => role !== 'tool');
   if (asked === undefined || request === undefined) return undefined;
-  return tracedRequest(request).some((message) => taskOf([message]) === asked) ? asked : undefined;
+  return tracedRequest(request).some(({ parts }) => textOfContent(contentOf(parts)).includes(asked))
+    ? asked
+    : undefined;
+}
+
+const INPUTS = ['langfuse.observation.input', 'langfuse.trace.input', 'input.value', 'traceloop.entity.input'];
+
+/** The input of a workflow whose first span is not an agent's. */
+function rootInput(root: TraceSpan | undefined): readonly TracedMessage[] {
+  const input = root && INPUTS.map((name) => attributeOf(root.attributes, name)).find((value) => value !== undefined);
+  return readMessages(input === undefined ? undefined : decodedValue(input), 'user');
 }
 
 function firstTask(members: readonly KnownSpan[]): string | undefined {
@@ -297,9 +308,10 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
     if (isWithin) inner.set(owner, (inner.get(owner) ?? 0) + 1);
     else if (runs.get(owner)?.push(readSpans) === undefined) runs.set(owner, [readSpans]);
   }
-  const root = [...spans.values()]
-    .filter((span) => span.parentId === undefined && span.isEvent !== true)
-    .toSorted(inOrder)[0];
+  const roots = [...spans.values()].filter((span) => span.parentId === undefined && span.isEvent !== true);
+  const tops = [...spans.values()].filter(({ parentId }) => parentId !== undefined && !spans.has(parentId));
+  // The only span at the top ends the trace, although its parent is in a process that does not report.
+  const [root] = roots.length === 0 && tops.length === 1 ? tops : roots.toSorted(inOrder);
   const tracedRuns = [...runs].map(([spanId, members]) => {
     const host = known.get(spanId ?? '');
     const nearestId = parentSpans.get(spanId ?? '')?.nearestId;
