@@ -56,8 +56,23 @@ test('files that Aider wrote from a form without blocks are edits, and a commit 
 test.each([
   ['an answer', ['Done.'], 'ended', 'answered'],
   ['an interruption', ['Done', '', '>  ', '> ^C KeyboardInterrupt  '], 'aborted', 'interrupted'],
+  [
+    'leaving after an answer',
+    ['Done', '', '> Tokens: 10 sent, 2 received.  ', '> ^C KeyboardInterrupt  '],
+    'ended',
+    'answered',
+  ],
+  [
+    'leaving at a command',
+    ['Done', '', '> Tokens: 10 sent, 2 received.  ', '#### /diff  ', '> ^C KeyboardInterrupt  '],
+    'ended',
+    'answered',
+  ],
+  ['leaving after an error', ['> litellm.NotFoundError: no  ', '> ^C KeyboardInterrupt  '], 'error', undefined],
   ['its limit of corrections', ['No.', '', '> Only 3 reflections allowed, stopping.  '], 'limit', 'turn_limit'],
   ['an error of the model', ['> litellm.AuthenticationError: no key  '], 'error', undefined],
+  ['an error within an answer', ['I chan', '', '> litellm.Timeout: late  '], 'error', undefined],
+  ['an answer after an error', ['> litellm.Timeout: late  ', '', 'Done.'], 'ended', 'answered'],
   ['nothing', [], undefined, undefined],
 ])('a session that ends with %s has that ending', (_name, lines, outcome, reason) => {
   const [run] = runsOf('#### Go.  ', '', ...lines);

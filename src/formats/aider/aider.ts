@@ -169,6 +169,7 @@ class AiderSession {
     yield* this.#endAnswer();
     // Before the first prompt stands a command line of several lines.
     if (!this.#hasPrompt || text === '') return;
+    this.#ending = undefined;
     this.#answer = { text, calls: [], results: [], open: new Set(), byPath: new Map(), byBlock: new Map() };
     for (const edit of editsIn(text)) this.#start('edit', { ...edit }, edit);
     this.#lastText = text;
@@ -219,9 +220,15 @@ class AiderSession {
       const id = this.#start('git', { command: 'git commit' });
       if (id !== undefined) this.#end(id, { result: text, isError: false });
     } else if (/^litellm\.\w/.test(text)) this.#errorMessage = text;
-    else if (text.endsWith('^C KeyboardInterrupt')) this.#ending = { outcome: 'aborted', reason: 'interrupted' };
+    else if (text.endsWith('^C KeyboardInterrupt')) this.#leave();
     else if (/^Only \d+ reflections allowed/.test(text)) this.#ending = { outcome: 'limit', reason: 'turn_limit' };
     else if (/^Model \S+ has hit a token limit/.test(text)) this.#ending = { outcome: 'limit', reason: 'context' };
+  }
+
+  /** So a person leaves the program too, after an answer or an error. */
+  #leave(): void {
+    if (this.#usage === undefined && this.#errorMessage === undefined)
+      this.#ending ??= { outcome: 'aborted', reason: 'interrupted' };
   }
 
   #linted(text: string): void {
@@ -289,6 +296,7 @@ class AiderSession {
     this.#asked = undefined;
     this.#lint = undefined;
     this.#isRefusal = false;
+    if (errorMessage !== undefined) this.#ending ??= { outcome: 'error' };
     if (answer !== undefined) {
       this.#lastPrompt = undefined;
       // Aider did not try what it says nothing of, such as blocks of an answer to a question.
@@ -307,7 +315,6 @@ class AiderSession {
         modelId: this.#modelId,
         usage: answer === undefined ? usage : undefined,
       });
-      this.#ending ??= { outcome: 'error' };
     }
   }
 }

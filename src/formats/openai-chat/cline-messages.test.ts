@@ -55,6 +55,21 @@ test('results that Cline writes as text belong to the calls of their names, and 
   expect(run?.atMs.at(-1)).toBe(1_777_000_003_000);
 });
 
+test('a command that Cline leaves running has not failed', () => {
+  const { run } = kindsOf([
+    task,
+    answer([use('a', 'execute_command', { command: 'npm start' })], 1_777_000_001_000),
+    {
+      role: 'user',
+      content: [
+        text("[execute_command for 'npm start'] Result:"),
+        text('Command timed out after 30 seconds. Running in background.\nLog file: /tmp/x.log'),
+      ],
+    },
+  ]);
+  expect(run?.ends.map((end) => end.is_error)).toEqual([false]);
+});
+
 test('a call that the model writes as XML in its text is a call', () => {
   const call =
     'I look.\n\n<execute_command>\n<command>ls <dir></command>\n<requires_approval>false</requires_approval>\n</execute_command>';

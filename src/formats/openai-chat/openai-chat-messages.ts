@@ -40,9 +40,13 @@ function reasoning(text: unknown): readonly Block[] {
 
 /** `tool_use` and its kin of the Anthropic Messages API. */
 const anthropicCall: BlockReader = ({ id, name, input }) => [callBlock(id, name, input)];
-const anthropicResult: BlockReader = ({ tool_use_id, content, is_error }) => [
-  resultBlock(tool_use_id, sourceResult(content), { isError: is_error === true ? true : undefined }),
-];
+const anthropicResult: BlockReader = ({ tool_use_id, content, is_error }) => {
+  const result = sourceResult(content);
+  const readsAsError = typeof result === 'string' && STILL_RUNS.test(result) ? false : undefined;
+  return [resultBlock(tool_use_id, result, { isError: is_error === true ? true : undefined, readsAsError })];
+};
+/** Cline no longer waits for the command, which runs on. */
+const STILL_RUNS = /^Command timed out after \d+ seconds\. Running in background\./;
 
 /** A part of a UI message of the AI SDK holds the call and, once there is one, its result. */
 const uiPart: BlockReader = (part) => {
