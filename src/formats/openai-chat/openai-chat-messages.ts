@@ -209,10 +209,10 @@ function stepsOf(message: JsonMembers): readonly JsonMembers[] {
     if (!isStart) steps.at(-1)?.push(part);
   }
   const answers = steps.filter((parts) => parts.length > 0);
-  if (answers.length < 2) return [message];
-  return answers.map((parts, at) =>
-    at === answers.length - 1 ? { ...message, parts } : { role: 'assistant', parts, model: message.model },
-  );
+  const last = answers.pop();
+  if (answers.length === 0 || last === undefined) return [message];
+  const { model } = message;
+  return [...answers.map((parts) => ({ role: 'assistant', parts, model })), { ...message, parts: last }];
 }
 
 function answerItems(writer: RunItems, message: JsonMembers, atMs: number | undefined): readonly ImportItem[] {
