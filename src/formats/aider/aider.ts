@@ -107,6 +107,8 @@ const HOST_PROMPT = /^(?:# Fix any errors below|I ran this command:|# \d+ SEARCH
 const TOKENS =
   /^Tokens: ([\d.,]+[kM]?) sent(?:, ([\d.,]+[kM]?) cache write)?(?:, ([\d.,]+[kM]?) cache hit)?, ([\d.,]+[kM]?) received\.(?:\s+Cost: \$([\d.]+) \w+, \$([\d.]+) session)?/;
 
+const INTERRUPTED: RunEnding = { outcome: 'aborted', reason: 'interrupted' };
+
 interface Edit {
   readonly path: string;
   readonly search?: string;
@@ -143,6 +145,7 @@ class AiderSession {
   #asked: string | undefined;
   #errorMessage: string | undefined;
   #ending: RunEnding | undefined;
+  #isStopped = false;
 
   constructor(id: string, atMs: number | undefined) {
     this.#items = new SessionItems({ id, conversationId: id, format: 'aider' });
@@ -160,6 +163,7 @@ class AiderSession {
     const isHost = prompt === this.#lastText || HOST_PROMPT.test(prompt);
     const blocks = sourceBlocks(prompt);
     this.#ending = undefined;
+    this.#isStopped = false;
     if (isHost) yield* this.#items.system(blocks, undefined);
     else yield* this.#items.user(blocks, this.#hasPrompt ? undefined : this.#atMs, textOfContent(blocks));
     this.#hasPrompt = true;
@@ -221,14 +225,15 @@ class AiderSession {
       if (id !== undefined) this.#end(id, { result: text, isError: false });
     } else if (/^litellm\.\w/.test(text)) this.#errorMessage = text;
     else if (text.endsWith('^C KeyboardInterrupt')) this.#leave();
+    // Aider writes it before what had arrived of the answer.
+    else if (text.endsWith('^C again to exit')) this.#isStopped = this.#answer === undefined;
     else if (/^Only \d+ reflections allowed/.test(text)) this.#ending = { outcome: 'limit', reason: 'turn_limit' };
     else if (/^Model \S+ has hit a token limit/.test(text)) this.#ending = { outcome: 'limit', reason: 'context' };
   }
 
   /** So a person leaves the program too, after an answer or an error. */
   #leave(): void {
-    if (this.#usage === undefined && this.#errorMessage === undefined)
-      this.#ending ??= { outcome: 'aborted', reason: 'interrupted' };
+    if (this.#usage === undefined && this.#errorMessage === undefined) this.#ending ??= INTERRUPTED;
   }
 
   #linted(text: string): void {
@@ -304,7 +309,9 @@ class AiderSession {
       const parts: readonly AnswerPart[] = [...sourceBlocks(answer.text), ...calls];
       yield* this.#items.answer({ parts, modelId: this.#modelId, usage }, undefined);
       for (const result of answer.results) yield* this.#items.result({ ...result, atMs: undefined });
+      if (this.#isStopped && usage === undefined) this.#ending ??= INTERRUPTED;
       this.#ending ??= { outcome: 'ended', reason: 'answered' };
+      this.#isStopped = false;
     }
     // The model answered nothing, or failed after it was paid.
     else if (usage !== undefined && errorMessage === undefined)
