@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 
 import { beforeEach, expect, test } from 'vitest';
 
-import { findSources } from './find-sources.ts';
+import { findSources, sessionFolder } from './find-sources.ts';
 import { testFolder } from '../../test/support/test-folder.ts';
 
 let root: string;
@@ -118,4 +118,17 @@ test('subagents of a workflow belong to the session, one folder deeper', async (
     '+s/subagents/agent-a.jsonl',
     '+s/subagents/workflows/wf_1/agent-b.jsonl',
   ]);
+});
+
+test('an export of opencode says in which folder its session worked', async () => {
+  const info = { id: 'ses_1', slug: 'calm-owl', directory: '/home/ann/a "shop"', time: { created: 1 } };
+  for (const space of [0, 2]) {
+    await writeFile(
+      join(root, 's.json'),
+      JSON.stringify({ info, messages: [{ parts: [{ directory: '/x' }] }] }, null, space),
+    );
+    expect(await sessionFolder(join(root, 's.json'))).toBe('/home/ann/a "shop"');
+  }
+  await writeFile(join(root, 's.json'), JSON.stringify({ messages: [{ info: { directory: '/x' } }] }));
+  expect(await sessionFolder(join(root, 's.json'))).toBeUndefined();
 });

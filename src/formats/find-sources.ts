@@ -4,13 +4,16 @@ import { codeOf } from '../core/base/error.ts';
 import { AIDER_HISTORY } from './aider/aider.ts';
 import { subagentFolder } from './claude-code/claude-code-entry.ts';
 import type { FormatName } from './importer.ts';
-import { isJsonObject, jsonOf } from '../core/base/json.ts';
+import { isJsonObject, jsonOf, textOrUndefined } from '../core/base/json.ts';
 
 /** Number of bytes read. Programs write the working folder in the first entries. */
 const HEAD_BYTES = 262_144;
 
+/** `opencode export` begins with what it knows of the session. */
+const EXPORTED_FOLDER = /^\s*\{\s*"info":\s*\{[^{}]{0,2000}?"directory":\s*"((?:\/|[A-Za-z]:\\)(?:[^"\\]|\\.)*)"/;
+
 /**
- * Claude Code, Codex, Copilot CLI and pi write it, Gemini CLI beside it. Undefined for a compressed or unreadable file.
+ * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it. Undefined for a compressed or unreadable file.
  * Cost: reads the first 256 kB.
  */
 export async function sessionFolder(path: string): Promise<string | undefined> {
@@ -18,7 +21,10 @@ export async function sessionFolder(path: string): Promise<string | undefined> {
   if (file === undefined) return undefined;
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    for (const line of buffer.toString('utf8', 0, bytesRead).split('\n')) {
+    const head = buffer.toString('utf8', 0, bytesRead);
+    const exported = EXPORTED_FOLDER.exec(head)?.[1];
+    if (exported !== undefined) return textOrUndefined(jsonOf(`"${exported}"`));
+    for (const line of head.split('\n')) {
       const folder = folderIn(line);
       if (folder !== undefined) return folder;
     }

@@ -299,3 +299,20 @@ test('a folder or a page is no changed file', () => {
     '/w/app/LICENSE',
   ]);
 });
+
+test('the last message is what the agent said, not the error that a model or a host gave in its place', () => {
+  const fold = new WorkFold();
+  const said = (content: string, error?: string) =>
+    fold.fold(
+      {
+        kind: 'message_appended',
+        message: { role: 'assistant', content, ...(error === undefined ? {} : { error_message: error }) },
+      },
+      undefined,
+    );
+  said('I begin with the tests.');
+  said('The operation was aborted.', 'The operation was aborted.');
+  expect(fold.work.lastMessage).toBe('I begin with the tests.');
+  said('Half of the tests', 'The operation was aborted.');
+  expect(fold.work.lastMessage).toBe('Half of the tests');
+});

@@ -119,7 +119,9 @@ export class WorkFold {
   fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
     if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
       const text = textOfContent(payload.message.content).trim();
-      if (text !== '') this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
+      // The error of a model or a host is not what the agent said.
+      if (text !== '' && text !== payload.message.error_message?.trim())
+        this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
     }
     if (payload.kind === 'message_appended' && payload.message.role === 'user') this.#taskFrom = this.#calls + 1;
     this.#calls = Math.max(this.#calls, call?.number ?? 0);
