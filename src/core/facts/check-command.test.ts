@@ -23,6 +23,13 @@ test.each([
   ['composer run-script phpstan-check', 'composer run-script phpstan-check'],
   ['git ls-files -z | xargs -0 bunx biome check', 'biome check'],
   ['npx --yes github-actionlint@latest .github/workflows/a.yml', 'github-actionlint'],
+  ['dart analyze lib/profiles/ 2>&1', 'dart analyze'],
+  ['flutter analyze --no-fatal-infos', 'flutter analyze'],
+  ['vendor/bin/phpstan analyse src', 'phpstan'],
+  ['mix credo --strict', 'mix credo'],
+  ['cd infra && terraform validate', 'terraform validate'],
+  ['npx next build', 'next build'],
+  ['pre-commit run --all-files', 'pre-commit run'],
   ['bash -lc "cd api; npx  tsc -p ."', 'tsc'],
 ])('%s is a check', (command, key) => {
   expect(checkCommandsOf({ command })[0]?.key).toBe(key);
@@ -31,6 +38,11 @@ test.each([
 test.each([
   'git add jest.config.js',
   'golangci-lint version',
+  'dart pub get',
+  'docker compose up -d',
+  'docker ps --filter name=build',
+  'terraform plan',
+  'vite --host',
   'mise which golangci-lint',
   'golangci-lint config verify --help',
   'npx vitest --version',

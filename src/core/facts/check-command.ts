@@ -28,7 +28,10 @@ const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
 /** Programs that only check, and the words that they need if they also do something else. */
 const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
   ['test', /^(?:vitest|jest|mocha|ava|pytest|py\.test|tox|nox|nosetests|ctest|phpunit|pest|rspec|busted|bats)$/],
-  ['test', /^(?:python\d?(?:\.\d+)? -m (?:pytest|unittest)|node --test|flutter test|dart test|zig test)$/],
+  [
+    'test',
+    /^(?:python\d?(?:\.\d+)? -m (?:pytest|unittest)|node --test|flutter test|dart test|zig test|xcodebuild test|forge test|prove)$/,
+  ],
   ['integration', /^(?:playwright test|cypress run)$/],
   ['types', /^(?:tsc|vue-tsc|tsgo|mypy|pyright|basedpyright|flow check|python\d? -m mypy)$/],
   [
@@ -37,7 +40,11 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
   ],
   ['lint', /^(?:ruff(?: check| format)?|biome (?:check|lint|ci|format)|prettier (?:--check|-c)|black --check)$/],
   ['lint', /^(?:gofmt -l|cargo (?:clippy|fmt)|go vet|deno (?:lint|fmt)|dotnet format)$/],
-  ['types', /^(?:cargo check|deno check)$/],
+  ['lint', /^(?:(?:dart|flutter) analyze|phpstan|psalm|mix (?:credo|dialyzer)|(?:terraform|tofu) validate)$/],
+  ['lint', /^(?:hadolint|yamllint|markdownlint(?:-cli2)?|ansible-lint|sqlfluff lint|buf lint|staticcheck|gosec)$/],
+  ['lint', /^(?:govulncheck|luacheck|clang-tidy|cppcheck|bandit|knip|pre-commit run|next lint)$/],
+  ['types', /^(?:cargo check|deno check|svelte-check|astro check)$/],
+  ['build', /^(?:(?:next|vite|astro|forge|xcodebuild) build|cmake --build)$/],
 ];
 
 /** Programs that run the targets of a project, and whether they take several targets. */
@@ -91,7 +98,7 @@ export function commandLineOf(args: Json): string | undefined {
 
 /** Words of which one is in every command with a check. Only such a command is parsed. */
 const HINT =
-  /test|lint|check|build|type|\bci\b|verif|valid|spec|tsc|mypy|pyright|ruff|flake8|biome|prettier|black|vet|clippy|fmt|compile|e2e|jest|mocha|tox|nox|make|rubocop|phpunit|\bava\b|pest\b|bats|busted|npm t\b/i;
+  /test|lint|check|build|type|\bci\b|verif|valid|spec|tsc|mypy|pyright|ruff|flake8|biome|prettier|black|vet|clippy|fmt|compile|e2e|jest|mocha|tox|nox|make|rubocop|phpunit|\bava\b|pest\b|bats|busted|npm t\b|analy[sz]e|stan\b|psalm|credo|dialyzer|staticcheck|gosec|govuln|tidy|bandit|knip|pre-commit|prove\b/i;
 
 function checksIn(line: string, task: string): readonly CheckCommand[] {
   if (!HINT.test(line) && !namedInTask(line, task)) return [];

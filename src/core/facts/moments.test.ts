@@ -107,6 +107,14 @@ test('a slow read of a file in Claude Code waited for a permission, as did a com
   expect(activeMs).toEqual([10_000, 2 * MINUTE_MS, 54 * MINUTE_MS]);
 });
 
+test('a call took as long as its program says', () => {
+  const [begun, [, ended]] = call(1, false, 5) as [
+    readonly [number, TrajectoryPayload],
+    readonly [number, TrajectoryPayload],
+  ];
+  expect(found(begun, [5, { ...ended, duration_ms: 9_000 } as TrajectoryPayload]).activeMs).toBe(9_000);
+});
+
 test('the time between an end, an exit or a finished turn and what follows it is no silence and no active time', () => {
   const said = (content: string): TrajectoryPayload => ({
     kind: 'message_appended',

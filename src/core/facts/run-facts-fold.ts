@@ -233,9 +233,11 @@ export class RunFactsFold {
     return runStory(storyFactsOf(this.view, this.#story));
   }
 
-  /** A command of Claude Code that took longer than its limit waited for a permission before it ran, as did a slow read or edit of a file. */
+  /** A call took no longer than its program says. A command of Claude Code that took longer than its limit waited for a permission before it ran, as did a slow read or edit of a file. */
   #longestCallMs(payload: TrajectoryPayload, call: RunCall | undefined): number {
-    if (payload.kind !== 'tool_ended' || call === undefined || this.program !== 'claude-code') return Infinity;
+    if (payload.kind !== 'tool_ended' || call === undefined) return Infinity;
+    if (payload.duration_ms !== undefined) return payload.duration_ms;
+    if (this.program !== 'claude-code') return Infinity;
     if (FILE_TOOL.test(call.tool)) return FILE_LIMIT_MS;
     if (call.tool !== 'Bash') return Infinity;
     const timeout = isJsonObject(call.args) ? call.args['timeout'] : undefined;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { UsageFold } from './usage-fold.ts';
 
-const answer = (usage?: { readonly input_tokens: number; readonly output_tokens: number }): TrajectoryPayload => ({
+const answer = (usage?: { readonly input_tokens?: number; readonly output_tokens: number }): TrajectoryPayload => ({
   kind: 'message_appended',
   message: { role: 'assistant', content: 'x', ...(usage === undefined ? {} : { usage }) },
 });
@@ -20,4 +20,21 @@ test('an answer of Codex that has no count of its tokens makes the tokens the le
   // Without any count there are no tokens to say it of.
   expect(after('codex', answer())).toBeUndefined();
   expect(after('openai-chat', counted, answer())).toBeUndefined();
+});
+
+test('zeros are no counts, and output without any input is not all of the tokens', () => {
+  const usageOf = (...answers: readonly TrajectoryPayload[]) => {
+    const fold = new UsageFold();
+    for (const one of answers) fold.fold(one, { modelId: 'gpt-5', format: 'copilot' });
+    return fold.usage;
+  };
+  expect(usageOf(answer({ input_tokens: 0, output_tokens: 0 }))).toEqual({});
+  expect(usageOf(answer({ output_tokens: 5 }), answer({ output_tokens: 7 }))).toMatchObject({
+    tokens: 12,
+    answersCountedEarly: 2,
+  });
+  // The last answer has the input of all.
+  const total = usageOf(answer({ output_tokens: 5 }), answer({ input_tokens: 90, output_tokens: 7 }));
+  expect(total.tokens).toBe(102);
+  expect(total.answersCountedEarly).toBeUndefined();
 });

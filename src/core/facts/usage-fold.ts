@@ -20,8 +20,9 @@ export interface RunUsage {
   /** Number of responses that have tokens but an unknown cost; absent if it is 0. */
   readonly answersWithoutCost?: number;
   /**
-   * Number of responses whose output tokens the source counted before their end or not at all, so that tokens and cost are too low: Claude
-   * Code until 2.1.52 writes them so, without a stop reason; Codex writes none if it ends within an answer. Absent if it is 0.
+   * Number of responses whose tokens the source counted before their end or in part, so that tokens and cost are too low: Claude
+   * Code until 2.1.52 writes them so, without a stop reason; Codex writes none if it ends within an answer; Copilot CLI writes the input
+   * at its end only. Absent if it is 0.
    */
   readonly answersCountedEarly?: number;
 }
@@ -41,6 +42,8 @@ export class UsageFold {
   #sessionTokens: number | undefined;
   #answersWithoutCost = 0;
   #answersCountedEarly = 0;
+  #hasInput = false;
+  #answersWithoutInput = 0;
 
   constructor(prices?: ModelPrices) {
     this.#prices = prices === undefined ? MODEL_PRICES : { ...MODEL_PRICES, ...prices };
@@ -52,6 +55,7 @@ export class UsageFold {
   }
 
   get usage(): RunUsage {
+    const countedEarly = this.#answersCountedEarly + (this.#hasInput ? 0 : this.#answersWithoutInput);
     return {
       ...present({
         tokens: this.#sessionTokens ?? this.#tokens,
@@ -59,9 +63,9 @@ export class UsageFold {
         costUsd: this.#sessionCostUsd ?? this.#costUsd,
       }),
       ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
-      ...(this.#answersCountedEarly === 0 || this.#tokens === undefined || this.#sessionCostUsd !== undefined
+      ...(countedEarly === 0 || this.#tokens === undefined || this.#sessionCostUsd !== undefined
         ? {}
-        : { answersCountedEarly: this.#answersCountedEarly }),
+        : { answersCountedEarly: countedEarly }),
       ...(this.#cacheTokensWithin === 0 ? {} : { cacheTokensWithin: this.#cacheTokensWithin }),
       ...(this.#cacheWriteTokens === 0 ? {} : { cacheWriteTokens: this.#cacheWriteTokens }),
     };
@@ -87,6 +91,10 @@ export class UsageFold {
     }
     const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
     const { cache_read_tokens: readTokens, cache_write_tokens: writtenTokens } = usage;
+    // Zeros stand for counts that the source does not have: every request has input.
+    if ([inputTokens, outputTokens, readTokens, writtenTokens].every((count = 0) => count === 0)) return undefined;
+    if (inputTokens !== undefined) this.#hasInput = true;
+    else this.#answersWithoutInput += 1;
     if (readTokens !== undefined || writtenTokens !== undefined) {
       const cachedTokens = (readTokens ?? 0) + (writtenTokens ?? 0);
       this.#cacheTokens = (this.#cacheTokens ?? 0) + cachedTokens;

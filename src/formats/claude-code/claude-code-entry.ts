@@ -1,4 +1,11 @@
-import { textOrUndefined, type Json, type JsonMembers, isJsonObject, membersOf } from '../../core/base/json.ts';
+import {
+  textOrUndefined,
+  type Json,
+  type JsonMembers,
+  isJsonObject,
+  membersOf,
+  present,
+} from '../../core/base/json.ts';
 import { sourceResult } from '../parts/source-content.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -7,6 +14,7 @@ interface ClaudeToolResult {
   readonly sourceId: string | undefined;
   readonly result: Json;
   readonly isError: boolean;
+  readonly durationMs?: number;
   readonly atMs: number | undefined;
 }
 
@@ -23,13 +31,21 @@ export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unk
 /**
  * The block has what the model saw. Without `is_error` it succeeded, because the format writes the flag only on
  * failure.
+ *
+ * @param ranMs  returns how long the call ran, if known
  */
-export function resultInBlock(block: unknown, atMs: number | undefined): ClaudeToolResult | undefined {
+export function resultInBlock(
+  block: unknown,
+  atMs: number | undefined,
+  ranMs?: (callId: string | undefined) => number | undefined,
+): ClaudeToolResult | undefined {
   if (!isJsonObject(block) || block.type !== 'tool_result') return undefined;
+  const sourceId = textOrUndefined(block.tool_use_id);
   return {
-    sourceId: textOrUndefined(block.tool_use_id),
+    sourceId,
     result: sourceResult(block.content),
     isError: block.is_error === true,
+    ...present({ durationMs: ranMs?.(sourceId) }),
     atMs,
   };
 }

@@ -37,9 +37,15 @@ class ClaudeCodeRun {
   #totals = { ofEarlier: { usd: 0, tokens: 0 }, ofLast: { usd: 0, tokens: 0 } };
 
   readonly parentId: string | undefined;
+  /** When commands began, by call: after a permission, if one was needed. */
+  readonly #startsMs: LruMap<number>;
 
-  constructor(identity: { readonly id: string; readonly parentId?: string; readonly conversationId?: string }) {
+  constructor(
+    identity: { readonly id: string; readonly parentId?: string; readonly conversationId?: string },
+    startsMs: LruMap<number>,
+  ) {
     this.parentId = identity.parentId;
+    this.#startsMs = startsMs;
     this.#session = new SessionItems({ ...identity, format: 'claude-code' });
   }
 
@@ -114,7 +120,7 @@ class ClaudeCodeRun {
   *#userItems(entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     let userBlocks: StoredContentBlock[] = [];
     for (const block of blocksOf(entry)) {
-      const result = resultInBlock(block, atMs);
+      const result = resultInBlock(block, atMs, (id) => this.#ranMs(entry, id, atMs));
       if (result === undefined) {
         userBlocks.push(sourceBlock(block));
         continue;
@@ -127,6 +133,14 @@ class ClaudeCodeRun {
       yield* this.#session.result(isDenied ? { ...result, outcome: 'refused' } : result);
     }
     yield* this.#messageItems(entry, userBlocks, atMs);
+  }
+
+  #ranMs({ toolUseResult }: JsonMembers, callId: string | undefined, atMs: number | undefined): number | undefined {
+    const { durationMs, durationSeconds } = membersOf(toolUseResult);
+    if (typeof durationMs === 'number') return durationMs;
+    if (typeof durationSeconds === 'number') return durationSeconds * 1_000;
+    const startMs = callId === undefined ? undefined : this.#startsMs.get(callId);
+    return startMs === undefined || atMs === undefined ? undefined : Math.max(0, atMs - startMs);
   }
 
   *#messageItems(
@@ -209,6 +223,7 @@ class ClaudeCodeImport extends ObjectLines {
   readonly #agentCalls = new LruMap<string>(MAX_OPEN_RUNS);
   /** Usage of the subagents of each session. */
   readonly #below = new Map<string, SessionTotal>();
+  readonly #startsMs = new LruMap<number>(MAX_OPEN_RUNS);
   #heldEntries: JsonMembers[] = [];
   /** True in a fork, before the fork's first new answer. */
   #mayBeCopied = false;
@@ -224,6 +239,7 @@ class ClaudeCodeImport extends ObjectLines {
     // Tool use before any message indicates a fork. It can also mean that the file was truncated.
     if (value.type === 'tools-used' && this.#runs.size === 0) this.#mayBeCopied = true;
     if (!isUsed(value)) {
+      this.#noteStart(value);
       this.skipped.add(kindOf(value));
       return;
     }
@@ -255,6 +271,14 @@ class ClaudeCodeImport extends ObjectLines {
     yield* this.#heldItems();
     yield* this.#subagentAnswers(value);
     yield* this.#entryItems(value);
+  }
+
+  /** While a command runs, some versions write how long it has been running. The wait for its permission is not included. */
+  #noteStart({ data, parentToolUseID, timestamp, type }: JsonMembers): void {
+    const elapsed = type === 'progress' ? membersOf(data).elapsedTimeSeconds : undefined;
+    const atMs = sourceTimeMs(timestamp);
+    if (typeof elapsed !== 'number' || typeof parentToolUseID !== 'string' || atMs === undefined) return;
+    this.#startsMs.set(parentToolUseID, atMs - elapsed * 1_000);
   }
 
   /** A subagent with a file of its own is read there. */
@@ -368,11 +392,12 @@ class ClaudeCodeImport extends ObjectLines {
     const times = (this.#startCounts.get(runId) ?? 0) + 1;
     this.#startCounts.set(runId, times);
     const session = sessionOf(entry);
-    return new ClaudeCodeRun({
+    const identity = {
       id: times === 1 ? runId : `${runId}#${times}`,
       ...present({ conversationId: session }),
       ...(session === undefined || session === runId ? {} : { parentId: session }),
-    });
+    };
+    return new ClaudeCodeRun(identity, this.#startsMs);
   }
 }
 
@@ -387,6 +412,7 @@ function isUsed(entry: JsonMembers): boolean {
   if (entry.type === 'attachment') return endingAfter(entry) !== 'same';
   // A workflow's journal has results too, of its agents.
   if (entry.type === 'result') return sessionOf(entry) !== undefined;
+  if (entry.type === 'progress') return isTurnEnd(entry);
   return USED_TYPES.has(entry.type);
 }
 

@@ -192,3 +192,50 @@ test.each([
   const { runs } = importLines(claudeCodeImporter, [entry({ type: 'user', message: { role: 'user', content } })]);
   expect(runs[0]?.run.task).toBe(task);
 });
+
+test('the Stop hooks run at the end of a turn, also if the last thing is a call', () => {
+  const hook = entry({ type: 'progress', data: { type: 'hook_progress', hookEvent: 'Stop', hookName: 'Stop' } });
+  expect(outcomeAfter(call, result, hook)).toEqual(['ended', undefined]);
+  const other = entry({ type: 'progress', data: { type: 'hook_progress', hookEvent: 'PostToolUse' } });
+  expect(outcomeAfter(call, result, other)[0]).toBeUndefined();
+});
+
+test('a command ran from its own beginning, and a tool as long as it says, whatever it waited for before', () => {
+  const at = (second: number, one: object): object => ({
+    ...one,
+    timestamp: new Date(Date.parse(place.timestamp) + second * 1_000).toISOString(),
+  });
+  const durationOf = (...between: readonly object[]): number | undefined =>
+    importLines(claudeCodeImporter, [prompt, call, ...between]).runs[0]?.ends[0]?.duration_ms;
+  const { id } = (call as { message: { content: { id: string }[] } }).message.content[0] ?? { id: '' };
+  const progress = entry({
+    type: 'progress',
+    parentToolUseID: id,
+    data: { type: 'bash_progress', elapsedTimeSeconds: 3 },
+  });
+  expect(durationOf(at(63, progress), at(70, result))).toBe(10_000);
+  expect(durationOf(at(70, { ...result, toolUseResult: { durationMs: 5_761 } }))).toBe(5_761);
+  expect(durationOf(at(70, { ...result, toolUseResult: { durationSeconds: 5.5 } }))).toBe(5_500);
+  expect(durationOf(at(70, result))).toBeUndefined();
+});
+
+test('a message that goes on after another one is counted once', () => {
+  const piece = (id: string, output: number, block: object): object =>
+    entry({
+      type: 'assistant',
+      message: { id, role: 'assistant', content: [block], usage: { input_tokens: 10, output_tokens: output } },
+    });
+  const toolUse = (id: string): object => ({ type: 'tool_use', id, name: 'Bash', input: { command: 'ls' } });
+  const { runs } = importLines(claudeCodeImporter, [
+    prompt,
+    piece('m1', 1, { type: 'text', text: 'I look.' }),
+    piece('m2', 30, toolUse('t1')),
+    piece('m1', 20, toolUse('t2')),
+  ]);
+  const usages = (runs[0]?.payloads ?? []).flatMap((one) =>
+    one.kind === 'message_appended' && one.message.role === 'assistant' ? (one.message.usage ?? []) : [],
+  );
+  const sum = (name: 'input_tokens' | 'output_tokens'): number =>
+    usages.reduce((total, usage) => total + (usage[name] ?? 0), 0);
+  expect([sum('input_tokens'), sum('output_tokens')]).toEqual([20, 50]);
+});

@@ -39,7 +39,9 @@ export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' 
 }
 
 /** Claude Code writes such an entry after the Stop hooks, which may take seconds, with the duration of the turn. */
-export function isTurnEnd({ subtype, type }: JsonMembers): boolean {
+export function isTurnEnd({ data, subtype, type }: JsonMembers): boolean {
+  // Such an entry stands for each Stop hook, in versions that write the progress of hooks.
+  if (type === 'progress') return isJsonObject(data) && data['hookEvent'] === 'Stop';
   return type === 'system' && (subtype === 'stop_hook_summary' || subtype === 'turn_duration');
 }
 

@@ -1,4 +1,5 @@
 import { present, type JsonObject } from '../../core/base/json.ts';
+import { LruMap } from '../../core/base/lru-map.ts';
 import type { StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import { answerCost } from '../../core/records/answer-cost.ts';
 import { MODEL_PRICES } from '../../core/records/model-prices.ts';
@@ -14,6 +15,7 @@ export const COPIED = 'entries copied from the session that it was forked from';
 const MAX_BUFFERED = 64;
 /** A longer answer continues in further messages of the same turn. */
 const MAX_PENDING = 512;
+const MAX_OPEN_MESSAGES = 16;
 
 export type SessionIdentity = Omit<ImportedRun, 'key' | 'task' | 'startedAtMs'>;
 
@@ -77,8 +79,8 @@ export class SessionItems {
   #items: RunItems | undefined;
   #buffered: BufferedItems[] = [];
   #pendingAnswer: PendingAnswer | undefined;
-  #lastMessageId: string | undefined;
-  #lastUsage: StoredUsage | undefined;
+  /** The usage of the last messages by id. A message may go on after another one, because a call runs while the model writes. */
+  readonly #usages = new LruMap<StoredUsage | undefined>(MAX_OPEN_MESSAGES);
   #usageBefore: StoredUsage | undefined;
   #lostResults = 0;
   /** Usage of the answers so far. The cost of answers without a price is not included. */
@@ -130,11 +132,11 @@ export class SessionItems {
         ? pendingBefore?.isClosed === false
         : messageId !== undefined && messageId === pendingBefore?.messageId;
     if (!goesOn || (pendingBefore?.parts.length ?? 0) >= MAX_PENDING) yield* this.flush();
-    const hasEarlierMessage = messageId !== undefined && messageId === this.#lastMessageId;
+    const hasEarlierMessage = messageId !== undefined && this.#usages.has(messageId);
     this.#pendingAnswer ??= {
       messageId,
       sameTurn: goesOn || hasEarlierMessage,
-      countedUsage: hasEarlierMessage ? this.#lastUsage : undefined,
+      countedUsage: hasEarlierMessage ? this.#usages.get(messageId) : undefined,
       usageBefore: this.#usageBefore,
       beganAtMs: atMs,
       atMs,
@@ -255,8 +257,8 @@ export class SessionItems {
     const pendingAnswer = this.#pendingAnswer;
     if (pendingAnswer === undefined) return;
     this.#pendingAnswer = undefined;
-    this.#lastMessageId = pendingAnswer.messageId;
-    this.#lastUsage = pendingAnswer.usage;
+    if (pendingAnswer.messageId !== undefined)
+      this.#usages.set(pendingAnswer.messageId, pendingAnswer.usage ?? pendingAnswer.countedUsage);
     const { atMs, beganAtMs, followers, parts } = pendingAnswer;
     const items = yield* this.#beginRun(undefined, beganAtMs);
     this.#endReason = endReasonAfter(parts);
