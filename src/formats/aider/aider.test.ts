@@ -57,6 +57,12 @@ test.each([
   ['an answer', ['Done.'], 'ended', 'answered'],
   ['an interruption', ['Done', '', '>  ', '> ^C KeyboardInterrupt  '], 'aborted', 'interrupted'],
   [
+    'an answer that was stopped',
+    ['> ^C again to exit  ', '', 'I chan', '', '> ^C again to exit  ', '#### /exit  '],
+    'aborted',
+    'interrupted',
+  ],
+  [
     'leaving after an answer',
     ['Done', '', '> Tokens: 10 sent, 2 received.  ', '> ^C KeyboardInterrupt  '],
     'ended',

@@ -226,7 +226,7 @@ class AiderSession {
     } else if (/^litellm\.\w/.test(text)) this.#errorMessage = text;
     else if (text.endsWith('^C KeyboardInterrupt')) this.#leave();
     // Aider writes it before what had arrived of the answer.
-    else if (text.endsWith('^C again to exit')) this.#isStopped = this.#answer === undefined;
+    else if (text.endsWith('^C again to exit')) this.#isStopped ||= this.#answer === undefined;
     else if (/^Only \d+ reflections allowed/.test(text)) this.#ending = { outcome: 'limit', reason: 'turn_limit' };
     else if (/^Model \S+ has hit a token limit/.test(text)) this.#ending = { outcome: 'limit', reason: 'context' };
   }
