@@ -36,7 +36,7 @@ export async function bundlePrograms(): Promise<string> {
   await buildPrograms(distOf(folder), new Set());
   await buildPage(join(folder, 'dist', 'viewer'));
   process.env['COXSWAIN_BUILT'] = join(folder, 'dist');
-  process.env['COXSWAIN_THREADS'] = join(folder, 'dist', 'lab');
+  process.env['COXSWAIN_THREADS'] = join(folder, 'dist');
   return folder;
 }
 

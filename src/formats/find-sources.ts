@@ -6,8 +6,8 @@ import { subagentFolder } from './claude-code/claude-code-entry.ts';
 import type { FormatName } from './importer.ts';
 import { isJsonObject, jsonOf, textOrUndefined } from '../core/base/json.ts';
 
-/** Number of bytes read. Programs write the working folder in the first entries. */
-const HEAD_BYTES = 262_144;
+/** Numbers of bytes read. Programs write the working folder in the first entries. */
+const HEAD_BYTES = [16_384, 262_144];
 
 /** `opencode export` begins with what it knows of the session. */
 const EXPORTED_FOLDER = /^\s*\{\s*"info":\s*\{[^{}]{0,2000}?"directory":\s*"((?:\/|[A-Za-z]:\\)(?:[^"\\]|\\.)*)"/;
@@ -20,13 +20,16 @@ export async function sessionFolder(path: string): Promise<string | undefined> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    const head = buffer.toString('utf8', 0, bytesRead);
-    const exported = EXPORTED_FOLDER.exec(head)?.[1];
-    if (exported !== undefined) return textOrUndefined(jsonOf(`"${exported}"`));
-    for (const line of head.split('\n')) {
-      const folder = folderIn(line);
-      if (folder !== undefined) return folder;
+    for (const bytes of HEAD_BYTES) {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
+      const head = buffer.toString('utf8', 0, bytesRead);
+      const exported = EXPORTED_FOLDER.exec(head)?.[1];
+      if (exported !== undefined) return textOrUndefined(jsonOf(`"${exported}"`));
+      for (const line of head.split('\n')) {
+        const folder = folderIn(line);
+        if (folder !== undefined) return folder;
+      }
+      if (bytesRead < bytes) break;
     }
     return await chatFolder(path);
   } catch {

@@ -19,6 +19,18 @@ export class RunIds {
 
   #repeated = 0;
 
+  /**
+   * Adds the runs of a source that was read with a `RunIds` of its own. Returns false, and adds none, if they would have
+   * other ids here.
+   *
+   * @param asked  what `latest` was asked for
+   */
+  adopt(taken: readonly { readonly wanted: string; readonly id: string }[], asked: readonly string[]): boolean {
+    const isOther = taken.some(({ id }) => this.#names.has(id)) || asked.some((wanted) => this.#renamed.has(wanted));
+    if (!isOther) for (const { wanted } of taken) this.take(wanted);
+    return !isOther;
+  }
+
   /** Number of runs whose id was already in use: most are copies of a run. */
   get repeated(): number {
     return this.#repeated;

@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 import { jsonOf } from '../../core/base/json.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
 import { makeOwnFolder } from '../../core/node/guarded-file.ts';
 
 /** Increase this number when `RunFacts`, or what a failed call or a key is, changes. Rows of other layouts are not read. */
-const LAYOUT = 11;
+const LAYOUT = 12;
 const MAX_PLACES = 20_000;
 
 /** A row is valid as long as its file or stored run is unchanged. If the cache fails, everything is read again. */
 export class FactsCache {
   #database: DatabaseSync | undefined;
+  #find: StatementSync | undefined;
 
   constructor(folder: string) {
     this.#use(() => {
@@ -25,13 +26,14 @@ export class FactsCache {
         'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 200; CREATE TABLE IF NOT EXISTS places (place TEXT PRIMARY KEY, print TEXT NOT NULL, runs TEXT NOT NULL); BEGIN',
       );
       this.#database = database;
+      this.#find = database.prepare('SELECT print, runs FROM places WHERE place = ?');
     });
   }
 
   /** @param print  a text that changes with the file or the stored run */
   get(place: string, print: string): readonly RunFacts[] | undefined {
     return this.#use((database) => {
-      const row = database?.prepare('SELECT print, runs FROM places WHERE place = ?').get(keyOf(place));
+      const row = database && this.#find?.get(keyOf(place));
       if (row?.['print'] !== `${LAYOUT} ${print}`) return undefined;
       // `put` stores the same shape. Rows of another layout have another print.
       return jsonOf(String(row['runs'])) as readonly RunFacts[] | undefined;

@@ -47,7 +47,7 @@ export function spillNote(storeAddress: string): SpillNote {
 const MAX_LINES = 10;
 const MESSAGE_CHARS = 500;
 
-interface SourceProblem {
+export interface SourceProblem {
   readonly line?: number | undefined;
   readonly message: string;
 }

@@ -16,6 +16,8 @@ import type { TrajectoryStore, StoreReader } from '../../core/store/trajectory-s
 import { projectAt } from '../../core/node/git-folder.ts';
 import type { Problems } from './problems.ts';
 import { thinFacts, type FactsCache } from './facts-cache.ts';
+import { markStanding } from './run-standing.ts';
+import { SessionThreads, type SessionAnswer, type ThreadQuery } from './session-threads.ts';
 import { createRunFold } from './run-recorder.ts';
 import { secretRemover } from './run-totals.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
@@ -35,7 +37,8 @@ interface StoreQuery {
   readonly place?: string;
   readonly placeOf?: (runId: string) => string | undefined;
   readonly cache?: FactsCache;
-  readonly detectors?: RunFactsOptions['detectors'];
+  /** Default: true with a cache. */
+  readonly onlyLessons?: boolean;
   readonly isLeftOut?: (runId: string) => boolean;
 }
 
@@ -44,7 +47,7 @@ interface StoreQuery {
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
-  { cache, detectors, isLeftOut, known, place, placeOf, sinceMs }: StoreQuery,
+  { cache, isLeftOut, known, onlyLessons = cache !== undefined, place, placeOf, sinceMs }: StoreQuery,
 ): AsyncGenerator<RunFacts, void, void> {
   for await (const summary of allRuns(store)) {
     if (summary.lastAtMs < sinceMs || isLeftOut?.(summary.runId) === true) continue;
@@ -56,7 +59,7 @@ export async function* runsOfStore(
     }
     const fold = createRunFold(summary.runId, {
       place: placeOf?.(summary.runId) ?? place,
-      ...present({ detectors }),
+      onlyLessons,
     });
     let { problem } = summary;
     const withoutSecrets = secretRemover();
@@ -73,20 +76,14 @@ export async function* runsOfStore(
   }
 }
 
-export async function projectOfSource(source: string): Promise<string> {
+async function projectOfSource(source: string): Promise<string> {
   return projectAt(await sessionFolder(source)) ?? dirname(resolve(source));
 }
 
-interface SourceQuery extends Pick<RunFactsOptions, 'detectors' | 'hints' | 'recompute'> {
+interface SourceQuery extends ThreadQuery, Pick<RunFactsOptions, 'detectors' | 'hints' | 'recompute'> {
   readonly problems: Problems;
   readonly ids?: RunIds;
-  /** Unix milliseconds; runs whose last record is earlier are left out. Runs without times are always included. Default: 0. */
-  readonly sinceMs?: number;
-  readonly known?: KnownOfRun | undefined;
   readonly format?: FormatName | undefined;
-  /** True to report lost lines and files that are no trajectories. Default: only lost lines of sessions at rest. */
-  readonly reportsDamage?: boolean;
-  readonly isVerbose?: boolean;
   /** Keeps what lessons need of unchanged files across processes. The facts then have nothing else. */
   readonly cache?: FactsCache;
   /** Called for each run, except subagents, that is left out because its last record is older than `sinceMs`. */
@@ -94,6 +91,8 @@ interface SourceQuery extends Pick<RunFactsOptions, 'detectors' | 'hints' | 'rec
   readonly onSource?: (path: string) => void;
   readonly onBytes?: (read: number, total: number | undefined) => void;
   readonly onItem?: (item: ReadRunsItem) => Promise<void>;
+  /** Reads large amounts in threads, which know no more than `ThreadQuery`. */
+  readonly usesThreads?: boolean;
 }
 
 /**
@@ -104,15 +103,12 @@ export async function* runsOfSources(
   query: SourceQuery,
 ): AsyncGenerator<RunFacts, void, void> {
   const { ids = new RunIds(), isVerbose = false, problems, reportsDamage = false } = query;
-  for await (const { format, named, path, sizeBytes } of sources) {
-    // Skips pipes and devices in a folder, because reading them may never end.
-    if (!named && sizeBytes === undefined) continue;
+  for await (const found of readAhead(sources, query)) {
+    const { format, named, path, sizeBytes } = found.source;
     problems.source(path);
     query.onSource?.(path);
     try {
-      yield* query.cache === undefined
-        ? runsOfSource(path, ids, query, format)
-        : cachedRuns(path, query.cache, query, () => runsOfSource(path, ids, { ...query, sinceMs: 0 }, format));
+      yield* factsOfSource(found, ids, query);
     } catch (error) {
       const code = error instanceof CoxswainError ? error.code : undefined;
       if (code === 'store-io' || code === 'store-closed') throw error;
@@ -125,21 +121,87 @@ export async function* runsOfSources(
   }
 }
 
-async function* cachedRuns(
-  path: string,
-  cache: FactsCache,
-  { sinceMs = 0 }: SourceQuery,
-  read: () => AsyncGenerator<RunFacts, void, void>,
-): AsyncGenerator<RunFacts, void, void> {
+interface SourceAhead {
+  readonly source: FoundSource;
+  /** Changes with the file. Absent if nothing is kept of it. */
+  readonly print?: string | undefined;
+  readonly kept?: readonly RunFacts[] | undefined;
+  readonly answer?: Promise<SessionAnswer | undefined> | undefined;
+}
+
+const MAX_AHEAD = 32;
+
+/** Asks threads for the sources of which nothing is kept, some sources before their turn. */
+async function* readAhead(
+  sources: AsyncIterable<FoundSource>,
+  query: SourceQuery,
+): AsyncGenerator<SourceAhead, void, void> {
+  const { cache, usesThreads = false } = query;
+  const { isVerbose, onlyLessons, reportsDamage, sinceMs, standing, withProject } = readingOf(query);
+  const asMain = { isVerbose, onlyLessons, reportsDamage, sinceMs, standing, withProject };
+  const threads = usesThreads ? new SessionThreads(present(asMain)) : undefined;
+  const ahead: SourceAhead[] = [];
+  try {
+    for await (const source of sources) {
+      const { named, path, sizeBytes } = source;
+      // Skips pipes and devices in a folder, because reading them may never end.
+      if (!named && sizeBytes === undefined) continue;
+      const print = cache === undefined ? undefined : printOf(path);
+      const kept = print === undefined ? undefined : cache?.get(resolve(path), print);
+      ahead.push({ source, print, kept, answer: kept === undefined ? threads?.ask(source) : undefined });
+      const [first] = ahead;
+      if (threads !== undefined && ahead.length < MAX_AHEAD) continue;
+      ahead.shift();
+      if (first !== undefined) yield first;
+    }
+    yield* ahead;
+  } finally {
+    await threads?.close();
+  }
+}
+
+/** What is kept is not that of a time. */
+function readingOf(query: SourceQuery): SourceQuery {
+  return query.cache === undefined ? query : { ...query, onlyLessons: true, sinceMs: 0, withProject: true };
+}
+
+function printOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
-  const print = stats?.isFile() === true ? `${stats.size} ${stats.mtimeMs}` : undefined;
-  let runs = print === undefined ? undefined : cache.get(resolve(path), print);
+  return stats?.isFile() === true ? `${stats.size} ${stats.mtimeMs}` : undefined;
+}
+
+async function* factsOfSource(
+  { answer, kept, print, source: { format, path } }: SourceAhead,
+  ids: RunIds,
+  query: SourceQuery,
+): AsyncGenerator<RunFacts, void, void> {
+  const { cache, sinceMs = 0 } = query;
+  let runs = kept;
   if (runs === undefined) {
-    const project = await projectOfSource(path);
-    runs = await Array.fromAsync(read(), (run) => ({ ...thinFacts(run), project }));
+    const answered = await answer;
+    const read =
+      answered !== undefined && ids.adopt(answered.taken, answered.asked)
+        ? answeredRuns(answered, query)
+        : runsOfSource(path, ids, readingOf(query), format);
+    if (cache === undefined) {
+      yield* read;
+      return;
+    }
+    runs = await Array.fromAsync(read);
     if (print !== undefined) cache.put(resolve(path), print, runs);
   }
   yield* runs.filter(({ lastAtMs }) => lastAtMs === 0 || lastAtMs >= sinceMs);
+}
+
+async function* answeredRuns(
+  { events }: SessionAnswer,
+  { onLeftOut, problems }: SourceQuery,
+): AsyncGenerator<RunFacts, void, void> {
+  for (const event of events) {
+    if (event.type === 'run') yield event.run;
+    else if (event.type === 'left out') onLeftOut?.();
+    else problems[event.type](event.problem);
+  }
 }
 
 /** The last line of a session that is being written may be incomplete. */
@@ -170,25 +232,19 @@ const MAX_AHEAD_MS = 24 * 3_600_000;
 
 const MAX_DAMAGE = 1_000;
 
-async function* runsOfSource(
+interface OneSourceQuery extends Omit<SourceQuery, 'problems'> {
+  readonly problems: Pick<Problems, 'failure' | 'fault' | 'note'>;
+}
+
+export async function* runsOfSource(
   path: string,
   ids: RunIds,
-  query: SourceQuery,
+  query: OneSourceQuery,
   placeFormat: FormatName | undefined,
 ): AsyncGenerator<RunFacts, void, void> {
-  const {
-    detectors,
-    format,
-    hints,
-    isVerbose = false,
-    known,
-    onBytes,
-    onItem,
-    problems,
-    recompute,
-    sinceMs = 0,
-  } = query;
-  const { reportsDamage = false } = query;
+  const { detectors, format, hints, isVerbose = false, onBytes, onItem, problems, recompute, sinceMs = 0 } = query;
+  const { onlyLessons = false, reportsDamage = false, standing, withProject = false } = query;
+  let projectFound: Promise<string> | undefined;
   const folds = new Map<ReadRun, RunFactsFold>();
   /** Runs that were yielded before their end. The value is true if a later record was lost. */
   const yielded = new Map<ReadRun, boolean>();
@@ -216,8 +272,14 @@ async function* runsOfSource(
       return [];
     }
     reportDamage();
-    known?.(fold);
-    return [fold.facts(systemClock.nowMs())];
+    if (standing !== undefined) markStanding(fold, standing);
+    const facts = fold.facts(systemClock.nowMs());
+    return [onlyLessons ? thinFacts(facts) : facts];
+  };
+  const placed = async (runs: readonly RunFacts[]): Promise<readonly RunFacts[]> => {
+    if (!withProject || runs.length === 0) return runs;
+    const project = await (projectFound ??= projectOfSource(path));
+    return runs.map((run) => ({ ...run, project }));
   };
   // Recorded runs name the whole path of their source.
   const source = path === '-' ? path : resolve(path);
@@ -246,20 +308,21 @@ async function* runsOfSource(
         yielded.set(run, true);
       } else if (run !== last) {
         const fold =
-          folds.get(run) ?? createRunFold(run.id, { source: path, ...present({ detectors, hints, recompute }) });
+          folds.get(run) ??
+          createRunFold(run.id, { source: path, onlyLessons, ...present({ detectors, hints, recompute }) });
         folds.delete(run);
         folds.set(run, fold);
         const [oldest] = folds.keys();
         if (folds.size > MAX_OPEN && oldest !== undefined) {
           yielded.set(oldest, false);
-          yield* take(oldest);
+          yield* await placed(take(oldest));
         }
       }
       folds.get(run)?.fold(withoutSecrets(item.record));
     }
     await onItem?.(item);
     last = item.type === 'record' ? run : undefined;
-    if (item.type === 'end') yield* take(run);
+    if (item.type === 'end') yield* await placed(take(run));
   }
   if (!hasOld) reportDamage();
 }

@@ -35,6 +35,8 @@ export interface RunFactsOptions {
   readonly hints?: boolean;
   /** Recomputes patterns even if patterns are recorded. Default: false. */
   readonly recompute?: boolean;
+  /** True to fold only what lessons need: no patterns, checks, changes and previews. Default: false. */
+  readonly onlyLessons?: boolean;
   readonly source?: string | undefined;
   /** Path of the store or file that contains the run. Default: `source`. */
   readonly place?: string | undefined;
@@ -66,10 +68,16 @@ export class RunFactsFold {
   #isAlive = false;
 
   constructor(id: string, options: RunFactsOptions = {}) {
-    const { detectors = [], hints = false, prices, recompute = false } = options;
+    const { hints = false, onlyLessons = false, prices, recompute = false } = options;
     this.id = id;
     this.#options = options;
-    this.view = new RunView({ detectors, recompute: recompute || hints, ...present({ prices }) });
+    const detectors = onlyLessons ? [] : (options.detectors ?? []);
+    this.view = new RunView({
+      detectors,
+      hasWork: !onlyLessons,
+      recompute: recompute || hints,
+      ...present({ prices }),
+    });
     this.#story = new StoryFold(this.view);
   }
 
@@ -116,7 +124,7 @@ export class RunFactsFold {
     if (payload.kind === 'tool_ended' && call?.failed === false) this.#instructions.readCall(call.args, payload.result);
     if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
       this.#instructions.readMessage(textOfContent(payload.message.content));
-    this.#failedCalls.fold(payload, call, { cause, atMs, ...this.#spent() });
+    if (payload.kind === 'tool_ended') this.#failedCalls.fold(payload, call, { cause, atMs, ...this.#spent() });
     if (lastAtMs > 0 && isOfAgent(payload) && !this.#isAtRest && atMs - lastAtMs > this.#longestGap.length)
       this.#longestGap = { length: atMs - lastAtMs, call: Math.max(1, calls), atMs: lastAtMs };
     this.#isAtRest = restsAfter(payload) ?? this.#isAtRest;
@@ -254,8 +262,10 @@ export class RunFactsFold {
     const index = number - 1;
     const errorLine = errorLineOf(call, record);
     this.#story.fold(call, errorLine);
-    if (endSeq === undefined || startLost) this.#previews.add(index, tool, args);
-    this.#previews.end(index, present({ error: errorLine, outcome: call.outcome }));
+    if (this.#options.onlyLessons !== true) {
+      if (endSeq === undefined || startLost) this.#previews.add(index, tool, args);
+      this.#previews.end(index, present({ error: errorLine, outcome: call.outcome }));
+    }
     if (endSeq !== undefined) this.#countStreak(call, record.recorded_at_unix_ms);
     else if (number <= MAX_TIMED_CALLS) this.#callTimes[index] = record.recorded_at_unix_ms;
     return errorLine;

@@ -41,6 +41,8 @@ export interface RunViewOptions {
   readonly detectors?: readonly PatternDetector[];
   /** True to recompute the patterns of steered runs too, instead of using the recorded ones; default false. */
   readonly recompute?: boolean;
+  /** False to fold neither checks nor changes, without which the verdict is not that of the run. Default: true. */
+  readonly hasWork?: boolean;
   readonly advice?: AdviceOutcomeOptions;
   /** Prices of models whose host does not report costs, in addition to the built-in prices. */
   readonly prices?: ModelPrices;
@@ -60,6 +62,7 @@ export class RunView {
   readonly #recordedPatterns = new RecordedPatterns();
   readonly #advice: AdviceOutcomeFold;
   readonly #recompute: boolean;
+  readonly #hasWork: boolean;
   readonly #usage: UsageFold;
   #context: ContextSize | undefined;
   readonly #patternCosts = new LruMap<{ readonly from: number; readonly to?: number }>(MAX_PATTERNS);
@@ -76,7 +79,8 @@ export class RunView {
   #lostStarts = 0;
   #missingResults = 0;
 
-  constructor({ advice, detectors = [], prices, recompute = false }: RunViewOptions = {}) {
+  constructor({ advice, detectors = [], hasWork = true, prices, recompute = false }: RunViewOptions = {}) {
+    this.#hasWork = hasWork;
     this.#advice = new AdviceOutcomeFold(advice);
     this.#usage = new UsageFold(prices);
     this.#recompute = recompute;
@@ -98,7 +102,7 @@ export class RunView {
     this.#changedPatterns = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
     const call = this.#noteRecord(record, this.#counter.calls > callsBefore);
     this.#lastAct.fold(payload, call);
-    this.#work.fold(payload, call);
+    if (this.#hasWork) this.#work.fold(payload, call);
     const { modelId } = this.#counter;
     this.#context = contextAfter(this.#context, payload, modelId);
     const costUsd = this.#usage.fold(payload, { modelId, format: this.#runStarted?.format });
@@ -302,7 +306,7 @@ export class RunView {
       resultMissing,
       ...(analysedCall?.errorLine === undefined ? {} : { errorLine: analysedCall.errorLine }),
     };
-    if (!resultMissing && (wasRun || outcome === 'refused'))
+    if (this.#hasWork && !resultMissing && (wasRun || outcome === 'refused'))
       this.#checks.fold(ended, resultText(payload.result), this.#runStarted?.task);
     return ended;
   }

@@ -11,7 +11,7 @@ test('a built module starts the built neighbour, whatever the environment says',
 });
 
 test('under test the threads of the sources run as bundles, without type stripping', () => {
-  const entry = fileURLToPath(threadEntry('shard-worker', import.meta.url));
+  const entry = fileURLToPath(threadEntry('shard-worker', new URL('../../lab/run-backtest.ts', import.meta.url).href));
   expect(entry).toMatch(/shard-worker\.js$/);
   expect(existsSync(entry)).toBe(true);
 });

@@ -17,6 +17,10 @@ export class UniqueNames {
     return name;
   }
 
+  has(name: string): boolean {
+    return this.#usedNames.has(name);
+  }
+
   /** Takes the name if it is free. The change of the set's size shows whether it was free, which saves a look-up. */
   #isNew(name: string): boolean {
     const sizeBefore = this.#usedNames.size;

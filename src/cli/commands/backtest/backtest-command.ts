@@ -21,10 +21,9 @@ import { verifyRuns, type RunVerification } from '../../../lab/verify-runs.ts';
 import { makeConfiguration } from '../../../lab/configuration.ts';
 import type { LessonRun } from '../../../core/facts/lesson-book.ts';
 import { findSources } from '../../../formats/find-sources.ts';
-import { RunIds } from '../../../formats/run-ids.ts';
 import { judgeLessons, type LessonFigures, type LessonsReport } from '../../../lab/judge-lessons.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
-import { projectOfSource, runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
+import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 
 export interface BacktestCommandOptions {
   readonly config?: string;
@@ -251,17 +250,15 @@ async function backtestLessons(
 }
 
 async function* runsOfPath(path: string, problems: Problems): AsyncGenerator<LessonRun> {
-  // The outcome of a call does not depend on detectors.
-  const detectors = [] as const;
   if ((await storeKindAt(path)) === undefined) {
-    const query = { problems, detectors, ids: new RunIds(), reportsDamage: true };
+    const query = { problems, onlyLessons: true, reportsDamage: true, usesThreads: true, withProject: true };
     for await (const found of runsOfSources(findSources([path]), query))
-      yield lessonRunOf(found, await projectOfSource(found.source));
+      yield lessonRunOf(found, found.project ?? path);
     return;
   }
   const store = await openReadableStore(path);
   try {
-    for await (const found of runsOfStore(store, { sinceMs: 0, place: path, detectors }))
+    for await (const found of runsOfStore(store, { sinceMs: 0, place: path, onlyLessons: true }))
       yield lessonRunOf(found, found.project ?? path);
   } finally {
     await store.close();

@@ -77,6 +77,7 @@ export class NightReport {
   readonly grouping: Grouping;
   readonly numbers: ReadonlyMap<string, number>;
   readonly #lessons = new LessonsFold();
+  #keepsFailing: Lessons | undefined;
   readonly #instructionsOf: InstructionsOf;
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
@@ -115,6 +116,7 @@ export class NightReport {
     const { adviceTexts, faultTexts, moments } = run;
     this.#sections = undefined;
     this.#projects = undefined;
+    this.#keepsFailing = undefined;
     this.totals.add(run);
     this.#addSums(run);
     this.#lessons.add({ ...run, project: run.project ?? '' });
@@ -172,7 +174,8 @@ export class NightReport {
     });
   }
   get keepsFailing(): Lessons {
-    return this.#lessons.lessons(this.#instructionsOf);
+    this.#keepsFailing ??= this.#lessons.lessons(this.#instructionsOf);
+    return this.#keepsFailing;
   }
   commandOf({ number, runId, source }: LessonExample): string {
     return this.#commandOf({ runId, call: number, score: 0, type: '', what: '' }, source);

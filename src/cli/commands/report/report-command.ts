@@ -33,7 +33,8 @@ import {
 import { configuredStore, machineSessions, openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import { keepNumberedRuns, keptNumbers, viewCommandOf, type NumberedRun } from '../../runs/numbered-runs.ts';
-import { projectOfSource, runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
+import { markStanding, type Standing } from '../../runs/run-standing.ts';
+import { runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
@@ -45,7 +46,6 @@ import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-f
 import { RunIds } from '../../../formats/run-ids.ts';
 import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
 import { present } from '../../../core/base/json.ts';
-import { PERMISSION_REQUESTED } from '../../../core/records/words.ts';
 import { CACHE_TOKENS, type RunUsage } from '../../../core/facts/usage-fold.ts';
 import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
 import type { RunOutcome } from '../../../core/facts/run-verdict.ts';
@@ -86,21 +86,20 @@ export async function reportCommand(
   else {
     const sinceMs = sinceOf(context, false);
     const ids = new RunIds();
-    const query = { problems: context.problems, sinceMs, ids, reportsDamage: true, ...detecting(options) };
-    const runs = runsOfSources(findSources(paths), query);
-    const report = await foldRuns(
-      by === 'project' || by === undefined ? withProjects(runs) : runs,
-      (moment, source) => momentCommand(moment, source),
-      context,
-    );
+    const runs = runsOfSources(findSources(paths), {
+      problems: context.problems,
+      sinceMs,
+      ids,
+      reportsDamage: true,
+      withProject: by === 'project' || by === undefined,
+      usesThreads: true,
+      ...present({ cache: options.cache }),
+    });
+    const report = await foldRuns(runs, (moment, source) => momentCommand(moment, source), context);
     context.problems.endSources(ids.repeated);
     isSent = await writeReportTo(report, { from: paths.join(', '), sinceMs, untilMs: context.untilMs }, context);
   }
   return context.problems.any || !isSent ? 1 : 0;
-}
-
-function detecting({ cache }: ReportOptions): { readonly detectors?: readonly []; readonly cache?: FactsCache } {
-  return cache === undefined ? {} : { detectors: [], cache };
 }
 
 async function storeReport(path: string, context: ReportContext): Promise<boolean> {
@@ -110,8 +109,14 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   const store = await openReadableStore(path);
   try {
     const open = await openSessions(hostFolder('claude-code', places));
-    const standing = standingBy(open, open === undefined ? [] : findSessions(places).flatMap((host) => host.sessions));
-    const runs = runsOfStore(store, { sinceMs, place: resolve(path), known: standing, ...detecting(context.options) });
+    const standing = standingOf(open, open === undefined ? [] : findSessions(places).flatMap((host) => host.sessions));
+    const known: KnownOfRun = (fold) => standing && markStanding(fold, standing);
+    const runs = runsOfStore(store, {
+      sinceMs,
+      place: resolve(path),
+      known,
+      ...present({ cache: context.options.cache }),
+    });
     const report = await foldRuns(
       reportProblems(runs, problems, name),
       (moment) => momentCommand(moment, name),
@@ -176,7 +181,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
       problems,
       sinceMs,
       open,
-      detecting: detecting(context.options),
+      cache: context.options.cache,
     });
     const commandOf = (moment: Moment, source: string): string =>
       storedNames.has(moment.runId)
@@ -296,11 +301,12 @@ async function writeReportTo(
   placeOf: (run: RunFacts) => Omit<NumberedRun, 'id'> = ({ source }) => ({ path: resolve(source), isStore: false }),
 ): Promise<boolean> {
   const isWritten = await writeReport(report, frame, { form: options, terminal });
+  // The numbers that are still on the screen stay.
+  if (options.to !== undefined || options.hasFailuresOnly === true) return isWritten;
   const items = report.sections.flatMap((section) => section.items);
   const numbered = new Map(items.map(({ number, run }) => [number, { id: run.id, ...placeOf(run) }] as const));
-  // A report without runs leaves the numbers of the one before, which is still on the screen.
-  if (options.to === undefined && options.hasFailuresOnly !== true && numbered.size > 0)
-    keepNumberedRuns(numbered, report.numbers);
+  // So they do after a report without runs.
+  if (numbered.size > 0) keepNumberedRuns(numbered, report.numbers);
   return isWritten;
 }
 
@@ -316,12 +322,6 @@ async function* reportProblems(
     yield found;
   }
   problems.endSource();
-}
-
-async function* withProjects(runs: AsyncIterable<RunFacts>): AsyncGenerator<RunFacts> {
-  for await (const found of runs) {
-    yield found.project === undefined ? { ...found, project: await projectOfSource(found.source) } : found;
-  }
 }
 
 function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping | undefined {
@@ -370,7 +370,7 @@ interface MachineSources {
   readonly problems: Problems;
   readonly onLeftOut: () => void;
   readonly sinceMs: number;
-  readonly detecting: ReturnType<typeof detecting>;
+  readonly cache: FactsCache | undefined;
   readonly open: ReadonlyMap<string, OpenSession> | undefined;
 }
 
@@ -380,7 +380,7 @@ interface MachineSources {
  */
 async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts, void, void> {
   const { open, problems, project, sessions, sinceMs, store, stored, stores, storeName } = sources;
-  const standing = standingBy(open, sessions);
+  const standing = standingOf(open, sessions);
   if (store !== undefined) {
     for await (const run of allRuns(store)) {
       if (run.lastAtMs < sinceMs) continue;
@@ -392,17 +392,20 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
   const folders = new Map<string, string>();
   const endings = new Map<string, Ending>();
   const usages = new Map<string, RunUsage>();
-  let last = { source: '', project };
-  const query = { problems, sinceMs, known: standing, onLeftOut: sources.onLeftOut, ...sources.detecting };
+  const query = {
+    problems,
+    sinceMs,
+    onLeftOut: sources.onLeftOut,
+    withProject: true,
+    usesThreads: true,
+    ...present({ standing }),
+    ...present({ cache: sources.cache }),
+  };
   for await (const found of runsOfSources(filesOfSessions(sessions, sinceMs), query)) {
     const storedId = stored.idOf(found.id);
     stored.addTranscript(found.id);
     if (storedId === undefined) {
-      const { source } = found;
-      if (last.source !== source) {
-        last = { source, project: found.project ?? (await projectOfSource(source)) };
-      }
-      yield { ...found, project: last.project };
+      yield found;
       continue;
     }
     if (!folders.has(storedId)) {
@@ -423,14 +426,14 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
   };
   const known = (fold: RunFactsFold): void => {
     addEnding(fold, endings.get(fold.id));
-    standing?.(fold);
+    if (standing !== undefined) markStanding(fold, standing);
   };
   for await (const found of runsOfStore(store, {
     sinceMs,
     known,
     isLeftOut,
     placeOf: (id) => stores.get(id)?.address,
-    ...sources.detecting,
+    ...present({ cache: sources.cache }),
   })) {
     // The host of a run may report its usage to the transcript only.
     const isUsageKnown = found.tokens !== undefined || found.costUsd !== undefined;
@@ -461,27 +464,9 @@ function usageOf(usage: RunUsage): RunUsage {
   return present(Object.fromEntries(USAGE.map((name) => [name, usage[name]])));
 }
 
-/**
- * A session without an end was killed if its process no longer exists. Otherwise it may be waiting for its user. A
- * session without a file on this machine ran elsewhere, so nothing is known about its process.
- */
-function standingBy(
+function standingOf(
   open: ReadonlyMap<string, OpenSession> | undefined,
   sessions: readonly FoundSession[],
-): KnownOfRun | undefined {
-  if (open === undefined) return undefined;
-  const localIds = new Set(sessions.map(({ path }) => basename(path, '.jsonl')));
-  return (fold) => {
-    if (fold.view.outcome !== undefined || fold.program !== 'claude-code') return;
-    const session = open.get(fold.sessionId);
-    if (session === undefined) {
-      if (!localIds.has(fold.sessionId)) return;
-      fold.add({ kind: 'run_ended', outcome: 'aborted', reason: 'killed', new_messages: [] });
-      return;
-    }
-    fold.markAlive();
-    if (session.waitingFor?.includes('permission') === true && fold.view.waitsFor === '') {
-      fold.add({ kind: 'session_event', event_type: PERMISSION_REQUESTED, data: {} });
-    }
-  };
+): Standing | undefined {
+  return open && { open, localIds: new Set(sessions.map(({ path }) => basename(path, '.jsonl'))) };
 }
