@@ -74,6 +74,8 @@ const INTEGRATION = /(?<![a-z])(?:integration|e2e|end-to-end|acceptance|smoke)(?
 /** Words after which a package manager takes names of packages, not targets. */
 const PACKAGE_MANAGER = /^(?:npm|pnpm|yarn|bun|uv|poetry|pip3?|brew|cargo|composer)$/;
 const INSTALLS = /^(?:add|i|install|remove|rm|uninstall|update|upgrade|create|init)$/;
+/** Words of commands that prepare a project. A task that names them asks for no check. */
+const FETCHES = /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner)$/;
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
@@ -170,7 +172,8 @@ function checksInCommand(command: Command, line: string, task: string): readonly
   const own = values.join(' ');
   // A task that quotes code names its lines, not commands.
   const isCode = line.includes('\n') || suffix.some((part) => part.type === 'Word' && part.value === '=');
-  const isNamed = !isCode && kind === 'execute' && values.length > 1 && hasCommand(task, own);
+  const isSetup = values.slice(1, 3).some((word) => INSTALLS.test(word) || FETCHES.test(word));
+  const isNamed = !isCode && !isSetup && kind === 'execute' && values.length > 1 && hasCommand(task, own);
   return isNamed ? [{ key: own, command: own, purpose: 'task', isWide: true }] : [];
 }
 

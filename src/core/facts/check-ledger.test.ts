@@ -280,3 +280,13 @@ test('a check of one folder does not make up for a failed one of the whole proje
     'npx vitest run test/a.test.ts',
   ]);
 });
+
+test('notes of an analyser that exits with 0 for them are no failure, and behind a pipe its end is not seen', () => {
+  const after = (result: string): readonly string[] => resultsAfter(['dart analyze lib | tail', undefined, result]);
+  const note = "  info - a.dart:1:1 - Use 'const'. - prefer_const";
+  expect(after(`${note}\n\n1 issue found.`)).toEqual(['dart analyze lib not seen to its end']);
+  expect(after(`warning - a.dart:5:8 - Unused import. - unused_import\n\n3 issues found.`)).toEqual([
+    'dart analyze lib failed',
+  ]);
+  expect(after('Analyzing lib...\nNo issues found!')).toEqual(['dart analyze lib passed']);
+});

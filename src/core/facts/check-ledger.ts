@@ -261,6 +261,7 @@ const SAYS_PASSED =
 function isEndHidden({ key, pipedTo = [], purpose }: CheckCommand, result: string): boolean {
   if (pipedTo.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
   const hiding = pipedTo.filter((program) => !SHOWS_END.test(program));
+  if (DART.test(key) && pipedTo.length > 0) return !SAYS_PASSED.test(result.slice(-20_000));
   if (hiding.length === 0) return false;
   if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;
   return !SAYS_PASSED.test(result.slice(-20_000));
@@ -269,9 +270,14 @@ function isEndHidden({ key, pipedTo = [], purpose }: CheckCommand, result: strin
 const SAYS_FAILED =
   /^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^(?:--- )?FAIL\b|\btest result: FAILED\b/im;
 
+/** Exits with 0 if it found notes only, and counts them as issues. */
+const DART = /^(?:dart|flutter) analyze$/;
+const DART_FAILED = /^\s*(?:error|warning)\b/m;
+
 /** Returns true if a pipe hides the exit code of a check whose output counts errors or failures. */
-function saysFailed({ pipedTo = [], purpose }: CheckCommand, result: string): boolean {
-  return pipedTo.length > 0 && purpose !== 'task' && SAYS_FAILED.test(result.slice(-20_000));
+function saysFailed({ key, pipedTo = [], purpose }: CheckCommand, result: string): boolean {
+  if (pipedTo.length === 0 || purpose === 'task') return false;
+  return (DART.test(key) ? DART_FAILED : SAYS_FAILED).test(result.slice(-20_000));
 }
 
 /** `gofmt -l` exits with 0 and prints the files whose format is wrong. */
