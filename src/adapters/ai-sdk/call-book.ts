@@ -77,9 +77,10 @@ export class CallBook {
     this.#run.emit({ type: 'tool_execution_update', toolCallId: call.recordedId, toolName: call.name, partial });
   }
 
-  /** Ends a call whose tool threw. The recorded result is the error as a text. */
-  failed(id: string, error: unknown): void {
-    const outcome = statedOutcome(error) ?? refusedBy(this.#options, messageOf(error), this.#run);
+  /** Ends a call whose tool threw. The recorded result is the error as a text. `isAborted`: the user stopped it. */
+  failed(id: string, error: unknown, isAborted = false): void {
+    const stated = statedOutcome(error) ?? (isAborted ? 'cancelled' : undefined);
+    const outcome = stated ?? refusedBy(this.#options, messageOf(error), this.#run);
     this.end(id, errorText(error), true, outcome);
   }
 

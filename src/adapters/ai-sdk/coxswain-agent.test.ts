@@ -327,6 +327,28 @@ test('a tool that fails fails with the very same error, and the next request bri
   ]);
 });
 
+test('a tool that stops because the user aborted was cancelled, and one that fails by itself was not', async () => {
+  const { cox, recorded } = setUp();
+  const controller = new AbortController();
+  const fetching = {
+    execute: (_input: object, options: { readonly abortSignal: AbortSignal }): never => {
+      options.abortSignal.throwIfAborted();
+      throw new DOMException('took too long', 'TimeoutError');
+    },
+  };
+  const tools = cox.tools({ fetching });
+  const model = cox.model(modelOf(callFor('fetching', 'c1'), callFor('fetching', 'c2')));
+  const options = { abortSignal: controller.signal };
+  for (const toolCallId of ['c1', 'c2']) {
+    await generate(model, { prompt: [user('go')] });
+    expect(() => tools.fetching.execute({}, { ...options, toolCallId } as never)).toThrow(/took too long|aborted/);
+    controller.abort();
+  }
+  const [failed, cancelled] = await recorded('tool_ended');
+  expect(failed).not.toHaveProperty('outcome');
+  expect(cancelled).toMatchObject({ outcome: 'cancelled' });
+});
+
 test('a call that no tool of ours runs ends when its result comes: refused, denied, run by the host', async () => {
   const { cox, recorded } = setUp({}, { feedback });
   const own = modelOf(callFor('run', 'c1'), say('done'));

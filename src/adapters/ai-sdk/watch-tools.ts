@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/base/json.ts';
+import { isJsonObject, membersOf } from '../../core/base/json.ts';
 import type { Guard } from '../host/guarded.ts';
 import type { RunScope, ScopedTool } from '../host/run-scope.ts';
 import type { AgentLoop } from './agent-loop.ts';
@@ -49,7 +49,9 @@ function methodDescriptor(value: AnyFunction): PropertyDescriptor {
 function executeWatched(name: string, run: () => unknown, args: readonly unknown[], watch: ToolWatch): unknown {
   const { loopOf, guard, scope } = watch;
   const [input, options] = args;
-  const id = isJsonObject(options) ? textField(options, 'toolCallId') : '';
+  const { abortSignal, toolCallId } = membersOf(options);
+  const id = typeof toolCallId === 'string' ? toolCallId : '';
+  const isAborted = (): boolean => abortSignal instanceof AbortSignal && abortSignal.aborted;
   // The call does not come from the model: other code runs the tool directly.
   if (id === '') return run();
   const { calls, run: caller } = loopOf(id);
@@ -61,7 +63,7 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
   };
   const fail = (error: unknown): never => {
     tool.leave({ error });
-    guard('a tool result', () => calls.failed(id, error));
+    guard('a tool result', () => calls.failed(id, error, isAborted()));
     throw error;
   };
   guard('a tool call', () => calls.begin(id, name, input));
@@ -71,7 +73,7 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
   } catch (error) {
     return fail(error);
   }
-  if (isAsyncIterable(result)) return eachWatched(result, { id, calls, tool, guard });
+  if (isAsyncIterable(result)) return eachWatched(result, { id, calls, tool, guard, isAborted });
   return isPromiseLike(result) ? Promise.resolve(result).then(succeed, fail) : succeed(result);
 }
 
@@ -80,9 +82,11 @@ interface EachWatch {
   readonly calls: CallBook;
   readonly tool: ScopedTool;
   readonly guard: Guard;
+  readonly isAborted: () => boolean;
 }
 
-async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, guard }: EachWatch): AsyncGenerator {
+async function* eachWatched(results: AsyncIterable<unknown>, watch: EachWatch): AsyncGenerator {
+  const { calls, guard, id, isAborted, tool } = watch;
   let lastValue: unknown;
   let end = (): void => calls.end(id, 'the tool was stopped before its end', true);
   try {
@@ -93,7 +97,7 @@ async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, 
     }
     end = () => calls.end(id, lastValue, false);
   } catch (error) {
-    end = () => calls.failed(id, error);
+    end = () => calls.failed(id, error, isAborted());
     throw error;
   } finally {
     tool.leave();

@@ -59,7 +59,11 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   try {
     result = await scope.within(conversation.run, call.name, work.run);
   } catch (error) {
-    const failed = { result: messageOf(error), isError: true, outcome: statedOutcome(error) };
+    const failed = {
+      result: messageOf(error),
+      isError: true,
+      outcome: statedOutcome(error) ?? (isAborted() ? 'cancelled' : undefined),
+    } as const;
     const handles = guard(WHERE, () => endCall(conversation, open, failed), []);
     if (parts.onToolError === 'result' && !isAborted()) {
       const text = errorText(error);

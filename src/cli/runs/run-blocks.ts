@@ -276,5 +276,7 @@ export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesCha
     return path.startsWith('..') ? file : path;
   });
   const lasting = shown.filter((file) => !isTemporary(file));
-  return [...new Set(lasting.length > 0 ? lasting : shown)];
+  // In a project of temporary files, or in none, these are all there is.
+  const isTemporaryProject = project === undefined || isTemporary(`${project}/`);
+  return [...new Set(lasting.length > 0 || !isTemporaryProject ? lasting : shown)];
 }

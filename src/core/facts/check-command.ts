@@ -14,8 +14,8 @@ export interface CheckCommand {
   readonly isWide: boolean;
   /** The names of tests that it selects, as after `-run` or `-t`; empty if they are not known. Absent if it selects none. */
   readonly names?: string;
-  /** The programs after it in a pipe, such as `tail`: the exit code is theirs. Absent without a pipe, and with `pipefail`. */
-  readonly pipedTo?: readonly string[];
+  /** The programs after it in a pipe, such as `tail`, or after `;` or `||`: the exit code is theirs. Absent if it is its own. */
+  readonly hiddenBy?: readonly string[];
   /** True if it names no part but a folder of all tests of its purpose, such as `./integration_test/`. */
   readonly isSuite?: boolean;
 }
@@ -74,8 +74,10 @@ const INTEGRATION = /(?<![a-z])(?:integration|e2e|end-to-end|acceptance|smoke)(?
 /** Words after which a package manager takes names of packages, not targets. */
 const PACKAGE_MANAGER = /^(?:npm|pnpm|yarn|bun|uv|poetry|pip3?|brew|cargo|composer)$/;
 const INSTALLS = /^(?:add|i|install|remove|rm|uninstall|update|upgrade|create|init)$/;
-/** Words of commands that prepare a project. A task that names them asks for no check. */
-const FETCHES = /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner)$/;
+const SHELL = /(?:^|\/)(?:ba|da|k|z)?sh$/;
+/** Words of commands that prepare a project, or look at what is there. A task that names them asks for no check. */
+const FETCHES =
+  /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner|status|list|ls|show|logs?|view|info|describe|capture|monitor|send|open|attach)$/;
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
@@ -125,20 +127,43 @@ function checksUnder(node: SyntaxNode, line: string, task: string): readonly Che
   const own = node.type === 'Command' ? checksInCommand(node, line, task) : [];
   const found: CheckCommand[] = [...own];
   if (own.length > 0) return found;
-  const programs = node.type === 'Pipeline' && !line.includes('pipefail') ? node.commands.map(programOf) : [];
   let position = 0;
   forEachChild(node, (child) => {
     position += 1;
-    const pipedTo = programs.slice(position);
-    for (const check of checksUnder(child, line, task))
-      found.push(pipedTo.length === 0 ? check : { ...check, pipedTo });
+    const hiding = hidingAfter(node, position, line);
+    for (const check of checksUnder(child, line, task)) {
+      const hidden = [...(check.hiddenBy ?? []), ...hiding];
+      found.push(hidden.length === 0 ? check : { ...check, hiddenBy: hidden });
+    }
   });
   return found;
 }
 
-function programOf(node: SyntaxNode): string {
-  return node.type === 'Command' ? (node.name?.value ?? '') : '';
+/** The programs whose exit code stands for that of a command before them: in a pipe, after `;`, a line end or `||`. */
+function hidingAfter(node: SyntaxNode, position: number, line: string): readonly string[] {
+  switch (node.type) {
+    case 'Pipeline':
+      return line.includes('pipefail') ? [] : node.commands.slice(position).map(programOf);
+    case 'Script':
+    case 'CompoundList':
+      return STOPS_AT_FAILURE.test(line) ? [] : node.commands.slice(position).map(programOf);
+    case 'AndOr': {
+      const or = node.operators.indexOf('||', position - 1);
+      return or === -1 ? [] : node.commands.slice(or + 1).map(programOf);
+    }
+    default:
+      return [];
+  }
 }
+
+function programOf(node: SyntaxNode): string {
+  if (node.type === 'Command') return node.name?.value ?? '';
+  if (node.type === 'Statement') return programOf(node.command);
+  const [first] = node.type === 'Pipeline' || node.type === 'AndOr' ? node.commands : [];
+  return first === undefined ? '' : programOf(first);
+}
+
+const STOPS_AT_FAILURE = /\bset -\w*e/;
 
 /** Finds the check among the words of one command. A quoted text is a check only as a script of `bash -c`. */
 function checksInCommand(command: Command, line: string, task: string): readonly CheckCommand[] {
@@ -153,7 +178,9 @@ function checksInCommand(command: Command, line: string, task: string): readonly
   if (FINDS.test(values.slice(0, 2).join(' '))) return [];
   for (const [index, { value }] of words.entries()) {
     if (/\s/.test(value)) {
-      const scripts = /^-\w*c$/.test(values[index - 1] ?? '') ? checksIn(value, task) : [];
+      const isScript =
+        /^-\w*c$/.test(values[index - 1] ?? '') && values.slice(0, index).some((word) => SHELL.test(word));
+      const scripts = isScript ? checksIn(value, task) : [];
       if (scripts.length > 0) return scripts;
       continue;
     }
@@ -169,7 +196,8 @@ function checksInCommand(command: Command, line: string, task: string): readonly
       return [{ ...check, purpose, command: text }];
     }
   }
-  const own = values.join(' ');
+  // The same program from another place is the same command.
+  const own = [program.replace(/^python[\d.]+$/, 'python'), ...args].join(' ');
   // A task that quotes code names its lines, not commands.
   const isCode = line.includes('\n') || suffix.some((part) => part.type === 'Word' && part.value === '=');
   const isSetup = values.slice(1, 3).some((word) => INSTALLS.test(word) || FETCHES.test(word));

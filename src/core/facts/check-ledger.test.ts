@@ -290,3 +290,19 @@ test('notes of an analyser that exits with 0 for them are no failure, and behind
   ]);
   expect(after('Analyzing lib...\nNo issues found!')).toEqual(['dart analyze lib passed']);
 });
+
+test('a check before a command whose exit code stands for both passed only if what is left says so', () => {
+  const after = (command: string, result: string): readonly string[] =>
+    checksAfter([[command, undefined, result]]).map((check) => checkResult(check));
+  expect(after('npx eslint . -o a.json; python3 count.py', 'Total: 0')).toEqual(['not seen to its end']);
+  expect(after('npx vitest run\ngit status', ' M a.ts')).toEqual(['not seen to its end']);
+  expect(after('npm test; ls', '12 passed\na.ts')).toEqual(['passed']);
+  expect(after('npx tsc --noEmit; echo done', 'a.ts(1,2): error TS2345: no\ndone')).toEqual(['failed']);
+  expect(after('npx tsc --noEmit || true', '')).toEqual(['passed']);
+  expect(after('set -e; npm test; ls', 'a.ts')).toEqual(['passed']);
+  expect(after('npm test && git add a.ts', '')).toEqual(['passed']);
+  // The line prints the exit code of the check.
+  expect(after('npx tsc --noEmit; echo "exit $?"', 'exit 0')).toEqual(['passed']);
+  expect(after('npx tsc --noEmit; echo "EXIT=$?"', 'a.ts: no\nEXIT=2')).toEqual(['failed']);
+  expect(after('npx tsc --noEmit | head -3; echo ${PIPESTATUS[0]}', '1')).toEqual(['failed']);
+});

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, textOrUndefined } from '../base/json.ts';
+import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
   BACKGROUNDED,
@@ -88,7 +88,11 @@ export class CheckLedger {
       return;
     }
     const told = failed || checks.length === 0 ? result : withoutOwnWords(result, call);
-    for (const check of named?.failed ?? checks) this.#note(check, call, failed, told);
+    const exitCode = !failed && checks.length === 1 ? printedExitCode(call.args, result) : undefined;
+    for (const { hiddenBy, ...check } of named?.failed ?? checks) {
+      if (exitCode === undefined) this.#note({ ...check, ...present({ hiddenBy }) }, call, failed, told);
+      else this.#note(check, call, exitCode !== 0, told);
+    }
     const hooks = hooksOf(call.args, result);
     const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
     const isRefused = failed && !NOTHING_TO_COMMIT.test(result);
@@ -109,7 +113,7 @@ export class CheckLedger {
       const isError = call.failed || (exitCode !== undefined && exitCode !== '0');
       const failed = failureIn(started, result, isError) !== undefined;
       const told = failed ? result : withoutOwnWords(result, started);
-      const hasEnded = exitCode !== undefined && checks.every(({ pipedTo }) => pipedTo === undefined);
+      const hasEnded = exitCode !== undefined && checks.every(({ hiddenBy }) => hiddenBy === undefined);
       if (!failed && !hasEnded && !SAYS_PASSED.test(told)) return true;
       this.#background.delete(id);
       for (const check of checks) this.#note(check, call, failed, told);
@@ -175,8 +179,8 @@ const SCRIPT = /^\$ (.+)$/m;
 const FEW_CHARS = 1_000;
 
 /** Returns true for a short result behind a pipe, which hides the exit code: what it says is all that the check said. */
-function isAllThatIsLeft({ pipedTo = [] }: CheckCommand, result: string): boolean {
-  return pipedTo.length > 0 && result.length <= FEW_CHARS;
+function isAllThatIsLeft({ hiddenBy = [] }: CheckCommand, result: string): boolean {
+  return hiddenBy.length > 0 && result.length <= FEW_CHARS;
 }
 
 /** The script of Codex' code mode that ran the commands. */
@@ -188,8 +192,18 @@ function scriptOf(args: Json): string | undefined {
 function checksOf(args: Json, task: string | undefined): readonly CheckCommand[] {
   const checks = checkCommandsOf(args, task);
   const hidesExitCode = !/stringify|exit/.test(scriptOf(args) ?? 'exit');
-  return hidesExitCode ? checks.map(({ pipedTo = ['tail'], ...check }) => ({ ...check, pipedTo })) : checks;
+  return hidesExitCode ? checks.map(({ hiddenBy = ['tail'], ...check }) => ({ ...check, hiddenBy })) : checks;
 }
+
+/** What a line such as `npm test; echo "exit $?"` prints. */
+function printedExitCode(args: Json, result: string): number | undefined {
+  if (!PRINTS_EXIT_CODE.test(commandLineOf(args) ?? '')) return undefined;
+  const [, code] = [...result.slice(-FEW_CHARS).matchAll(PRINTED)].at(-1) ?? [];
+  return code === undefined ? undefined : Number(code);
+}
+
+const PRINTS_EXIT_CODE = /\b(?:echo|printf)\b[^;&|\n]*\$(?:\?|\{?PIPESTATUS)/;
+const PRINTED = /^(?:.*\b(?:exit|rc|ec|code|status)\w*\W{0,4})?(\d{1,3})\W*$/gim;
 
 /** Returns true if an argument is the id of the output, or a command or path with it. */
 function isAskedFor(args: Json, id: string): boolean {
@@ -249,8 +263,8 @@ function covers(check: CheckCommand, { command, isWide, key, names, purpose }: C
 const QUIET = /(?:^| )(?:(?:vue-)?tsc|tsgo|eslint|flake8|gofmt|go (?:build|vet)|shellcheck|actionlint|stylelint)\b/;
 /** A line whose last command, after `;`, is no check. */
 const GOES_ON = /;\s*(?:git|cd|rm|mv|cp|echo|kill|docker|exit)\b[^;&|]*$/;
-/** Programs that show the end of what they read. */
-const SHOWS_END = /^(?:tail|tee|cat)$/;
+/** Programs that show the end of what they read, or leave it. */
+const SHOWS_END = /^(?:tail|tee|cat|echo|printf|true|:)$/;
 const SAYS_PASSED =
   /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|\btest result: ok\b|^OK \(|^ok\s+\S+\s|\b0 (?:errors|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)/im;
 
@@ -258,25 +272,25 @@ const SAYS_PASSED =
  * Returns true if a pipe hides how the check ended, and what is left of its output does not say it. The errors of a linter and of a compiler
  * are its first lines, so `head` shows them.
  */
-function isEndHidden({ key, pipedTo = [], purpose }: CheckCommand, result: string): boolean {
-  if (pipedTo.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
-  const hiding = pipedTo.filter((program) => !SHOWS_END.test(program));
-  if (DART.test(key) && pipedTo.length > 0) return !SAYS_PASSED.test(result.slice(-20_000));
+function isEndHidden({ key, hiddenBy = [], purpose }: CheckCommand, result: string): boolean {
+  if (hiddenBy.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
+  const hiding = hiddenBy.filter((program) => !SHOWS_END.test(program));
+  if (DART.test(key) && hiddenBy.length > 0) return !SAYS_PASSED.test(result.slice(-20_000));
   if (hiding.length === 0) return false;
   if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;
   return !SAYS_PASSED.test(result.slice(-20_000));
 }
 
 const SAYS_FAILED =
-  /^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^(?:--- )?FAIL\b|\btest result: FAILED\b/im;
+  /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^(?:--- )?FAIL\b|\btest result: FAILED\b/im;
 
 /** Exits with 0 if it found notes only, and counts them as issues. */
 const DART = /^(?:dart|flutter) analyze$/;
 const DART_FAILED = /^\s*(?:error|warning)\b/m;
 
 /** Returns true if a pipe hides the exit code of a check whose output counts errors or failures. */
-function saysFailed({ key, pipedTo = [], purpose }: CheckCommand, result: string): boolean {
-  if (pipedTo.length === 0 || purpose === 'task') return false;
+function saysFailed({ key, hiddenBy = [], purpose }: CheckCommand, result: string): boolean {
+  if (hiddenBy.length === 0 || purpose === 'task') return false;
   return (DART.test(key) ? DART_FAILED : SAYS_FAILED).test(result.slice(-20_000));
 }
 

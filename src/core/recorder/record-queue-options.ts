@@ -87,7 +87,7 @@ export type FlushAnswer = 'stored' | 'incomplete';
 
 /** The result of `run.end`. */
 export interface EndAnswer {
-  /** True if every record of the run is stored. */
+  /** True if every record of the run is stored. False without a store. */
   readonly stored: boolean;
   /** Number of records of the run that were lost. Records that still wait are not counted. */
   readonly lostRecords: number;

@@ -199,7 +199,11 @@ class LossLog {
     );
     for (const { runId, from, lost } of losses.slice(0, MAX_RUNS)) {
       const message = `${countOf(lost, 'record')} lost from seq ${from}, because the process ended before the store had them`;
-      log({ message: `${message}: ${causeText(lastFault)}`, sessionId: runId, lost });
+      log({
+        message: lastFault === undefined ? message : `${message}: ${faultText(lastFault)}`,
+        sessionId: runId,
+        lost,
+      });
     }
     const otherLosses = losses.slice(MAX_RUNS);
     const lostCount = otherLosses.reduce((sum, { lost }) => sum + lost, 0);

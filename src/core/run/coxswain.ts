@@ -372,7 +372,7 @@ class Process implements Coxswain {
         return answer;
       },
       ready: async (limit) => (await this.#queue?.ready(limit)) ?? true,
-      lostRecords: () => this.#queue?.lostRecords(runId) ?? 0,
+      lostRecords: () => this.#queue?.lostRecords(runId),
       durableSeq: () => Math.max(storedSeq, this.#queue?.durableSeq(runId) ?? -1),
       family: (member) => new RunFamily(member, place),
       children,

@@ -133,7 +133,8 @@ export interface RunParts {
   readonly flush: (limit?: TimeLimit) => Promise<FlushAnswer>;
   readonly ready: (limit?: TimeLimit) => Promise<boolean>;
   readonly durableSeq: () => number;
-  readonly lostRecords: () => number;
+  /** Undefined without a store. */
+  readonly lostRecords: () => number | undefined;
   readonly startChild: (options: ChildOptions) => Run;
   readonly family: (member: FamilyMember) => RunFamily;
   readonly children?: ChildOptions['children'];
@@ -457,7 +458,7 @@ export class Run {
     this.emit({ type: 'agent_end', ...(typeof ending === 'string' ? { outcome: ending } : ending) });
     const answer = await this.flush(limit);
     const lostRecords = this.#parts.lostRecords();
-    return { stored: answer === 'stored' && lostRecords === 0, lostRecords };
+    return { stored: answer === 'stored' && lostRecords === 0, lostRecords: lostRecords ?? 0 };
   }
 
   /**

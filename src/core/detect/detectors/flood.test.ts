@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstFlag, times, type ScriptedCall } from '../../../../test/support/scripted-run.ts';
+import { firstFlag, scriptedRun, times, type ScriptedCall } from '../../../../test/support/scripted-run.ts';
 import { cpuMs } from '../../../../test/support/cost-growth.ts';
 import { floodDetector } from './flood.ts';
 
@@ -15,6 +15,13 @@ test('a turn that holds three of its calls again is flagged at the third, whiche
 test('three equal calls are flagged in a turn of more than a handful', () => {
   expect(firstFlag(floodDetector(), [list, list, read, list])).toBeNull();
   expect(firstFlag(floodDetector(), [list, list, read, list, unknown])).toBe(4);
+});
+
+test('its number is that of the calls which the turn held already, in a turn of any size', () => {
+  for (const calls of [4, 5, 8]) {
+    const { analysis } = scriptedRun(times(calls, list), { detectors: [floodDetector()] });
+    expect(analysis.patterns()[0]?.occurrences).toBe(calls - 1);
+  }
 });
 
 test('two repetitions, those of several turns, and other results are not flagged', () => {

@@ -54,7 +54,7 @@ export const floodDetector: DetectorFactory<'warnAt'> = defineDetector(
         const grade = gradeCount(count, warnAt);
         if (grade === undefined || grade.level === 'hint') return undefined;
         const key = `turn ${turn}`;
-        return [{ kind: 'flood', key, stuck: true, ...grade, occurrences: count, tool, evidence: state.evidence }];
+        return [{ kind: 'flood', key, stuck: true, ...grade, occurrences: repeats, tool, evidence: state.evidence }];
       },
       snapshot: () => state,
     };
