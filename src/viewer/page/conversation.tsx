@@ -18,7 +18,7 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { Overview, RunRow } from '../server/api-shapes.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
-import { Cost, type RecordProps, RecordView } from './record-view.tsx';
+import { Cost, RecordView } from './record-view.tsx';
 import { type Fold, foldRows, type Item, itemsOf, type Rows } from './rows.ts';
 import { safeLine } from './safe-text.ts';
 
@@ -26,8 +26,9 @@ import { safeLine } from './safe-text.ts';
 const LEAD_PX = 120;
 /** Heights before measurement. */
 const ESTIMATES_PX: Readonly<Partial<Record<RunRow['kind'], number>>> = { answer: 90, prompt: 90, advice: 110 };
-const LINE_PX = 30;
-const AROUND_RECORDS = 60;
+const LINE_PX = 30.8;
+const CALL_PX = 32;
+const OPEN_PX = 150;
 const END_PX = 24;
 /** Events by which a user moves the page, and how long a move lasts. */
 const MOVES = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
@@ -76,21 +77,28 @@ export function ConversationView(props: {
       ),
     [shown, opened, selected],
   );
+  const isOpen = useCallback(
+    (row: RunRow) => opened.get(row.seq) ?? isOpenAtFirst(row, kept, selected),
+    [opened, kept, selected],
+  );
   const adviceAt = useMemo(() => new Map(overview.advice.map((mark) => [mark.seq, mark])), [overview]);
 
   const top = useTopOf(list);
   const virtual = useWindowVirtualizer({
     count: items.length,
-    estimateSize: (at) => estimateOf(items[at]),
-    getItemKey: (at) => keyOf(items[at]),
+    estimateSize: useCallback((at: number) => estimateOf(items[at], isOpen), [items, isOpen]),
+    // With another function all rows would be placed anew.
+    getItemKey: useCallback((at: number) => keyOf(items[at]), [items]),
     overscan: 12,
     scrollMargin: top,
     scrollPaddingStart: LEAD_PX,
     useFlushSync: false,
   });
   const visible = virtual.getVirtualItems();
-  const [firstSeq, lastSeq] = [seqOf(items[visible[0]?.index ?? 0]), seqOf(items[visible.at(-1)?.index ?? 0])];
-  useEffect(() => pages.want(firstSeq - AROUND_RECORDS, lastSeq + AROUND_RECORDS), [pages, firstSeq, lastSeq]);
+  const seen = visible.flatMap(({ index }) => seqsOf(items[index]));
+  const seenKey = seen.join(' ');
+  // The key has the sequence numbers.
+  useEffect(() => pages.want(seen), [pages, seenKey]);
 
   const latest = useRef({ items, virtual });
   latest.current = { items, virtual };
@@ -136,24 +144,25 @@ export function ConversationView(props: {
       aria-label="Conversation"
       aria-busy={visible.some(({ index }) => pages.at(seqOf(items[index])) === undefined)}
     >
-      {visible.map(({ index, key, start }) => {
+      {visible.map(({ index, key, size, start }) => {
         const item = items[index];
         if (item === undefined) return null;
+        const transform = `translateY(${start - top}px)`;
+        const record = 'fold' in item ? undefined : pages.at(item.row.seq);
+        if (!('fold' in item) && record === undefined) {
+          // It is as high as the row to come, so that nothing moves.
+          return <div key={key} className="talk-item row is-waiting" style={{ height: size, transform }} />;
+        }
         return (
-          <div
-            key={key}
-            ref={virtual.measureElement}
-            className="talk-item"
-            data-index={index}
-            style={{ transform: `translateY(${start - top}px)` }}
-          >
+          <div key={key} ref={virtual.measureElement} className="talk-item" data-index={index} style={{ transform }}>
             {'fold' in item ? (
               <FoldLine fold={item.fold} isOpen={item.isOpen} onToggle={toggle} />
-            ) : (
-              <Row
+            ) : record === undefined ? null : (
+              <RecordView
                 row={item.row}
-                pages={pages}
-                isOpen={opened.get(item.row.seq) ?? isOpenAtFirst(item.row, kept, selected)}
+                record={record}
+                end={endOf(item.row, record, pages)}
+                isOpen={isOpen(item.row)}
                 marks={[
                   item.row.seq === selected ? 'is-selected' : '',
                   stuck.some(({ fromSeq, toSeq }) => isBetween(item.row.seq, fromSeq, toSeq)) ? 'is-stuck' : '',
@@ -184,18 +193,10 @@ function isBetween(seq: number, from: number, to: number | null): boolean {
   return seq >= from && seq < (to ?? Number.POSITIVE_INFINITY);
 }
 
-function Row(props: Omit<RecordProps, 'record' | 'end'> & { readonly pages: RecordPages }): ReactElement {
-  const { pages, row, ...rest } = props;
-  const record = pages.at(row.seq);
-  if (record === undefined) return <div className="row is-waiting" />;
-  return <RecordView row={row} record={record} end={endOf(row, record, pages)} {...rest} />;
-}
-
 /** Returns the record of a call's result. A result that just arrived is not in the row yet. */
 function endOf({ end }: RunRow, { payload, seq }: TrajectoryRecord, pages: RecordPages): TrajectoryRecord | undefined {
   const at = end ?? (payload.kind === 'tool_started' ? pages.endOf(payload.tool_call_id, seq) : undefined);
   if (at === undefined) return undefined;
-  if (!pages.isLoaded(at)) pages.want(at, at);
   return pages.at(at);
 }
 
@@ -264,12 +265,21 @@ function seqOf(item: Item | undefined): number {
   return item === undefined ? 0 : 'fold' in item ? (item.fold.rows[0]?.seq ?? 0) : item.row.seq;
 }
 
+/** The records that an item shows. */
+function seqsOf(item: Item | undefined): readonly number[] {
+  if (item === undefined || 'fold' in item) return [];
+  const { end, seq } = item.row;
+  return end === undefined ? [seq] : [seq, end];
+}
+
 function isAt(item: Item, seq: number): boolean {
   return 'fold' in item ? !item.isOpen && item.fold.rows.some((row) => row.seq === seq) : item.row.seq === seq;
 }
 
-function estimateOf(item: Item | undefined): number {
-  return item === undefined || 'fold' in item ? LINE_PX : (ESTIMATES_PX[item.row.kind] ?? LINE_PX);
+function estimateOf(item: Item | undefined, isOpen: (row: RunRow) => boolean): number {
+  if (item === undefined || 'fold' in item) return LINE_PX;
+  if (item.row.kind === 'call') return isOpen(item.row) ? OPEN_PX : CALL_PX;
+  return ESTIMATES_PX[item.row.kind] ?? LINE_PX;
 }
 
 function useTopOf(element: { readonly current: HTMLElement | null }): number {

@@ -33,9 +33,9 @@ describe('pages of records', () => {
   test('are fetched once, also in parts, and dropped when others are used', async () => {
     const { pages, queries } = pagesOf(100_000, 90);
     await Promise.all([pages.ensure(10), pages.ensure(20)]);
-    expect(queries).toEqual([0, 90, 180]);
-    expect(pages.at(199)?.seq).toBe(199);
-    expect(pages.at(200)).toBeUndefined();
+    expect(queries).toEqual([0, 90, 180, 270, 360, 450]);
+    expect(pages.at(499)?.seq).toBe(499);
+    expect(pages.at(500)).toBeUndefined();
     for (let page = 1; page <= MAX_PAGES; page += 1) await pages.ensure(page * PAGE_RECORDS);
     expect(pages.size).toBe(MAX_PAGES);
     expect(pages.isLoaded(0)).toBe(false);
@@ -70,6 +70,41 @@ describe('pages of records', () => {
     isDown = false;
     await pages.ensure(0);
     expect(pages.at(0)?.seq).toBe(0);
+  });
+
+  test('are fetched ahead of the way that is scrolled, what is seen first, and not those that were passed meanwhile', async () => {
+    const answers: (() => void)[] = [];
+    const asked: number[] = [];
+    const load = async ({ from, limit }: { from: number; limit: number }): Promise<RecordsAnswer> => {
+      asked.push(from / PAGE_RECORDS);
+      await new Promise<void>((resolve) => answers.push(resolve));
+      const records = Array.from({ length: limit }, (_, index) => callAt(from + index));
+      return { records, nextSeq: from + limit, lastSeq: 99 * PAGE_RECORDS };
+    };
+    const pages = new RecordPages(99 * PAGE_RECORDS, load, () => {});
+    const see = (page: number): void => pages.want([page * PAGE_RECORDS, page * PAGE_RECORDS + 100]);
+    const answerAll = async (): Promise<void> => {
+      for (let round = 0; round < 50; round += 1) {
+        for (const answer of answers.splice(0)) answer();
+        await Promise.resolve();
+      }
+    };
+    see(10);
+    expect(asked).toEqual([10, 11, 12]);
+    for (const page of [13, 16, 19]) see(page);
+    expect(asked).toHaveLength(3);
+    await answerAll();
+    expect(asked[3]).toBe(19);
+    // Three pages a step: the next steps are fetched too.
+    expect(asked.slice(3).toSorted((a, b) => a - b)).toEqual([18, 19, 20, 21, 22, 23, 24, 25]);
+    see(19);
+    see(18);
+    await answerAll();
+    expect(asked.slice(-4)).toEqual([17, 16, 15, 14]);
+    // A jump is no way that is scrolled.
+    see(60);
+    await answerAll();
+    expect(asked.slice(-4).toSorted((a, b) => a - b)).toEqual([59, 60, 61, 62]);
   });
 
   test('end when the server has fewer records than promised', async () => {

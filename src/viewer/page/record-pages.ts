@@ -1,8 +1,15 @@
 import type { Problem, RecordsAnswer } from '../server/api-shapes.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 
-export const PAGE_RECORDS = 200;
+/** As many as the server returns at a time. */
+export const PAGE_RECORDS = 500;
 export const MAX_PAGES = 12;
+/** Requests at a time. The pages that are wanted then follow, not those that were wanted before. */
+const MAX_REQUESTS = 3;
+/** Pages that are fetched ahead: those of the next steps at the same speed. */
+const MIN_AHEAD = 2;
+const MAX_AHEAD = 6;
+const STEPS_AHEAD = 4;
 
 export type LoadRecords = (query: { readonly from: number; readonly limit: number }) => Promise<RecordsAnswer>;
 
@@ -18,6 +25,9 @@ export class RecordPages {
   readonly #onFault: (error: unknown) => void;
   readonly #pages = new Map<number, Page>();
   readonly #requests = new Map<number, Promise<void>>();
+  /** The pages that are seen, and those around them. They are not dropped. */
+  #wanted: ReadonlySet<number> = new Set();
+  #seenSeq = 0;
   /** Records that arrived while their page was being fetched. */
   readonly #recordsDuringRequest = new Map<number, TrajectoryRecord[]>();
   readonly #listeners = new Set<() => void>();
@@ -68,13 +78,21 @@ export class RecordPages {
     return undefined;
   }
 
-  /** Loads the pages of a range, and marks them as recently used. */
-  want(fromSeq: number, toSeq: number): void {
-    const lastPage = pageOf(Math.min(Math.max(toSeq, 0), this.#lastSeq));
-    for (let page = pageOf(Math.max(0, fromSeq)); page <= lastPage; page += 1) {
-      // `onFault` has already received the error.
-      this.#ensurePage(page).catch(() => {});
-    }
+  /** Loads the pages of the records that are seen, then those ahead of the way that is scrolled and the one behind. */
+  want(seqs: readonly number[]): void {
+    const [seq] = seqs;
+    if (seq === undefined) return;
+    const seen = [...new Set(seqs.map(pageOf))];
+    const [first, last] = [Math.min(...seen), Math.max(...seen)];
+    const moved = seq - this.#seenSeq;
+    this.#seenSeq = seq;
+    const speed = Math.ceil(Math.abs(moved) / PAGE_RECORDS);
+    const ahead = speed > MAX_AHEAD ? MIN_AHEAD : Math.min(MAX_AHEAD, Math.max(MIN_AHEAD, speed * STEPS_AHEAD));
+    const after = Array.from({ length: moved < 0 ? 1 : ahead }, (_, at) => last + 1 + at);
+    const before = Array.from({ length: moved < 0 ? ahead : 1 }, (_, at) => first - 1 - at);
+    const around = moved < 0 ? [...before, ...after] : [...after, ...before];
+    this.#wanted = new Set([...seen, ...around].filter((page) => page >= 0 && page <= pageOf(this.#lastSeq)));
+    this.#fetchWanted();
   }
 
   ensure(seq: number): Promise<void> {
@@ -104,6 +122,18 @@ export class RecordPages {
     if (page === undefined) return;
     addTo(page, record);
     this.#notify();
+  }
+
+  #fetchWanted(): void {
+    for (const page of this.#wanted) {
+      if (this.#requests.size >= MAX_REQUESTS) return;
+      // `onFault` has already received the error.
+      if (!this.#pages.has(page))
+        this.#ensurePage(page).then(
+          () => this.#fetchWanted(),
+          () => {},
+        );
+    }
   }
 
   #ensurePage(number: number): Promise<void> {
@@ -150,10 +180,8 @@ export class RecordPages {
 
   #store(number: number, page: Page): void {
     this.#pages.set(number, page);
-    for (const oldest of this.#pages.keys()) {
-      if (this.#pages.size <= MAX_PAGES) return;
-      this.#pages.delete(oldest);
-    }
+    const dropped = [...this.#pages.keys()].filter((one) => !this.#wanted.has(one) && one !== number);
+    for (const oldest of dropped.slice(0, Math.max(0, this.#pages.size - MAX_PAGES))) this.#pages.delete(oldest);
   }
 
   #notify(): void {

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { Problem, RecordsAnswer, RunAnswer } from '../server/api-shapes.ts';
+import type { Problem, RunAnswer, RunRowsAnswer } from '../server/api-shapes.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { ApiError, getOverview, getRecord, getRecords, getRun, getRunRows, runPath, type RunAddress } from './api.ts';
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
@@ -26,6 +26,7 @@ export interface RunModel {
 interface State {
   readonly answer: RunAnswer | undefined;
   readonly pages: RecordPages | undefined;
+  readonly takeRows?: () => Promise<RunRowsAnswer> | undefined;
   readonly error: Error | undefined;
 }
 
@@ -44,13 +45,16 @@ export function useRunModel(run: RunAddress, at: number, isFollowed = true): Run
     setTrouble(undefined);
     const fetchRun = async (): Promise<void> => {
       try {
-        // The first page does not depend on the response about the run, so both are requested in parallel.
-        const firstRequest = requestFirstPage({ source, runId }, startAt.current);
+        // The first page and the first rows do not depend on the response about the run, so all are requested in parallel.
+        const from = startAt.current - (startAt.current % PAGE_RECORDS);
+        const takePage = takeOnce(getRecords({ source, runId }, { from, limit: PAGE_RECORDS }));
+        const takeRows = takeOnce(getRunRows({ source, runId }, 0));
         const answer = await getRun({ source, runId });
         if (!isCurrent) return;
-        const load: LoadRecords = (query) => firstRequest.take(query) ?? getRecords({ source, runId }, query);
+        const load: LoadRecords = (query) =>
+          (query.from === from ? takePage() : undefined) ?? getRecords({ source, runId }, query);
         const pages = new RecordPages(answer.run.lastSeq, load, (error) => setTrouble(asError(error)));
-        setState({ answer, pages, error: undefined });
+        setState({ answer, pages, takeRows, error: undefined });
         setLastSeq(answer.run.lastSeq);
       } catch (error) {
         if (isCurrent) setState({ answer: undefined, pages: undefined, error: asError(error) });
@@ -80,7 +84,7 @@ export function useRunModel(run: RunAddress, at: number, isFollowed = true): Run
       [refresh, reload],
     ),
   );
-  const rows = useRows({ source, runId }, state, lastSeq);
+  const rows = useRows({ source, runId }, state, { lastSeq, firstSeq: startAt.current });
   useCompletion({ source, runId }, state, { firstSeq: startAt.current, setState });
 
   const fetchWhole = useCallback(
@@ -96,22 +100,14 @@ export function useRunModel(run: RunAddress, at: number, isFollowed = true): Run
   return { ...state, rows, trouble, reload, fetchWhole };
 }
 
-/** Requests the page that contains a `seq`. The first caller of `take` receives it. */
-function requestFirstPage(
-  run: RunAddress,
-  at: number,
-): { readonly take: (query: Parameters<LoadRecords>[0]) => Promise<RecordsAnswer> | undefined } {
-  const from = at - (at % PAGE_RECORDS);
-  let answer: Promise<RecordsAnswer> | undefined = getRecords(run, { from, limit: PAGE_RECORDS });
-  // `take` returns the error. If it has no caller, the run itself failed to load.
+/** The first caller receives the answer, or its error. Without a caller, the run itself failed to load. */
+function takeOnce<Answer>(answer: Promise<Answer>): () => Promise<Answer> | undefined {
   answer.catch(() => {});
-  return {
-    take: (query) => {
-      if (query.from !== from) return undefined;
-      const firstAnswer = answer;
-      answer = undefined;
-      return firstAnswer;
-    },
+  let left: Promise<Answer> | undefined = answer;
+  return () => {
+    const taken = left;
+    left = undefined;
+    return taken;
   };
 }
 
@@ -119,34 +115,43 @@ const NO_ROWS = new Rows([]);
 /** Maximum number of requests for rows that the server has not read yet. Each of them waits there. */
 const ROWS_TRIES = 20;
 
-function useRows(run: RunAddress, { answer, pages }: State, lastSeq: number): Rows {
+function useRows(
+  run: RunAddress,
+  { answer, pages, takeRows }: State,
+  { firstSeq, lastSeq }: { readonly firstSeq: number; readonly lastSeq: number },
+): Rows {
   const { source, runId } = run;
   const [state, setState] = useState<{ readonly pages: RecordPages | undefined; readonly rows: Rows }>();
   const rows = state !== undefined && state.pages === pages ? state.rows : NO_ROWS;
   const latest = useRef(rows);
   latest.current = rows;
-  const readSeqs = answer?.overview.nextSeq;
+  const { complete = false, nextSeq = 0, usage } = answer?.overview ?? {};
   // The rows of a first look lack what takes long to find.
-  const isFirstLook = answer?.overview.usage !== undefined;
+  const isFirstLook = usage !== undefined;
+  // A run that is being read shows its first rows, and all once they are known.
+  const fetchedAt = useRef(0);
+  const readSeqs = nextSeq > lastSeq || rows.lastSeq < firstSeq ? nextSeq : fetchedAt.current;
   const wasFirstLook = useRef(false);
   useEffect(() => {
     if (pages === undefined) return undefined;
     let isCurrent = true;
+    fetchedAt.current = readSeqs;
     const fetchRows = async (tries: number): Promise<void> => {
       const from = wasFirstLook.current && !isFirstLook ? 0 : latest.current.firstOpen;
-      const { rows: next, upTo } = await getRunRows({ source, runId }, from);
+      const { rows: next, upTo } = await ((from === 0 ? takeRows?.() : undefined) ??
+        getRunRows({ source, runId }, from));
       if (!isCurrent) return;
       wasFirstLook.current = isFirstLook;
       latest.current = latest.current.replaceFrom(from, next);
       setState({ pages, rows: latest.current });
-      if (upTo <= lastSeq && tries > 1) await fetchRows(tries - 1);
+      if ((complete || next.length === 0) && upTo <= lastSeq && tries > 1) await fetchRows(tries - 1);
     };
     // The request for records reports the error.
     fetchRows(ROWS_TRIES).catch(() => {});
     return () => {
       isCurrent = false;
     };
-  }, [pages, source, runId, lastSeq, readSeqs, isFirstLook]);
+  }, [pages, takeRows, source, runId, lastSeq, readSeqs, isFirstLook, complete]);
   return rows;
 }
 

@@ -42,7 +42,7 @@ test('a first look has the calls, failures, cost, prompts, last answer and rows 
   const failing = { tool: 'bash', args: { command: 'make' }, result: 'make: no rule', isError: true };
   for (const records of [scriptedRecords(times(6, failing)), scriptRun('run', everyPayload('Mend it'))]) {
     const [whole, rest] = [new RunOverviewFold(), { nextSeq: 0 }];
-    const look = new FirstLook(rest);
+    const look = new FirstLook(rest, {});
     for (const record of records) {
       look.fold(record);
       whole.fold(record);

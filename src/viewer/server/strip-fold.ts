@@ -1,7 +1,7 @@
 import { present } from '../../core/base/json.ts';
 import { OpenCalls } from '../../core/base/open-calls.ts';
 import type { RunCall } from '../../core/facts/run-call.ts';
-import { lastSeqOf, RunCounter } from '../../core/facts/run-summary.ts';
+import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { slashCommand, taskTitle } from '../../core/facts/task-title.ts';
 import { UsageFold, type RunUsage } from '../../core/facts/usage-fold.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
@@ -163,16 +163,17 @@ export interface KnownTimeline {
 export class FirstLook implements KnownTimeline {
   readonly rows: RunRows = new RunRows({ isFirstLook: true });
   readonly #whole: { readonly nextSeq: number };
+  readonly #run: Pick<RunSummary, 'format' | 'modelId'>;
   readonly #strip = new StripFold();
-  readonly #counter = new RunCounter();
   readonly #openCalls = new OpenCalls<RunCall>();
   readonly #usage = new UsageFold();
-  #format: string | undefined;
+  #calls = 0;
   #nextSeq = 0;
 
   /** @param whole  the fold that looks for the rest, whose progress is told */
-  constructor(whole: { readonly nextSeq: number }) {
+  constructor(whole: { readonly nextSeq: number }, run: Pick<RunSummary, 'format' | 'modelId'>) {
     this.#whole = whole;
+    this.#run = run;
   }
 
   get nextSeq(): number {
@@ -180,13 +181,10 @@ export class FirstLook implements KnownTimeline {
   }
 
   fold(record: TrajectoryRecord): void {
-    const { payload } = record;
     this.#nextSeq = lastSeqOf(record) + 1;
-    const callsBefore = this.#counter.calls;
-    this.#counter.fold(record);
-    if (payload.kind === 'run_started') this.#format = payload.format ?? this.#format;
-    this.#usage.fold(payload, { modelId: this.#counter.modelId, format: this.#format });
-    const call = this.#callOf(record, this.#counter.calls > callsBefore);
+    const { format, modelId } = this.#run;
+    this.#usage.fold(record.payload, { format, modelId });
+    const call = this.#callOf(record);
     const costUsd = this.#strip.fold(record, { call, usage: () => this.#usage.usage });
     this.rows.fold(record, { call, failure: undefined, costUsd });
   }
@@ -207,18 +205,32 @@ export class FirstLook implements KnownTimeline {
     };
   }
 
-  #callOf({ payload, seq }: TrajectoryRecord, isNew: boolean): RunCall | undefined {
+  #callOf({ payload, seq }: TrajectoryRecord): RunCall | undefined {
     if (payload.kind !== 'tool_started' && payload.kind !== 'tool_ended') return undefined;
     const { tool_call_id: id, tool_name: tool } = payload;
-    const number = this.#counter.calls;
-    const begun = { number, id, tool, args: null, seq, startLost: false, failed: false, resultMissing: false };
-    if (payload.kind === 'tool_started') {
+    const isStart = payload.kind === 'tool_started';
+    const open = isStart ? undefined : this.#openCalls.end(id);
+    if (open === undefined) this.#calls += 1;
+    const begun = {
+      number: this.#calls,
+      id,
+      tool,
+      args: null,
+      seq,
+      startLost: false,
+      failed: false,
+      resultMissing: false,
+    };
+    if (isStart) {
       this.#openCalls.begin(id, begun);
       return begun;
     }
-    const open = this.#openCalls.end(id);
     const failed = outcomeOf(payload) === 'failed';
-    const isKnown = !isNew && open !== undefined && open !== 'forgotten';
-    return { ...(isKnown ? open : begun), endSeq: seq, startLost: isNew, failed };
+    return {
+      ...(open === undefined || open === 'forgotten' ? begun : open),
+      endSeq: seq,
+      startLost: open === undefined,
+      failed,
+    };
   }
 }

@@ -8,7 +8,7 @@ import { readLabelChange } from './labels-file.ts';
 import { readRunKey, readRunsQuery } from './run-query.ts';
 import { addCompareRoutes } from './compare-runs.ts';
 import { addRunRoutes } from './run-routes.ts';
-import type { Sessions, ApiContext, ViewerEnv, ViewerState } from './sessions.ts';
+import { type Sessions, type ApiContext, runOf, type ViewerEnv, type ViewerState } from './sessions.ts';
 import { findStaticFile, pageMissing } from './static-files.ts';
 import { runGroups } from './task-groups.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
@@ -66,6 +66,8 @@ export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
   addFileRoutes(app, setup);
   app.get('*', async (context) => {
     const [target = ''] = (context.env.incoming.url ?? '').split('?');
+    // The request for the run reports an error.
+    if (target === '/') readAhead(setup, context).catch(() => {});
     const file = await findStaticFile(setup.pageFolder, target);
     if (file !== undefined) {
       const { bytes, contentType } = file;
@@ -80,6 +82,15 @@ export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
     throw viewerFault('not-found', 'there is nothing at this address');
   });
   return app;
+}
+
+/** Begins to read the run of an address while the browser starts its page. */
+async function readAhead({ port, sessions, state }: AppSetup, context: ApiContext): Promise<void> {
+  const { run: runId, source } = context.req.query();
+  if (runId === undefined || source === undefined) return;
+  if (!sessions.isOpen(cookieOf(context.req.header('cookie'), sessionCookie(port)))) return;
+  const { listed, run } = await runOf(state, source, runId);
+  await listed.overviews.overview(run, 0);
 }
 
 function addSessionRoutes(app: Hono<ViewerEnv>, { port, sessions }: AppSetup): void {
