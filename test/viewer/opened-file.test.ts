@@ -27,6 +27,14 @@ describe.skipIf(chromium === undefined)('a file (needs a Chromium)', () => {
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
+
+  test('has no button to compare its only run', async () => {
+    const page = await scene.open('/?page=runs');
+    await page.locator('.run-row').click();
+    await page.getByRole('button', { name: 'Share' }).waitFor();
+    await expect.poll(() => page.getByRole('link', { name: 'Compare' }).count()).toBe(0);
+    await page.context().close();
+  });
 });
 
 test.skipIf(chromium === undefined)(

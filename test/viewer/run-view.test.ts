@@ -486,6 +486,16 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
+  test('compares a run whose task no other has with any run', async () => {
+    const page = await scene.open('/?source=0&run=large');
+    await page.getByRole('link', { name: 'Compare', exact: true }).click();
+    await page.getByText('Choose the run to compare with large.').waitFor();
+    await expect.poll(() => page.locator('.run-row').count()).toBeGreaterThan(2);
+    await page.goBack();
+    await page.locator('.run-title').waitFor();
+    await page.context().close();
+  });
+
   test('compares two runs and goes from a row to the call', async () => {
     const page = await scene.open('/?page=compare&a=0/stuck-run&b=0/large');
     await page.getByText('They part at row 1').waitFor();

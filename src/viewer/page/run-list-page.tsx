@@ -41,6 +41,7 @@ export function RunListPage(props: {
   const { filters, sources } = props;
   const list = useRunList(filters, props.onSource);
   useSingleRun(list, sources);
+  useAnyTask(filters, list);
   return (
     <div className="runs">
       <div>
@@ -96,6 +97,16 @@ function useSingleRun({ isLoading, rows, sums }: RunListState, sources: readonly
     isFirstList = false;
     goTo({ page: 'run', run: { source: run.source, runId: run.runId } }, { replace: true });
   }, [isLoading, pending, rows, sources]);
+}
+
+/** Offers all runs for a comparison if no other run has the task of the run. */
+function useAnyTask(filters: RunFilters, { error, isLoading, rows, sums }: RunListState): void {
+  const names = Object.keys(filters);
+  const isOfTask = names.length === 2 && names.includes('compare') && names.includes('task');
+  const isEmpty = error === undefined && !isLoading && sums?.pending === 0 && rows.length === 0;
+  useEffect(() => {
+    if (isOfTask && isEmpty) goTo(unfiltered(filters), { replace: true });
+  }, [filters, isOfTask, isEmpty]);
 }
 
 const GROUPINGS = [

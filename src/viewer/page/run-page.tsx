@@ -150,7 +150,7 @@ function LoadedRun(props: {
     toEnd: () => handle.current?.showEnd(),
     follow: following.toggle,
     search: focusFind,
-    compare: () => goTo(choiceFor(run)),
+    compare: () => (answer.isAlone === true ? say('There is no other run.') : goTo(choiceFor(run))),
     label: sharedRun === undefined ? labels.setLabel : () => {},
     undo: sharedRun === undefined ? labels.undo : () => {},
     leave: () => {

@@ -72,9 +72,11 @@ export function RunTitle({
         {children}
         {sharedRun === undefined ? (
           <>
-            <Link className="button" to={choiceFor(run)}>
-              Compare
-            </Link>
+            {answer.isAlone === true ? null : (
+              <Link className="button" to={choiceFor(run)}>
+                Compare
+              </Link>
+            )}
             <ShareButton run={run} />
           </>
         ) : null}

@@ -274,6 +274,8 @@ export interface RunAnswer {
   readonly children: readonly ListedRow[];
   readonly parent?: ListedRow;
   readonly overview: Overview;
+  /** There is no other run to compare it with. */
+  readonly isAlone?: true;
 }
 
 export interface CutText {

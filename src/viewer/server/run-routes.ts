@@ -37,6 +37,7 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState, pageFolde
       children: state.list.childrenOf(listed, run.runId),
       ...(parent === undefined ? {} : { parent: runRowOf(listed, parent, listed.overviews.knownExtras(parent)) }),
       overview,
+      ...(isAlone(state) ? { isAlone: true as const } : {}),
     } satisfies RunAnswer);
   });
   app.get(`${path}/overview`, async (context) => {
@@ -81,7 +82,8 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState, pageFolde
   app.get(`${path}/rows`, async (context) => {
     const { listed, run } = await findRun(context);
     const from = parseWholeNumber('from', context.req.query('from') ?? '0');
-    const { nextSeq, rows } = await listed.overviews.timeline(run, ROWS_MS);
+    const known = await listed.overviews.timeline(run, 0);
+    const { nextSeq, rows } = known.rows.list.length > from ? known : await listed.overviews.timeline(run, ROWS_MS);
     return context.json({ rows: rows.list.slice(from), upTo: nextSeq } satisfies RunRowsAnswer);
   });
   app.get(`${path}/state`, async (context) => {
@@ -97,6 +99,11 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState, pageFolde
     const query = { direction, text: text.slice(0, MAX_TEXT_CHARS), fromSeq: parseWholeNumber('from', from) } as const;
     return context.json(text === '' ? { seq: null } : await findRecord(await listed.source.reader(), run, query));
   });
+}
+
+function isAlone({ sources }: ViewerState): boolean {
+  const isRead = sources.every(({ isReading }) => !isReading);
+  return isRead && sources.reduce((sum, { runs }) => sum + runs.size, 0) === 1;
 }
 
 const SEARCH_TIME_MS = 1_000;
