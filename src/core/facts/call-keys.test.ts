@@ -53,9 +53,9 @@ test('the exit code of a pipe, of an alternative and of a last echo is not that 
 
 test('names, paths, addresses and numbers are masked, so that one cause is one text', () => {
   const causes = ['File /w/src/a.ts does not exist (12).', 'File /home/b/main.go does not exist (7).'];
-  expect(new Set(causes.map(maskedCause))).toEqual(new Set(['File PATH does not exist (#).']));
+  expect(new Set(causes.map(maskedCause))).toEqual(new Set(['File <path> does not exist (<n>).']));
   expect(maskedCause('no config .golangci.yaml or vitest.config.ts in ./a/.eslintrc.json')).toBe(
-    'no config PATH or PATH in PATH',
+    'no config <path> or <path> in <path>',
   );
 });
 
@@ -71,4 +71,9 @@ test('a plain word is a name for a tool that takes one, and an import is one of 
     'import measurements',
   );
   expect(keysOf('Bash', { command: 'python3 -c "from yaml import load"' }).names).toContain('import yaml');
+});
+
+test('a masked cause does not read like the variable PATH, and has no frame', () => {
+  expect(maskedCause('/bin/bash: line 1: go: command not found')).toBe('<path>: line <n>: go: command not found');
+  expect(maskedCause('╭─ Error ──╮ │ No such command. │')).toBe('Error No such command.');
 });

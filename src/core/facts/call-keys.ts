@@ -3,6 +3,7 @@ import { shellTree } from '../base/shell-tree.ts';
 import { hashNumber, hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { checkCommandsOf, commandLineOf } from './check-command.ts';
+import { provedCommands } from './proved-commands.ts';
 import { SETUP_PROGRAMS } from '../detect/calls/shell-program.ts';
 
 /** What a lesson is about: the exact call, one command of a chain, or a name that the error and the call have in common. */
@@ -31,6 +32,9 @@ const FLAG = /^--?[a-z][\w-]*/i;
 interface SimpleCommand {
   readonly key: CallKey;
   readonly names: readonly string[];
+  readonly text: string;
+  /** True if exit code 0 of the call proves that it worked. */
+  readonly isProved: boolean;
 }
 
 export interface CallKeys {
@@ -52,7 +56,7 @@ export function keysOf(tool: string, args: Json): CallKeys {
       names: names.slice(0, MAX_NAMES),
     };
   }
-  const commands = commandsIn(line.slice(0, MAX_LINE));
+  const commands = commandsIn(line);
   const names = new Set(commands.flatMap((command) => command.names));
   return { call: { kind: 'call', text: masked(line) }, commands, names: [...names].slice(0, MAX_NAMES) };
 }
@@ -134,17 +138,19 @@ function argsText(args: Json): string {
     .slice(0, 2 * KEY_CHARS);
 }
 
-function commandsIn(line: string): readonly SimpleCommand[] {
+function commandsIn(whole: string): readonly SimpleCommand[] {
   const commands: SimpleCommand[] = [];
+  const line = whole.slice(0, MAX_LINE);
+  const proved: ReadonlySet<number> = whole.length > MAX_LINE ? new Set() : provedCommands(line);
   try {
-    visit(shellTree(line), line, commands);
+    visit(shellTree(line), line, commands, proved);
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
   }
   return commands.slice(0, MAX_COMMANDS);
 }
 
-function visit(node: SyntaxNode, line: string, commands: SimpleCommand[]): void {
+function visit(node: SyntaxNode, line: string, commands: SimpleCommand[], proved: ReadonlySet<number>): void {
   if (node.type === 'Command') {
     const words = [node.name, ...node.suffix.filter((part) => part.type === 'Word')].flatMap(
       (word) => word?.value ?? [],
@@ -152,12 +158,14 @@ function visit(node: SyntaxNode, line: string, commands: SimpleCommand[]): void 
     const [path = '', ...args] = words;
     const program = path.slice(path.lastIndexOf('/') + 1);
     const isSetup = SETUP_PROGRAMS.has(program) && program !== 'source' && program !== 'sudo';
-    const text = isSetup ? '' : masked(line.slice(node.pos, node.end));
+    const text = isSetup ? '' : line.slice(node.pos, node.end);
     const names = isSetup ? args.filter((word) => EXPANDED.test(word)) : namesIn(path, args);
-    if (program !== '' && (text !== '' || names.length > 0)) commands.push({ key: { kind: 'command', text }, names });
+    const key: CallKey = { kind: 'command', text: masked(text) };
+    if (program !== '' && (text !== '' || names.length > 0))
+      commands.push({ key, names, text, isProved: proved.has(node.pos) });
     return;
   }
-  forEachChild(node, (child) => visit(child, line, commands));
+  forEachChild(node, (child) => visit(child, line, commands, proved));
 }
 
 function namesIn(path: string, args: readonly string[]): readonly string[] {
@@ -194,17 +202,19 @@ function masked(text: string): string {
 
 const CAUSE_CHARS = 120;
 
+/** Names, paths and numbers are shown as such: `PATH` alone would read like the variable of the shell. */
 export function maskedCause(text: string): string {
   return text
     .replaceAll(/<\/?\w+>/g, '')
-    .replaceAll(/https?:\/\/\S+/g, 'URL')
+    .replaceAll(/[\u2500-\u257F]+/g, ' ')
+    .replaceAll(/https?:\/\/\S+/g, '<url>')
     .replaceAll(/(["'`])(?:(?!\1).){3,200}\1/g, '$1…$1')
     .replaceAll(
       /(?:[\w.@~-]*\/)+[\w.@-]+|(?<![\w.@~-])[\w.@~-]{1,200}\.(?:[cm]?[jt]sx?|py|go|rs|java|md|json|ya?ml|toml|css|html|sh)\b/g,
-      'PATH',
+      '<path>',
     )
-    .replaceAll(/\b[\da-f]{7,40}\b/g, 'HASH')
-    .replaceAll(/\d+/g, '#')
+    .replaceAll(/\b[\da-f]{7,40}\b/g, '<hash>')
+    .replaceAll(/\d+/g, '<n>')
     .replaceAll(/\s+/g, ' ')
     .trim()
     .slice(0, CAUSE_CHARS)

@@ -104,3 +104,40 @@ test('a program that the agent ends with Ctrl-C has not failed', () => {
   expect(folded(keys('\u0003')).failures).toEqual([]);
   expect(folded(keys('run\n')).failures).toHaveLength(1);
 });
+
+test.each([
+  'docker compose config | wc -l',
+  'docker compose config; echo done',
+  'docker compose config\nls',
+  'docker compose config || true',
+  'docker compose config & ls',
+  'true || docker compose config',
+  '! docker compose config',
+  'if docker compose config; then ls; fi',
+  'for f in a b; do docker compose config; done',
+  'echo "$(docker compose config)"',
+])('exit code 0 of `%s` proves nothing about docker compose config', (command) => {
+  const { failures, keys } = folded(
+    { args: { command: 'docker compose config -q' }, error: 'no such command: docker compose' },
+    { args: { command } },
+  );
+  expect(failures[0]?.worked).toBeUndefined();
+  expect(keys.find(({ key }) => key === keyNumber({ kind: 'name', text: 'docker compose' }))?.last).toBe('failed');
+});
+
+test.each([
+  'docker compose config',
+  'cd /w && docker compose config',
+  'ls; docker compose config',
+  'ls | docker compose config && echo done',
+  'set -euo pipefail; docker compose config | wc -l; echo done',
+  '(ls; docker compose config)',
+  'ls || true && docker compose config 2>&1',
+])('exit code 0 of `%s` proves that docker compose config worked', (command) => {
+  const { failures, keys } = folded(
+    { args: { command: 'docker compose config -q' }, error: 'no such command: docker compose' },
+    { args: { command } },
+  );
+  expect(failures[0]?.worked).toContain('docker compose config');
+  expect(keys.find(({ key }) => key === keyNumber({ kind: 'name', text: 'docker compose' }))?.last).toBe('worked');
+});

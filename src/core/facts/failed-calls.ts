@@ -12,6 +12,7 @@ import {
   keysOf,
   maskedCause,
   type CallKey,
+  type CallKeys,
 } from './call-keys.ts';
 import { withoutFolder } from './last-act.ts';
 import type { RunCall } from './run-call.ts';
@@ -108,8 +109,12 @@ export class FailedCallsFold {
     if (stated !== undefined && (INTERRUPTED.test(stated) || sendsInterrupt(args))) return;
     const all = [keys.call, ...keys.commands.map(({ key }) => key), ...keys.names.map(nameKey)];
     if (stated === undefined) {
-      for (const key of all) this.#note(key, number, false, 'worked');
-      this.#work(call, now);
+      // The exit code of `a | b` and of `a; b` is that of b.
+      const proved = keys.commands.filter(({ isProved }) => isProved);
+      for (const key of [keys.call, ...(keys.commands.length === 0 ? keys.names.map(nameKey) : keysOfCommands(proved))])
+        this.#note(key, number, false, 'worked');
+      for (const key of all) this.#note(key, number, false, 'none');
+      this.#work(call, now, provedText(call, keys));
       return;
     }
     const cause = SAYS_NOTHING.test(stated) ? NO_CAUSE : stated;
@@ -154,13 +159,13 @@ export class FailedCallsFold {
     else if (outcome !== 'none' && known.last !== outcome) this.#keys.set(id, { ...known, last: outcome });
   }
 
-  #work({ args, number, tool }: RunCall, now: Spent): void {
+  /** @param shown  the part of the call that is proved to have worked, if any */
+  #work({ number, tool }: RunCall, now: Spent, shown: string | undefined): void {
     if (this.#open.length === 0) return;
-    const shown = shownCall({ args, tool });
     this.#open = this.#open.flatMap((open) => {
       if (open.tool !== tool) return [open];
       const costed = open.cost === undefined ? { ...open, cost: costOf(open, { ...now, number }) } : open;
-      if (!isAlike(open.shown, shown)) return [costed];
+      if (shown === undefined || !isAlike(open.shown, shown)) return [costed];
       this.#failures.push(closed(costed, shown));
       return [];
     });
@@ -169,6 +174,17 @@ export class FailedCallsFold {
 
 function nameKey(text: string): CallKey {
   return { kind: 'name', text };
+}
+
+function keysOfCommands(commands: CallKeys['commands']): readonly CallKey[] {
+  return commands.flatMap(({ key, names }) => [key, ...names.map(nameKey)]);
+}
+
+function provedText({ args, tool }: RunCall, { commands }: CallKeys): string | undefined {
+  const proved = commands.filter(({ isProved, text }) => isProved && text !== '');
+  if (proved.length === commands.length) return shownCall({ args, tool });
+  const command = proved.map(({ text }) => text).join(' && ');
+  return command === '' ? undefined : shownCall({ args: { command }, tool });
 }
 
 function costOf(
