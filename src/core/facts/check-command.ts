@@ -81,6 +81,8 @@ const FETCHES =
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
+const FORMATS = /^(?:cargo fmt|ruff format|deno fmt|dotnet format)$/;
+const ONLY_CHECKS = /^(?:--check|--diff|--verify-no-changes)$/;
 /** Words after a check that print what it is, or set it up. */
 const CHECKS_NOTHING =
   /^(?:golangci-lint (?:version|help|config|linters|cache|migrate)|vitest (?:init|list))\b|\s(?:--version|-V|--help|-h|--init|--print-config|--showConfig|--listTests|--collect-only)(?=\s|$)/;
@@ -222,6 +224,8 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
     const [purpose] = CHECKERS.find(([, pattern]) => pattern.test(key)) ?? [];
     if (purpose === undefined) continue;
     const rest = words.slice(length);
+    // Without such an option it writes the files.
+    if (FORMATS.test(key) && !rest.some((word) => ONLY_CHECKS.test(word))) return undefined;
     return CHECKS_NOTHING.test([program, ...words.slice(1)].join(' ')) ? undefined : { key, purpose, ...partOf(rest) };
   }
   const [isMulti] = RUNNERS.find(([, pattern]) => pattern.test(program)) ?? [];

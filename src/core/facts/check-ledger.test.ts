@@ -306,3 +306,17 @@ test('a check before a command whose exit code stands for both passed only if wh
   expect(after('npx tsc --noEmit; echo "EXIT=$?"', 'a.ts: no\nEXIT=2')).toEqual(['failed']);
   expect(after('npx tsc --noEmit | head -3; echo ${PIPESTATUS[0]}', '1')).toEqual(['failed']);
 });
+
+test('a check whose program is not installed could not run, which says nothing about the project', () => {
+  expect(resultsAfter(['go build ./...', 'Exit code 127\nbash: line 1: go: command not found'])).toEqual([
+    'go build ./... could not run: its program was not found',
+  ]);
+  expect(resultsAfter(['python -m pytest', '/usr/bin/python: No module named pytest'])).toEqual([
+    'python -m pytest could not run: its program was not found',
+  ]);
+  // The script ran, and what it needs is part of the project.
+  expect(failedAfter(['npm test', 'sh: 1: helper: command not found'])).toEqual(['npm test']);
+  expect(resultsAfter(['go build ./...', 'go: command not found'], ['/usr/local/go/bin/go build ./...'])).toEqual([
+    '/usr/local/go/bin/go build ./... passed',
+  ]);
+});

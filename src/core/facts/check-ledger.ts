@@ -17,7 +17,7 @@ const MAX_CHECKS = 16;
 
 /** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
 const WRONG_COMMAND =
-  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|can't find a root directory|cannot find main module|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument/i;
+  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|cannot find main module|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument/i;
 
 /** A commit that fails although its hooks passed. */
 const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to commit|working tree clean/;
@@ -129,7 +129,7 @@ export class CheckLedger {
   #noteUnknown(
     check: CheckCommand,
     number: number,
-    unknown: Pick<LastCheck, 'isHidden' | 'isRefused' | 'ranNothing'>,
+    unknown: Pick<LastCheck, 'couldNotRun' | 'isHidden' | 'isRefused' | 'ranNothing'>,
   ): void {
     const key = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(key);
@@ -142,6 +142,10 @@ export class CheckLedger {
     const failed = isFailure || isWrong || listsFiles(check, result) || saysFailed(check, result);
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
+    if (isWrong && isNotInstalled(check, result)) {
+      this.#noteUnknown(check, number, { couldNotRun: true });
+      return;
+    }
     if (!failed && saysNothingRan(check, result)) {
       this.#noteUnknown(check, number, { ranNothing: true });
       return;
@@ -182,6 +186,16 @@ const FEW_CHARS = 1_000;
 function isAllThatIsLeft({ hiddenBy = [] }: CheckCommand, result: string): boolean {
   return hiddenBy.length > 0 && result.length <= FEW_CHARS;
 }
+
+/** Returns true if the shell, or Python, did not find a program or module that the check names. */
+function isNotInstalled({ key }: CheckCommand, result: string): boolean {
+  const [, program, module] = NOT_INSTALLED.exec(result.slice(0, FEW_CHARS)) ?? [];
+  const name = program ?? module;
+  return name !== undefined && key.split(/[ /]/).includes(name);
+}
+
+const NOT_INSTALLED =
+  /(?<![\w./-])([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)/im;
 
 /** The script of Codex' code mode that ran the commands. */
 function scriptOf(args: Json): string | undefined {

@@ -64,6 +64,13 @@ test('a run without an end that has no record for six hours was cut off, unless 
   expect(verdictOf(undefined, []).evidence).toBe('nothing says how it ended');
 });
 
+test('an answer after which most calls were refused says so', () => {
+  const after = (calls: number, refused: number): string =>
+    verdictOf(answered, [], { ...isAnswer, calls, refused }).evidence;
+  expect(after(6, 4)).toBe('it answered; no check that coxswain recognises; 4 of its 6 calls were refused');
+  expect(after(20, 4)).toBe('it answered; no check that coxswain recognises');
+});
+
 test('a check that ran nothing does not say that a run worked', () => {
   const empty: LastCheck = { command: 'npx vitest', number: 5, failed: false, ranNothing: true };
   expect(verdictOf(answered, [empty], isAnswer)).toEqual({
@@ -71,7 +78,7 @@ test('a check that ran nothing does not say that a run worked', () => {
     evidence: 'it answered; its check (call 5, npx vitest) ran nothing',
   });
   expect(verdictOf(answered, [passed, empty], isAnswer).evidence).toBe(
-    'it answered, and its last check (call 4, npm test) passed',
+    'it answered, and its last check (call 4, npm test) passed; a later check (call 5, npx vitest) ran nothing',
   );
 });
 

@@ -25,11 +25,14 @@ export interface LastCheck {
   readonly isHidden?: true;
   /** True if it was refused or interrupted, and never ran to its end. */
   readonly isRefused?: true;
+  /** True if its program is not installed. */
+  readonly couldNotRun?: true;
   /** The number of files that it says it changed itself, as a linter does. */
   readonly fixed?: number;
 }
 
 export function checkResult({
+  couldNotRun,
   failed,
   fixed = 0,
   isHidden,
@@ -37,6 +40,7 @@ export function checkResult({
   ranNothing,
 }: Omit<LastCheck, 'command' | 'number'>): string {
   if (isRefused === true) return 'refused or stopped';
+  if (couldNotRun === true) return 'could not run: its program was not found';
   if (isHidden === true) return 'not seen to its end';
   if (ranNothing === true) return 'ran nothing';
   if (failed) return 'failed';
@@ -44,8 +48,8 @@ export function checkResult({
 }
 
 /** Returns true for a check that ran nothing, or was not seen to its end. */
-export function isUnknown({ isHidden, isRefused, ranNothing }: LastCheck): boolean {
-  return (ranNothing ?? isHidden ?? isRefused) === true;
+export function isUnknown({ couldNotRun, isHidden, isRefused, ranNothing }: LastCheck): boolean {
+  return (ranNothing ?? isHidden ?? isRefused ?? couldNotRun) === true;
 }
 
 /** Returns the last check that ran something and whose end is known. */
@@ -112,6 +116,9 @@ export interface LastAct {
   readonly call?: string;
   readonly isRunning?: boolean;
   readonly othersRunning?: number;
+  /** Number of all calls, and of the refused ones. */
+  readonly calls?: number;
+  readonly refused?: number;
   /** True if the call was refused, so that it did not run. */
   readonly isRefused?: boolean;
   /** True if the last call presented a plan that was not approved. */
@@ -177,17 +184,15 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   const [empty] = checks;
   if (lastCheck === undefined) {
     const why =
-      empty === undefined
-        ? 'no check that coxswain recognises'
-        : `its ${checkText(empty)} ${empty.ranNothing === true ? '' : 'was '}${checkResult(empty)}`;
-    return { verdict: 'answered', evidence: `${answer}; ${why}` };
+      empty === undefined ? 'no check that coxswain recognises' : `its ${checkText(empty)} ${stateText(empty)}`;
+    return { verdict: 'answered', evidence: `${answer}; ${why}${refusedText(last)}` };
   }
   const changes = last.changes?.filter((one) => isChangeAfter(one, lastCheck)) ?? [];
   const change = changes.toSorted((a, b) => a.number - b.number).at(-1);
   const passed = `its last ${checkText(lastCheck)} passed${change === undefined ? '' : beforeText(change)}`;
   if (!hasAnswered || change !== undefined) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
-  const refused = checks.findLast(({ isRefused, number }) => isRefused === true && number > lastCheck.number);
-  const later = refused === undefined ? '' : `; a later ${checkText(refused)} was refused or stopped`;
+  const unknown = checks.findLast((check) => isUnknown(check) && check.number > lastCheck.number);
+  const later = unknown === undefined ? '' : `; a later ${checkText(unknown)} ${stateText(unknown)}`;
   return { verdict: 'worked', evidence: `${answer}, and ${passed}${later}` };
 }
 
@@ -212,6 +217,17 @@ export function isCutOff({ outcome, reason }: Pick<RunOutcome, 'outcome' | 'reas
 function isStop(ended: RunOutcome | undefined): boolean {
   if (ended?.reason !== undefined) return ended.reason === 'interrupted';
   return ended?.outcome === 'aborted' || ended?.outcome === 'interrupted';
+}
+
+/** Names refusals if most of the work was refused, as in a headless run without permissions. */
+function refusedText({ calls = 0, refused = 0 }: LastAct): string {
+  if (refused === 0 || 2 * refused < calls) return '';
+  return `; ${countText(refused)} of its ${countOf(calls, 'call')} ${refused === 1 ? 'was' : 'were'} refused`;
+}
+
+/** The result of a check of unknown result, as the end of a sentence. */
+function stateText(check: LastCheck): string {
+  return `${check.isHidden === true || check.isRefused === true ? 'was ' : ''}${checkResult(check)}`;
 }
 
 function checkText({ command, number }: LastCheck): string {

@@ -146,7 +146,9 @@ export class RunView {
     const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
     const { plan } = this.#work.work;
     const { changes } = this.#work;
-    return verdictOf(this.outcome, this.checks, { ...this.#lastAct.state, changes, ...present({ plan, silentMs }) });
+    const { calls, refused = 0 } = this.counts;
+    const last = { ...this.#lastAct.state, changes, calls, refused, ...present({ plan, silentMs }) };
+    return verdictOf(this.outcome, this.checks, last);
   }
   /** @internal What the run did last, from which `verdictAt` judges a run without an end. */
   get lastAct(): LastAct {

@@ -223,7 +223,7 @@ function whyOf(run: RunFacts, section: SectionName): string {
   return evidence
     .replace(/^waits for (?:your answer: |your decision on )?/, '')
     .replace(/^cut off(?: |, )?/, '')
-    .replace(/^(?:it answered; )?no check that coxswain recognises$/, '')
+    .replace(/^(?:it answered; )?no check that coxswain recognises(?:; |$)/, '')
     .replace(/^it (?:answered|finished without a last message)(?:;|, and) /, '')
     .replace(/^stopped by you,? ?/, '')
     .replace(/^it presented a plan, which was not approved in this session: /, 'not approved: ')

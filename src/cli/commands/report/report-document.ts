@@ -63,6 +63,11 @@ const NEXT_WITHOUT_SESSION =
 
 const COUNTED: ReadonlySet<SectionName> = new Set(['open', 'stopped', 'unknown']);
 
+interface ScreenForm {
+  readonly width: number;
+  readonly untilMs: number;
+}
+
 export function screenDocument(report: NightReport, frame: ReportFrame, width: number): Document {
   const { projects, sections } = report;
   const head = headLines(report, frame, width);
@@ -87,7 +92,7 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
     const shown = groups[index]?.slice(0, lines[index]) ?? [];
     const shownSessions = shown.reduce((sum, { items }) => sum + items.length, 0);
     texts.push(styled('strong', `${section.title}: ${shownCount(shownSessions, section.items.length)}`));
-    texts.push(...shown.map((group) => itemLine(group, section, width)));
+    texts.push(...shown.map((group) => itemLine(group, section, { width, untilMs: frame.untilMs })));
   }
   const shownProjects = worked.slice(0, lines.at(-1));
   if (worked.length > 0) {
@@ -121,10 +126,21 @@ function shownCount(shown: number, all: number): string {
   return shown === all ? countText(all) : `${countText(shown)} of ${countText(all)}`;
 }
 
-function itemLine({ first, items }: AlikeItems, { name }: NightSection, width: number): Text {
+/** From this width on, a line has the time of the last record. */
+const WIDE = 100;
+
+/** `02:14` within a day, else the age: `3d`. */
+function shortTime({ lastAtMs }: RunFacts, untilMs: number): string {
+  const ageDays = Math.floor((untilMs - lastAtMs) / 86_400_000);
+  if (lastAtMs === 0) return '';
+  return ageDays < 1 ? localTimeText(lastAtMs).slice(-5) : `${countText(ageDays)}d`;
+}
+
+function itemLine({ first, items }: AlikeItems, { name }: NightSection, { untilMs, width }: ScreenForm): Text {
   const { number, project, verb, why } = first;
   const title = items.length === 1 ? first.title : `${countText(items.length)}× ${first.title}`;
-  const numberText = `  ${countText(number)}`.padStart(6);
+  const time = width < WIDE ? '' : `  ${shortTime(first.run, untilMs).padStart(5)}`;
+  const numberText = `${time}${`  ${countText(number)}`.padStart(6)}`;
   const start = `${verb.padEnd(VERB_CHARS)} ${printableCut(project, PROJECT_CHARS).padEnd(PROJECT_CHARS)} `;
   const room = width - 2 - start.length - numberText.length;
   const whyText = printable(why);
