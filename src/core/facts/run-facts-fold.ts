@@ -179,7 +179,7 @@ export class RunFactsFold {
       source: source ?? started?.source ?? '',
       format: this.program ?? 'coxswain',
       ...present({
-        task: started?.task?.slice(0, TASK_CHARS).toWellFormed(),
+        task: started?.task?.slice(0, TASK_CHARS).toWellFormed() ?? counts.task,
         agent: started?.identity.agent_name ?? this.program,
         modelId: started?.identity.model_id ?? counts.modelId,
         person: typeof label === 'string' ? label : ownerOf(place ?? source),

@@ -24,6 +24,24 @@ test('the preview of a task never ends inside a character', () => {
   expect(previewOf('short')).toBe('short');
 });
 
+test('a run of a program that names no task has the first words of its user', () => {
+  const taskAfter = (started: { readonly format?: string; readonly task?: string }): string | undefined => {
+    const said = (content: string): TrajectoryPayload => ({
+      kind: 'message_appended',
+      message: { role: 'user', content },
+    });
+    const start: TrajectoryPayload = { kind: 'run_started', identity: { run_id: 'a', depth: 0 }, ...started };
+    const records = [start, said(' '), said('Fix the login.\n'), said('And the tests.')];
+    return counted(
+      undefined,
+      records.map((payload, seq) => scriptRecord({ runId: 'a', seq, payload })),
+    ).task;
+  };
+  expect(taskAfter({})).toBe('Fix the login.');
+  expect(taskAfter({ task: 'Login' })).toBe('Login');
+  expect(taskAfter({ format: 'claude-code' })).toBeUndefined();
+});
+
 test('a run whose source names no model has the model of its first response', () => {
   const response = (modelId: string): TrajectoryPayload => ({
     kind: 'message_appended',

@@ -5,6 +5,7 @@ import {
   type TrajectoryRecord,
 } from '../records/trajectory-record.ts';
 import { hashText } from '../base/hash.ts';
+import { textOfContent } from '../records/agent-message.ts';
 import type { Mutable } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 
@@ -36,7 +37,10 @@ export interface RunSummary {
   readonly outcome?: string;
   readonly success?: boolean;
   readonly reward?: number;
-  /** The first 200 UTF-16 units of the task, or 199 if the cut would split a character. */
+  /**
+   * The first 200 UTF-16 units of the task, or 199 if the cut would split a character. Of a run that names none: of its user's first
+   * message.
+   */
   readonly task?: string;
   readonly source?: string;
   readonly format?: string;
@@ -109,6 +113,11 @@ export class RunCounter {
         applyIdentity(draft, payload);
         return;
       case 'message_appended':
+        // A program that names no task: its user's first words.
+        if (payload.message.role === 'user' && draft.format === undefined && draft.task === undefined) {
+          const text = textOfContent(payload.message.content).trim();
+          if (text !== '') draft.task = createPreview(text);
+        }
         // Many agent programs name the model only in its responses.
         if (payload.message.role === 'assistant' && payload.message.model_id !== undefined)
           draft.modelId ??= payload.message.model_id;
