@@ -40,8 +40,6 @@ test.each([
   'git add jest.config.js',
   'golangci-lint version',
   'dart pub get',
-  'cargo fmt',
-  'uvx ruff format src',
   'docker compose up -d',
   'docker ps --filter name=build',
   'terraform plan',

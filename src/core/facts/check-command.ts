@@ -16,6 +16,8 @@ export interface CheckCommand {
   readonly names?: string;
   /** The programs after it in a pipe, such as `tail`, or after `;` or `||`: the exit code is theirs. Absent if it is its own. */
   readonly hiddenBy?: readonly string[];
+  /** True for a formatter that writes the files: it is no check, but makes up for a failed one. */
+  readonly writes?: true;
   /** True if it names no part but a folder of all tests of its purpose, such as `./integration_test/`. */
   readonly isSuite?: boolean;
 }
@@ -81,8 +83,10 @@ const FETCHES =
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
-const FORMATS = /^(?:cargo fmt|ruff format|deno fmt|dotnet format)$/;
-const ONLY_CHECKS = /^(?:--check|--diff|--verify-no-changes)$/;
+const FORMATTER = /^(?:prettier|black|gofmt|(?:cargo|deno|terraform) fmt|(?:ruff|dotnet|dart|mix) format)(?= |$)/;
+/** Options with which a formatter writes nothing. */
+const ONLY_CHECKS =
+  /^(?:--check|--diff|--verify-no-changes|--check-formatted|--set-exit-if-changed|--list-different|-[cdl])$/;
 /** Words after a check that print what it is, or set it up. */
 const CHECKS_NOTHING =
   /^(?:golangci-lint (?:version|help|config|linters|cache|migrate)|vitest (?:init|list))\b|\s(?:--version|-V|--help|-h|--init|--print-config|--showConfig|--listTests|--collect-only)(?=\s|$)/;
@@ -219,13 +223,14 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
   const [path = ''] = words;
   // `npx eslint@9` names a version.
   const program = path.slice(path.lastIndexOf('/') + 1).replace(/(?<=\w)@[\w.^~-]+$/, '');
+  const formatter = FORMATTER.exec(words.length === 1 ? program : `${program} ${words[1]}`)?.[0];
+  if (formatter !== undefined && !words.some((word) => ONLY_CHECKS.test(word)))
+    return { key: formatter, purpose: 'lint', isWide: false, writes: true };
   for (const length of [3, 2, 1]) {
     const key = [program, ...words.slice(1, length)].join(' ');
     const [purpose] = CHECKERS.find(([, pattern]) => pattern.test(key)) ?? [];
     if (purpose === undefined) continue;
     const rest = words.slice(length);
-    // Without such an option it writes the files.
-    if (FORMATS.test(key) && !rest.some((word) => ONLY_CHECKS.test(word))) return undefined;
     return CHECKS_NOTHING.test([program, ...words.slice(1)].join(' ')) ? undefined : { key, purpose, ...partOf(rest) };
   }
   const [isMulti] = RUNNERS.find(([, pattern]) => pattern.test(program)) ?? [];

@@ -320,3 +320,10 @@ test('a check whose program is not installed could not run, which says nothing a
     '/usr/local/go/bin/go build ./... passed',
   ]);
 });
+
+test('a formatter that writes is no check, and makes up for a check of the format that failed', () => {
+  expect(resultsAfter(['cargo fmt --check', 'Diff in a.rs'], ['cargo fmt'])).toEqual([]);
+  expect(resultsAfter(['npx prettier --check a.md', 'a.md'], ['npx prettier --write a.md'])).toEqual([]);
+  expect(resultsAfter(['cargo fmt'], ['uvx ruff format src', 'error: no'])).toEqual([]);
+  expect(failedAfter(['cargo clippy', 'error: unused'], ['cargo fmt'])).toEqual(['cargo clippy']);
+});

@@ -133,11 +133,17 @@ export class CheckLedger {
   ): void {
     const key = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(key);
-    if (before !== undefined && !isUnknown(before)) return;
+    if (check.writes === true || (before !== undefined && !isUnknown(before))) return;
     this.#checks.set(key, { command: check.command, number, failed: false, ...unknown, check, isWrong: true });
   }
 
   #note(check: CheckCommand, { number }: RunCall, isFailure: boolean, result: string): void {
+    if (check.writes === true) {
+      if (!isFailure)
+        for (const [key, { check: other, failed }] of this.#checks.entries())
+          if (failed && other.key.startsWith(check.key)) this.#checks.delete(key);
+      return;
+    }
     const isWrong = (isFailure || isAllThatIsLeft(check, result)) && WRONG_COMMAND.test(result.slice(0, 20_000));
     const failed = isFailure || isWrong || listsFiles(check, result) || saysFailed(check, result);
     const ownKey = `${check.purpose} ${check.key}`;
