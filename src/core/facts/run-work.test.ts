@@ -53,7 +53,7 @@ test('a file that the run creates and removes again is not changed, and one that
   fold.fold(payload, { ...call, args: { command: 'cd /p && rm -f tree/status.ts old.ts' } });
   fold.fold(payload, { ...call, args: { command: 'rm -rf "fixtures"' } });
   fold.fold(payload, { ...call, args: { command: 'rm /p/kept.ts' } });
-  expect(fold.work.filesChanged).toEqual(['/p/kept.ts']);
+  expect(fold.work.filesChanged).toEqual(['/p/kept.ts', 'old.ts']);
 });
 
 test('a file that a script in a command writes is changed, and one whose only edit is put back is not', () => {
@@ -315,4 +315,10 @@ test('the last message is what the agent said, not the error that a model or a h
   expect(fold.work.lastMessage).toBe('I begin with the tests.');
   said('Half of the tests', 'The operation was aborted.');
   expect(fold.work.lastMessage).toBe('Half of the tests');
+});
+
+test('every file that a command removes by name is changed', () => {
+  const fold = new WorkFold();
+  fold.fold(payload, { ...call, args: { command: 'cd /p && rm -f fixtures/a.toml fixtures/b.toml && rm -rf dist' } });
+  expect(fold.work.filesChanged).toEqual(['fixtures/a.toml', 'fixtures/b.toml']);
 });

@@ -175,7 +175,11 @@ export class WorkFold {
       const names = files.map((name) => name.replaceAll(/^["']|["']$/g, ''));
       switch (kind) {
         case 'removed':
-          return names.filter((name) => this.#forget(this.#filesAt([name], this.#created), number));
+          for (const name of names) {
+            const isOwn = this.#forget(this.#filesAt([name], this.#created), number);
+            if (!isOwn && isFileIn(command, name)) this.#rewriteFile(name, number, false);
+          }
+          return names;
         case 'moved':
           this.#move(names, number);
           return names;
