@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { branchText, commitsText, WorkFold } from './run-work.ts';
+import { branchText, commitsText, isTemporary, WorkFold } from './run-work.ts';
 
 const payload = { kind: 'turn_started', turn_index: 0 } as const;
 const call = {
@@ -321,4 +321,10 @@ test('every file that a command removes by name is changed', () => {
   const fold = new WorkFold();
   fold.fold(payload, { ...call, args: { command: 'cd /p && rm -f fixtures/a.toml fixtures/b.toml && rm -rf dist' } });
   expect(fold.work.filesChanged).toEqual(['fixtures/a.toml', 'fixtures/b.toml']);
+});
+
+test('the folders of temporary files of all systems are known', () => {
+  const places = ['/tmp/a', '/private/tmp/a', '/var/folders/hs/x/T/a.md', 'C:\\Users\\ann\\AppData\\Local\\Temp\\a.md'];
+  expect(places.filter((path) => !isTemporary(path))).toEqual([]);
+  expect(['/home/ann/tmp/a', 'var/folders/a', '/srv/AppData/a'].filter((path) => isTemporary(path))).toEqual([]);
 });

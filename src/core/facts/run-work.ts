@@ -40,7 +40,7 @@ const MESSAGE_CHARS = 300;
 const MAX_SCRIPT_CHARS = 20_000;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
-const TEMPORARY = /^(?:\/private)?\/tmp\//;
+const TEMPORARY = /^(?:\/private)?\/(?:tmp|var\/(?:tmp|folders))\/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]/;
 
 export function isTemporary(file: string): boolean {
   return TEMPORARY.test(file);
