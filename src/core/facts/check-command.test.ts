@@ -79,7 +79,12 @@ test('a command that the task names is a whole command there', () => {
   const task = 'Why does `go run ./cmd/sync` fail? Try node check.mjs.';
   expect(checkCommandsOf({ command: 'go run . 2>&1 | head' }, task)).toEqual([]);
   expect(checkCommandsOf({ command: 'node check.mjs' }, task)).toHaveLength(1);
-  for (const command of ['flutter pub get', 'workmux status core', 'uv run python -c "from app import run"'])
+  for (const command of [
+    'flutter pub get',
+    'entire --help',
+    'workmux status core',
+    'uv run python -c "from app import run"',
+  ])
     expect(checkCommandsOf({ command }, `${command}. Run ${command} first: from app import run`)).toEqual([]);
 });
 

@@ -206,7 +206,8 @@ function checksInCommand(command: Command, line: string, task: string): readonly
   const own = [program.replace(/^python[\d.]+$/, 'python'), ...args].join(' ');
   // A task that quotes code names its lines, not commands.
   const isCode = line.includes('\n') || suffix.some((part) => part.type === 'Word' && part.value === '=');
-  const isSetup = values.slice(1, 3).some((word) => INSTALLS.test(word) || FETCHES.test(word));
+  const isSetup =
+    CHECKS_NOTHING.test(own) || values.slice(1, 3).some((word) => INSTALLS.test(word) || FETCHES.test(word));
   const isNamed = !isCode && !isSetup && kind === 'execute' && values.length > 1 && hasCommand(task, own);
   return isNamed ? [{ key: own, command: own, purpose: 'task', isWide: true }] : [];
 }
