@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { UsageFold } from './usage-fold.ts';
 
-const answer = (usage?: { readonly input_tokens?: number; readonly output_tokens: number }): TrajectoryPayload => ({
+const answer = (usage?: {
+  readonly cost_usd?: number;
+  readonly input_tokens?: number;
+  readonly output_tokens?: number;
+}): TrajectoryPayload => ({
   kind: 'message_appended',
   message: { role: 'assistant', content: 'x', ...(usage === undefined ? {} : { usage }) },
 });
@@ -33,6 +37,7 @@ test('zeros are no counts, and output without any input is not all of the tokens
     tokens: 12,
     answersCountedEarly: 2,
   });
+  expect(usageOf(answer({ cost_usd: 0.25 }))).toEqual({ costUsd: 0.25 });
   // The last answer has the input of all.
   const total = usageOf(answer({ output_tokens: 5 }), answer({ input_tokens: 90, output_tokens: 7 }));
   expect(total.tokens).toBe(102);

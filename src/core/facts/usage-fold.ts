@@ -92,9 +92,10 @@ export class UsageFold {
     const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
     const { cache_read_tokens: readTokens, cache_write_tokens: writtenTokens } = usage;
     // Zeros stand for counts that the source does not have: every request has input.
-    if ([inputTokens, outputTokens, readTokens, writtenTokens].every((count = 0) => count === 0)) return undefined;
+    const counts = [inputTokens, outputTokens, readTokens, writtenTokens];
+    if (usage.cost_usd === undefined && counts.every((count = 0) => count === 0)) return undefined;
     if (inputTokens !== undefined) this.#hasInput = true;
-    else this.#answersWithoutInput += 1;
+    else if (outputTokens !== undefined) this.#answersWithoutInput += 1;
     if (readTokens !== undefined || writtenTokens !== undefined) {
       const cachedTokens = (readTokens ?? 0) + (writtenTokens ?? 0);
       this.#cacheTokens = (this.#cacheTokens ?? 0) + cachedTokens;
