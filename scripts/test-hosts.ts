@@ -7,14 +7,16 @@ import { existsSync, globSync, mkdirSync, statSync, writeFileSync } from 'node:f
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { HOST_DRIVERS } from '../integration/hosts/host-drivers.ts';
+import { FILE_HOSTS, HOST_DRIVERS } from '../integration/hosts/host-drivers.ts';
+
+const DRIVERS = { ...HOST_DRIVERS, ...FILE_HOSTS };
 
 const folder =
   process.env['COXSWAIN_HOSTS'] ?? join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'coxswain-hosts');
 const hosts = process.argv.slice(2);
-const unknown = hosts.filter((name) => !Object.hasOwn(HOST_DRIVERS, name));
+const unknown = hosts.filter((name) => !Object.hasOwn(DRIVERS, name));
 if (unknown.length > 0) {
-  console.error(`no host is called ${unknown.join(', ')}; there is: ${Object.keys(HOST_DRIVERS).join(', ')}`);
+  console.error(`no host is called ${unknown.join(', ')}; there is: ${Object.keys(DRIVERS).join(', ')}`);
   process.exit(2);
 }
 
@@ -32,7 +34,7 @@ function install(place: string, name: string, version: string): void {
   }
 }
 
-for (const [host, { package: name, version, ownPackage }] of Object.entries(HOST_DRIVERS)) {
+for (const [host, { package: name, version, ownPackage }] of Object.entries(DRIVERS)) {
   if (hosts.length > 0 && !hosts.includes(host)) continue;
   const place = join(folder, `${host}-${version}`);
   install(place, name, version);

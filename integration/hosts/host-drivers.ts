@@ -409,3 +409,40 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     hasNoEnd: true,
   },
 };
+
+type FileHostDriver = Pick<
+  HostDriver,
+  | 'package'
+  | 'version'
+  | 'program'
+  | 'ownPackage'
+  | 'startServer'
+  | 'prepare'
+  | 'env'
+  | 'args'
+  | 'resumeArgs'
+  | 'shell'
+  | 'failing'
+>;
+
+/** Programs without our hooks, whose session files are read. */
+export const FILE_HOSTS: Readonly<Record<'kimi-code', FileHostDriver>> = {
+  'kimi-code': {
+    package: '@moonshot-ai/kimi-code',
+    version: '2.1.0',
+    program: 'kimi',
+    startServer: async (options) => startFakeOpenAiServer(withTools(options)),
+    prepare: ({ home, url }) =>
+      writeIn(
+        join(home, '.kimi-code'),
+        'config.toml',
+        `default_model = "m"\n[providers.fake]\ntype = "openai"\nbase_url = "${url}/v1"\napi_key = "${KEY}"\n` +
+          '[models.m]\nprovider = "fake"\nmodel = "m"\nmax_context_size = 200000\n',
+      ),
+    env: () => ({}),
+    resumeArgs: (prompt) => ['-c', '-p', prompt],
+    args: (prompt) => ['-p', prompt],
+    shell: (command) => call('Bash', { command }),
+    failing: [call('Read', { path: '/missing' })],
+  },
+};
