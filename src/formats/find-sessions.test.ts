@@ -91,9 +91,12 @@ test('a database is as new as its log, which is written first', async () => {
 });
 
 test('files of programs that are known and not read are found', async () => {
-  const home = await homeWith(['.cursor/chats/p/1/store.db']);
-  const found = findUnread({ home, env: {} });
-  expect(found.map(({ sessions, title }) => [title, sessions.length])).toEqual([['Cursor CLI', 1]]);
+  const home = await homeWith(['.cursor/chats/p/1/store.db', 'project/.aider.llm.history']);
+  const found = findUnread({ home, env: {}, project: join(home, 'project') });
+  expect(found.map(({ sessions, title }) => [title, sessions.length])).toEqual([
+    ['Cursor CLI', 1],
+    ['the request logs of Aider', 1],
+  ]);
 });
 
 test('the history of Aider is found in the folder of the project', async () => {

@@ -193,13 +193,18 @@ export function findSessions(places: SessionPlaces): readonly HostSessions[] {
   });
 }
 
-/** Session files of Cursor CLI, which are found and not read, by the title of their program. */
+/** Files that are found and not read, by a title. */
 export function findUnread({
   env,
   home,
+  project,
 }: SessionPlaces): readonly { readonly title: string; readonly sessions: readonly Omit<FoundSession, 'format'>[] }[] {
   const folder = env['CURSOR_DATA_DIR'] || join(home, '.cursor');
-  return [{ title: 'Cursor CLI', sessions: filesIn(folder, ['chats/*/*/store.db']) }];
+  return [
+    { title: 'Cursor CLI', sessions: filesIn(folder, ['chats/*/*/store.db']) },
+    // It has the time and text of each request, and neither tokens nor results; Aider writes it only if it is told to.
+    { title: 'the request logs of Aider', sessions: filesIn(project ?? home, ['.aider.llm.history']) },
+  ];
 }
 
 /** A glob of Node takes 15 times the time for thousands of sessions, and the watch looks again and again. */

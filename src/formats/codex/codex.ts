@@ -14,6 +14,7 @@ import type { ToolAnswerShape, AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, COPIED } from '../parts/session-items.ts';
 import {
   asJson,
+  reasoningBlocks,
   sourceResult,
   sourceStem,
   sourceUsage,
@@ -150,11 +151,7 @@ class CodexRollout extends ObjectLines {
     if (type === 'message') {
       yield* this.#readMessage(item, atMs);
     } else if (type === 'reasoning') {
-      const texts = [...listOf(item.summary), ...listOf(item.content)].map((part) => membersOf(part).text);
-      const parts = texts.flatMap((text): AnswerPart[] =>
-        typeof text === 'string' && text !== '' ? [{ type: 'reasoning', text }] : [],
-      );
-      yield* this.#addAnswer(parts, atMs);
+      yield* this.#addAnswer([...reasoningBlocks(item.summary), ...reasoningBlocks(item.content)], atMs);
     } else if (typeof type !== 'string' || CONTEXT_ITEMS.has(type)) {
       this.skipped.add(plainText(type));
     } else if (type.endsWith('_output')) {

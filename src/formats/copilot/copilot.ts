@@ -9,7 +9,7 @@ import {
 } from '../../core/base/json.ts';
 import { confidence, ObjectLines, plainText } from '../parts/object-lines.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
-import { sourceStem, sourceTimeMs, callArguments, sourceBlocks } from '../parts/source-content.ts';
+import { sourceStem, sourceTimeMs, sourceBlocks, namedCall, namedUsage } from '../parts/source-content.ts';
 import { UniqueNames } from '../parts/skip-counts.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import type { StoredUsage } from '../../core/records/agent-message.ts';
@@ -204,22 +204,16 @@ class CopilotRun {
 const REFUSED: ReadonlySet<unknown> = new Set(['rejected', 'denied']);
 
 function copilotUsage(usage: JsonMembers): StoredUsage | undefined {
-  const inputTokens = numberOrUndefined(usage.inputTokens);
-  if (inputTokens === undefined) return undefined;
-  return {
-    input_tokens: inputTokens,
-    output_tokens: numberOrUndefined(usage.outputTokens) ?? 0,
-    cache_read_tokens: numberOrUndefined(usage.cacheReadTokens) ?? 0,
-    cache_write_tokens: numberOrUndefined(usage.cacheWriteTokens) ?? 0,
-  };
+  return namedUsage({
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_tokens: usage.cacheReadTokens,
+    cache_write_tokens: usage.cacheWriteTokens ?? 0,
+  });
 }
 
 function callOf(request: JsonMembers): CallShape {
-  return {
-    sourceId: textOrUndefined(request.toolCallId),
-    name: textOrUndefined(request.name) ?? textOrUndefined(request.toolName) ?? 'unknown',
-    args: callArguments(request.arguments),
-  };
+  return namedCall(request.toolCallId, textOrUndefined(request.name) ?? request.toolName, request.arguments);
 }
 
 const EVENT_TYPE = /^(?:session|assistant|user|system|tool|hook|subagent|permission|model)\.\w+$|^abort$/;

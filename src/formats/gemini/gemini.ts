@@ -10,7 +10,7 @@ import {
 } from '../../core/base/json.ts';
 import type { ImportItem, DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines, plainText } from '../parts/object-lines.ts';
-import { sourceStem, sourceTimeMs, asJson, sourceBlock, sourceBlocks } from '../parts/source-content.ts';
+import { sourceStem, sourceTimeMs, sourceBlock, sourceBlocks, namedCall, namedUsage } from '../parts/source-content.ts';
 import { type StoredUsage, type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { hostOutcome } from '../../core/facts/host-refusals.ts';
@@ -123,8 +123,7 @@ class GeminiRun {
     const parts: AnswerPart[] =
       emittedCount === undefined ? [...thoughtsOf(entry), ...geminiBlocks(entry.content)] : [];
     for (const call of newCalls) {
-      const name = textOrUndefined(call.name) ?? 'unknown';
-      parts.push({ type: 'call', call: { sourceId: textOrUndefined(call.id), name, args: asJson(call.args ?? {}) } });
+      parts.push({ type: 'call', call: namedCall(call.id, call.name, call.args) });
     }
     const piece = {
       messageId: plainText(entry.id),
@@ -177,14 +176,12 @@ function thoughtsOf(entry: JsonMembers): readonly StoredContentBlock[] {
 
 /** Reads the token counts. Thoughts are counted separately from the output and have the same price. */
 function geminiUsage(tokens: JsonMembers): StoredUsage | undefined {
-  const input = numberOrUndefined(tokens.input);
-  if (input === undefined) return undefined;
-  return {
-    input_tokens: input,
+  return namedUsage({
+    input_tokens: tokens.input,
     output_tokens: (numberOrUndefined(tokens.output) ?? 0) + (numberOrUndefined(tokens.thoughts) ?? 0),
-    cache_read_tokens: numberOrUndefined(tokens.cached) ?? 0,
-    ...present({ reasoning_tokens: numberOrUndefined(tokens.thoughts) }),
-  };
+    cache_read_tokens: tokens.cached,
+    reasoning_tokens: tokens.thoughts,
+  });
 }
 
 /** The lines have what a person would see, and the exit code only if the command printed nothing else. */
@@ -239,10 +236,8 @@ class GeminiStream extends ObjectLines {
         yield* this.#run.user(sourceBlocks(value.content), atMs);
         break;
       case 'tool_use': {
-        const name = textOrUndefined(value.tool_name) ?? 'unknown';
-        const sourceId = textOrUndefined(value.tool_id);
-        if (name === SHELL && sourceId !== undefined) this.#shellCalls.add(sourceId);
-        const call = { sourceId, name, args: asJson(value.parameters ?? {}) };
+        const call = namedCall(value.tool_id, value.tool_name, value.parameters);
+        if (call.name === SHELL && call.sourceId !== undefined) this.#shellCalls.add(call.sourceId);
         yield* session.answer({ joins: true, parts: [{ type: 'call', call }], modelId: this.#modelId }, atMs);
         break;
       }
@@ -309,11 +304,11 @@ function usageOf(stats: JsonMembers): StoredUsage | undefined {
   const output = numberOrUndefined(stats.output_tokens);
   if (input === undefined || output === undefined) return undefined;
   const total = numberOrUndefined(stats.total_tokens) ?? 0;
-  return {
+  return namedUsage({
     input_tokens: input,
     output_tokens: Math.max(output, total - input),
-    cache_read_tokens: numberOrUndefined(stats.cached) ?? 0,
-  };
+    cache_read_tokens: stats.cached,
+  });
 }
 
 /**

@@ -12,7 +12,7 @@ import { confidence, ObjectLines, plainText } from '../parts/object-lines.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
-import { callArguments, sourceBlock, sourceResult, sourceStem, sourceTimeMs } from '../parts/source-content.ts';
+import { sourceBlock, sourceResult, sourceStem, sourceTimeMs, namedCall } from '../parts/source-content.ts';
 
 const TOOL_BLOCKS: ReadonlySet<unknown> = new Set(['toolRequest', 'toolResponse']);
 
@@ -60,12 +60,7 @@ class GooseSession {
 function answerPart(part: JsonMembers): AnswerPart {
   if (part.type !== 'toolRequest') return sourceBlock(part);
   const { arguments: args, name } = insideOf(part.toolCall);
-  const call = {
-    sourceId: textOrUndefined(part.id),
-    name: textOrUndefined(name) ?? 'unknown',
-    args: callArguments(args),
-  };
-  return { type: 'call', call };
+  return { type: 'call', call: namedCall(part.id, name, args) };
 }
 
 /** The result of a call: `{status, value}`, `{Ok}`, `{Err}`, or the value itself. */

@@ -12,7 +12,6 @@ import { plainText } from '../parts/object-lines.ts';
 import { SkipCounts, UniqueNames } from '../parts/skip-counts.ts';
 import {
   sourceStem,
-  callArguments,
   asJson,
   plainest,
   sourceBlock,
@@ -20,6 +19,7 @@ import {
   sourceResult,
   sourceTimeMs,
   sourceUsage,
+  namedCall,
 } from '../parts/source-content.ts';
 import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
@@ -103,9 +103,7 @@ function answerItems(reading: Reading, message: JsonMembers): readonly ImportIte
   const span = times.answers.get(answerKey(message))?.shift();
   const calls = listOf(message.tool_calls).map((value) => {
     const call = membersOf(value);
-    const name = textOrUndefined(call.function) ?? 'unknown';
-    const args = callArguments(resolve(call.arguments));
-    return { type: 'call', call: { sourceId: textOrUndefined(call.id), name, args } } as const;
+    return { type: 'call', call: namedCall(call.id, call.function, resolve(call.arguments)) } as const;
   });
   const reasoning = textOrUndefined(message.reasoning);
   const reasoningBlocks: readonly StoredContentBlock[] =

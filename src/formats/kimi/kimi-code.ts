@@ -1,12 +1,12 @@
 import { basename, dirname } from 'node:path';
 
 import { type JsonMembers, membersOf, numberOrUndefined, present, textOrUndefined } from '../../core/base/json.ts';
-import { textOfContent } from '../../core/records/agent-message.ts';
+import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { confidence, documentsIn, ObjectLines, plainText } from '../parts/object-lines.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems } from '../parts/session-items.ts';
-import { asJson, sourceBlocks, sourceResult, sourceStem, sourceTimeMs } from '../parts/source-content.ts';
+import { sourceBlocks, sourceResult, sourceStem, sourceTimeMs, namedCall } from '../parts/source-content.ts';
 import { contentBlock, kimiUsage } from './kimi.ts';
 
 /** Origins of messages that a user, a schedule or a parent agent wrote. Others are of the program and its hooks. */
@@ -128,15 +128,9 @@ class KimiCodeImport extends ObjectLines {
       case 'content.part':
         yield* this.#part(event, contentBlock(membersOf(event.part)), atMs);
         break;
-      case 'tool.call': {
-        const call = {
-          sourceId: textOrUndefined(event.toolCallId),
-          name: textOrUndefined(event.name) ?? 'unknown',
-          args: asJson(event.args ?? {}),
-        };
-        yield* this.#part(event, { type: 'call', call }, atMs);
+      case 'tool.call':
+        yield* this.#part(event, { type: 'call', call: namedCall(event.toolCallId, event.name, event.args) }, atMs);
         break;
-      }
       case 'tool.result': {
         const { durationMs, isError, output } = membersOf(event.result);
         const outcome = this.#rejected.has(event.toolCallId) ? 'refused' : undefined;
@@ -166,13 +160,6 @@ class KimiCodeImport extends ObjectLines {
   }
 }
 
-function usageOf(usage: JsonMembers): ReturnType<typeof kimiUsage> {
-  return kimiUsage({
-    token_usage: {
-      input_other: usage.inputOther,
-      input_cache_read: usage.inputCacheRead,
-      input_cache_creation: usage.inputCacheCreation,
-      output: usage.output,
-    },
-  });
+function usageOf({ inputCacheCreation, inputCacheRead, inputOther, output }: JsonMembers): StoredUsage | undefined {
+  return kimiUsage({ other: inputOther, read: inputCacheRead, write: inputCacheCreation, output });
 }

@@ -12,6 +12,7 @@ import {
   sourceResult,
   sourceStem,
   sourceTimeMs,
+  namedUsage,
 } from '../parts/source-content.ts';
 
 /** Events without content for a run. */
@@ -113,7 +114,7 @@ class KimiRun {
         yield* this.#resultItems(payload, atMs);
         return true;
       case 'StatusUpdate':
-        session.usage(kimiUsage(payload));
+        session.usage(usageOf(payload));
         return true;
       case 'ApprovalRequest':
         this.#requests.set(payload.id, plainText(payload.tool_call_id));
@@ -157,18 +158,19 @@ export function contentBlock(part: JsonMembers): StoredContentBlock {
     : sourceBlock(part);
 }
 
+function usageOf({ max_context_tokens: window, token_usage: usage }: JsonMembers): StoredUsage | undefined {
+  const { input_cache_creation: write, input_cache_read: read, input_other: other, output } = membersOf(usage);
+  return kimiUsage({ other, read, write, output, window });
+}
+
 /** The counts of the input exclude each other. */
-export function kimiUsage({ max_context_tokens: window, token_usage: usage }: JsonMembers): StoredUsage | undefined {
-  const tokens = membersOf(usage);
-  const other = numberOrUndefined(tokens.input_other);
-  if (other === undefined) return undefined;
-  const read = numberOrUndefined(tokens.input_cache_read) ?? 0;
-  const write = numberOrUndefined(tokens.input_cache_creation) ?? 0;
-  return {
-    input_tokens: other + read + write,
-    output_tokens: numberOrUndefined(tokens.output) ?? 0,
-    cache_read_tokens: read,
-    cache_write_tokens: write,
-    ...present({ context_window_tokens: numberOrUndefined(window) }),
-  };
+export function kimiUsage({ other, output, read, window, write }: JsonMembers): StoredUsage | undefined {
+  const [ofOther, ofRead = 0, ofWrite = 0] = [other, read, write].map((count) => numberOrUndefined(count));
+  return namedUsage({
+    input_tokens: ofOther === undefined ? undefined : ofOther + ofRead + ofWrite,
+    output_tokens: output,
+    cache_read_tokens: ofRead,
+    cache_write_tokens: ofWrite,
+    context_window_tokens: window,
+  });
 }

@@ -1,8 +1,4 @@
 import { isJsonObject, type JsonMembers, listOf, textOrUndefined } from '../../core/base/json.ts';
-import type { ToolEnded } from '../../core/records/trajectory-record.ts';
-import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
-import { resultText } from '../../core/detect/calls/answer-reading.ts';
-import type { SourceCallIds } from '../parts/call-ids.ts';
 import { diagnosticItem, type ImportItem, type DocumentImporter, type LineImporter } from '../importer.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { asJson } from '../parts/source-content.ts';
@@ -77,22 +73,17 @@ function* turnItems(turn: readonly CallEntry[], items: RunItems): Generator<Impo
   for (const { tool: name, members, atMs } of turn) {
     yield items.record(items.calls.start({ name, args: asJson(members['args']) }), atMs);
   }
+  // The oldest open call is the right one, because calls of this format have no ids and end in order.
   for (const { members, atMs } of turn) {
-    const endPayload = endOf(members, items.calls);
-    if (endPayload !== undefined) yield items.record(endPayload, atMs);
+    const { isError, noResult, result } = members;
+    if (noResult === true || !('result' in members)) {
+      const missing = items.calls.end({ result: null, isError: false });
+      if (missing !== undefined) yield items.record({ ...missing, result_missing: true }, atMs);
+      continue;
+    }
+    const flag = typeof isError === 'boolean' ? isError : undefined;
+    yield* items.result({ result: asJson(result), isError: flag }, atMs);
   }
-}
-
-/** Ends the oldest open call. It is the right one, because calls of this format have no ids and end in order. */
-function endOf(call: JsonMembers, ids: SourceCallIds): ToolEnded | undefined {
-  if (call['noResult'] === true || !('result' in call)) {
-    const endPayload = ids.end({ result: null, isError: false });
-    return endPayload === undefined ? undefined : { ...endPayload, result_missing: true };
-  }
-  const result = asJson(call['result']);
-  const flag = call['isError'];
-  if (typeof flag === 'boolean') return ids.end({ result, isError: flag });
-  return ids.end({ result, isError: inferIsError(resultText(result)), inferred: true });
 }
 
 function hasUserBefore(call: JsonMembers): boolean {

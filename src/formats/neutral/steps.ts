@@ -6,10 +6,7 @@ import {
   listOf,
   textOrUndefined,
 } from '../../core/base/json.ts';
-import type { RunEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
-import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
-import { resultText } from '../../core/detect/calls/answer-reading.ts';
-import type { SourceCallIds } from '../parts/call-ids.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
 import { diagnosticItem, type ImportItem, type DocumentImporter, type LineImporter } from '../importer.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { asJson, sourceTimeMs } from '../parts/source-content.ts';
@@ -41,13 +38,12 @@ function runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): read
   if (!isJsonObject(value) || !Array.isArray(value['steps'])) {
     return [diagnosticItem('error', 'not a run: it has no list `steps`', { line })];
   }
+  const run = new RunItems(key);
   const steps: StepEntry[] = [];
-  let unusableCount = 0;
   for (const step of listOf(value['steps'])) {
     if (isJsonObject(step) && KINDS.has(step['kind'])) steps.push({ members: step, atMs: sourceTimeMs(step['ts']) });
-    else unusableCount += 1;
+    else run.lost.add('steps of no known kind', line);
   }
-  const run = new RunItems(key);
   const items = [
     run.begin('steps', {
       id: textOrUndefined(value['id']) ?? fallbackId,
@@ -56,49 +52,28 @@ function runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): read
       startedAtMs: steps[0]?.atMs,
     }),
   ];
-  if (unusableCount > 0)
-    items.push(diagnosticItem('error', `not usable: ${unusableCount} steps of no known kind`, { line }));
-  const orphans = addSteps(items, steps, run);
-  if (orphans > 0) {
-    items.push(diagnosticItem('error', `left out: ${orphans} tool results without a call`, { line }));
+  for (const group of turnsOfSteps(steps)) {
+    if (group.startsTurn) items.push(...run.turn(group.steps[0]?.atMs));
+    for (const { members, atMs } of group.steps) items.push(...stepItems(run, members, atMs));
   }
   return [...items, ...run.finish(endOf(value['outcome']), steps.at(-1)?.atMs)];
 }
 
-/** @returns number of results without a call */
-function addSteps(items: ImportItem[], steps: readonly StepEntry[], run: RunItems): number {
-  let orphans = 0;
-  for (const group of turnsOfSteps(steps)) {
-    if (group.startsTurn) items.push(...run.turn(group.steps[0]?.atMs));
-    for (const { members, atMs } of group.steps) {
-      const payload = payloadOf(members, run.calls);
-      if (payload === undefined) orphans += 1;
-      else items.push(run.record(payload, atMs));
-    }
-  }
-  return orphans;
-}
-
-/** Converts a step to a payload. Undefined for a result without a call. */
-function payloadOf(step: JsonMembers, ids: SourceCallIds): TrajectoryPayload | undefined {
+function stepItems(run: RunItems, step: JsonMembers, atMs: number | undefined): readonly ImportItem[] {
+  const sourceId = textOrUndefined(step['call_id']);
   switch (step['kind']) {
-    case 'tool_call':
-      return ids.start({
-        sourceId: textOrUndefined(step['call_id']),
-        name: typeof step['tool'] === 'string' ? step['tool'] : 'unknown',
-        args: asJson(step['args']),
-      });
+    case 'tool_call': {
+      const name = typeof step['tool'] === 'string' ? step['tool'] : 'unknown';
+      return [run.record(run.calls.start({ sourceId, name, args: asJson(step['args']) }), atMs)];
+    }
     case 'tool_result': {
-      const result = asJson(step['result']);
-      const flag = step['is_error'];
-      const isInferred = typeof flag !== 'boolean';
-      const isError = isInferred ? inferIsError(resultText(result)) : flag;
-      return ids.end({ sourceId: textOrUndefined(step['call_id']), result, isError, inferred: isInferred });
+      const isError = typeof step['is_error'] === 'boolean' ? step['is_error'] : undefined;
+      return run.result({ sourceId, result: asJson(step['result']), isError }, atMs);
     }
     default: {
-      const role = step['kind'] === 'user' ? 'user' : 'assistant';
       const content = typeof step['text'] === 'string' ? step['text'] : '';
-      return { kind: 'message_appended', message: { role, content } };
+      const message = { role: step['kind'] === 'user' ? 'user' : 'assistant', content } as const;
+      return [run.record({ kind: 'message_appended', message }, atMs)];
     }
   }
 }

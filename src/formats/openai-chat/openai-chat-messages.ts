@@ -8,9 +8,9 @@ import {
   sourceResult,
   sourceTimeMs,
   sourceUsage,
-  callArguments,
   asJson,
   sourceBlock,
+  namedCall,
 } from '../parts/source-content.ts';
 
 interface MessageBlocks {
@@ -21,13 +21,8 @@ interface MessageBlocks {
 type Block = AnswerPart | { readonly type: 'result'; readonly result: ToolAnswerShape };
 type BlockReader = (block: JsonMembers) => readonly Block[];
 
-const UNNAMED = 'unknown';
-
 function callBlock(id: unknown, name: unknown, args: unknown): Block {
-  return {
-    type: 'call',
-    call: { sourceId: textOrUndefined(id), name: textOrUndefined(name) ?? UNNAMED, args: callArguments(args) },
-  };
+  return { type: 'call', call: namedCall(id, name, args) };
 }
 
 function resultBlock(id: unknown, value: Json, more: Partial<ToolAnswerShape> = {}): Block {

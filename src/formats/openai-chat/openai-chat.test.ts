@@ -210,3 +210,31 @@ test('what an answer cost is read from its metadata, if it says it nowhere else'
     },
   });
 });
+
+test('a call that the service of the Responses API ran has its result beside it, and is a part of its answer', () => {
+  const { runs, diagnostics } = importDocument(openaiChatImporter, [
+    { role: 'user', content: 'What is new?' },
+    { type: 'mcp_list_tools', id: 'm1', tools: [] },
+    { type: 'reasoning', id: 'r1', summary: [{ type: 'summary_text', text: 'I look.' }] },
+    { type: 'web_search_call', id: 'w1', status: 'completed', action: { type: 'search', query: 'news' } },
+    { type: 'code_interpreter_call', id: 'c1', status: 'failed', code: '1/0', outputs: null },
+    { type: 'mcp_call', id: 'm2', name: 'ask', arguments: '{"q":1}', output: null, error: 'no', status: 'failed' },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Much.' }] },
+    { type: 'local_shell_call', id: 'l', call_id: 'l1', status: 'completed', action: { command: ['ls'] } },
+    { type: 'local_shell_call_output', call_id: 'l1', output: 'a.txt' },
+  ]);
+  expect(diagnostics.map(({ message }) => message)).toEqual(['left out: 1 lists of tools']);
+  expect(runs[0]?.calls.map(({ args, tool_name }) => [tool_name, args])).toEqual([
+    ['web_search', { type: 'search', query: 'news' }],
+    ['code_interpreter', { code: '1/0' }],
+    ['ask', { q: 1 }],
+    ['local_shell', { command: ['ls'] }],
+  ]);
+  expect(runs[0]?.ends.map(({ is_error, result }) => [is_error, result])).toEqual([
+    [false, 'completed'],
+    [true, 'failed'],
+    [true, 'no'],
+    [false, 'a.txt'],
+  ]);
+  expect(runs[0]?.payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(1);
+});

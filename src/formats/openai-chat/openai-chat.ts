@@ -1,4 +1,4 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
+import { type JsonMembers, listOf, membersOf, present, textOrUndefined, isJsonObject } from '../../core/base/json.ts';
 import {
   diagnosticItem,
   type ImportItem,
@@ -8,8 +8,16 @@ import {
   type LineImporter,
 } from '../importer.ts';
 import { chatMessageItems, firstUserText, isChatMessage, unwrapped } from './openai-chat-messages.ts';
-import { type AnswerPart, RunItems } from '../parts/run-items.ts';
-import { sourceBlocks, sourceResult, sourceStem, sourceCall } from '../parts/source-content.ts';
+import type { CallShape } from '../parts/call-ids.ts';
+import { type AnswerPart, RunItems, type ToolAnswerShape } from '../parts/run-items.ts';
+import {
+  namedCall,
+  reasoningBlocks,
+  sourceBlocks,
+  sourceResult,
+  sourceStem,
+  sourceCall,
+} from '../parts/source-content.ts';
 import { UniqueNames } from '../parts/skip-counts.ts';
 import { plainText } from '../parts/object-lines.ts';
 
@@ -213,22 +221,57 @@ function shareOf(list: readonly unknown[], passes: (entry: unknown) => boolean):
   return firstMessages.filter((entry) => passes(entry)).length / firstMessages.length;
 }
 
-const CALL_TYPES: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
-const RESULT_TYPES: ReadonlySet<unknown> = new Set(['function_call_output', 'custom_tool_call_output']);
+/** Calls that the agent runs, and those that the service runs, such as `web_search_call`. */
+const CALL_TYPE = /^\w+_call$/;
+const RESULT_TYPE = /^\w+_call_output$/;
 
 /** Returns true for an item type that only the Responses API has. Its messages look like chat messages. */
 function isResponsesItem(value: unknown): value is JsonMembers {
   if (!isJsonObject(value)) return false;
-  return CALL_TYPES.has(value.type) || RESULT_TYPES.has(value.type) || value.type === 'reasoning';
+  const type = textOrUndefined(value.type) ?? '';
+  return CALL_TYPE.test(type) || RESULT_TYPE.test(type) || type === 'reasoning' || type === 'mcp_list_tools';
+}
+
+/** A call that the service ran has its result beside it. */
+function readResponsesCall(item: JsonMembers): { readonly call: CallShape; readonly result?: ToolAnswerShape } {
+  if (item.type === 'function_call' || item.type === 'custom_tool_call') return { call: sourceCall(item) };
+  const {
+    action,
+    arguments: args,
+    call_id,
+    code,
+    error,
+    id,
+    name,
+    output,
+    outputs,
+    queries,
+    result,
+    results,
+    status,
+  } = item;
+  const sourceId = textOrUndefined(call_id) ?? id;
+  const call = namedCall(
+    sourceId,
+    name ?? plainText(item.type).replace(/_call$/, ''),
+    args ?? action ?? present({ code, queries }),
+  );
+  const answer = output ?? outputs ?? results ?? result ?? error;
+  if (call_id !== undefined || (answer === undefined && status !== 'completed' && status !== 'failed')) return { call };
+  const hasFailed = status === 'failed' || (error !== undefined && error !== null);
+  return { call, result: { sourceId: call.sourceId, result: sourceResult(answer ?? status), isError: hasFailed } };
 }
 
 /** An answer of the Responses API consists of several consecutive items, which together are one turn. */
 function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<ImportItem> {
   let parts: AnswerPart[] = [];
+  let results: ToolAnswerShape[] = [];
   function* answerItems(): Generator<ImportItem> {
     if (parts.length === 0) return;
     yield* writer.answer({ parts }, undefined);
+    for (const result of results) yield* writer.result(result, undefined);
     parts = [];
+    results = [];
   }
   for (const value of list) {
     // A Responses message is only a part of an answer. It has a `type`.
@@ -239,21 +282,18 @@ function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<
       for (const block of sourceBlocks(value.content)) parts.push(block);
     } else if (!isResponsesItem(value)) {
       writer.lost.add(isJsonObject(value) ? 'items of unknown type' : 'entries that are not messages');
-    } else if (RESULT_TYPES.has(value.type)) {
+    } else if (RESULT_TYPE.test(plainText(value.type))) {
       yield* answerItems();
       yield* writer.result({ sourceId: textOrUndefined(value.call_id), result: sourceResult(value.output) }, undefined);
-    } else if (CALL_TYPES.has(value.type)) {
-      parts.push({ type: 'call', call: sourceCall(value) });
-    } else {
-      for (const block of sourceBlocks(value.summary)) parts.push(asReasoning(block));
+    } else if (value.type === 'reasoning') parts.push(...reasoningBlocks(value.summary));
+    else if (value.type === 'mcp_list_tools') writer.skipped.add('lists of tools');
+    else {
+      const { call, result } = readResponsesCall(value);
+      parts.push({ type: 'call', call });
+      if (result !== undefined) results.push(result);
     }
   }
   yield* answerItems();
-}
-
-function asReasoning(part: ReturnType<typeof sourceBlocks>[number]): AnswerPart {
-  if (part.type !== 'other' || !isJsonObject(part.value) || typeof part.value.text !== 'string') return part;
-  return { type: 'reasoning', text: part.value.text };
 }
 
 /** Tools of Cline and Roo Code. Without native tool calls, the model writes a call as XML in its text. */

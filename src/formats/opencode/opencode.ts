@@ -10,7 +10,7 @@ import {
 } from '../../core/base/json.ts';
 import { confidence, ObjectLines, documentsIn, plainText } from '../parts/object-lines.ts';
 import type { ImportItem, DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { sourceStem, sourceTimeMs, asJson, sourceBlock } from '../parts/source-content.ts';
+import { sourceStem, sourceTimeMs, sourceBlock, namedCall, namedUsage } from '../parts/source-content.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { CallShape } from '../parts/call-ids.ts';
@@ -215,11 +215,7 @@ class OpencodeRun {
 function callOf(part: JsonMembers): CallShape {
   const { input } = membersOf(part.state);
   const requestedName = part.tool === 'invalid' ? textOrUndefined(membersOf(input).tool) : undefined;
-  return {
-    sourceId: textOrUndefined(part.callID),
-    name: requestedName ?? textOrUndefined(part.tool) ?? 'unknown',
-    args: asJson(input ?? {}),
-  };
+  return namedCall(part.callID, requestedName ?? part.tool, input);
 }
 
 /**
@@ -228,18 +224,16 @@ function callOf(part: JsonMembers): CallShape {
  */
 function opencodeUsage({ tokens, cost }: JsonMembers): StoredUsage | undefined {
   const { input, output, reasoning, cache } = membersOf(tokens);
-  const inputTokens = numberOrUndefined(input);
   const counts = [input, output, reasoning, membersOf(cache).read, membersOf(cache).write];
-  if (inputTokens === undefined || counts.every((count) => !count)) return undefined;
-  const costUsd = numberOrUndefined(cost) ?? 0;
-  return {
-    input_tokens: inputTokens,
+  if (counts.every((count) => !count)) return undefined;
+  return namedUsage({
+    input_tokens: input,
     output_tokens: (numberOrUndefined(output) ?? 0) + (numberOrUndefined(reasoning) ?? 0),
-    cache_read_tokens: numberOrUndefined(membersOf(cache).read) ?? 0,
-    cache_write_tokens: numberOrUndefined(membersOf(cache).write) ?? 0,
-    ...present({ reasoning_tokens: numberOrUndefined(reasoning) }),
-    ...(costUsd > 0 ? { cost_usd: costUsd } : {}),
-  };
+    cache_read_tokens: membersOf(cache).read,
+    cache_write_tokens: membersOf(cache).write ?? 0,
+    reasoning_tokens: reasoning,
+    cost_usd: cost === 0 ? undefined : cost,
+  });
 }
 
 /** @param messages  messages with their parts, in order */

@@ -11,7 +11,14 @@ import {
 import type { StoredContentBlock } from '../../core/records/agent-message.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
-import { callArguments, sourceCall, asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
+import {
+  callArguments,
+  sourceCall,
+  asJson,
+  reasoningBlocks,
+  sourceBlock,
+  sourceResult,
+} from '../parts/source-content.ts';
 import { decodeJson } from '../reading/json-text.ts';
 
 export interface TracedMessage {
@@ -178,13 +185,7 @@ function readItem(item: JsonMembers): TracedMessage {
   const { type } = item;
   if (RESULTS.has(type)) return { ...plainMessage([], 'tool'), results: [resultOf(item)] };
   if (CALLS.has(type)) return { ...plainMessage([], 'assistant'), parts: [callPart(item)] };
-  return plainMessage(
-    listOf(item['summary']).flatMap((part) => {
-      const text = textOrUndefined(membersOf(part)['text']);
-      return text === undefined ? [] : [{ type: 'reasoning' as const, text }];
-    }),
-    'assistant',
-  );
+  return plainMessage(reasoningBlocks(item['summary']), 'assistant');
 }
 
 function plainMessage(parts: readonly StoredContentBlock[], role: TracedMessage['role']): TracedMessage {

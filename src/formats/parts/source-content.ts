@@ -1,4 +1,12 @@
-import { membersOf, textOrUndefined, type Json, isJsonObject, type Mutable } from '../../core/base/json.ts';
+import {
+  membersOf,
+  numberOrUndefined,
+  textOrUndefined,
+  type Json,
+  isJsonObject,
+  type Mutable,
+  listOf,
+} from '../../core/base/json.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import type { CallShape } from './call-ids.ts';
 import { decodeJson } from '../reading/json-text.ts';
@@ -71,6 +79,14 @@ function imageBlock(part: Readonly<Record<string, unknown>>): StoredContentBlock
   return { type: 'image', media_type: textOrUndefined(source.media_type) ?? 'image/*', url };
 }
 
+/** The reasoning of an item of OpenAI's Responses API, which has parts. */
+export function reasoningBlocks(parts: unknown): readonly StoredContentBlock[] {
+  return listOf(parts).flatMap((part) => {
+    const text = textOrUndefined(membersOf(part).text);
+    return text === undefined ? [] : [{ type: 'reasoning', text }];
+  });
+}
+
 /** A result that contains only text becomes one string. Any other is the source's JSON. */
 export function sourceResult(content: unknown): Json {
   if (!Array.isArray(content)) return asJson(content ?? '');
@@ -83,7 +99,10 @@ export function sourceResult(content: unknown): Json {
   return texts.join('\n');
 }
 
-const UNNAMED = 'unknown';
+/** A call whose program has its own names for these facts. */
+export function namedCall(id: unknown, name: unknown, args: unknown): CallShape {
+  return { sourceId: textOrUndefined(id), name: textOrUndefined(name) ?? 'unknown', args: callArguments(args) };
+}
 
 /**
  * OpenAI's `{id, function: {name, arguments}}`, `{id, name, arguments}`, `{call_id, name, arguments}`, or ATIF's
@@ -92,11 +111,8 @@ const UNNAMED = 'unknown';
 export function sourceCall(value: unknown): CallShape {
   const call = membersOf(value);
   const inner = isJsonObject(call.function) ? call.function : isJsonObject(call.custom) ? call.custom : call;
-  return {
-    sourceId: textOrUndefined(call.tool_call_id) ?? textOrUndefined(call.call_id) ?? textOrUndefined(call.id),
-    name: textOrUndefined(inner.name) ?? textOrUndefined(call.function_name) ?? UNNAMED,
-    args: callArguments(inner.arguments ?? inner.input),
-  };
+  const id = textOrUndefined(call.tool_call_id) ?? textOrUndefined(call.call_id) ?? call.id;
+  return namedCall(id, textOrUndefined(inner.name) ?? call.function_name, inner.arguments ?? inner.input);
 }
 
 /** Returns arguments as JSON. Text is decoded. It stays text if it is not JSON, for example if the call is truncated or free-form. */
@@ -144,6 +160,16 @@ export function sourceUsage(value: unknown): StoredUsage | undefined {
     }
   }
   return Object.keys(usage).length === 0 ? undefined : usage;
+}
+
+type Counts = { readonly [Field in keyof StoredUsage]?: unknown };
+
+/** The counts that a program writes under its own names. Undefined without those of the input. */
+export function namedUsage(counts: Counts): StoredUsage | undefined {
+  const input = numberOrUndefined(counts.input_tokens);
+  if (input === undefined) return undefined;
+  const known = Object.entries(counts).filter(([, count]) => numberOrUndefined(count) !== undefined);
+  return { input_tokens: input, output_tokens: 0, cache_read_tokens: 0, ...Object.fromEntries(known) };
 }
 
 /** Returns a source's file name without the extensions of the supported formats. Returns `run` if the rest is empty. */

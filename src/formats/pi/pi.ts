@@ -1,4 +1,4 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../core/base/json.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
@@ -12,6 +12,7 @@ import {
   sourceResult,
   sourceStem,
   sourceTimeMs,
+  namedUsage,
 } from '../parts/source-content.ts';
 
 const ENTRY_TYPES: ReadonlySet<unknown> = new Set(['message', 'compaction', 'branch_summary', 'model_change']);
@@ -158,15 +159,12 @@ class PiImport extends ObjectLines {
 }
 
 export function piUsage(usage: JsonMembers): StoredUsage | undefined {
-  const input = numberOrUndefined(usage.input);
-  const output = numberOrUndefined(usage.output);
-  if (input === undefined || output === undefined) return undefined;
-  const costUsd = numberOrUndefined(membersOf(usage.cost).total) ?? 0;
-  return {
-    input_tokens: input,
-    output_tokens: output,
-    cache_read_tokens: numberOrUndefined(usage.cacheRead) ?? 0,
-    cache_write_tokens: numberOrUndefined(usage.cacheWrite) ?? 0,
-    ...(costUsd > 0 ? { cost_usd: costUsd } : {}),
-  };
+  const cost = membersOf(usage.cost).total;
+  return namedUsage({
+    input_tokens: usage.output === undefined ? undefined : usage.input,
+    output_tokens: usage.output,
+    cache_read_tokens: usage.cacheRead,
+    cache_write_tokens: usage.cacheWrite ?? 0,
+    cost_usd: cost === 0 ? undefined : cost,
+  });
 }

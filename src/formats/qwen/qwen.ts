@@ -1,12 +1,4 @@
-import {
-  type JsonMembers,
-  isJsonObject,
-  listOf,
-  membersOf,
-  numberOrUndefined,
-  present,
-  textOrUndefined,
-} from '../../core/base/json.ts';
+import { type JsonMembers, isJsonObject, listOf, membersOf, present, textOrUndefined } from '../../core/base/json.ts';
 import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
@@ -15,7 +7,7 @@ import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { confidence, ObjectLines, plainText } from '../parts/object-lines.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems } from '../parts/session-items.ts';
-import { asJson, sourceStem, sourceTimeMs } from '../parts/source-content.ts';
+import { sourceStem, sourceTimeMs, namedCall, namedUsage } from '../parts/source-content.ts';
 
 const TYPES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'tool_result', 'system']);
 /** Subtypes of records of the user that a user, a schedule or a parent agent wrote. */
@@ -119,9 +111,7 @@ class QwenImport extends ObjectLines {
 function callOf(part: unknown): readonly AnswerPart[] {
   const { functionCall } = membersOf(part);
   if (!isJsonObject(functionCall)) return [];
-  const { args, id, name } = functionCall;
-  const call = { sourceId: textOrUndefined(id), name: textOrUndefined(name) ?? 'unknown', args: asJson(args ?? {}) };
-  return [{ type: 'call', call }];
+  return [{ type: 'call', call: namedCall(functionCall.id, functionCall.name, functionCall.args) }];
 }
 
 function* resultItems(session: SessionItems, value: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
@@ -145,15 +135,11 @@ function* resultItems(session: SessionItems, value: JsonMembers, atMs: number | 
 /** Thoughts are a part of the output. */
 function qwenUsage({ contextWindowSize: window, usageMetadata }: JsonMembers): StoredUsage | undefined {
   const tokens = membersOf(usageMetadata);
-  const input = numberOrUndefined(tokens.promptTokenCount);
-  if (input === undefined) return undefined;
-  return {
-    input_tokens: input,
-    output_tokens: numberOrUndefined(tokens.candidatesTokenCount) ?? 0,
-    cache_read_tokens: numberOrUndefined(tokens.cachedContentTokenCount) ?? 0,
-    ...present({
-      reasoning_tokens: numberOrUndefined(tokens.thoughtsTokenCount),
-      context_window_tokens: numberOrUndefined(window),
-    }),
-  };
+  return namedUsage({
+    input_tokens: tokens.promptTokenCount,
+    output_tokens: tokens.candidatesTokenCount,
+    cache_read_tokens: tokens.cachedContentTokenCount,
+    reasoning_tokens: tokens.thoughtsTokenCount,
+    context_window_tokens: window,
+  });
 }
