@@ -14,6 +14,7 @@ import type { ToolAnswerShape, AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, COPIED } from '../parts/session-items.ts';
 import {
   asJson,
+  namedCall,
   reasoningBlocks,
   sourceResult,
   sourceStem,
@@ -402,24 +403,20 @@ class CodexExec extends ObjectLines {
 }
 
 function callOf(item: JsonMembers): CallShape {
-  const sourceId = textOrUndefined(item.id);
-  switch (item.type) {
+  const { arguments: args, changes, command, id, items, query, server, tool, type } = item;
+  switch (type) {
     case 'command_execution':
-      return { sourceId, name: 'exec_command', args: { cmd: asJson(item.command) } };
+      return namedCall(id, 'exec_command', { cmd: asJson(command) });
     case 'file_change':
-      return { sourceId, name: 'apply_patch', args: { changes: asJson(item.changes) } };
+      return namedCall(id, 'apply_patch', { changes: asJson(changes) });
     case 'mcp_tool_call':
-      return {
-        sourceId,
-        name: `mcp__${plainText(item.server)}__${plainText(item.tool)}`,
-        args: asJson(item.arguments ?? {}),
-      };
+      return namedCall(id, `mcp__${plainText(server)}__${plainText(tool)}`, args);
     case 'web_search':
-      return { sourceId, name: 'web_search', args: { query: asJson(item.query) } };
+      return namedCall(id, 'web_search', { query: asJson(query) });
     case 'todo_list':
-      return { sourceId, name: 'update_plan', args: { plan: asJson(item.items) } };
+      return namedCall(id, 'update_plan', { plan: asJson(items) });
     default:
-      return { sourceId, name: textOrUndefined(item.tool) ?? plainText(item.type), args: asJson(item.arguments ?? {}) };
+      return namedCall(id, textOrUndefined(tool) ?? plainText(type), args);
   }
 }
 

@@ -147,44 +147,26 @@ function* conversationItems(value: unknown, id: string): Generator<ImportItem> {
 
 /** Some agents write parallel calls as consecutive answers with one call each, and the results after the last. */
 function parallelTogether(messages: readonly unknown[]): readonly unknown[] {
+  const answered = new Set(messages.map((message) => membersOf(message).tool_call_id));
+  answered.delete(undefined);
   const joined: unknown[] = [];
-  for (const [at, message] of messages.entries()) {
-    const before = joined.at(-1);
-    if (
-      !isCallOnly(message) ||
-      !isJsonObject(before) ||
-      before.role !== 'assistant' ||
-      !isAnsweredLater(before, messages, at)
-    ) {
-      joined.push(message);
+  /** Those of the last answer, if no message follows it. */
+  let calls: unknown[] = [];
+  for (const message of messages) {
+    const { role, tool_calls: own } = membersOf(message);
+    if (isCallOnly(message) && calls.some((call) => answered.has(membersOf(call).id))) {
+      calls.push(...listOf(own));
       continue;
     }
-    joined[joined.length - 1] = {
-      ...before,
-      tool_calls: [...listOf(before.tool_calls), ...listOf(message.tool_calls)],
-    };
+    calls = role === 'assistant' ? [...listOf(own)] : [];
+    joined.push(calls.length === 0 ? message : { ...membersOf(message), tool_calls: calls });
   }
   return joined;
 }
 
-function isCallOnly(message: unknown): message is JsonMembers {
+function isCallOnly(message: unknown): boolean {
   if (!isJsonObject(message) || message.role !== 'assistant' || message.type === 'message') return false;
   return listOf(message.tool_calls).length > 0 && !textOrUndefined(message.content);
-}
-
-/** Maximum number of messages from a call to its result that are searched. */
-const MAX_AHEAD = 256;
-
-function isAnsweredLater({ tool_calls }: JsonMembers, messages: readonly unknown[], from: number): boolean {
-  const ids = new Set(listOf(tool_calls).map((call) => membersOf(call).id));
-  const later = messages.slice(from, from + MAX_AHEAD);
-  const firstResult = later.findIndex((message) => !isCallOnly(message));
-  for (const message of firstResult < 0 ? [] : later.slice(firstResult)) {
-    const { role, tool_call_id } = membersOf(message);
-    if (role !== 'tool') return false;
-    if (ids.has(tool_call_id)) return true;
-  }
-  return false;
 }
 
 function idOf(value: unknown): string | undefined {
@@ -221,15 +203,11 @@ function shareOf(list: readonly unknown[], passes: (entry: unknown) => boolean):
   return firstMessages.filter((entry) => passes(entry)).length / firstMessages.length;
 }
 
-/** Calls that the agent runs, and those that the service runs, such as `web_search_call`. */
-const CALL_TYPE = /^\w+_call$/;
-const RESULT_TYPE = /^\w+_call_output$/;
+/** Item types that only the Responses API has. Its messages look like chat messages. */
+const ITEM_TYPE = /^(?:\w+_call(?:_output)?|reasoning|mcp_list_tools)$/;
 
-/** Returns true for an item type that only the Responses API has. Its messages look like chat messages. */
-function isResponsesItem(value: unknown): value is JsonMembers {
-  if (!isJsonObject(value)) return false;
-  const type = textOrUndefined(value.type) ?? '';
-  return CALL_TYPE.test(type) || RESULT_TYPE.test(type) || type === 'reasoning' || type === 'mcp_list_tools';
+function isResponsesItem(value: unknown): value is JsonMembers & { readonly type: string } {
+  return isJsonObject(value) && typeof value.type === 'string' && ITEM_TYPE.test(value.type);
 }
 
 /** A call that the service ran has its result beside it. */
@@ -282,7 +260,7 @@ function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<
       for (const block of sourceBlocks(value.content)) parts.push(block);
     } else if (!isResponsesItem(value)) {
       writer.lost.add(isJsonObject(value) ? 'items of unknown type' : 'entries that are not messages');
-    } else if (RESULT_TYPE.test(plainText(value.type))) {
+    } else if (value.type.endsWith('_call_output')) {
       yield* answerItems();
       yield* writer.result({ sourceId: textOrUndefined(value.call_id), result: sourceResult(value.output) }, undefined);
     } else if (value.type === 'reasoning') parts.push(...reasoningBlocks(value.summary));

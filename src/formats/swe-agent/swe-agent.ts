@@ -22,7 +22,6 @@ import {
 import type { CallShape } from '../parts/call-ids.ts';
 import { plainText } from '../parts/object-lines.ts';
 import { RunItems, runEnded } from '../parts/run-items.ts';
-import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
 import type { RunEnded } from '../../core/records/trajectory-record.ts';
 
 const MAX_OUTCOME_CHARS = 80;
@@ -75,7 +74,7 @@ function* sweAgentRunItems(document: JsonMembers, id: string): Generator<ImportI
     yield items.message(entry.role === 'system' ? 'system' : 'user', sourceContent(entry.content), undefined);
   }
   if (steps.length > 0) yield* stepItems(items, steps, ownHistory);
-  else yield* historyItems(items, ownHistory.slice(introEntries.length));
+  else for (const entry of ownHistory.slice(introEntries.length)) yield* entryItems(items, entry, entryCallsOf(entry));
   yield* items.finish(sweAgentOutcome(document.info));
 }
 
@@ -120,33 +119,44 @@ function* stepItems(
   }
 }
 
-function* historyItems(items: RunItems, history: readonly JsonMembers[]): Generator<ImportItem> {
-  for (const entry of history) {
-    if (entry.role === 'assistant') {
-      const calls = entryCallsOf(entry).map((call) => ({ type: 'call' as const, call }));
-      yield* items.answer({ parts: [...sourceBlocks(entry.content), ...calls] }, undefined);
-    } else if (entry.role === 'tool' || entry.role === 'user') {
-      yield* answeredItems(items, entry);
-    } else if (entry.role === 'system') {
-      yield items.message('system', sourceContent(entry.content), undefined);
-    } else {
-      items.lost.add('history entries of unknown role');
+/** The message after an answer with calls is their result, even if it has the user's role. */
+function* entryItems(items: RunItems, entry: JsonMembers, calls: readonly CallShape[]): Generator<ImportItem> {
+  const extra = membersOf(entry.extra);
+  const atMs = sourceTimeMs(extra.timestamp) ?? sourceTimeMs(entry.timestamp);
+  switch (entry.role) {
+    case 'system':
+      yield items.message('system', sourceContent(entry.content), atMs);
+      break;
+    case 'assistant': {
+      const parts = calls.map((call) => ({ type: 'call' as const, call }));
+      const usage = sourceUsage(membersOf(extra.response).usage);
+      yield* items.answer({ parts: [...sourceBlocks(entry.content), ...parts], usage }, atMs);
+      break;
     }
+    case 'tool':
+    case 'user':
+      if (items.calls.openCount > 0) yield* resultItems(items, entry, atMs);
+      else yield items.message('user', sourceContent(entry.content), atMs);
+      break;
+    case 'exit':
+      items.skipped.add('exit messages of the harness');
+      break;
+    default:
+      items.lost.add('messages of unknown role');
   }
 }
 
-/** Yields the items of an answer with calls. The message after the answer is the result of the calls, even if it has the user's role. */
-function* answeredItems(items: RunItems, entry: JsonMembers): Generator<ImportItem> {
-  if (items.calls.openCount === 0) {
-    yield items.message('user', sourceContent(entry.content), undefined);
-    return;
-  }
+function* resultItems(items: RunItems, entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
   const result = sourceResult(entry.content);
-  const readsAsError = sweAgentRefusal(result);
-  const ids = listOf(entry.tool_call_ids).flatMap((id) => textOrUndefined(id) ?? []);
-  const open = ids.filter((id) => items.calls.isOpen(id));
-  for (const sourceId of open) yield* items.result({ sourceId, result, readsAsError }, undefined);
-  if (open.length === 0) yield* items.result({ result, readsAsError }, undefined);
+  const code =
+    membersOf(entry.extra).returncode ?? (typeof result === 'string' ? RETURN_CODE.exec(result)?.[1] : undefined);
+  const isError = code === undefined || code === null ? undefined : Number(code) !== 0;
+  const open = listOf(entry.tool_call_ids).filter((id) => items.calls.isOpen(plainText(id)));
+  for (const id of open.length > 0 ? open : [entry.tool_call_id])
+    yield* items.result(
+      { sourceId: textOrUndefined(id), result, isError, readsAsError: sweAgentRefusal(result) },
+      atMs,
+    );
 }
 
 function entryCallsOf(entry: JsonMembers): readonly CallShape[] {
@@ -175,10 +185,9 @@ function modelOf(value: unknown): string | undefined {
 const REFUSAL =
   /^\s*(?:Your (?:proposed )?edit (?:has introduced|was NOT applied|could not)|No file open\b|Usage: \w|File \S+ (?:not found|does not exist)|Invalid (?:line number|`\w+` parameter)|Text not found\b|EXECUTION TIMED OUT|Your last command (?:is taking|timed out)|The command '[^\n]{0,200}' was cancelled)/i;
 
-/** General signs of a failure, or a refusal by one of SWE-agent's own commands. */
-function sweAgentRefusal(result: Json): boolean | undefined {
-  if (typeof result !== 'string') return undefined;
-  return REFUSAL.test(result.slice(0, 400)) || inferIsError(result);
+/** True for a refusal by one of SWE-agent's own commands. Otherwise the general signs of a failure decide. */
+function sweAgentRefusal(result: Json): true | undefined {
+  return typeof result === 'string' && REFUSAL.test(result.slice(0, 400)) ? true : undefined;
 }
 
 /** Each command becomes a tool. Every other command line is `bash`, so that statistics are not split by program. */
@@ -247,44 +256,10 @@ function* miniSweAgentItems(document: unknown, id: string): Generator<ImportItem
     task: textOrUndefined(sourceResult(messages.find((message) => message.role === 'user')?.content)),
     modelId: textOrUndefined(membersOf(membersOf(info.config).model).model_name),
   });
-  for (const message of messages) yield* messageItems(items, message);
+  for (const message of messages) yield* entryItems(items, message, callsOf(message, membersOf(message.extra)));
   const answer = messages.findLast(({ role }) => role === 'assistant') ?? {};
   const isSubmitted = callsOf(answer, membersOf(answer.extra)).some(({ args }) => SUBMITS.test(plainText(args)));
   yield* items.finish(sweAgentOutcome(info) ?? (isSubmitted ? runEnded('ended') : undefined));
-}
-
-function* messageItems(items: RunItems, message: JsonMembers): Generator<ImportItem> {
-  const extra = membersOf(message.extra);
-  const atMs = sourceTimeMs(extra.timestamp) ?? sourceTimeMs(message.timestamp);
-  switch (message.role) {
-    case 'system':
-      yield items.message('system', sourceContent(message.content), atMs);
-      break;
-    case 'assistant': {
-      const calls = callsOf(message, extra).map((call) => ({ type: 'call' as const, call }));
-      const usage = sourceUsage(membersOf(extra.response).usage);
-      yield* items.answer({ parts: [...sourceBlocks(message.content), ...calls], usage }, atMs);
-      break;
-    }
-    case 'tool':
-    case 'user':
-      if (message.role === 'tool' || items.calls.openCount > 0) yield* resultItems(items, message, extra);
-      else yield items.message('user', sourceContent(message.content), atMs);
-      break;
-    case 'exit':
-      items.skipped.add('exit messages of the harness');
-      break;
-    default:
-      items.lost.add('messages of unknown role');
-  }
-}
-
-function resultItems(items: RunItems, message: JsonMembers, extra: JsonMembers): readonly ImportItem[] {
-  const result = sourceResult(message.content);
-  const code = extra.returncode ?? (typeof result === 'string' ? RETURN_CODE.exec(result)?.[1] : undefined);
-  const isError = code === undefined || code === null ? undefined : Number(code) !== 0;
-  const sourceId = textOrUndefined(message.tool_call_id);
-  return items.result({ sourceId, result, isError }, sourceTimeMs(extra.timestamp) ?? sourceTimeMs(message.timestamp));
 }
 
 function callsOf(message: JsonMembers, extra: JsonMembers): readonly CallShape[] {
