@@ -27,6 +27,13 @@ test('answers that name no model have that of the session', () => {
   expect(answers?.map((one) => one.model_id)).toEqual(['model-x', 'model-z', 'model-y']);
 });
 
+test('an answer whose id was that of an answer before the last prompt is another answer', () => {
+  const ask = (content: string) => event('user.message', { content });
+  const answer = (content: string) => event('assistant.message', { apiCallId: 'chatcmpl-1', content, outputTokens: 4 });
+  const { runs } = importLines(copilotImporter, [ask('One?'), answer('One.'), ask('Two?'), answer('Two.')]);
+  expect(runs[0]?.payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(2);
+});
+
 test('the totals of the session are added once, also the output tokens if no answer has them', () => {
   const asked = event('user.message', { content: 'Count the rows.' });
   const answer = (more: object) => event('assistant.message', { messageId: 'm1', content: 'One.', ...more });

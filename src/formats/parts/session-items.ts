@@ -112,6 +112,8 @@ export class SessionItems {
       yield* this.#beginRun(task, pendingAnswer.beganAtMs);
     }
     yield* this.flush();
+    // Some servers count their ids from the beginning in each process.
+    if (task !== undefined) this.#usages.clear();
     this.#endReason = 'no_answer';
     yield* this.#messageItems({ role: 'user', blocks, atMs }, task);
   }
