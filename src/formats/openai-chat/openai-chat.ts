@@ -152,13 +152,15 @@ function parallelTogether(messages: readonly unknown[]): readonly unknown[] {
   const joined: unknown[] = [];
   /** Those of the last answer, if no message follows it. */
   let calls: unknown[] = [];
+  let isAnswered = false;
   for (const message of messages) {
     const { role, tool_calls: own } = membersOf(message);
-    if (isCallOnly(message) && calls.some((call) => answered.has(membersOf(call).id))) {
+    if (isAnswered && isCallOnly(message)) {
       calls.push(...listOf(own));
       continue;
     }
     calls = role === 'assistant' ? [...listOf(own)] : [];
+    isAnswered = calls.some((call) => answered.has(membersOf(call).id));
     joined.push(calls.length === 0 ? message : { ...membersOf(message), tool_calls: calls });
   }
   return joined;
