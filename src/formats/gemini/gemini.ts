@@ -16,6 +16,7 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
+import { messageBlocks } from '../openai-chat/openai-chat-messages.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
@@ -157,13 +158,7 @@ class GeminiRun {
 
 /** Converts parts of the Gemini API to blocks. Results are skipped, because they belong to their calls. */
 export function geminiBlocks(content: unknown): readonly StoredContentBlock[] {
-  return sourceBlocks(content).flatMap((block): readonly StoredContentBlock[] => {
-    if (block.type !== 'other') return [block];
-    const { text, thought, functionResponse, functionCall } = membersOf(block.value);
-    if (functionResponse !== undefined || functionCall !== undefined) return [];
-    if (typeof text !== 'string') return [block];
-    return [{ type: thought === true ? 'reasoning' : 'text', text }];
-  });
+  return messageBlocks({ content }).parts.filter((part) => part.type !== 'call');
 }
 
 function thoughtsOf(entry: JsonMembers): readonly StoredContentBlock[] {

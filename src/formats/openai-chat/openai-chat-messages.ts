@@ -130,13 +130,13 @@ function readBlock(block: unknown): readonly Block[] {
 }
 
 /** Reads the content or the parts of a message in the form of any of these APIs. */
-function messageBlocks({ content, parts }: JsonMembers): MessageBlocks {
+export function messageBlocks({ content, parts }: JsonMembers): MessageBlocks {
   const list: unknown = Array.isArray(parts) && !Array.isArray(content) ? parts : content;
   const blocks = Array.isArray(list)
     ? list.flatMap((block: unknown) => readBlock(block))
     : list === undefined || list === null || list === ''
       ? []
-      : [sourceBlock(list)];
+      : [...readBlock(list)];
   return {
     parts: blocks.flatMap((block) => (block.type === 'result' ? [] : [block])),
     results: blocks.flatMap((block) => (block.type === 'result' ? [block.result] : [])),

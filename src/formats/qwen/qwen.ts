@@ -3,11 +3,11 @@ import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { geminiBlocks } from '../gemini/gemini.ts';
+import { messageBlocks } from '../openai-chat/openai-chat-messages.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { confidence, ObjectLines, plainText } from '../parts/object-lines.ts';
-import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems } from '../parts/session-items.ts';
-import { sourceStem, sourceTimeMs, namedCall, namedUsage } from '../parts/source-content.ts';
+import { sourceStem, sourceTimeMs, namedUsage } from '../parts/source-content.ts';
 
 const TYPES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'tool_result', 'system']);
 /** Subtypes of records of the user that a user, a schedule or a parent agent wrote. */
@@ -67,7 +67,7 @@ class QwenImport extends ObjectLines {
       case 'assistant':
         yield* session.answer(
           {
-            parts: [...geminiBlocks(parts), ...listOf(parts).flatMap(callOf)],
+            parts: messageBlocks({ parts }).parts,
             modelId: textOrUndefined(value.model),
             usage: qwenUsage(value),
           },
@@ -106,12 +106,6 @@ class QwenImport extends ObjectLines {
     this.#sessions.set(agent ?? '', session);
     return session;
   }
-}
-
-function callOf(part: unknown): readonly AnswerPart[] {
-  const { functionCall } = membersOf(part);
-  if (!isJsonObject(functionCall)) return [];
-  return [{ type: 'call', call: namedCall(functionCall.id, functionCall.name, functionCall.args) }];
 }
 
 function* resultItems(session: SessionItems, value: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
