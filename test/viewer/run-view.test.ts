@@ -248,6 +248,23 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
+  test('shows the number and the kind of a row whose record is still being fetched', async () => {
+    const page = await scene.open('/?source=0&run=large');
+    await page.locator('.row .call-head').first().waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/records\?/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight * 0.7)');
+    await expect
+      .poll(() => page.locator('.row.is-waiting').allInnerTexts())
+      .toContainEqual(expect.stringMatching(/^\d+\s+execute/));
+    held.resolve();
+    await expect.poll(() => page.locator('.row.is-waiting').count()).toBe(0);
+    await page.context().close();
+  });
+
   test('finds words in the run and marks them', async () => {
     const page = await scene.open('/?source=0&run=large');
     await page.locator('.row .call-head').first().waitFor();

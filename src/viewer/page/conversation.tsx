@@ -151,7 +151,12 @@ export function ConversationView(props: {
         const record = 'fold' in item ? undefined : pages.at(item.row.seq);
         if (!('fold' in item) && record === undefined) {
           // It is as high as the row to come, so that nothing moves.
-          return <div key={key} className="talk-item row is-waiting" style={{ height: size, transform }} />;
+          return (
+            <div key={key} className="talk-item row is-waiting" style={{ height: size, transform }}>
+              <div className="when">{item.row.call === undefined ? null : <b>{countText(item.row.call)}</b>}</div>
+              <span className="dim">{waitingText(item.row)}</span>
+            </div>
+          );
         }
         return (
           <div key={key} ref={virtual.measureElement} className="talk-item" data-index={index} style={{ transform }}>
@@ -178,6 +183,11 @@ export function ConversationView(props: {
       })}
     </div>
   );
+}
+
+/** What is known of a row before its record is fetched. */
+function waitingText({ failure, kind, target, tool }: RunRow): string {
+  return safeLine([tool ?? kind, target, failure].filter((part) => part !== undefined).join(' · '));
 }
 
 /** A call is one line, unless it failed, changed something, or is evidence of a pattern. */
