@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { extractSnippets, moduleOf, type Snippet } from './docs-snippets.ts';
 import { HANGS_AFTER_MS } from './support/hangs-after.ts';
@@ -12,6 +12,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, `.snippets-${process.pid}`);
 /** Where programs run: it holds the bundled sample under the name that the pages use. */
 const workFolder = mkdtempSync(join(tmpdir(), 'coxswain-docs-'));
+/** The programs. The compiler does not look there. */
+const programFolder = join(folder, 'programs');
 
 const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })]
   .map((page) => page.split(sep).join('/'))
@@ -22,8 +24,8 @@ const checked = snippets.filter((snippet) => snippet.noCheck === undefined);
 const programs = checked.filter((snippet) => snippet.given === undefined);
 const skipped = snippets.filter((snippet) => snippet.noCheck !== undefined);
 
-/** Import names of the package and their sources, seen from `folder`. */
-function packageSources(): Readonly<Record<string, string>> {
+/** Import names of the package, and their sources seen from `folder`, or their modules as `scripts/test-programs.ts` bundled them. */
+function packageSources(built?: string): Readonly<Record<string, string>> {
   // Our own package.json, whose exports test/package.test.ts checks.
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, { readonly default?: string }>>;
@@ -31,7 +33,10 @@ function packageSources(): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(manifest.exports).flatMap(([subpath, target]) => {
       if (target.default === undefined) return [];
-      const source = target.default.replace('./dist/', '../src/').replace(/[.]js$/, '.ts');
+      const source =
+        built === undefined
+          ? target.default.replace('./dist/', '../src/').replace(/[.]js$/, '.ts')
+          : pathToFileURL(join(built, target.default.replace('./dist/', ''))).href;
       return [[`coxswain${subpath.slice(1)}`, source] as const];
     }),
   );
@@ -46,7 +51,7 @@ function write(snippet: Snippet): void {
 }
 
 function runProgram(snippet: Snippet): { readonly code: number | null; readonly out: string; readonly err: string } {
-  const done = spawnSync(process.execPath, [join(folder, fileOf(snippet))], {
+  const done = spawnSync(process.execPath, [join(programFolder, fileOf(snippet))], {
     cwd: workFolder,
     encoding: 'utf8',
     timeout: HANGS_AFTER_MS,
@@ -68,6 +73,10 @@ beforeAll(() => {
   const settings = { extends: '../tsconfig.json', compilerOptions, include: ['*.ts'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
   for (const snippet of [...checked, wrongType, wrongEnd]) write(snippet);
+  mkdirSync(programFolder);
+  const built = packageSources(process.env['COXSWAIN_BUILT']);
+  for (const snippet of [...programs, wrongEnd])
+    writeFileSync(join(programFolder, fileOf(snippet)), moduleOf(snippet, built));
   copyFileSync(join(root, 'samples/stuck-run.jsonl'), join(workFolder, 'transcript.jsonl'));
 });
 

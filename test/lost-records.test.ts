@@ -9,6 +9,7 @@ import { endWithTest } from './support/end-with-test.ts';
 import { testFolder } from './support/test-folder.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { runCli } from './run-cli.ts';
+import { builtModule } from './support/built-module.ts';
 
 const folder = testFolder();
 const disk = smallDisk(folder);
@@ -29,8 +30,6 @@ afterAll(async () => {
   disk?.unmount();
 });
 
-const source = (name: string): string => JSON.stringify(new URL(`../src/${name}`, import.meta.url).href);
-
 const environment = (): Readonly<Record<string, string>> => ({
   PATH: process.env['PATH'] ?? '',
   HOME: home,
@@ -48,8 +47,8 @@ function record(program: string): {
 } {
   const code = `
     import { DatabaseSync } from 'node:sqlite';
-    import { createCoxswain } from ${source('core/run/coxswain.ts')};
-    import { sqliteStore } from ${source('stores/sqlite/sqlite-store.ts')};
+    import { createCoxswain } from ${JSON.stringify(builtModule('index'))};
+    import { sqliteStore } from ${JSON.stringify(builtModule('stores/sqlite/sqlite-store'))};
     const path = ${JSON.stringify(join(project, 'runs.db'))};
     const step = async (word) => {
       console.log(word);

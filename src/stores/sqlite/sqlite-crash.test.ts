@@ -8,6 +8,7 @@ import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
+import { builtModule } from '../../../test/support/built-module.ts';
 
 /** Times a writer is killed; 200 was run for each release. */
 const ROUNDS = rounds({ full: 30, short: 5 });
@@ -18,7 +19,7 @@ const LANES = 2;
 /** Appends and transacts on three runs at once until it is killed, and prints each answer once it has it. */
 const WRITER = `
   import { writeSync } from 'node:fs';
-  import { sqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)};
+  import { sqliteStore } from ${JSON.stringify(builtModule('stores/sqlite/sqlite-store'))};
   const [, file, prefix] = process.argv;
   const store = sqliteStore(file, { timeoutMs: ${HANGS_AFTER_MS} });
   const record = (runId, seq) => ({ schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: 1 + seq,

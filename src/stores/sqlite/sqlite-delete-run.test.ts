@@ -11,6 +11,7 @@ import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
+import { builtModule } from '../../../test/support/built-module.ts';
 
 /** Times a deletion is killed; 200 was run for each release. */
 const ROUNDS = rounds({ full: 20, short: 3 });
@@ -181,7 +182,7 @@ test('reading a run that is deleted and restarted meanwhile does not continue in
 /** Stores runs and deletes each, printing what it is at, until it is killed. */
 const DELETER = `
   import { writeSync } from 'node:fs';
-  import { sqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)};
+  import { sqliteStore } from ${JSON.stringify(builtModule('stores/sqlite/sqlite-store'))};
   const [, file, runId] = process.argv;
   const store = sqliteStore(file, { timeoutMs: ${HANGS_AFTER_MS} });
   await store.search({ text: 'needle' });

@@ -9,6 +9,7 @@ import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { CutDisk, noTracing, traceScript, type DiskStep } from '../../../test/support/traced-disk.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
+import { builtModule } from '../../../test/support/built-module.ts';
 
 /** Power cuts per script; 0 is one before and one after every call that changes the disk. */
 const CUTS = rounds({ full: 60, short: 20 });
@@ -16,7 +17,7 @@ const FILE = join('store', 'runs.db');
 
 const PARTS = `
   import { writeSync } from 'node:fs';
-  import { sqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)};
+  import { sqliteStore } from ${JSON.stringify(builtModule('stores/sqlite/sqlite-store'))};
   import { sqliteOneShot } from ${JSON.stringify(new URL('./sqlite-one-shot.ts', import.meta.url).href)};
   const [, file, mode] = process.argv;
   const textAt = (runId, seq) => (runId + ' ' + seq + ' ').repeat(runId === 'big' ? 20_000 : 1 + seq % 40);

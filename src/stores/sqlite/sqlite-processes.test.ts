@@ -8,8 +8,9 @@ import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
+import { builtModule } from '../../../test/support/built-module.ts';
 
-const STORE = new URL('./sqlite-store.ts', import.meta.url).href;
+const STORE = builtModule('stores/sqlite/sqlite-store');
 
 /** Appends one record after another, as long-lived writers do. */
 const WRITER = `

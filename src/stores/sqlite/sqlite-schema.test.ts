@@ -11,6 +11,7 @@ import { createEmptyStore, isStore } from './sqlite-database.ts';
 import { sqliteOneShot } from './sqlite-one-shot.ts';
 import { openSqliteReader } from './sqlite-reader.ts';
 import { sqliteStore } from './sqlite-store.ts';
+import { builtModule } from '../../../test/support/built-module.ts';
 
 test('the schema hash is that of the tables and indexes that are created', () => {
   expect(isStore(createEmptyStore(), 'x')).toBe(true);
@@ -19,7 +20,7 @@ test('the schema hash is that of the tables and indexes that are created', () =>
 test('processes that create a store at the same time create it once', async () => {
   const folder = testFolder();
   const script = `
-    import { sqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)};
+    import { sqliteStore } from ${JSON.stringify(builtModule('stores/sqlite/sqlite-store'))};
     const store = sqliteStore(process.argv[1]);
     console.log((await store.listRuns()).runs.length);
     await store.close();`;
