@@ -1,9 +1,9 @@
-import { readdirSync, statSync, type Dirent } from 'node:fs';
+import { existsSync, readdirSync, statSync, type Dirent } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { AIDER_HISTORY } from './aider/aider.ts';
-import { subagentFile } from './claude-code/claude-code-entry.ts';
+import { subagentFile, subagentFolder } from './claude-code/claude-code-entry.ts';
 import { findSources, type FoundSource } from './find-sources.ts';
 import type { FormatName } from './importer.ts';
 
@@ -279,6 +279,12 @@ export async function* filesOfSessions(
   sinceMs: number,
 ): AsyncGenerator<FoundSource, void, void> {
   for (const session of sessions) {
+    if (!session.path.endsWith('.jsonl') || !existsSync(subagentFolder(session.path))) {
+      const stats = statSync(session.path, { throwIfNoEntry: false });
+      if (stats?.isFile() === true)
+        yield { path: session.path, named: false, sizeBytes: stats.size, format: session.format };
+      continue;
+    }
     for await (const found of findSources([session.path])) {
       const stats = found.path === session.path ? undefined : await stat(found.path).catch(() => undefined);
       // A deleted session or a session without runs is not a problem.
