@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 import { useStoresFolder } from '../../../test/cli-stores.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
-import { findSources } from '../../formats/find-sources.ts';
+import { findSources, type FoundSource } from '../../formats/find-sources.ts';
 import { RunIds } from '../../formats/run-ids.ts';
 import { Terminal } from '../terminal/terminal.ts';
 import { Problems } from './problems.ts';
@@ -21,12 +21,17 @@ function session(id: string, result: string): string {
   return `${JSON.stringify({ id, calls })}\n`;
 }
 
+/** Sources that are worth a thread by what is said of their size. */
+async function* largeSources(folder: string): AsyncGenerator<FoundSource> {
+  for await (const source of findSources([folder])) yield { ...source, sizeBytes: 200_000_000 };
+}
+
 test.skipIf(availableParallelism() === 1)(
   'threads read what the main thread reads, with the same ids, losses and order',
   async () => {
     const folder = join(here.cwd, 'many');
     await mkdir(folder);
-    const { files, lines } = { files: 6, lines: 'x '.repeat(2_000_000) };
+    const { files, lines } = { files: 6, lines: 'x '.repeat(20_000) };
     for (let file = 0; file < files; file += 1) {
       // The ids of the last two files occur before.
       const text = session(String(file % 4), lines) + session(`${file}b`, 'none') + (file === 2 ? '{"id":\n' : '');
@@ -39,7 +44,7 @@ test.skipIf(availableParallelism() === 1)(
       const stderr = new PassThrough();
       const problems = new Problems(new Terminal({ stdout: new PassThrough(), stderr }));
       const query = { problems, ids: new RunIds(), reportsDamage: true, withProject: true, usesThreads };
-      const runs = await Array.fromAsync(runsOfSources(findSources([folder]), query));
+      const runs = await Array.fromAsync(runsOfSources(largeSources(folder), query));
       problems.endSources(query.ids.repeated);
       return { runs, said: String(stderr.read()) };
     };
@@ -57,7 +62,7 @@ test.skipIf(availableParallelism() === 1)(
     await writeFile(good, session('a', 'none'));
     await writeFile(bad, 'no trajectory\n');
     const threads = new SessionThreads({});
-    const ask = (path: string): unknown => threads.ask({ path, named: true, sizeBytes: 20_000_000 });
+    const ask = (path: string): unknown => threads.ask({ path, named: true, sizeBytes: 200_000_000 });
     expect(threads.ask({ path: good, named: true, sizeBytes: 1_000 })).toBeUndefined();
     const answers = await Promise.all([ask(good), ask(bad)]);
     await threads.close();
