@@ -229,6 +229,14 @@ test('a session without an end is dead if its process is gone, and waits if the 
   const open = { pid: process.pid, sessionId: 'waits', waitingFor: 'permission prompt' };
   await writeFileAt('.claude/sessions/1.json', JSON.stringify(open));
   expect(await evidence()).toEqual({ waits: 'waiting for permission', dead: 'killed' });
+  const detail = async (id: string): Promise<string> => (await here.run(['show', id], { env })).stdout;
+  const address = storeFileOf({ project: here.cwd, env });
+  expect([await detail('dead'), await detail('waits')]).toEqual([
+    expect.stringContaining('killed'),
+    expect.stringContaining('waiting for permission'),
+  ]);
+  await here.run(['analyze', join('home', '.claude', 'projects', '-o', 'dead.jsonl'), '--store', address], { env });
+  expect(await detail('dead')).toContain('killed');
 });
 
 test('a session without an end and without a record for hours counts as dead, unless its process exists', async () => {

@@ -1,12 +1,29 @@
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
 import type { RunFactsFold } from '../../core/facts/run-facts-fold.ts';
 import { PERMISSION_REQUESTED } from '../../core/records/words.ts';
-import type { OpenSession } from '../../hosts/claude-code/open-sessions.ts';
+import { findSessions, hostFolder, type FoundSession } from '../../formats/find-sessions.ts';
+import { openSessions, type OpenSession } from '../../hosts/claude-code/open-sessions.ts';
+
+const PLACES = { home: homedir(), env: process.env };
 
 /** What the processes of Claude Code on this machine say about runs without an end. Plain data. */
 export interface Standing {
   readonly open: ReadonlyMap<string, OpenSession>;
   /** Ids of the sessions with a file on this machine. */
   readonly localIds: ReadonlySet<string>;
+}
+
+/**
+ * Undefined if Claude Code does not say which processes run.
+ *
+ * @param sessions  default: those of this machine
+ */
+export async function standingNow(sessions?: readonly FoundSession[]): Promise<Standing | undefined> {
+  const open = await openSessions(hostFolder('claude-code', PLACES));
+  if (open === undefined) return undefined;
+  const local = sessions ?? findSessions(PLACES).flatMap((host) => host.sessions);
+  return { open, localIds: new Set(local.map(({ path }) => basename(path, '.jsonl'))) };
 }
 
 /**

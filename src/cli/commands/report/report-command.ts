@@ -1,21 +1,18 @@
 import type { FactsCache } from '../../runs/facts-cache.ts';
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, resolve, basename } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 
 import { allRuns } from '../../../core/store/run-page.ts';
 import { countOf, durationText, parseDuration } from '../../../core/base/number-text.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import {
-  findSessions,
   findUnread,
-  hostFolder,
   filesOfSessions,
   type HostSessions,
   type FoundSession,
 } from '../../../formats/find-sessions.ts';
 import { findSources, sessionFolder } from '../../../formats/find-sources.ts';
-import { openSessions, type OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { completeProjects } from '../../runs/complete-project.ts';
@@ -33,7 +30,7 @@ import {
 import { configuredStore, machineSessions, openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import { keepNumberedRuns, keptNumbers, viewCommandOf, type NumberedRun } from '../../runs/numbered-runs.ts';
-import { markStanding, type Standing } from '../../runs/run-standing.ts';
+import { markStanding, standingNow, type Standing } from '../../runs/run-standing.ts';
 import { runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
@@ -108,8 +105,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   const name = shownStore(path);
   const store = await openReadableStore(path);
   try {
-    const open = await openSessions(hostFolder('claude-code', places));
-    const standing = standingOf(open, open === undefined ? [] : findSessions(places).flatMap((host) => host.sessions));
+    const standing = await standingNow();
     const known: KnownOfRun = (fold) => standing && markStanding(fold, standing);
     const runs = runsOfStore(store, {
       sinceMs,
@@ -168,7 +164,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const storedNames = new StoredNames();
     const stores = new Map<string, MachineStore>();
     const placeOf = (runId: string): string => stores.get(runId)?.address ?? place;
-    const open = await openSessions(hostFolder('claude-code', places));
+    const standing = await standingNow(hosts.flatMap((host) => host.sessions));
     let olderCount = 0;
     const runs = runsOfMachine({
       onLeftOut: () => (olderCount += 1),
@@ -180,7 +176,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
       stored: storedNames,
       problems,
       sinceMs,
-      open,
+      standing,
       cache: context.options.cache,
     });
     const commandOf = (moment: Moment, source: string): string =>
@@ -371,7 +367,7 @@ interface MachineSources {
   readonly onLeftOut: () => void;
   readonly sinceMs: number;
   readonly cache: FactsCache | undefined;
-  readonly open: ReadonlyMap<string, OpenSession> | undefined;
+  readonly standing: Standing | undefined;
 }
 
 /**
@@ -379,8 +375,7 @@ interface MachineSources {
  * OpenTelemetry is left out if its session is yielded.
  */
 async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts, void, void> {
-  const { open, problems, project, sessions, sinceMs, store, stored, stores, storeName } = sources;
-  const standing = standingOf(open, sessions);
+  const { problems, project, sessions, sinceMs, standing, store, stored, stores, storeName } = sources;
   if (store !== undefined) {
     for await (const run of allRuns(store)) {
       if (run.lastAtMs < sinceMs) continue;
@@ -462,11 +457,4 @@ const USAGE = ['answersCountedEarly', 'answersWithoutCost', ...CACHE_TOKENS, 'co
 
 function usageOf(usage: RunUsage): RunUsage {
   return present(Object.fromEntries(USAGE.map((name) => [name, usage[name]])));
-}
-
-function standingOf(
-  open: ReadonlyMap<string, OpenSession> | undefined,
-  sessions: readonly FoundSession[],
-): Standing | undefined {
-  return open && { open, localIds: new Set(sessions.map(({ path }) => basename(path, '.jsonl'))) };
 }

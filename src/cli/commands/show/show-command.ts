@@ -26,6 +26,7 @@ import { secretRemover } from '../../runs/run-totals.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
 import { changedFiles, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
 import { numberedRun, type NumberedRun, numbersText, sessionNamed, viewCommandOf } from '../../runs/numbered-runs.ts';
+import { markStanding, standingNow } from '../../runs/run-standing.ts';
 import { runsOfSources, namedRun } from '../../runs/runs-from.ts';
 import { factsJson, patternJson } from '../../../core/facts/run-facts.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
@@ -88,6 +89,8 @@ async function showRecordedRun(idStart: string, options: ShowOptions, terminal: 
     const { hints = false, recompute = false } = options;
     const fold = createRunFold(run.runId, { hints, recompute });
     for await (const record of store.readRun(run.runId)) fold.fold(record);
+    const standing = await standingNow();
+    if (standing !== undefined) markStanding(fold, standing);
     const report = fold.facts(systemClock.nowMs());
     const blocks = [
       listBlock([titleItem(report, headerLines(run, file))]),
@@ -108,7 +111,9 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
   const view = viewCommandOf({ id, path }, { call: undefined, isSession });
   const problems = new Problems(terminal);
   const { hints = false, json = false, recompute = false } = options;
-  for await (const run of runsOfSources(findSources([path]), { problems, hints, recompute, reportsDamage: true })) {
+  const standing = await standingNow();
+  const query = { problems, hints, recompute, reportsDamage: true, ...present({ standing }) };
+  for await (const run of runsOfSources(findSources([path]), query)) {
     // A report on several files adds a number to an id that occurs twice.
     if (run.id !== id && run.id !== withoutNumber(id)) continue;
     if (json) await terminal.write(outputLine(factsJson(run)));
