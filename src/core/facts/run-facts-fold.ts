@@ -253,7 +253,7 @@ export class RunFactsFold {
   }
 
   #spent(): { readonly activeMs: number; readonly costUsd: number; readonly tokens: number } {
-    const { costUsd = 0, tokens = 0 } = this.view.usage;
+    const { costUsd = 0, tokens = 0 } = this.view.answersUsage;
     return { activeMs: this.#activeMs, costUsd, tokens };
   }
 

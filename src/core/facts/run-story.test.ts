@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import { RunFactsFold } from './run-facts-fold.ts';
 import { runStory, sentenceText, type StoryFacts } from './run-story.ts';
 
 const NOTHING: StoryFacts = {
@@ -68,4 +70,33 @@ test('withheld advice shows what happens without it', () => {
     'Advice No advice reached the agent; 2 held back by the experiment.',
     'Did it help? Without it, it failed in the same way. Later the pattern was cleared after 1 of 2.',
   ]);
+});
+
+test.each([
+  ['known prices', 'claude-sonnet-4-5', { tokens: 220, costUsd: 2 * (100 * 3e-6 + 10 * 15e-6) }],
+  ['unknown prices', 'a-model', { tokens: 220 }],
+])('the totals that the host reports for the session are no cost after the warning, with %s', (_, model, after) => {
+  const fold = new RunFactsFold('run');
+  const usage = { input_tokens: 100, output_tokens: 10 };
+  const message = { role: 'assistant', content: 'x', model_id: model, stop_reason: 'stop', usage } as const;
+  const answer: TrajectoryPayload = { kind: 'message_appended', message };
+  const pattern = { kind: 'identical_call', identity: 'i', stuck: true, level: 'strong', confidence: 1 } as const;
+  const flagged = { ...pattern, evidence: [1], firstSeen: 0, flaggedAt: 1, occurrences: 4 };
+  const payloads: readonly TrajectoryPayload[] = [
+    {
+      kind: 'run_started',
+      identity: { run_id: 'run', depth: 0 },
+      steering: { prompt_name: 'p', configuration_hash: 'h', mode: 'steer' },
+    },
+    answer,
+    { kind: 'pattern_flagged', pattern: flagged, cause_seq: 0, ordinal: 0 },
+    answer,
+    answer,
+    { kind: 'run_ended', outcome: 'ended', new_messages: [], usage: { tokens: 9_000, cost_usd: 5 } },
+  ];
+  for (const [seq, payload] of payloads.entries())
+    fold.fold({ schema_version: 1, seq, run_id: 'run', depth: 0, recorded_at_unix_ms: 1, payload });
+  const { afterFlag, answersWithoutCost, costUsd, tokens } = fold.facts(1);
+  expect({ ...afterFlag, call: 0, kind: '' }).toEqual({ call: 0, calls: 0, ms: 0, kind: '', ...after });
+  expect({ answersWithoutCost, costUsd, tokens }).toEqual({ costUsd: 5, tokens: 9_000 });
 });

@@ -57,7 +57,7 @@ export class StoryFold {
   get wasted(): Wasted | undefined {
     if (this.#firstWarning === undefined) return undefined;
     const { atMs, kind, line, tool, ...before } = this.#firstWarning;
-    const { calls, lastAtMs, usage: now } = this.#view;
+    const { answersUsage: now, calls, lastAtMs } = this.#view;
     const differenceOf = (field: keyof RunUsage): number | undefined =>
       now[field] === undefined ? undefined : now[field] - (before[field] ?? 0);
     return {
@@ -70,7 +70,8 @@ export class StoryFold {
         line,
         tokens: differenceOf('tokens'),
         ...Object.fromEntries(CACHE_TOKENS.map((name) => [name, differenceOf(name)])),
-        costUsd: differenceOf('costUsd'),
+        // A part of the cost would read like all of it.
+        costUsd: (differenceOf('answersWithoutCost') ?? 0) === 0 ? differenceOf('costUsd') : undefined,
       }),
     };
   }
@@ -81,8 +82,8 @@ export class StoryFold {
     const { firstSeen, kind, tool } = warning;
     const error = this.#lastError;
     const line = error !== undefined && error.index >= firstSeen ? error.line : undefined;
-    const { calls, lastAtMs: atMs, usage } = this.#view;
-    this.#firstWarning = { ...usage, calls, atMs, kind, ...present({ tool, line }) };
+    const { answersUsage, calls, lastAtMs: atMs } = this.#view;
+    this.#firstWarning = { ...answersUsage, calls, atMs, kind, ...present({ tool, line }) };
   }
 }
 

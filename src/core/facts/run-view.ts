@@ -208,6 +208,10 @@ export class RunView {
   get usage(): RunUsage {
     return this.#usage.usage;
   }
+  /** Without the totals that the host reports for the session. */
+  get answersUsage(): RunUsage {
+    return this.#usage.answers;
+  }
   /** Returns the cost of the responses from the flag of a pattern until it cleared, or until now. Undefined if unknown. */
   costOfPattern(identity: string): number | undefined {
     const { from, to = this.#usage.costUsd } = this.#patternCosts.get(identity) ?? {};

@@ -54,18 +54,27 @@ export class UsageFold {
     return this.#costUsd;
   }
 
+  /** With the totals that the host reports for the session. */
   get usage(): RunUsage {
     const countedEarly = this.#answersCountedEarly + (this.#hasInput ? 0 : this.#answersWithoutInput);
+    const { answersWithoutCost, ...answers } = this.answers;
+    const known = this.#sessionCostUsd !== undefined;
     return {
+      ...answers,
       ...present({
         tokens: this.#sessionTokens ?? this.#tokens,
-        cacheTokens: this.#cacheTokens,
         costUsd: this.#sessionCostUsd ?? this.#costUsd,
+        answersWithoutCost: known ? undefined : answersWithoutCost,
       }),
+      ...(countedEarly === 0 || this.#tokens === undefined || known ? {} : { answersCountedEarly: countedEarly }),
+    };
+  }
+
+  /** The sums of the responses so far. Only differences of these belong to a part of a run. */
+  get answers(): Omit<RunUsage, 'answersCountedEarly'> {
+    return {
+      ...present({ tokens: this.#tokens, cacheTokens: this.#cacheTokens, costUsd: this.#costUsd }),
       ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
-      ...(countedEarly === 0 || this.#tokens === undefined || this.#sessionCostUsd !== undefined
-        ? {}
-        : { answersCountedEarly: countedEarly }),
       ...(this.#cacheTokensWithin === 0 ? {} : { cacheTokensWithin: this.#cacheTokensWithin }),
       ...(this.#cacheWriteTokens === 0 ? {} : { cacheWriteTokens: this.#cacheWriteTokens }),
     };
