@@ -196,6 +196,11 @@ test('what cannot be edited is refused with the place, and nothing is written', 
   expect((await cox('init', '--deadline', 'soon')).code).toBe(2);
 });
 
+test('an unknown target is answered with the nearest one', async () => {
+  const { code, stderr } = await cox('init', 'claude');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('unknown target claude (did you mean claude-code?)')]);
+});
+
 test('without a terminal and without --yes it only shows; --dry-run too', async () => {
   const unasked = await cox('init');
   expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('--yes')]);

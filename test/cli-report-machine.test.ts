@@ -160,6 +160,11 @@ test('the number of a run in the last report, or the beginning of its id, opens 
     const { code, stderr } = await here.run(args, { env });
     return [code, stderr.replaceAll(here.cwd, '').replace(/^coxswain: |\n$/g, '')];
   };
+  const ids = ['9ea477a8-0f3c-4a41-9d2f-1f4d7a5c9e10', '019f0675-1111-7922-bc85-6667a164e1c3'];
+  for (const id of ids) await writeFileAt(`.claude/projects/-o/${id}.jsonl`, session(id));
+  for (const start of ['9ea477a8', '019f0675-1111'])
+    expect((await here.run([start], { env })).stdout).toContain(`task of ${start}`);
+  expect(await said('9ea477a9')).toEqual([1, expect.stringContaining('no session 9ea477a9')]);
   const numbers = 'no run 9 in the last report: it has the number 1 only';
   expect(await said('9')).toEqual([2, numbers]);
   expect(await said('export', '9')).toEqual([2, numbers]);

@@ -101,6 +101,7 @@ test('work trees of a repository are one project, also one that was removed; an 
   put('projects/-p/b.jsonl', session('b', '/gone/repo/.claude/worktrees/eager-lynx'));
   put('projects/-p/c.jsonl', session('c', '/gone/repo/.worktrees/3'));
   put('projects/-p/d.jsonl', session('d', '/gone/repo.worktrees/fix/src'));
+  put('projects/-p/w.jsonl', session('w', '/gone/repo__worktrees/fix/src'));
   const { stdout } = await report('--json');
   expect(new Set([...stdout.matchAll(/"project":"(\/[^"]+)"/g)].map(([, project]) => project))).toEqual(
     new Set(['/gone/repo']),
@@ -115,6 +116,6 @@ test('work trees of a repository are one project, also one that was removed; an 
   ]);
   // Each name of the list and of the screen names one project.
   for (const name of ['one/cli', 'repo', 'two/cli'])
-    expect((await report('--project', name)).stdout).toContain(`${name === 'repo' ? 4 : 1} session`);
+    expect((await report('--project', name)).stdout).toContain(`${name === 'repo' ? 5 : 1} session`);
   expect((await report('--project', 'cli')).stdout).toContain('2 sessions');
 });

@@ -77,7 +77,7 @@ export interface ProgramSetup {
 
 const EXAMPLES = [
   'coxswain                               report on the agents of this machine in the last 12 hours',
-  'coxswain 3                             open the third run of that report',
+  'coxswain 3                             open the third run of that report; coxswain 9ea477a8 a session by its id',
   'coxswain demo                          play a sample run that gets stuck, and record it',
   "coxswain analyze 'runs/**/*.jsonl'     report on each run, with totals",
   'coxswain analyze runs/ --json          print one line of JSON per run',
@@ -88,7 +88,7 @@ const EXAMPLES = [
 ];
 
 /**
- * Without a command, runs `coxswain report`, or for a number `coxswain show`. Throws commander's error instead of
+ * Without a command, runs `coxswain report`, or for a number or the start of an id `coxswain show`. Throws commander's error instead of
  * ending.
  */
 export async function runProgram(argv: readonly string[], setup: ProgramSetup): Promise<void> {
@@ -113,6 +113,8 @@ export async function runProgram(argv: readonly string[], setup: ProgramSetup): 
 }
 
 const NUMBER = /^\d{1,4}$/;
+/** The start of the id of a session. No command looks like it. */
+const ID_START = /^(?=.*\d)[\da-f]{4,}(?:-[\da-f-]*)?$/;
 
 function expandedArgs(argv: readonly string[]): readonly string[] {
   const [first] = argv;
@@ -123,6 +125,7 @@ function expandedArgs(argv: readonly string[]): readonly string[] {
       throw invalidArgument(`a number opens one run of the last report: coxswain ${numbers.join(', or coxswain ')}`);
     return ['show', ...argv];
   }
+  if (ID_START.test(first)) return ['show', ...argv];
   return first.startsWith('-') && !/^(?:-V|--version|-h|--help)$/.test(first) ? ['report', ...argv] : argv;
 }
 

@@ -64,6 +64,8 @@ export function nearestName(given: string, names: readonly string[]): string | u
   const plainInput = plainName(given);
   const sameName = names.find((name) => plainName(name) === plainInput);
   if (sameName !== undefined) return sameName;
+  const [longer, another] = names.filter((name) => plainName(name).startsWith(plainInput));
+  if (longer !== undefined && another === undefined && plainInput.length > 2) return longer;
   let nearest: string | undefined;
   let leastDistance = Number.POSITIVE_INFINITY;
   for (const name of names) {

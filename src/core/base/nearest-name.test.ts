@@ -26,6 +26,7 @@ test('the nearest name is found across case and separators, and nothing far away
   expect(nearestName('perProvider', names)).toBe('per-provider');
   expect(nearestName('doom_lop', names)).toBe('doomLoop');
   expect(nearestName('cyle', names)).toBe('cycle');
+  expect(nearestName('identical', names)).toBe('identical_call');
   expect(nearestName('zebra', names)).toBeUndefined();
   expect(nearestName('x'.repeat(10_000), names)).toBeUndefined();
 });

@@ -23,12 +23,26 @@ test.each([
     '# Files mentioned by the user:\n\n## image (2).png: /w/image (2).png\n\n## My request for Codex:\nAdd it to the page\n',
     'Add it to the page',
   ],
+  [
+    '<teammate-message teammate_id="team-lead">\nYou are the test engineer.\n</teammate-message>',
+    'You are the test engineer.',
+  ],
+  [
+    '<teammate-message teammate_id="lead" color="red">\n{"type":"task_assignment","taskId":"1","subject":"Add \\"x\\"","description":"…"}',
+    'Add "x"',
+  ],
+  [
+    '<ide_opened_file>The user opened a.ts in the IDE.</ide_opened_file>\n<task-notification>\n<task-id>1</task-id>\n</task-notification>\nCheck the server',
+    'Check the server',
+  ],
 ])('the title of a task is its first line in the words of its user: %j', (task, title) => {
   expect(taskTitle(task)).toBe(title);
 });
 
 test('a task that is only a wrapper has no title', () => {
   expect(taskTitle('<system-reminder>x</system-reminder>')).toBeUndefined();
+  const idle = '{"type":"idle_notification","from":"verify"}';
+  expect(taskTitle(`<teammate-message teammate_id="verify">\n${idle}\n</teammate-message>`)).toBeUndefined();
 });
 
 test.each([

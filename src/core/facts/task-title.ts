@@ -1,10 +1,13 @@
 import { printableCut } from '../base/printable.ts';
-import { present } from '../base/json.ts';
+import { jsonOf, present } from '../base/json.ts';
 import type { RunSummary } from './run-summary.ts';
 
 /** Blocks that programs put around a task. Their text is not the user's. */
 const WRAPPERS =
   /<(system-reminder|system_reminder|environment_context|environment_details|session_context|hook_context|user_instructions|INSTRUCTIONS|ide_opened_file|ide_selection|local-command-caveat|local-command-stdout|command-message|command-contents|permissions[\w ]*|collaboration_mode|skills?_instructions|current_datetime|sql_tables|bash-stdout|bash-stderr|task-notification)>[^]*?(?:<\/\1>|$)/gi;
+/** A message of another agent of the team: words, or JSON of the program, of which only an assigned task has a subject. */
+const TEAMMATE = /<teammate-message\b[^>]*>([^]*?)(?:<\/teammate-message>|$)/gi;
+const SUBJECT = /^\s*\{[^]*?"subject":\s*("(?:[^"\\]|\\.)*")/;
 const COMMAND_NAME = /<command-name>\s*([^<]*?)\s*<\/command-name>/i;
 const COMMAND_ARGS = /<command-args>([^]*?)<\/command-args>/i;
 const TAG = /<\/?(?:user_query|user_request|task|prompt|request|query|instructions?|feedback|user_message|message)>/gi;
@@ -27,6 +30,17 @@ export function slashCommand(text: string): { readonly name: string; readonly ar
   return name === undefined ? undefined : { name, args: COMMAND_ARGS.exec(text)?.[1]?.trim() ?? '' };
 }
 
+/** Returns the words of a message without the blocks that programs put around them. */
+export function withoutWrappers(text: string): string {
+  return text
+    .replaceAll(TEAMMATE, (_, inner: string) => {
+      const subject = jsonOf(SUBJECT.exec(inner)?.[1] ?? '');
+      return `\n${/^\s*\{/.test(inner) ? (typeof subject === 'string' ? subject : '') : inner}\n`;
+    })
+    .replaceAll(WRAPPERS, '\n')
+    .trim();
+}
+
 /**
  * The first line in the user's words, without the wrappers of programs. A slash command without other words is its own
  * title.
@@ -35,7 +49,7 @@ export function taskTitle(task: string): string | undefined {
   const start = task.slice(0, 20_000);
   const command = slashCommand(start);
   if (command !== undefined) return `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim();
-  const written = start.replaceAll(WRAPPERS, '\n').replaceAll(TAG, ' ').trim();
+  const written = withoutWrappers(start).replaceAll(TAG, ' ').trim();
   let text = written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written;
   for (let round = 0; round < OPENINGS.length; round += 1)
     for (const opening of OPENINGS) text = text.replace(opening, '').trim();

@@ -76,8 +76,11 @@ function projectIdentity(folder: string): string {
   }
 }
 
-/** Places of work trees inside a repository (`app/.worktrees/x`, `app/.claude/worktrees/x`) and beside it (`app.worktrees/x`). */
-const WORK_TREE = /^(.*?[^\\/])(?:[\\/]\.(?:claude[\\/])?|\.)worktrees[\\/][^\\/]+/;
+/**
+ * Places of work trees inside a repository (`app/.worktrees/x`, `app/.claude/worktrees/x`) and beside it (`app.worktrees/x`,
+ * `app__worktrees/x`).
+ */
+const WORK_TREE = /^(.*?[^\\/])(?:[\\/]\.(?:claude[\\/])?|\.|__)worktrees[\\/][^\\/]+/;
 
 export function projectAt(folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined;

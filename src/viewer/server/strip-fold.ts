@@ -2,7 +2,7 @@ import { present } from '../../core/base/json.ts';
 import { OpenCalls } from '../../core/base/open-calls.ts';
 import type { RunCall } from '../../core/facts/run-call.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
-import { slashCommand, taskTitle } from '../../core/facts/task-title.ts';
+import { slashCommand, taskTitle, withoutWrappers } from '../../core/facts/task-title.ts';
 import { UsageFold, type RunUsage } from '../../core/facts/usage-fold.ts';
 import { allTokens } from '../../core/facts/usage-text.ts';
 import { textOfContent, type StoredMessage } from '../../core/records/agent-message.ts';
@@ -144,7 +144,7 @@ export class StripFold {
   #notePrompt(text: string, seq: number): void {
     if (this.#prompts.length >= MAX_PROMPTS || taskTitle(text) === undefined) return;
     const command = slashCommand(text);
-    const said = command === undefined ? text : `${command.name} ${command.args}`.trim();
+    const said = command === undefined ? withoutWrappers(text) : `${command.name} ${command.args}`.trim();
     this.#prompts.push({ seq, text: said.slice(0, PROMPT_CHARS).toWellFormed() });
   }
 }

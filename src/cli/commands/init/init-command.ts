@@ -30,7 +30,8 @@ import { askYesNo, type Terminal } from '../../terminal/terminal.ts';
 import { lineDiff } from '../../../core/base/line-diff.ts';
 import { installWatchService, removeWatchService, requireTargets, watchService } from '../watch/watch-service.ts';
 import { folderLines } from '../doctor/check-hosts.ts';
-import { printable } from '../../../core/base/printable.ts';
+import { printable, printableCut } from '../../../core/base/printable.ts';
+import { nearestName } from '../../../core/base/check-members.ts';
 
 export interface InitOptions {
   readonly user?: boolean;
@@ -54,7 +55,9 @@ export async function initCommand(
   const { home, config } = userFolders({});
   const places = { homeFolder: home, env: process.env };
   if (target !== undefined && namedHost === undefined) {
-    throw invalidArgument(`unknown target ${printable(target)}; choose one of ${HOSTS.join(', ')}`);
+    const near = nearestName(target, HOSTS);
+    const hint = near === undefined ? '' : ` (did you mean ${near}?)`;
+    throw invalidArgument(`unknown target ${printableCut(target, 80)}${hint}; choose one of ${HOSTS.join(', ')}`);
   }
   checkOptions(options, namedHost);
   if (options.watch === true && !undo) return await addWatch(options, terminal);

@@ -6,12 +6,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { allRuns } from '../../../core/store/run-page.ts';
 import { countOf, durationText, parseDuration } from '../../../core/base/number-text.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
-import {
-  findUnread,
-  filesOfSessions,
-  type HostSessions,
-  type FoundSession,
-} from '../../../formats/find-sessions.ts';
+import { findUnread, filesOfSessions, type HostSessions, type FoundSession } from '../../../formats/find-sessions.ts';
 import { findSources, sessionFolder } from '../../../formats/find-sources.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
