@@ -368,3 +368,18 @@ test('a damaged line is told while its session is in the report, and no more whe
   const later = await here.run(['report', '--since', '10m'], { env });
   expect([later.code, later.stderr]).toEqual([0, expect.not.stringContaining('broken.jsonl')]);
 });
+
+test('of a file that is being written only the unfinished last line is left out without a word', async () => {
+  const [asked = '', answered = ''] = session('growing').split('\n');
+  const env = homeOnly(join(here.cwd, 'home'));
+  const report = async (...lines: readonly string[]): Promise<readonly unknown[]> => {
+    await writeFileAt('.claude/projects/-gone-other/growing.jsonl', lines.join('\n'));
+    const { code, stderr, stdout } = await here.run(['report', '--since', '12h'], { env });
+    return [code, stderr, stdout.includes('task of growing')];
+  };
+  expect(await report(asked, answered, '{"type":"assistant","mess')).toEqual([0, '', true]);
+  const zeros = expect.stringContaining('growing.jsonl:2: 50 zero bytes replace the line');
+  expect(await report(asked, '\0'.repeat(50), answered)).toEqual([1, zeros, true]);
+  const damaged = expect.stringContaining('growing.jsonl:2: the line');
+  expect(await report(asked, '{"type":"assistant","mess', answered)).toEqual([1, damaged, true]);
+});

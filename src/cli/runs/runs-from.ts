@@ -6,6 +6,7 @@ import { present } from '../../core/base/json.ts';
 import { sessionFolder, type FoundSource } from '../../formats/find-sources.ts';
 import type { FormatName } from '../../formats/importer.ts';
 import { importSource } from '../../formats/import-source.ts';
+import { CUT_OFF_LINE } from '../../formats/reading/import-lines.ts';
 import { importersOf } from '../../formats/importers.ts';
 import { readRuns, type ReadRun, type ReadRunsItem } from '../../formats/read-runs.ts';
 import { RunIds } from '../../formats/run-ids.ts';
@@ -204,7 +205,7 @@ async function* answeredRuns(
   }
 }
 
-/** The last line of a session that is being written may be incomplete. */
+/** The last line of a session that is being written may be incomplete, or all of a file that has no lines. */
 const AT_REST_MS = 60_000;
 
 function isAtRest(path: string): boolean {
@@ -290,7 +291,9 @@ export async function* runsOfSource(
   )) {
     if (item.type === 'diagnostic') {
       const { line, message, severity } = item.diagnostic;
-      const isDamage = severity === 'error' && (reportsDamage || (placeFormat !== undefined && isAtRest(path)));
+      const isWhole = line !== undefined && message !== CUT_OFF_LINE;
+      const isSettled = placeFormat !== undefined && (isWhole || isAtRest(path));
+      const isDamage = severity === 'error' && (reportsDamage || isSettled);
       if (isDamage && damage.length < MAX_DAMAGE) damage.push({ line, message });
       else if (isVerbose) problems.note({ line, message });
       // A diagnostic without a run belongs to the current run.

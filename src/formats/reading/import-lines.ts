@@ -98,10 +98,13 @@ function thrownBy(error: unknown, line: number | undefined): ImportItem {
   return diagnosticItem('error', `the importer failed: ${messageOf(error).slice(0, 200)}`, { line });
 }
 
+/** What is said of the last line of a file that is being written, or whose writer was killed. */
+export const CUT_OFF_LINE = 'the file is cut off in this line';
+
 function lostBecause({ json, terminated }: DecodedLine): string {
   if (json?.ok === true) return '';
   if (json === undefined) return 'the line is over the size limit and is skipped';
-  if (json.cutOff && !terminated) return 'the file is cut off in this line';
+  if (json.cutOff && !terminated) return CUT_OFF_LINE;
   const column = json.position === undefined || json.cutOff ? '' : ` (from column ${json.position + 1})`;
   return `the line ${json.reason}${column} and is skipped`;
 }
