@@ -186,6 +186,22 @@ test('records of an earlier version in the project are reported and not opened',
   expect(code).toBe(0);
 });
 
+test('session files that Claude Code deletes soon are reported, unless its settings say when', async () => {
+  const file = join(env['HOME'] ?? '', '.claude', 'projects', '-p', 'old.jsonl');
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, '{}');
+  expect((await doctor()).of('old sessions')).toBeUndefined();
+  const atS = Date.now() / 1_000 - 26 * 86_400;
+  await utimes(file, atS, atS);
+  expect((await doctor()).of('old sessions')).toMatchObject({
+    status: 'unknown',
+    found: expect.stringContaining('1 session file of Claude Code is older than 25 days'),
+    fix: expect.stringContaining('cleanupPeriodDays'),
+  });
+  await settings('{ "cleanupPeriodDays": 365 }');
+  expect((await doctor()).of('old sessions')).toBeUndefined();
+});
+
 test('disabled, incomplete or unreadable hooks fail', async () => {
   await settings(addHooks('', hookGroups(command)));
   expect((await doctor({ COXSWAIN_DISABLE: '1' })).of('hook alive')).toMatchObject({ status: 'fail' });

@@ -184,7 +184,10 @@ test('a missing path, an empty file, a wrong port and standard input are errors 
   const input = await runCli(['view', '-'], { cwd });
   expect([input.code, input.stderr]).toEqual([2, expect.stringContaining('standard input')]);
   const store = await runCli(['view'], { cwd });
-  expect([store.code, store.stderr]).toEqual([1, expect.stringContaining('no run of this project is recorded yet')]);
+  expect([store.code, store.stderr]).toEqual([
+    1,
+    'coxswain: no run of this project is recorded yet: this machine has no session of an agent program either; coxswain demo records a sample run\n',
+  ]);
 });
 
 test('a taken port is an error; without --port the next free one is used', async () => {

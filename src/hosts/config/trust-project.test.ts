@@ -36,6 +36,7 @@ test('a project is trusted with its current files', () => {
 test('the list of trusted projects shows changed and deleted ones', () => {
   write({ mode: 'shadow' });
   mkdirSync(join(root, 'other'));
+  writeFileSync(join(root, 'other/coxswain.config.json'), '{}');
   trustProject(join(root, 'project'), places);
   trustProject(join(root, 'other'), places);
   const states = (): readonly string[] => listTrust(places).map(({ state }) => state);
@@ -43,6 +44,12 @@ test('the list of trusted projects shows changed and deleted ones', () => {
   write({ mode: 'steer' });
   rmSync(join(root, 'other'), { recursive: true });
   expect(states()).toEqual(['gone', 'changed']);
+});
+
+test('a folder without a configuration is not trusted', () => {
+  mkdirSync(join(root, 'empty/.git'), { recursive: true });
+  expect(() => trustProject(join(root, 'empty'), places)).toThrow(/empty has no configuration to trust$/);
+  expect(listTrust(places)).toEqual([]);
 });
 
 test('trust is revoked through any path to the project, also if the folder is deleted', () => {

@@ -21,9 +21,12 @@ export interface TrustState {
   readonly state: 'trusted' | 'changed' | 'gone';
 }
 
-/** @throws CoxswainError "input-io" if the folder does not exist, or a file cannot be read or written */
+/** @throws CoxswainError "input-io" if there is no folder or no configuration, or a file cannot be read or written */
 export function trustProject(folder: string, places: ConfigPlaces = {}): TrustedProject {
   const { real, files } = projectAt(folder);
+  // A file that is added revokes the trust.
+  if (files.length === 0)
+    throw new CoxswainError('input-io', `${real} has no configuration to trust`, { details: { folder } });
   writeTrust(real, files, statePlaces(places));
   return { folder: real, files: files.map(({ file }) => basename(file)) };
 }

@@ -74,6 +74,24 @@ function fileLine(settings: FoundSettings): readonly DoctorLine[] {
   return [passed(check, `${file}: ${hooks}`)];
 }
 
+const DAY_MS = 24 * 3_600_000;
+/** Without a setting Claude Code deletes files of more than 30 days. */
+const OLD_DAYS = 25;
+
+/** @param files  the session files of Claude Code */
+export function checkOldSessions(
+  settings: readonly FoundSettings[],
+  files: readonly { readonly modifiedAtMs: number }[],
+  nowMs: number,
+): readonly DoctorLine[] {
+  if (settings.some(({ saysHowLong }) => saysHowLong)) return [];
+  const old = files.filter(({ modifiedAtMs }) => modifiedAtMs < nowMs - OLD_DAYS * DAY_MS).length;
+  if (old === 0) return [];
+  const found = `${countOf(old, 'session file')} of Claude Code ${old === 1 ? 'is' : 'are'} older than ${OLD_DAYS} days: a start of Claude Code deletes those of more than 30`;
+  const user = settings.find(({ layer }) => layer === 'user')?.file ?? '';
+  return [unknown('old sessions', found, `Set cleanupPeriodDays in ${user} to keep them longer.`)];
+}
+
 function hookLines(
   settings: readonly FoundSettings[],
   hookedEvents: ReadonlySet<string>,
@@ -145,6 +163,8 @@ interface FoundSettings {
   /** Names of events with an HTTP hook of an earlier version of coxswain. Its server no longer exists. */
   readonly httpEvents: readonly string[];
   readonly hooksOff: boolean;
+  /** True if `cleanupPeriodDays` is set, after which Claude Code deletes its session files. */
+  readonly saysHowLong: boolean;
   readonly plugins: readonly string[];
 }
 
@@ -168,6 +188,7 @@ const NOTHING = {
   commands: new Map<string, readonly string[]>(),
   httpEvents: [],
   hooksOff: false,
+  saysHowLong: false,
   plugins: [],
 };
 
@@ -189,11 +210,12 @@ function readSettings(layer: FoundSettings['layer'], file: string): FoundSetting
   }
 }
 
-function factsOf(settings: unknown): Pick<FoundSettings, 'hooksOff' | 'plugins'> {
+function factsOf(settings: unknown): Pick<FoundSettings, 'hooksOff' | 'plugins' | 'saysHowLong'> {
   if (!isJsonObject(settings)) return NOTHING;
   const enabled = settings['enabledPlugins'];
   const plugins = isJsonObject(enabled)
     ? Object.keys(enabled).filter((name) => /^coxswain(?:@|$)/.test(name) && enabled[name] !== false)
     : [];
-  return { hooksOff: settings['disableAllHooks'] === true, plugins };
+  const saysHowLong = typeof settings['cleanupPeriodDays'] === 'number';
+  return { hooksOff: settings['disableAllHooks'] === true, saysHowLong, plugins };
 }

@@ -11,7 +11,7 @@ import { storePath } from '../../../stores/store-address.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolve-config.ts';
 import { findBackgroundWatch } from '../watch/background-watch.ts';
 import { checkHosts } from './check-hosts.ts';
-import { checkSettings, commandsToTry, findSettings } from './check-settings.ts';
+import { checkOldSessions, checkSettings, commandsToTry, findSettings } from './check-settings.ts';
 import { checkSpills, checkStateFolder, checkStore, notTried, sendCanary } from './check-store.ts';
 import {
   failed,
@@ -38,6 +38,7 @@ import {
   loadProject,
   OLD_STORE,
   oldRecordsText,
+  machineSessions,
 } from '../../runs/open-store.ts';
 import { linesOf, styled, type Block, type TextStyle, heading } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
@@ -269,12 +270,14 @@ async function examineProject(): Promise<DoctorReport> {
     [...claudeFiles.map(({ file }) => ({ host: 'claude-code' as const, file })), ...hookedHosts],
     { projectFolder, home: places.homeFolder, env, lastByHost: heartbeats?.read?.lastByHost ?? {} },
   );
+  const claudeSessions = machineSessions().find(({ format }) => format === 'claude-code')?.sessions ?? [];
   const clocks = await readClocks();
   const { nowMs } = clocks;
   const lines = [
     ...checkVersions(BUILD, env),
     ...(usesClaude ? [claudeLine(claude)] : []),
     ...checkSettings(settings, { isHookElsewhere: hosts.length > 0, needs: needsOf(claude?.version, loaded) }),
+    ...checkOldSessions(settings, claudeSessions, nowMs),
     ...hosts,
     ...canaries,
     heartbeatsLine(heartbeats, nowMs, silent),

@@ -25,10 +25,11 @@ interface TrustOutput {
 async function trustOne(name: string, { json, terminal }: TrustOutput): Promise<void> {
   const project = trustProject(name);
   const { files, folder } = project;
-  const filesNote = files.length === 0 ? 'it has no configuration yet' : `with the current ${files.join(' and ')}`;
   const note =
     'coxswain config show --set prints what applies. Changing these files revokes the trust; so does: coxswain trust --revoke\n';
-  await terminal.write(json ? jsonLine(project) : `trusted: ${printable(folder)}, ${filesNote}\n${note}`);
+  await terminal.write(
+    json ? jsonLine(project) : `trusted: ${printable(folder)}, with the current ${files.join(' and ')}\n${note}`,
+  );
 }
 
 async function revokeProject(name: string, { json, terminal }: TrustOutput): Promise<void> {

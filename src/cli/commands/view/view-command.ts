@@ -93,7 +93,12 @@ async function machineSources(
     .toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs)
     .slice(0, MAX_SESSIONS);
   if (stores.length === 0 && (sessions.length === 0 || project !== undefined))
-    await requireStore(storeNamed(undefined));
+    await requireStore(
+      storeNamed(undefined),
+      project === undefined
+        ? 'this machine has no session of an agent program either; coxswain demo records a sample run'
+        : undefined,
+    );
   return { paths: stores.map(({ address }) => address), ...(project === undefined ? { sessions } : {}) };
 }
 
