@@ -7,6 +7,8 @@ test.each([
   ['create_issue', { title: 'x' }, 'write'],
   ['Write', { file_path: 'a', content: 'b' }, 'write'],
   ['TodoWrite', { todos: [] }, 'note'],
+  ['TaskUpdate', { taskId: '1', status: 'completed' }, 'note'],
+  ['TaskCreate', { subject: 'Add a test' }, 'note'],
   ['think', { thought: 'x' }, 'note'],
   ['acknowledge_advice', { response: 'accepted' }, 'note'],
   ['mcp__coxswain__acknowledge_advice', { response: 'accepted' }, 'note'],

@@ -239,6 +239,9 @@ function kindOfWords(name: string): ToolKind {
   return NAME_KINDS.find(([, kindWords]) => words.some((word) => kindWords.has(word)))?.[0] ?? 'unknown';
 }
 
+/** Claude Code's list of the agent's own tasks: a note like `TodoWrite`, not a change of the project. */
+const OWN_TASKS = /^Task(?:Create|Update)$/;
+
 const recentKinds = new LruMap<ToolKind>(512);
 
 /** Returns the kind from the tool name. In MCP names (`mcp__server__tool`) the server name is ignored. */
@@ -247,7 +250,7 @@ function kindOfName(tool: string): ToolKind {
   if (cachedKind !== undefined) return cachedKind;
   const name = tool.slice(tool.lastIndexOf('__') + 1);
   // Coxswain provides this tool for responses to advice. Hosts put the server name before it in different ways.
-  const kind = name.endsWith('acknowledge_advice') ? 'note' : kindOfWords(name);
+  const kind = name.endsWith('acknowledge_advice') || OWN_TASKS.test(tool) ? 'note' : kindOfWords(name);
   recentKinds.set(tool, kind);
   return kind;
 }

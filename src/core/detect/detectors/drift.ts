@@ -27,9 +27,9 @@ const COMMON_WORDS = wordSet(
  * twenty contain none. Never flagged without a task text, or once the user has written again: the task is then no longer the
  * first text.
  *
- * Warns at:
+ * Hints at:
  * - 20 calls (`windowSize`) of which a share of 0 (`maxRelated`) contains words of the task, after at least five calls that did.
- * - Always at `warn`, confidence 0.6.
+ * - Always at `hint`, confidence 0.5: words are not meaning, and each hit in recorded sessions was work on the task.
  */
 export const driftDetector: DetectorFactory<'windowSize' | 'maxRelated'> = defineDetector(
   'drift',
@@ -39,7 +39,9 @@ export const driftDetector: DetectorFactory<'windowSize' | 'maxRelated'> = defin
     let words = new Set(state?.words);
     return {
       observe(step, { task, userMessages }) {
-        if (task === undefined || userMessages > 1 || step.transparent || step.tokens.length === 0) return undefined;
+        if (task === undefined || userMessages > 1 || step.tokens.length === 0) return undefined;
+        // The agent's own task list says nothing about the subject of its work.
+        if (step.transparent || step.kind === 'poll') return undefined;
         if (state === null) words = taskWords(task);
         const isRelated = step.tokens.some((token) => words.has(token));
         state = {
@@ -53,7 +55,7 @@ export const driftDetector: DetectorFactory<'windowSize' | 'maxRelated'> = defin
         const hasDrifted = window.length >= windowSize && relatedCount <= maxRelated * windowSize;
         if (!hasDrifted || related < MIN_RELATED_BEFORE) return undefined;
         const occurrences = evidence.length;
-        return [{ kind: 'drift', key: 'task', stuck: false, level: 'warn', confidence: 0.6, occurrences, evidence }];
+        return [{ kind: 'drift', key: 'task', stuck: false, level: 'hint', confidence: 0.5, occurrences, evidence }];
       },
       snapshot: () => state,
     };

@@ -20,7 +20,7 @@ import { PATTERN_WORDS } from '../../records/pattern-words.ts';
 
 /** Options of `driftFeedback`, `errorCascadeFeedback` and `stallFeedback`. */
 export interface PatternSpeakerOptions {
-  /** Minimum level of the pattern; default `warn`. */
+  /** Minimum level of the pattern; default `warn`, for `drift` `hint`. */
   readonly level?: PatternLevel;
 }
 
@@ -30,11 +30,13 @@ interface PatternTexts {
   readonly summary: string;
   readonly observation: (pattern: TrajectoryPattern) => string;
   readonly suggestions: readonly string[];
+  /** Default minimum level of the pattern. Default: `warn`. */
+  readonly from?: PatternLevel;
 }
 
 function definePatternFeedback(texts: PatternTexts): ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> {
-  const { kind, name, suggestions, summary } = texts;
-  const levelChoice = choice<PatternLevel>({ hint: true, warn: true, strong: true }, 'warn');
+  const { from = 'warn', kind, name, suggestions, summary } = texts;
+  const levelChoice = choice<PatternLevel>({ hint: true, warn: true, strong: true }, from);
   return defineProvider<PatternSpeakerOptions, FeedbackProvider>(
     { level: levelChoice },
     ({ level }): FeedbackProvider => {
@@ -90,6 +92,7 @@ function selectPattern(
 export const driftFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = definePatternFeedback({
   name: 'Drift',
   kind: 'drift',
+  from: 'hint',
   summary: 'Your recent tool calls have little to do with the task as it was stated.',
   observation: ({ occurrences }) => `${occurrences} tool calls in a row touch none of the task's subjects.`,
   suggestions: ['Read the task again and say how the current work serves it.', 'If it does not, return to the task.'],
