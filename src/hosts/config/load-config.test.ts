@@ -131,10 +131,11 @@ test('the file is searched up to the git root, the nearest first', () => {
 
 test('a file above the git root, or above a folder outside a repository, is not the project’s', () => {
   write('coxswain.config.json', { mode: 'shadow' });
-  expect(loadTrusted().config).toEqual({});
+  expect(() => loadTrusted()).toThrow('no configuration to trust');
+  expect(load()).toMatchObject({ config: {}, untrusted: [] });
   mkdirSync(path('loose/sub'), { recursive: true });
   write('loose/coxswain.config.json', { mode: 'shadow' });
-  expect(loadTrusted({ projectFolder: path('loose/sub') }).config).toEqual({});
+  expect(() => loadTrusted({ projectFolder: path('loose/sub') })).toThrow('no configuration to trust');
   expect(loadTrusted({ projectFolder: path('loose') }).config).toEqual({ mode: 'shadow' });
 });
 
