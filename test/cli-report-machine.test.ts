@@ -252,7 +252,9 @@ test('a session without an end and without a record for hours counts as dead, un
   const { stdout } = await here.run([], { env });
   expect(stdout).toContain('Failed or cut off: 1');
   expect(stdout).not.toContain('At work');
-  expect(stdout).toMatch(/cut off +other +task of silent: before it answered; no record for 8\.\d hours +(?:\d\d:\d\d +)?1\n/);
+  expect(stdout).toMatch(
+    /cut off +other +task of silent: before it answered; no record for 8\.\d hours +(?:\d\d:\d\d +)?1\n/,
+  );
   const transcript = join('home', '.claude', 'projects', '-o', 'silent.jsonl');
   expect((await here.run(['analyze', transcript], { env })).stdout).toMatch(
     /✗ .* cut off before it answered; no record for 8\.\d hours/,
