@@ -27,6 +27,7 @@ test.each([
   ['flutter analyze --no-fatal-infos', 'flutter analyze'],
   ['vendor/bin/phpstan analyse src', 'phpstan'],
   ['cargo fmt --all -- --check', 'cargo fmt'],
+  ['fnm exec --using=24 corepack pnpm node --run check', 'node --run check'],
   ['mix credo --strict', 'mix credo'],
   ['cd infra && terraform validate', 'terraform validate'],
   ['npx next build', 'next build'],

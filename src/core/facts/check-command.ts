@@ -16,6 +16,8 @@ export interface CheckCommand {
   readonly names?: string;
   /** The programs after it in a pipe, such as `tail`, or after `;` or `||`: the exit code is theirs. Absent if it is its own. */
   readonly hiddenBy?: readonly string[];
+  /** The name of the folder in which it ran, if that is neither in the project nor around it. */
+  readonly folder?: string;
   /** True for a formatter that writes the files: it is no check, but makes up for a failed one. */
   readonly writes?: true;
   /** True if it names no part but a folder of all tests of its purpose, such as `./integration_test/`. */
@@ -233,6 +235,10 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
     if (purpose === undefined) continue;
     const rest = words.slice(length);
     return CHECKS_NOTHING.test([program, ...words.slice(1)].join(' ')) ? undefined : { key, purpose, ...partOf(rest) };
+  }
+  if (program === 'node' && words[1] === '--run') {
+    const purpose = purposeOfName(words[2] ?? '');
+    return purpose === undefined ? undefined : { key: words.slice(0, 3).join(' '), purpose, ...partOf(words.slice(3)) };
   }
   const [isMulti] = RUNNERS.find(([, pattern]) => pattern.test(program)) ?? [];
   if (isMulti === undefined) return undefined;

@@ -327,3 +327,24 @@ test('a formatter that writes is no check, and makes up for a check of the forma
   expect(resultsAfter(['cargo fmt'], ['uvx ruff format src', 'error: no'])).toEqual([]);
   expect(failedAfter(['cargo clippy', 'error: unused'], ['cargo fmt'])).toEqual(['cargo clippy']);
 });
+
+test('a check of another project is another check, and makes up for none of this one', () => {
+  const ledger = new CheckLedger();
+  const run = (number: number, workdir: string, failed: boolean): void => {
+    const call = {
+      id: `c${number}`,
+      number,
+      tool: 'exec_command',
+      seq: number,
+      startLost: false,
+      resultMissing: false,
+    };
+    ledger.fold({ ...call, args: { cmd: 'npm test', workdir }, failed }, failed ? '1 failed' : '9 passed', undefined);
+  };
+  run(1, '/home/ann/shop', true);
+  run(2, '/home/ann/action', false);
+  const results = (): readonly string[] => ledger.checks.map((check) => `${check.command} ${checkResult(check)}`);
+  expect(results()).toEqual(['npm test failed', 'npm test in action passed']);
+  run(3, '/home/ann/shop.worktrees/fix', false);
+  expect(results()).toEqual(['npm test in action passed', 'npm test passed']);
+});

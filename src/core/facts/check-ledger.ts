@@ -51,10 +51,13 @@ export class CheckLedger {
     MAX_BACKGROUND,
   );
 
+  /** The folder of the first command of a host that names one with each. */
+  #root: string | undefined;
+
   /** @param task  the task of the run: a command that it names is a check */
   fold(call: RunCall, result: string, task: string | undefined): void {
     const failed = call.failed || call.errorLine !== undefined;
-    const found = checksOf(call.args, task);
+    const found = this.#inFolder(checksOf(call.args, task), call.args);
     if (call.outcome !== undefined) {
       for (const check of found) this.#noteUnknown(check, call.number, { isRefused: true });
       return;
@@ -101,6 +104,21 @@ export class CheckLedger {
     const check = NOTHING_TO_COMMIT.test(result) && commitsIn(result).length === 0 ? HOOKS_ALONE : HOOKS;
     if (hooks !== undefined) this.#note(check, call, hooks.failed || isRefused, '');
     else if (isRetry) this.#note(HOOKS, call, false, '');
+  }
+
+  /** A check of another project is another check. */
+  #inFolder(checks: readonly CheckCommand[], args: Json): readonly CheckCommand[] {
+    const folder = isJsonObject(args) ? textOrUndefined(args['workdir']) : undefined;
+    this.#root ??= folder;
+    if (folder === undefined || this.#root === undefined || isOneProject(folder, this.#root)) return checks;
+    const name = folder.slice(folder.lastIndexOf('/') + 1);
+    return checks.map((check) =>
+      Object.assign({}, check, {
+        folder: name,
+        key: `${check.key} in ${name}`,
+        command: `${check.command} in ${name}`,
+      }),
+    );
   }
 
   /** Returns true if the call asks for the output of a check in the background. */
@@ -176,7 +194,11 @@ export class CheckLedger {
     if (failed) return;
     for (const [otherKey, other] of this.#checks.entries()) {
       const isPart = check.isWide && otherKey.startsWith(`${ownKey}\n`);
-      const isReplaced = other.isWrong && other.check.purpose === check.purpose && otherKey !== key;
+      const isReplaced =
+        other.isWrong &&
+        other.check.purpose === check.purpose &&
+        other.check.folder === check.folder &&
+        otherKey !== key;
       if (isReplaced || isPart || (other.failed && (other.runs === check.command || covers(check, other.check))))
         this.#checks.delete(otherKey);
     }
@@ -266,7 +288,15 @@ function containsTargets(command: string, other: string): boolean {
   return others.length > 0 && others.every((name) => own.some((one) => name === one || name.startsWith(`${one}/`)));
 }
 
-function covers(check: CheckCommand, { command, isWide, key, names, purpose }: CheckCommand): boolean {
+/** Returns true for two folders of one project, as far as their names say it: one is in the other, or a worktree. */
+function isOneProject(folder: string, root: string): boolean {
+  if (`${folder}/`.startsWith(`${root}/`) || root.startsWith(`${folder}/`)) return true;
+  return /worktree/i.test(folder) || folder.split('/').includes(root.slice(root.lastIndexOf('/') + 1));
+}
+
+function covers(check: CheckCommand, other: CheckCommand): boolean {
+  const { command, isWide, key, names, purpose } = other;
+  if (check.folder !== other.folder) return false;
   const isSame = purpose === check.purpose;
   if (check.isWide) {
     // Tests of a compiled language compile it first.
