@@ -73,6 +73,9 @@ test.each([
 
 test('the command is shown without the commands around it, and a list of words is a command too', () => {
   expect(checkCommandsOf({ cmd: ['bash', '-lc', 'cd x && npm  test'] })[0]?.command).toBe('npm test');
+  expect(checkCommandsOf({ command: 'env A=1 fnm exec --using=24 -- corepack pnpm vitest run a' })[0]?.command).toBe(
+    'vitest run a',
+  );
   expect(checkCommandsOf('npm test')).toEqual([]);
 });
 

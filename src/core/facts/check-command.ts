@@ -78,6 +78,8 @@ const INTEGRATION = /(?<![a-z])(?:integration|e2e|end-to-end|acceptance|smoke)(?
 /** Words after which a package manager takes names of packages, not targets. */
 const PACKAGE_MANAGER = /^(?:npm|pnpm|yarn|bun|uv|poetry|pip3?|brew|cargo|composer)$/;
 const INSTALLS = /^(?:add|i|install|remove|rm|uninstall|update|upgrade|create|init)$/;
+/** Programs that only choose how another one runs. */
+const WRAPPER = /^(?:env|fnm|nvm|volta|sudo|timeout|time|nice|direnv|corepack)$/;
 const SHELL = /(?:^|\/)(?:ba|da|k|z)?sh$/;
 /** Words of commands that prepare a project, or look at what is there. A task that names them asks for no check. */
 const FETCHES =
@@ -184,7 +186,7 @@ function checksInCommand(command: Command, line: string, task: string): readonly
   const isRunner = RUNNERS.some(([, pattern]) => pattern.test(program)) || SETUP_PROGRAMS.has(program);
   if (kind !== 'execute' && (!isRunner || PRINTERS.has(program))) return [];
   if (FINDS.test(values.slice(0, 2).join(' '))) return [];
-  for (const [index, { value }] of words.entries()) {
+  for (const [index, { pos, value }] of words.entries()) {
     if (/\s/.test(value)) {
       const isScript =
         /^-\w*c$/.test(values[index - 1] ?? '') && values.slice(0, index).some((word) => SHELL.test(word));
@@ -197,7 +199,7 @@ function checksInCommand(command: Command, line: string, task: string): readonly
     const check = checkOf(values.slice(index).filter((word) => !/\s/.test(word)));
     if (check !== undefined) {
       const text = line
-        .slice(command.pos, command.end)
+        .slice(WRAPPER.test(program) ? pos : command.pos, command.end)
         .replaceAll(/\s+/g, ' ')
         .replace(/ 2>&1$/, '');
       const purpose = check.purpose === 'test' && INTEGRATION.test(text) ? 'integration' : check.purpose;
