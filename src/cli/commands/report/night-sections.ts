@@ -225,6 +225,10 @@ function whyOf(run: RunFacts, section: SectionName): string {
     .replace(/^cut off(?: |, )?/, '')
     .replace(/^(?:it answered; )?no check that coxswain recognises(?:; |$)/, '')
     .replace(/^it (?:answered|finished without a last message)(?:;|, and) /, '')
+    .replace(
+      /^it answered, but its words are not on record(?:; no check that coxswain recognises)?/,
+      'its words are not on record',
+    )
     .replace(/^stopped by you,? ?/, '')
     .replace(/^it presented a plan, which was not approved in this session: /, 'not approved: ')
     .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later(.*)$/, '$2 failed in call $1$3');
