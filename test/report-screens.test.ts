@@ -214,3 +214,10 @@ test('a session names what its subagents did, which its own figures and ending l
   expect(text).toContain('subagents: changed 2 files, 1 commit, npm test passed');
   expect(text).toContain('40 calls, 0 errors, 1 cancelled');
 });
+
+test('a screen of more than a day names the age of each session, at any width', () => {
+  const report = new NightReport(() => '');
+  report.add({ ...factsOf(4), lastAtMs: UNTIL_MS - 75 * HOUR_MS });
+  const text = terminalText(screenDocument(report, { ...FRAME, sinceMs: 0 }, 80), { paint, width: 80 });
+  expect(text).toMatch(/^cut off .* 3d +1$/m);
+});

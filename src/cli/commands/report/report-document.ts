@@ -63,9 +63,8 @@ const NEXT_WITHOUT_SESSION =
 
 const COUNTED: ReadonlySet<SectionName> = new Set(['open', 'stopped', 'unknown']);
 
-interface ScreenForm {
+interface ScreenForm extends Pick<ReportFrame, 'sinceMs' | 'untilMs'> {
   readonly width: number;
-  readonly untilMs: number;
 }
 
 export function screenDocument(report: NightReport, frame: ReportFrame, width: number): Document {
@@ -92,7 +91,7 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
     const shown = groups[index]?.slice(0, lines[index]) ?? [];
     const shownSessions = shown.reduce((sum, { items }) => sum + items.length, 0);
     texts.push(styled('strong', `${section.title}: ${shownCount(shownSessions, section.items.length)}`));
-    texts.push(...shown.map((group) => itemLine(group, section, { width, untilMs: frame.untilMs })));
+    texts.push(...shown.map((group) => itemLine(group, section, { ...frame, width })));
   }
   const shownProjects = worked.slice(0, lines.at(-1));
   if (worked.length > 0) {
@@ -126,20 +125,21 @@ function shownCount(shown: number, all: number): string {
   return shown === all ? countText(all) : `${countText(shown)} of ${countText(all)}`;
 }
 
-/** From this width on, a line has the time of the last record. */
+/** From this width on, a line has the time of the last record; in a report of more than a day it always has. */
 const WIDE = 100;
+const DAY_MS = 86_400_000;
 
 /** `02:14` within a day, else the age: `3d`. */
 function shortTime({ lastAtMs }: RunFacts, untilMs: number): string {
-  const ageDays = Math.floor((untilMs - lastAtMs) / 86_400_000);
+  const ageDays = Math.floor((untilMs - lastAtMs) / DAY_MS);
   if (lastAtMs === 0) return '';
   return ageDays < 1 ? localTimeText(lastAtMs).slice(-5) : `${countText(ageDays)}d`;
 }
 
-function itemLine({ first, items }: AlikeItems, { name }: NightSection, { untilMs, width }: ScreenForm): Text {
+function itemLine({ first, items }: AlikeItems, { name }: NightSection, { sinceMs, untilMs, width }: ScreenForm): Text {
   const { number, project, verb, why } = first;
   const title = items.length === 1 ? first.title : `${countText(items.length)}× ${first.title}`;
-  const time = width < WIDE ? '' : `  ${shortTime(first.run, untilMs).padStart(5)}`;
+  const time = width < WIDE && untilMs - sinceMs <= DAY_MS ? '' : `  ${shortTime(first.run, untilMs).padStart(5)}`;
   const numberText = `${time}${`  ${countText(number)}`.padStart(6)}`;
   const start = `${verb.padEnd(VERB_CHARS)} ${printableCut(project, PROJECT_CHARS).padEnd(PROJECT_CHARS)} `;
   const room = width - 2 - start.length - numberText.length;
