@@ -38,7 +38,7 @@ test('the failures that come back are listed by cause, with what worked after th
   expect(stdout).toMatch(
     /then worked: bun run test \(in 3 sessions\).*; still happens\n +instruction files: not looked at\n +coxswain view runs\.jsonl --run s1 --call 1\n +coxswain view runs\.jsonl --run s2 --call 1\n/,
   );
-  expect(stdout).toMatch(/The same cause, but another call each time\n+Edit: String to replace not found in PATH/);
+  expect(stdout).toMatch(/The same cause, but another call each time\n+Edit: String to replace not found in <path>/);
   const [first] = jsonLines((await here.run(['failures', 'runs.jsonl', '--json'])).stdout);
   expect(first).toMatchObject({
     tool: 'Bash',

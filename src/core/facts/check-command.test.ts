@@ -123,5 +123,6 @@ test('the hooks of a commit check what they show', () => {
   expect(hooksOf(commit, 'ruff....................Passed\n[main 1a2b3c4] x')?.failed).toBe(false);
   expect(hooksOf(commit, '$ tsc\nerror\nhusky - pre-commit script failed (code 2)')?.failed).toBe(true);
   expect(hooksOf(commit, '[main 1a2b3c4] x\n 1 file changed')).toBeUndefined();
+  expect(hooksOf(commit, '[COMPLETED] prettier --write\n[main 1a2b3c4] x')).toBeUndefined();
   expect(hooksOf({ command: 'git commit --no-verify -m x' }, '$ bun test')).toBeUndefined();
 });

@@ -45,7 +45,7 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
   ['lint', /^(?:ruff(?: check| format)?|biome (?:check|lint|ci|format)|prettier (?:--check|-c)|black --check)$/],
   ['lint', /^(?:gofmt -l|cargo (?:clippy|fmt)|go vet|deno (?:lint|fmt)|dotnet format)$/],
   ['lint', /^(?:(?:dart|flutter) analyze|phpstan|psalm|mix (?:credo|dialyzer)|(?:terraform|tofu) validate)$/],
-  ['lint', /^(?:hadolint|yamllint|markdownlint(?:-cli2)?|ansible-lint|sqlfluff lint|buf lint|staticcheck|gosec)$/],
+  ['lint', /^(?:hadolint|yamllint|ansible-lint|sqlfluff lint|buf lint|staticcheck|gosec)$/],
   ['lint', /^(?:govulncheck|luacheck|clang-tidy|cppcheck|bandit|knip|pre-commit run|next lint)$/],
   ['types', /^(?:cargo check|deno check|svelte-check|astro check)$/],
   ['build', /^(?:(?:next|vite|astro|forge|xcodebuild) build|cmake --build)$/],
@@ -357,6 +357,7 @@ export function hooksOf(
   const shown = [...result.slice(0, 100_000).matchAll(HOOK_COMMAND)];
   const checks = shown
     .flatMap(([, hook = '']) => checksIn(hook.slice(0, MAX_CHARS), ''))
+    .filter(({ writes }) => writes === undefined)
     .map((check) => hookCheck(check));
   return failed || checks.length > 0 || HOOK_RESULT.test(result) ? { failed, checks } : undefined;
 }
