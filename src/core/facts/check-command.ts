@@ -159,7 +159,9 @@ function hidingAfter(node: SyntaxNode, position: number, line: string): readonly
       return STOPS_AT_FAILURE.test(line) ? [] : node.commands.slice(position).map(programOf);
     case 'AndOr': {
       const or = node.operators.indexOf('||', position - 1);
-      return or === -1 ? [] : node.commands.slice(or + 1).map(programOf);
+      // A command after `||` does not run if the one before it succeeds.
+      const before = node.operators[position - 2] === '||' ? node.commands.slice(position - 2, position - 1) : [];
+      return [...before, ...(or === -1 ? [] : node.commands.slice(or + 1))].map(programOf);
     }
     default:
       return [];

@@ -299,6 +299,7 @@ test('a check before a command whose exit code stands for both passed only if wh
   expect(after('npm test; ls', '12 passed\na.ts')).toEqual(['passed']);
   expect(after('npx tsc --noEmit; echo done', 'a.ts(1,2): error TS2345: no\ndone')).toEqual(['failed']);
   expect(after('npx tsc --noEmit || true', '')).toEqual(['passed']);
+  expect(after('ls node_modules || npm test', 'a')).toEqual(['not seen to its end']);
   expect(after('set -e; npm test; ls', 'a.ts')).toEqual(['passed']);
   expect(after('npm test && git add a.ts', '')).toEqual(['passed']);
   // The line prints the exit code of the check.
