@@ -13,8 +13,6 @@ const config: ViteUserConfig = defineConfig({
     exclude: ['**/node_modules/**', 'test/viewer/!(opened-file).test.ts'],
     // Two more than there are cores: many tests wait for processes. By default it is one less, on most gates a single one.
     maxWorkers: availableParallelism() + 2,
-    // The files of a worker share the modules that they import: those of src/core take half the processor time. Each has its own HOME.
-    isolate: false,
     globalSetup: ['scripts/test-home.ts', 'scripts/test-programs.ts'],
     setupFiles: ['scripts/test-file-home.ts'],
     // Processes of a test start in half the time if Node has compiled the code before.
