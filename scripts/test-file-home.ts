@@ -1,9 +1,9 @@
 /** Test set-up: a HOME for each test file in that of the test run, so that no file finds runs that another one recorded. */
 import { mkdtempSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-const { COXSWAIN_TEST_HOME = '' } = process.env;
-const home = mkdtempSync(join(COXSWAIN_TEST_HOME, 'file-'));
+const home = mkdtempSync(join(homedir(), 'file-'));
 process.env['HOME'] = home;
 process.env['USERPROFILE'] = home;
 // What `init` keeps for a user must not be undone by another file.

@@ -11,7 +11,6 @@ export function setup(): void {
   process.env['npm_config_userconfig'] ??= join(homedir(), '.npmrc');
   process.env['npm_config_cache'] ??= join(homedir(), '.npm');
   home = mkdtempSync(join(tmpdir(), 'coxswain-home-'));
-  process.env['COXSWAIN_TEST_HOME'] = home;
   process.env['HOME'] = home;
   process.env['USERPROFILE'] = home;
   for (const name of ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'CLAUDE_CONFIG_DIR']) {

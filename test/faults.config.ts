@@ -10,7 +10,6 @@ const config: ViteUserConfig = mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
   {
     test: {
-      isolate: true,
       env: { COXSWAIN_FAULTS: 'full' },
       include: [
         'src/**/sqlite-{crash,delete-run,power-loss,processes}.test.ts',

@@ -6,7 +6,7 @@ import base from '../../vitest.config.ts';
 const config: ViteUserConfig = mergeConfig(
   { ...base, test: { ...base.test, include: [], exclude: [] } },
   {
-    test: { isolate: true, include: ['test/viewer/*.test.ts'] },
+    test: { include: ['test/viewer/*.test.ts'] },
   },
 );
 

@@ -2,10 +2,9 @@ import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import type { RunFactsFold } from '../../core/facts/run-facts-fold.ts';
 import { PERMISSION_REQUESTED } from '../../core/records/words.ts';
-import { findSessions, hostFolder, type FoundSession } from '../../formats/find-sessions.ts';
+import { hostFolder, type FoundSession } from '../../formats/find-sessions.ts';
 import { openSessions, type OpenSession } from '../../hosts/claude-code/open-sessions.ts';
-
-const PLACES = { home: homedir(), env: process.env };
+import { machineSessions } from './open-store.ts';
 
 /** What the processes of Claude Code on this machine say about runs without an end. Plain data. */
 export interface Standing {
@@ -20,10 +19,15 @@ export interface Standing {
  * @param sessions  default: those of this machine
  */
 export async function standingNow(sessions?: readonly FoundSession[]): Promise<Standing | undefined> {
-  const open = await openSessions(hostFolder('claude-code', PLACES));
+  const open = await openSessions(hostFolder('claude-code', { home: homedir(), env: process.env }));
   if (open === undefined) return undefined;
-  const local = sessions ?? findSessions(PLACES).flatMap((host) => host.sessions);
+  const local = sessions ?? machineSessions().flatMap((host) => host.sessions);
   return { open, localIds: new Set(local.map(({ path }) => basename(path, '.jsonl'))) };
+}
+
+/** Returns true for a run of which the processes of this machine may say more than its records. */
+export function mayStand({ program, view }: RunFactsFold): boolean {
+  return view.outcome === undefined && program === 'claude-code';
 }
 
 /**
@@ -31,7 +35,7 @@ export async function standingNow(sessions?: readonly FoundSession[]): Promise<S
  * session without a file on this machine ran elsewhere, so nothing is known about its process.
  */
 export function markStanding(fold: RunFactsFold, { localIds, open }: Standing): void {
-  if (fold.view.outcome !== undefined || fold.program !== 'claude-code') return;
+  if (!mayStand(fold)) return;
   const session = open.get(fold.sessionId);
   if (session === undefined) {
     if (localIds.has(fold.sessionId))

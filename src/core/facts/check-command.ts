@@ -1,5 +1,5 @@
 import { type Command, forEachChild, type SyntaxNode } from 'unbash';
-import { shellTree } from '../base/shell-tree.ts';
+import { hidingCommands, shellTree } from '../base/shell-tree.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { kindOfProgram, SETUP_PROGRAMS } from '../detect/calls/shell-program.ts';
 
@@ -140,7 +140,7 @@ function checksUnder(node: SyntaxNode, line: string, task: string): readonly Che
   let position = 0;
   forEachChild(node, (child) => {
     position += 1;
-    const hiding = hidingAfter(node, position, line);
+    const hiding = hidingCommands(node, position, line).map(programOf);
     for (const check of checksUnder(child, line, task)) {
       const hidden = [...(check.hiddenBy ?? []), ...hiding];
       found.push(hidden.length === 0 ? check : { ...check, hiddenBy: hidden });
@@ -149,33 +149,12 @@ function checksUnder(node: SyntaxNode, line: string, task: string): readonly Che
   return found;
 }
 
-/** The programs whose exit code stands for that of a command before them: in a pipe, after `;`, a line end or `||`. */
-function hidingAfter(node: SyntaxNode, position: number, line: string): readonly string[] {
-  switch (node.type) {
-    case 'Pipeline':
-      return line.includes('pipefail') ? [] : node.commands.slice(position).map(programOf);
-    case 'Script':
-    case 'CompoundList':
-      return STOPS_AT_FAILURE.test(line) ? [] : node.commands.slice(position).map(programOf);
-    case 'AndOr': {
-      const or = node.operators.indexOf('||', position - 1);
-      // A command after `||` does not run if the one before it succeeds.
-      const before = node.operators[position - 2] === '||' ? node.commands.slice(position - 2, position - 1) : [];
-      return [...before, ...(or === -1 ? [] : node.commands.slice(or + 1))].map(programOf);
-    }
-    default:
-      return [];
-  }
-}
-
 function programOf(node: SyntaxNode): string {
   if (node.type === 'Command') return node.name?.value ?? '';
   if (node.type === 'Statement') return programOf(node.command);
   const [first] = node.type === 'Pipeline' || node.type === 'AndOr' ? node.commands : [];
   return first === undefined ? '' : programOf(first);
 }
-
-const STOPS_AT_FAILURE = /\bset -\w*e/;
 
 /** Finds the check among the words of one command. A quoted text is a check only as a script of `bash -c`. */
 function checksInCommand(command: Command, line: string, task: string): readonly CheckCommand[] {

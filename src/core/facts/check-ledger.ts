@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.ts';
+import { isJsonObject, type Json, textOrUndefined } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
   BACKGROUNDED,
@@ -92,9 +92,9 @@ export class CheckLedger {
     }
     const told = failed || checks.length === 0 ? result : withoutOwnWords(result, call);
     const exitCode = !failed && checks.length === 1 ? printedExitCode(call.args, result) : undefined;
-    for (const { hiddenBy, ...check } of named?.failed ?? checks) {
-      if (exitCode === undefined) this.#note({ ...check, ...present({ hiddenBy }) }, call, failed, told);
-      else this.#note(check, call, exitCode !== 0, told);
+    for (const check of named?.failed ?? checks) {
+      const { hiddenBy: _hiddenBy, ...seen } = check;
+      this.#note(exitCode === undefined ? check : seen, call, exitCode === undefined ? failed : exitCode !== 0, told);
     }
     const hooks = hooksOf(call.args, result);
     const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);

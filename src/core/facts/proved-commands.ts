@@ -1,7 +1,5 @@
 import type { SyntaxNode } from 'unbash';
-import { shellTree } from '../base/shell-tree.ts';
-
-const STOPS_AT_FAILURE = /\bset -\w*e/;
+import { hidingCommands, shellTree } from '../base/shell-tree.ts';
 
 /**
  * Returns the positions of the simple commands that exit code 0 of the line proves to have worked. After a pipe, `;`, a
@@ -32,21 +30,14 @@ function visit(node: SyntaxNode, line: string, found: Set<number>): void {
     case 'Redirected':
       visit(node.command, line, found);
       return;
+    case 'Pipeline':
     case 'Script':
     case 'CompoundList':
-      for (const command of STOPS_AT_FAILURE.test(line) ? node.commands : node.commands.slice(-1))
-        visit(command, line, found);
+    case 'AndOr':
+      if (node.type === 'Pipeline' && node.prefixes.some(({ type }) => type === 'Negation')) return;
+      for (const [index, command] of node.commands.entries())
+        if (hidingCommands(node, index + 1, line).length === 0) visit(command, line, found);
       return;
-    case 'Pipeline':
-      if (node.prefixes.some(({ type }) => type === 'Negation')) return;
-      for (const command of line.includes('pipefail') ? node.commands : node.commands.slice(-1))
-        visit(command, line, found);
-      return;
-    case 'AndOr': {
-      const alternative = node.operators.lastIndexOf('||');
-      for (const command of node.commands.slice(alternative === -1 ? 0 : alternative + 2)) visit(command, line, found);
-      return;
-    }
     default:
   }
 }

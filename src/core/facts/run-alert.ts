@@ -17,7 +17,7 @@ interface AlertTimes {
   readonly longMs: number;
 }
 
-const ALERT_TIMES: AlertTimes = { waitingMs: 120_000, silentMs: 600_000, longMs: 1_800_000 };
+export const ALERT_TIMES: AlertTimes = { waitingMs: 120_000, silentMs: 600_000, longMs: 1_800_000 };
 
 export interface AlertNow {
   readonly nowMs: number;

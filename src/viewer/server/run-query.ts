@@ -1,5 +1,6 @@
 import { isJsonObject, present, textsIn, type JsonObject } from '../../core/base/json.ts';
 import { invalidArgument } from '../../core/base/error.ts';
+import { ALERT_TIMES } from '../../core/facts/run-alert.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { hasFailed, verdictOf } from '../../core/facts/run-verdict.ts';
 import type { RunExtras, RunGroup } from './api-shapes.ts';
@@ -94,14 +95,12 @@ export function extrasAt(run: RunSummary, extras: RunExtras | undefined, nowMs: 
   return { ...extras, ...verdictOf(undefined, [], { ...extras.lastAct, ...present({ silentMs }) }) };
 }
 
-/** A run at work needs a person after this time without a record, as in the report. */
-const SILENT_MS = 600_000;
-
 /** The group of a run in the list. A run whose source states its success needs no one, nor does a subagent that ended: its session does. */
 export function groupOf(run: RunSummary, extras: RunExtras | undefined, nowMs: number): RunGroup {
   if (run.success !== undefined || extras?.verdict === 'worked') return 'done';
   const isOpen = run.outcome === undefined && (extras === undefined || extras.verdict === 'open');
-  if (isOpen) return extras?.waitsFor === undefined && nowMs - run.lastAtMs < SILENT_MS ? 'running' : 'needs';
+  if (isOpen)
+    return extras?.waitsFor === undefined && nowMs - run.lastAtMs < ALERT_TIMES.silentMs ? 'running' : 'needs';
   if (extras === undefined || run.parentRunId !== undefined) return 'done';
   const isBad = hasFailed(extras.verdict) || extras.verdict === 'waiting';
   return isBad || extras.stuck || extras.check?.failed === true ? 'needs' : 'done';

@@ -26,7 +26,7 @@ import { secretRemover } from '../../runs/run-totals.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
 import { changedFiles, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
 import { numberedRun, type NumberedRun, numbersText, sessionNamed, viewCommandOf } from '../../runs/numbered-runs.ts';
-import { markStanding, standingNow } from '../../runs/run-standing.ts';
+import { markStanding, mayStand, standingNow } from '../../runs/run-standing.ts';
 import { runsOfSources, namedRun } from '../../runs/runs-from.ts';
 import { factsJson, patternJson } from '../../../core/facts/run-facts.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
@@ -89,7 +89,7 @@ async function showRecordedRun(idStart: string, options: ShowOptions, terminal: 
     const { hints = false, recompute = false } = options;
     const fold = createRunFold(run.runId, { hints, recompute });
     for await (const record of store.readRun(run.runId)) fold.fold(record);
-    const standing = await standingNow();
+    const standing = mayStand(fold) ? await standingNow() : undefined;
     if (standing !== undefined) markStanding(fold, standing);
     const report = fold.facts(systemClock.nowMs());
     const blocks = [
