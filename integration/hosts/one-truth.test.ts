@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,6 +8,7 @@ import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-serve
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { HOST_DRIVERS } from './host-drivers.ts';
 import { trustAs } from '../../test/user-state.ts';
+import { startProgram } from './host-program.ts';
 import { importedFacts, liveFacts } from './run-facts.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bin.ts');
@@ -75,7 +76,7 @@ class Home {
         return { usage: USAGE, ...turn, ...(calls === undefined ? {} : { calls }) };
       },
     });
-    const child = spawn(CLAUDE, ['-p', prompt, '--model', 'claude-sonnet-4-5', '--max-turns', '40', ...args], {
+    const started = startProgram(CLAUDE, ['-p', prompt, '--model', 'claude-sonnet-4-5', '--max-turns', '40', ...args], {
       cwd: this.project,
       env: {
         ...this.env,
@@ -85,13 +86,9 @@ class Home {
         DISABLE_AUTOUPDATER: '1',
         DISABLE_TELEMETRY: '1',
       },
-      stdio: 'ignore',
-      detached: true,
     });
-    kill = () => void process.kill(-(child.pid ?? 0), 'SIGKILL');
-    const timer = setTimeout(kill, 120_000);
-    await new Promise((resolve) => child.on('close', resolve));
-    clearTimeout(timer);
+    kill = started.kill;
+    await started.ended;
     await server.close();
   }
 

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { findSessions } from '../../src/formats/find-sessions.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { FILE_HOSTS, type HostRun } from './host-drivers.ts';
+import { startProgram } from './host-program.ts';
 import { importedFacts, type Facts } from './run-facts.ts';
 
 const { program, version, ...driver } = FILE_HOSTS['kimi-code'];
@@ -51,16 +51,10 @@ class Home {
     const place = { ...this.place, url: server.url };
     driver.prepare?.(place);
     const PATH = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
-    const child = spawn(PROGRAM, args('Investigate', place), {
-      cwd: place.project,
-      env: { HOME: place.home, PATH, ...driver.env(place) },
-      stdio: 'ignore',
-      detached: true,
-    });
-    kill = () => void process.kill(-(child.pid ?? 0), 'SIGKILL');
-    const timer = setTimeout(kill, 120_000);
-    await new Promise((resolve) => child.on('close', resolve));
-    clearTimeout(timer);
+    const env = { HOME: place.home, PATH, ...driver.env(place) };
+    const started = startProgram(PROGRAM, args('Investigate', place), { cwd: place.project, env });
+    kill = started.kill;
+    await started.ended;
     await server.close();
     // The program asked for every answer, so it did what the situation says.
     const leftOver = left.main.length + left.sub.length;

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -21,6 +21,7 @@ import { findSessions } from '../../src/formats/find-sessions.ts';
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { HOST_DRIVERS, type HostDriver, type HostRun, type HostScene, type SceneName } from './host-drivers.ts';
+import { startProgram } from './host-program.ts';
 import { importedFacts, liveFacts } from './run-facts.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -108,23 +109,16 @@ class Home {
     if (this.isHooked) this.init();
     const { options = [] } = scene ?? {};
     const files = await this.files();
-    const child = spawn(
+    const started = startProgram(
       programOf(this.#host),
       [
         ...(args ?? this.driver.args)('Investigate', files, place),
         ...(typeof options === 'function' ? options(place) : options),
       ],
-      {
-        cwd: this.project,
-        env: { ...this.env, ...this.driver.env(place), ...this.more },
-        stdio: 'ignore',
-        detached: true,
-      },
+      { cwd: this.project, env: { ...this.env, ...this.driver.env(place), ...this.more } },
     );
-    kill = () => void process.kill(-(child.pid ?? 0), 'SIGKILL');
-    const timer = setTimeout(kill, 120_000);
-    await new Promise((resolve) => child.on('close', resolve));
-    clearTimeout(timer);
+    kill = started.kill;
+    await started.ended;
     await server.close();
     // The program asked for every answer, so it did what the situation says.
     const leftOver = left.main.length + left.sub.length;

@@ -14,7 +14,7 @@ const EXPORTED_FOLDER = /^\s*\{\s*"info":\s*\{[^{}]{0,2000}?"directory":\s*"((?:
 
 /**
  * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it. Undefined for a compressed or unreadable file.
- * Cost: reads the first 256 kB.
+ * Cost: reads the first 16 kB, and the first 256 kB if these do not have it.
  */
 export async function sessionFolder(path: string): Promise<string | undefined> {
   const file = await open(path).catch(() => undefined);

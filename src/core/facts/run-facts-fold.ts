@@ -241,7 +241,10 @@ export class RunFactsFold {
     return runStory(storyFactsOf(this.view, this.#story));
   }
 
-  /** A call took no longer than its program says. A command of Claude Code that took longer than its limit waited for a permission before it ran, as did a slow read or edit of a file. */
+  /**
+   * A call took no longer than its program says. A command of Claude Code that took longer than its limit waited for a permission before it
+   * ran, as did a slow read or edit of a file.
+   */
   #longestCallMs(payload: TrajectoryPayload, call: RunCall | undefined): number {
     if (payload.kind !== 'tool_ended' || call === undefined) return Infinity;
     if (payload.duration_ms !== undefined) return payload.duration_ms;

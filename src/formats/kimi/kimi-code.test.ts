@@ -46,7 +46,7 @@ test('what hooks and the program add is not the user, and a refused call is refu
   expect(runs[0]?.payloads.at(-1)).toMatchObject({ outcome: 'aborted', reason: 'interrupted' });
 });
 
-test('a step that ends its turn is an answer, although no end of the turn follows, and a step after it begins anew', () => {
+test('a step that ends its turn is an answer, even if no end of the turn follows, and a further step means that the run goes on', () => {
   const begin = event('step.begin', {});
   const steps = [message('Go.', 'user'), begin, text('Done.'), event('step.end', { finishReason: 'end_turn' })];
   const endOf = (...more: readonly object[]): unknown =>

@@ -87,7 +87,7 @@ export function ConversationView(props: {
   const virtual = useWindowVirtualizer({
     count: items.length,
     estimateSize: useCallback((at: number) => estimateOf(items[at], isOpen), [items, isOpen]),
-    // With another function all rows would be placed anew.
+    // A new function would make the list place all rows again.
     getItemKey: useCallback((at: number) => keyOf(items[at]), [items]),
     overscan: 12,
     scrollMargin: top,
