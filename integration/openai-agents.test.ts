@@ -142,6 +142,48 @@ test('agents that are used as tools at the same time have a child run each', asy
   });
 });
 
+test.each([
+  ['of one run', false, false],
+  ['of one run, streamed', false, true],
+  ['of a run each', true, false],
+  ['of a run each, streamed', true, true],
+])('two runs at the same time on one runner are told apart: %s', async (_name, hasRunEach, stream) => {
+  const script: ModelFunction = (request) => {
+    const text = JSON.stringify(request);
+    const name = text.includes('I am one') ? 'one' : 'two';
+    return text.includes('function_call_output')
+      ? { text: name }
+      : { calls: [{ id: 'call_1', name: 'look', args: { of: name } }] };
+  };
+  await withOpenAi(script, {}, async ({ run, baseURL, records }) => {
+    const other = hasRunEach ? run.child() : run;
+    const runner = runnerAt(baseURL);
+    const shared = coxswainAgents(run);
+    await Promise.all(
+      ['one', 'two'].map(async (name, index) => {
+        const steering = hasRunEach && index === 1 ? coxswainAgents(other) : shared;
+        const own = index === 0 || hasRunEach ? steering.attach(runner) : runner;
+        const agent = new Agent({ name, instructions: `I am ${name}`, tools: steering.tools([look(() => name)]) });
+        await Promise.resolve();
+        if (stream) {
+          const result = await own.run(agent, 'Go.', { stream: true });
+          for await (const event of result) void event;
+          await result.completed;
+        } else await own.run(agent, 'Go.');
+      }),
+    );
+    if (hasRunEach) await other.end();
+    const { own, below } = await records();
+    const [child, ...others] = below;
+    expect(others).toEqual([]);
+    for (const [list, name] of [[own, 'one'] as const, [child ?? [], 'two'] as const]) {
+      expect(payloadsOf(list, 'tool_ended').map(({ result }) => result)).toEqual([name]);
+      expect(payloadsOf(list, 'turn_started').length).toBe(2);
+      expect(payloadsOf(list, 'run_ended')).toMatchObject([{ outcome: 'ended' }]);
+    }
+  });
+});
+
 test('a run that waits for an approval goes on from its saved state, within an agent used as a tool as well', async () => {
   const script: ModelScript = {
     turns: [

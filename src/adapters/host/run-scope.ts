@@ -45,6 +45,11 @@ export class RunScope {
     return tool.child;
   }
 
+  /** Runs work that belongs to no tool. */
+  outside<Result>(work: () => Result): Result {
+    return this.#storage.exit(work);
+  }
+
   /**
    * Runs a tool of `parent`, and ends the child run that the tool started.
    *

@@ -200,6 +200,81 @@ test('an agent that comes back after a handover goes on with its own run', async
   expect(await recorded('run_ended', ids[0])).toMatchObject([{ outcome: 'ended' }]);
 });
 
+/** A runner that asks its model twice and runs one tool between, with the ids that servers of local models use. */
+class Looping extends Teller {
+  readonly run = async (agent: { readonly name: string }, input: unknown): Promise<object> => {
+    for (const turn of [1, 2]) {
+      this.emit('agent_start', {}, agent);
+      const model = await this.config.modelProvider.getModel('m');
+      await (model as unknown as Scripted).getResponse({ input: [{ role: 'user', content: `${agent.name} ${turn}` }] });
+      this.emit('agent_tool_start', {}, agent, look(), details('call_1'));
+      await Promise.resolve();
+      this.emit('agent_tool_end', {}, agent, look(), agent.name, details('call_1'));
+    }
+    if (input === 'fails') throw new Error('down');
+    return { state: input, interruptions: input === 'Go.' ? [] : ['a question'] };
+  };
+}
+
+test('of runs of one runner at the same time, each has its own run; later ones go on with the first', async () => {
+  const { run, recorded, below } = recordedRun();
+  const steering = coxswainAgents(run);
+  const runner = steering.attach(new Looping(new Scripted(...Array.from({ length: 10 }, () => DONE))));
+  const [, failure] = await Promise.allSettled([
+    runner.run({ name: 'one' }, 'Go.'),
+    runner.run({ name: 'two' }, 'fails'),
+  ]);
+  expect(failure).toMatchObject({ status: 'rejected' });
+  await runner.run({ name: 'one' }, 'Go.');
+  const [child = '', ...others] = await below();
+  expect(others).toEqual([]);
+  expect((await recorded('tool_ended')).map(({ result }) => result)).toEqual(['one', 'one', 'one', 'one']);
+  expect((await recorded('tool_ended', child)).map(({ result }) => result)).toEqual(['two', 'two']);
+  expect(await recorded('run_identified', child)).toMatchObject([{ agent_name: 'two' }, { model_id: 'm' }]);
+  expect(await recorded('run_ended', child)).toMatchObject([{ outcome: 'error' }]);
+  await run.end();
+  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'ended' }]);
+});
+
+test('a run that waits for an approval goes on with its own run', async () => {
+  const { run, recorded, below } = recordedRun();
+  const runner = coxswainAgents(run).attach(new Looping(new Scripted(...Array.from({ length: 8 }, () => DONE))));
+  const states = [{ of: 'one' }, { of: 'two' }];
+  await Promise.all(states.map((state) => runner.run({ name: state.of }, state)));
+  for (const state of states.toReversed()) await runner.run({ name: state.of }, state);
+  const [child = '', ...others] = await below();
+  expect(others).toEqual([]);
+  expect((await recorded('tool_ended')).map(({ result }) => result)).toEqual(['one', 'one', 'one', 'one']);
+  expect((await recorded('tool_ended', child)).map(({ result }) => result)).toEqual(['two', 'two', 'two', 'two']);
+});
+
+test.each([
+  ['the first', 0],
+  ['the second', 1],
+])('one runner serves the runs of two requests at the same time; %s ends first', async (_name, first) => {
+  const scripted = new Scripted(...Array.from({ length: 6 }, () => DONE));
+  const runner = new Looping(scripted);
+  const plain = { run: runner.run, provider: runner.config.modelProvider };
+  const requests = ['one', 'two'].map((name) => {
+    const recording = recordedRun();
+    return { name, recording, runner: coxswainAgents(recording.run).attach(runner) };
+  });
+  await Promise.all(requests.map(({ name, runner: own }) => own.run({ name }, 'Go.')));
+  const [early, late] = first === 0 ? requests : requests.toReversed();
+  await early?.recording.run.end();
+  await late?.runner.run({ name: late.name }, 'Go.');
+  await late?.recording.run.end();
+  for (const request of requests) {
+    const { name, recording } = request;
+    const times = request === late ? 4 : 2;
+    expect((await recording.recorded('tool_ended')).map(({ result }) => result)).toEqual(Array(times).fill(name));
+    expect((await recording.recorded('turn_started')).length).toBe(times);
+    expect(await recording.below()).toEqual([]);
+  }
+  expect({ run: runner.run, provider: runner.config.modelProvider }).toEqual(plain);
+  expect(runner.count).toBe(0);
+});
+
 test.each([
   [true, 'aborted'],
   [false, 'ended'],

@@ -1,13 +1,13 @@
 import { isJsonObject, objectsIn } from '../../core/base/json.ts';
-import { LruMap } from '../../core/base/lru-map.ts';
 import { checkAdapter, type RefusalOptions } from '../host/adapter-options.ts';
 import { guarded, type Guard } from '../host/guarded.ts';
 import { callOfItem, itemOutcome } from '../host/response-items.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
-import { followed, troubleOf } from '../host/run-outcome.ts';
+import { followed } from '../host/run-outcome.ts';
 import { runTool, type ToolParts } from '../host/run-tool.ts';
 import type { Run } from '../../core/run/run.ts';
 import { AgentRuns } from './agent-runs.ts';
+import { attachTo } from './attached-runner.ts';
 import type { AgentShape, FunctionTool, Model, ModelProvider, ModelRequest, RunnerShape } from './sdk-shapes.ts';
 import {
   isSteered,
@@ -155,14 +155,11 @@ const UNSEEN =
   'no request to a model was seen: run agents with steering.attach(new Runner()).run(agent, input), because run() of the ' +
   'package uses its own runner; or give each agent model: steering.model(yourModel)';
 
-const REMEMBERED_CALLS = 1_024;
-
 /** Creates the steering of agents of the @openai/agents package: see docs/openai-agents.md. */
 export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSteering {
   checkAdapter('coxswainAgents', run, options, { isError: true, isRefused: true });
   const guard = guarded(run, options);
   const runs = new AgentRuns(run, options);
-  const callers = new LruMap<AgentShape>(REMEMBERED_CALLS);
   const wrapped = new WeakSet<object>();
   let isAttached = false;
   const parts: ToolParts = {
@@ -206,7 +203,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     const invoke = async (context: never, input: string, details?: never): Promise<unknown> => {
       const toolCall: unknown = (details as { readonly toolCall?: unknown } | undefined)?.toolCall;
       const call = callOfItem(toolCall) ?? { id: '', name, args: input, argsText: input };
-      const caller = callers.get(call.id);
+      const caller = runs.callers.get(call.id);
       const { result, feedback } = await runTool(parts, {
         call,
         run: () => tool.invoke(context, input, details),
@@ -221,26 +218,19 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
   reportUnseen(run, 'openai-agents', { message: UNSEEN, isSeen: () => runs.hasAsked || hinted.size > 0 });
   return {
     attach(runner) {
-      const work = (): void => {
+      const work = (): typeof runner => {
         const isWrapped = (tool: unknown): boolean => isOwn(tool, wrapped);
-        const onCall = (callId: string, agent: AgentShape): void => callers.set(callId, agent);
-        const { config } = runner;
-        const { model, modelProvider } = config;
-        const unfollow = followRuns(runner, runs);
+        const removeListeners = addRunnerListeners(runner, { runs, guard, isWrapped, onAgent });
+        const attached = attachTo(runner, { runs, models });
         isAttached = true;
-        const detach = addRunnerListeners(runner, { runs, guard, isWrapped, onAgent, onCall });
-        config.modelProvider = steeredProvider(models, modelProvider);
-        if (typeof model === 'object') config.model = steeredModel(models, model);
         run.beforeEnd(() => {
-          detach();
-          unfollow();
-          config.modelProvider = modelProvider;
-          if (model !== undefined) config.model = model;
+          removeListeners();
+          attached.detach();
           return undefined;
         });
+        return attached.runner;
       };
-      guard('openai-agents attach', work);
-      return runner;
+      return guard('openai-agents attach', work, runner);
     },
     model: (model) => guard('openai-agents model', () => steeredModel(models, model), model),
     modelProvider: (provider) => guard('openai-agents model', () => steeredProvider(models, provider), provider),
@@ -252,31 +242,6 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     },
     acknowledgeTool: () => steerTool(acknowledgeTool(() => runs.scope.calling)),
     follow: (work) => followed(run, work),
-  };
-}
-
-/** Also if the caller does not use `follow`. Returns a function that stops listening. */
-function followRuns(runner: RunnerShape, runs: AgentRuns): () => void {
-  const onError = (error: unknown): void => runs.calling().conversation.troubled(troubleOf(error));
-  const previousProperty = Object.getOwnPropertyDescriptor(runner, 'run');
-  const originalRun: unknown = Reflect.get(runner, 'run');
-  if (typeof originalRun !== 'function') return () => undefined;
-  const tell = (error: unknown): never => {
-    onError(error);
-    throw error;
-  };
-  const run = async (...args: readonly unknown[]): Promise<unknown> => {
-    const result: unknown = await Promise.resolve(Reflect.apply(originalRun, runner, args)).catch(tell);
-    runs.latest = result;
-    const completed = isJsonObject(result) ? result['completed'] : undefined;
-    // A stream reports its error through this promise. The caller gets the SDK's own promise.
-    if (completed instanceof Promise) completed.catch(onError);
-    return result;
-  };
-  Object.defineProperty(runner, 'run', { value: run, configurable: true, writable: true });
-  return () => {
-    if (previousProperty === undefined) Reflect.deleteProperty(runner, 'run');
-    else Object.defineProperty(runner, 'run', previousProperty);
   };
 }
 
@@ -367,8 +332,6 @@ interface ListenerParts {
   readonly guard: Guard;
   readonly isWrapped: (tool: unknown) => boolean;
   readonly onAgent: (agent: AgentShape) => void;
-  /** Called with the agent of a call before the call runs. */
-  readonly onCall: (callId: string, agent: AgentShape) => void;
 }
 
 type Listener = (...args: readonly unknown[]) => void;
@@ -377,15 +340,14 @@ type Listener = (...args: readonly unknown[]) => void;
  * An exception in a listener would end the agent's run, so each is guarded. Arguments as in @openai/agents 0.20:
  * context, agent, then tool, result, details.
  */
-function addRunnerListeners(
-  runner: RunnerShape,
-  { runs, guard, isWrapped, onAgent, onCall }: ListenerParts,
-): () => void {
+function addRunnerListeners(runner: RunnerShape, { runs, guard, isWrapped, onAgent }: ListenerParts): () => void {
   // The SDK types its events individually. These names and arguments are among them.
   const open = runner as unknown as Record<'on' | 'off', (event: string, listener: Listener) => unknown>;
   const offs: (() => void)[] = [];
   const addListener = (event: string, listener: Listener): void => {
-    const guardedListener: Listener = (...args) => guard(`openai-agents ${event}`, () => listener(...args));
+    const guardedListener: Listener = (...args) => {
+      if (runs.isOwner) guard(`openai-agents ${event}`, () => listener(...args));
+    };
     open.on(event, guardedListener);
     offs.push(() => open.off(event, guardedListener));
   };
@@ -401,7 +363,7 @@ function addRunnerListeners(
   addListener('agent_tool_start', (_context, agent, tool, details) => {
     const call = callIn(details);
     if (call === undefined) return;
-    if (isAgent(agent)) onCall(call.id, agent);
+    if (isAgent(agent)) runs.callers.set(call.id, agent);
     if (isWrapped(tool)) return;
     const { conversation } = runs.calling();
     conversation.started(conversation.callOf(call));
