@@ -1,34 +1,21 @@
-import { OUTSIDE_CAUSES, type ErrorCategory } from '../calls/error-class.ts';
+import { OUTSIDE_CAUSES } from '../calls/error-class.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, appendEvidence } from './level.ts';
+import { appendEvidence, NO_CALLS, NO_KEYS, reportCount } from './level.ts';
 
-interface State {
-  readonly count: number;
-  /** Index of the first failure, which identifies the row. */
-  readonly first: number;
-  readonly turn: number;
-  readonly programs: readonly string[];
-  /** Keys of messages, and of causes that other arguments do not cure; at most 16. */
-  readonly causes: readonly string[];
-  /** The only kind of cause, if other arguments do not cure it. */
-  readonly outside: ErrorCategory | null;
-  readonly repeated: boolean;
-  readonly lastArgsKey: string;
-  readonly lastMessageKey: string;
-  readonly evidence: readonly number[];
-}
-
-const EMPTY: State = {
+const EMPTY = {
   count: 0,
+  /** Index of the first failure, which identifies the row. */
   first: -1,
   turn: -1,
-  programs: [],
-  causes: [],
-  outside: null,
+  programs: NO_KEYS,
+  /** Keys of messages, and of causes that other arguments do not cure; at most 16. */
+  causes: NO_KEYS,
+  /** The only kind of cause, if other arguments do not cure it. */
+  outside: '',
   repeated: false,
   lastArgsKey: '',
   lastMessageKey: '',
-  evidence: [],
+  evidence: NO_CALLS,
 };
 
 /**
@@ -51,7 +38,7 @@ const EMPTY: State = {
 export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
   'error_cascade',
   { warnAt: countShape(6) },
-  ({ warnAt }, snapshot: State = EMPTY) => {
+  ({ warnAt }, snapshot: typeof EMPTY = EMPTY) => {
     let state = snapshot;
     return {
       observe(step) {
@@ -73,7 +60,7 @@ export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
           turn,
           programs: state.programs.includes(program) ? state.programs : [...state.programs.slice(-7), program],
           causes: state.causes.includes(cause) ? state.causes : [...state.causes.slice(-15), cause],
-          outside: isOnlyCause ? failure.category : null,
+          outside: isOnlyCause ? failure.category : '',
           repeated: state.repeated || (!isSameTurn && state.causes.includes(cause)),
           lastArgsKey: step.argsKey,
           lastMessageKey: failure.messageKey,
@@ -81,10 +68,8 @@ export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
         };
         const { count, evidence } = state;
         if (state.programs.length < 2 && !state.repeated) return undefined;
-        const grade = gradeCount(count, state.outside === null ? warnAt : warnAt - 1);
-        if (grade === undefined) return undefined;
-        const key = `from-${state.first}`;
-        return [{ kind: 'error_cascade', key, stuck: true, ...grade, occurrences: count, evidence }];
+        const pattern = { kind: 'error_cascade', key: `from-${state.first}`, evidence };
+        return reportCount(pattern, count, state.outside === failure.category ? warnAt - 1 : warnAt);
       },
       snapshot: () => state,
     };

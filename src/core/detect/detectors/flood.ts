@@ -1,14 +1,8 @@
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
-import { appendEvidence, gradeCount } from './level.ts';
+import { appendEvidence, NO_CALLS, NO_KEYS, reportFlag } from './level.ts';
 
-interface State {
-  readonly turn: number;
-  /** Calls of the turn with their results, at most 256. */
-  readonly calls: readonly string[];
-  readonly evidence: readonly number[];
-}
-
-const EMPTY: State = { turn: -1, calls: [], evidence: [] };
+/** `calls`: the calls of the turn with their results, at most 256. */
+const EMPTY = { turn: -1, calls: NO_KEYS, evidence: NO_CALLS };
 const MAX_CALLS = 256;
 const HANDFUL = 4;
 
@@ -32,7 +26,7 @@ const HANDFUL = 4;
 export const floodDetector: DetectorFactory<'warnAt'> = defineDetector(
   'flood',
   { warnAt: countShape(3) },
-  ({ warnAt }, snapshot: State = EMPTY) => {
+  ({ warnAt }, snapshot: typeof EMPTY = EMPTY) => {
     let state = snapshot;
     return {
       observe(step) {
@@ -51,10 +45,12 @@ export const floodDetector: DetectorFactory<'warnAt'> = defineDetector(
         const repeats = state.calls.length - counts.size;
         const equal = Math.max(...counts.values());
         const count = state.calls.length > HANDFUL ? Math.max(repeats, equal) : repeats;
-        const grade = gradeCount(count, warnAt);
-        if (grade === undefined || grade.level === 'hint') return undefined;
-        const key = `turn ${turn}`;
-        return [{ kind: 'flood', key, stuck: true, ...grade, occurrences: repeats, tool, evidence: state.evidence }];
+        const reports = reportFlag(
+          { kind: 'flood', key: `turn ${turn}`, tool, evidence: state.evidence },
+          count,
+          warnAt,
+        );
+        return reports?.map((report) => ({ ...report, occurrences: repeats }));
       },
       snapshot: () => state,
     };

@@ -1,7 +1,7 @@
 import { LruMap } from '../../base/lru-map.ts';
 import { whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, countShape, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, appendEvidence } from './level.ts';
+import { appendEvidence, reportCount } from './level.ts';
 
 interface State {
   readonly entries: readonly (readonly [string, Entry])[];
@@ -75,23 +75,14 @@ export const identicalCallDetector: DetectorFactory<'warnAt' | 'blindWarnAt' | '
         const hasNews = previous !== undefined && novelAt > previous.ordinal;
         const moves = isRepeat && (previous.moves || !hasSameResult);
         const evidence = appendEvidence(hasSameResult ? previous.evidence : [], step.index);
-        entries.set(step.argsKey, {
-          resultKey: step.resultKey,
-          count,
-          moves,
-          ordinal: context.ordinal,
-          turn: step.turn,
-          evidence,
-        });
+        const { resultKey, turn } = step;
+        entries.set(step.argsKey, { resultKey, count, moves, ordinal: context.ordinal, turn, evidence });
         if (step.failure !== undefined && step.failure.category !== 'silent') return undefined;
         const threshold = step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt;
-        const grade = gradeCount(
-          count,
-          threshold + (hasNews ? 1 : 0) + (moves ? (step.kind === 'execute' ? EXTRA_RUNS : EXTRA_REPEATS) : 0),
-        );
-        if (grade === undefined || (hasNews && !isTelling)) return undefined;
-        const { callKey: key, tool } = step;
-        return [{ kind: 'identical_call', key, stuck: true, ...grade, occurrences: count, tool, evidence }];
+        if (hasNews && !isTelling) return undefined;
+        const extra = (hasNews ? 1 : 0) + (moves ? (step.kind === 'execute' ? EXTRA_RUNS : EXTRA_REPEATS) : 0);
+        const pattern = { kind: 'identical_call', key: step.callKey, tool: step.tool, evidence };
+        return reportCount(pattern, count, threshold + extra);
       },
       snapshot: () => ({ entries: entries.entries(), novelAt, epoch }),
     };

@@ -25,10 +25,32 @@ export function moreConfident<View extends { readonly confidence: number }>(
   return left === undefined || (right !== undefined && right.confidence > left.confidence) ? right : left;
 }
 
+type Counted = Pick<Sighting, 'kind' | 'key' | 'tool' | 'evidence'>;
+
+/** Reports a pattern that was seen `count` times; one below `warnAt` as a hint. */
+export function reportCount(
+  pattern: Counted,
+  count: number,
+  warnAt: number,
+  stuck: boolean = true,
+): readonly Sighting[] | undefined {
+  const grade = gradeCount(count, warnAt);
+  return grade && [{ ...pattern, stuck, ...grade, occurrences: count }];
+}
+
+/** The same without hints. */
+export function reportFlag(pattern: Counted, count: number, warnAt: number): readonly Sighting[] | undefined {
+  return count < warnAt ? undefined : reportCount(pattern, count, warnAt);
+}
+
 /** Says that a pattern has ended: see `Sighting.over`. */
 export function endSighting(kind: string, key: string): Sighting {
   return { kind, key, stuck: true, level: 'hint', confidence: 0, occurrences: 0, evidence: [], over: true };
 }
+
+/** Empty lists of states. */
+export const NO_CALLS: readonly number[] = [];
+export const NO_KEYS: readonly string[] = [];
 
 /** Appends a call to the evidence; keeps the last 32. */
 export function appendEvidence(evidence: readonly number[], index: number): readonly number[] {

@@ -1,5 +1,5 @@
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
-import { appendEvidence, gradeCount } from './level.ts';
+import { appendEvidence, NO_CALLS, reportFlag } from './level.ts';
 
 interface Action {
   readonly actionKey: string;
@@ -70,10 +70,8 @@ export const noEffectDetector: DetectorFactory<'warnAt'> = defineDetector(
         );
         const isVaried = new Set(row.map((action) => action.actionKey)).size >= MIN_DIFFERENT;
         const [seen, threshold] = equal.length < warnAt && isVaried ? [row, warnAt + 1] : [equal, warnAt];
-        const grade = gradeCount(seen.length, threshold);
-        if (grade === undefined || grade.level === 'hint') return undefined;
-        const evidence = seen.reduce<readonly number[]>((calls, action) => appendEvidence(calls, action.index), []);
-        return [{ kind: 'no_effect', key: resultKey, stuck: true, ...grade, occurrences: seen.length, tool, evidence }];
+        const evidence = seen.reduce((calls, action) => appendEvidence(calls, action.index), NO_CALLS);
+        return reportFlag({ kind: 'no_effect', key: resultKey, tool, evidence }, seen.length, threshold);
       },
       snapshot: () => state,
     };

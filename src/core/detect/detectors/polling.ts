@@ -1,7 +1,7 @@
 import { LruMap } from '../../base/lru-map.ts';
 import { above0 } from '../../base/shape.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, endSighting, appendEvidence } from './level.ts';
+import { appendEvidence, endSighting, reportCount } from './level.ts';
 
 interface Entry {
   readonly resultKey: string;
@@ -73,9 +73,8 @@ export const pollingDetector: DetectorFactory<'warnAt' | 'maxUnchangedMs'> = def
         const isSlow = step.empty && firstAtMs > 0 && unchangedMs >= SLOW_PACE_MS * (count - 1);
         if (isSlow && unchangedMs < maxUnchangedMs) return undefined;
         const isLate = unchangedMs >= maxUnchangedMs && unchangedMs < PATIENT_PACE_MS * (count - 1);
-        const grade = gradeCount(count, isLate ? Math.min(warnAt, MIN_TIMED_POLLS) : warnAt);
-        if (grade === undefined) return undefined;
-        return [{ kind: 'polling_no_progress', key, stuck: true, ...grade, occurrences: count, tool, evidence }];
+        const pattern = { kind: 'polling_no_progress', key, tool, evidence };
+        return reportCount(pattern, count, isLate ? Math.min(warnAt, MIN_TIMED_POLLS) : warnAt);
       },
       snapshot: () => ({ entries: entries.entries(), work }),
     };

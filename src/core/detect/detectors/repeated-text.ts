@@ -1,6 +1,6 @@
 import { similarity, wordToken } from '../calls/tokens.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
-import { appendEvidence, gradeCount } from './level.ts';
+import { appendEvidence, reportCount } from './level.ts';
 import { hashText } from '../../base/hash.ts';
 
 export interface Paragraph {
@@ -110,10 +110,9 @@ export const repeatedTextDetector: DetectorFactory<'warnAt'> = defineDetector(
           if (now.count >= (most?.count ?? warnAt)) most = now;
         }
         state = { seen, texts, requests };
-        const grade = most && gradeCount(most.count, warnAt);
-        if (most === undefined || grade === undefined) return undefined;
-        const { key, count: occurrences, evidence } = most;
-        return [{ kind: 'repeated_text', key, stuck: true, ...grade, occurrences, evidence: [...new Set(evidence)] }];
+        if (most === undefined) return undefined;
+        const { key, count, evidence } = most;
+        return reportCount({ kind: 'repeated_text', key, evidence: [...new Set(evidence)] }, count, warnAt);
       },
       snapshot: () => state,
     };

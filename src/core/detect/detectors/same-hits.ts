@@ -1,18 +1,8 @@
 import { similarity } from '../calls/tokens.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
-import { appendEvidence, gradeCount } from './level.ts';
+import { appendEvidence, NO_CALLS, NO_KEYS, reportFlag } from './level.ts';
 
-interface State {
-  readonly tool: string;
-  readonly hits: readonly number[];
-  readonly turn: number;
-  readonly count: number;
-  readonly queries: readonly string[];
-  readonly evidence: readonly number[];
-  readonly userMessages: number;
-}
-
-const EMPTY: State = { tool: '', hits: [], turn: -1, count: 0, queries: [], evidence: [], userMessages: 0 };
+const EMPTY = { tool: '', hits: NO_CALLS, turn: -1, count: 0, queries: NO_KEYS, evidence: NO_CALLS, userMessages: 0 };
 const MIN_LIKENESS = 0.9;
 const MIN_QUERIES = 3;
 
@@ -31,7 +21,7 @@ const MIN_QUERIES = 3;
 export const sameHitsDetector: DetectorFactory<'warnAt'> = defineDetector(
   'same_hits',
   { warnAt: countShape(4) },
-  ({ warnAt }, snapshot: State = EMPTY) => {
+  ({ warnAt }, snapshot: typeof EMPTY = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, { novel, userMessages }) {
@@ -57,11 +47,8 @@ export const sameHitsDetector: DetectorFactory<'warnAt'> = defineDetector(
           userMessages,
         };
         const { count, evidence, queries } = state;
-        const grade = gradeCount(count, warnAt);
-        if (grade === undefined || grade.level === 'hint' || queries.length < MIN_QUERIES) return undefined;
-        return [
-          { kind: 'same_hits', key: `${tool}:${hits[0]}`, stuck: true, ...grade, occurrences: count, tool, evidence },
-        ];
+        if (queries.length < MIN_QUERIES) return undefined;
+        return reportFlag({ kind: 'same_hits', key: `${tool}:${hits[0]}`, tool, evidence }, count, warnAt);
       },
       snapshot: () => state,
     };

@@ -1,30 +1,9 @@
 import { similarity } from '../calls/tokens.ts';
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
-import { appendEvidence, gradeCount } from './level.ts';
+import { appendEvidence, NO_CALLS, reportFlag } from './level.ts';
 
-interface State {
-  readonly tool: string;
-  readonly words: readonly number[];
-  readonly firstLine: number;
-  readonly tokens: readonly number[];
-  readonly turn: number;
-  readonly ordinal: number;
-  readonly epoch: number;
-  readonly count: number;
-  readonly evidence: readonly number[];
-}
-
-const EMPTY: State = {
-  tool: '',
-  words: [],
-  firstLine: 0,
-  tokens: [],
-  turn: -1,
-  ordinal: -1,
-  epoch: -1,
-  count: 0,
-  evidence: [],
-};
+const CALL = { tool: '', words: NO_CALLS, firstLine: 0, tokens: NO_CALLS, turn: -1, ordinal: -1, epoch: -1 };
+const EMPTY = { ...CALL, count: 0, evidence: NO_CALLS };
 const MAX_BETWEEN = 4;
 const MIN_LIKENESS = 0.6;
 /** Reports of one errand, whose first lines may differ. */
@@ -48,7 +27,7 @@ const MIN_PROMPT_LIKENESS = 0.35;
 export const sameOutcomeDetector: DetectorFactory<'warnAt'> = defineDetector(
   'same_outcome',
   { warnAt: countShape(3) },
-  ({ warnAt }, snapshot: State = EMPTY) => {
+  ({ warnAt }, snapshot: typeof EMPTY = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, { epoch, ordinal }) {
@@ -72,19 +51,7 @@ export const sameOutcomeDetector: DetectorFactory<'warnAt'> = defineDetector(
           evidence: appendEvidence(isSame ? state.evidence : [], step.index),
         };
         const { count, evidence } = state;
-        const grade = gradeCount(count, warnAt);
-        if (grade === undefined || grade.level === 'hint') return undefined;
-        return [
-          {
-            kind: 'same_outcome',
-            key: `${tool}:${evidence[0]}`,
-            stuck: true,
-            ...grade,
-            occurrences: count,
-            tool,
-            evidence,
-          },
-        ];
+        return reportFlag({ kind: 'same_outcome', key: `${tool}:${evidence[0]}`, tool, evidence }, count, warnAt);
       },
       snapshot: () => state,
     };

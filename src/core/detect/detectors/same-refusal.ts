@@ -1,16 +1,7 @@
 import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
-import { appendEvidence, gradeCount } from './level.ts';
+import { appendEvidence, NO_CALLS, NO_KEYS, reportFlag } from './level.ts';
 
-interface State {
-  readonly gistKey: number;
-  readonly count: number;
-  readonly turn: number;
-  readonly tools: readonly string[];
-  readonly evidence: readonly number[];
-  readonly userMessages: number;
-}
-
-const EMPTY: State = { gistKey: 0, count: 0, turn: -1, tools: [], evidence: [], userMessages: 0 };
+const EMPTY = { gistKey: 0, count: 0, turn: -1, tools: NO_KEYS, evidence: NO_CALLS, userMessages: 0 };
 const MAX_TOOLS = 8;
 
 /**
@@ -31,7 +22,7 @@ const MAX_TOOLS = 8;
 export const sameRefusalDetector: DetectorFactory<'warnAt'> = defineDetector(
   'same_refusal',
   { warnAt: countShape(3) },
-  ({ warnAt }, snapshot: State = EMPTY) => {
+  ({ warnAt }, snapshot: typeof EMPTY = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, { userMessages }) {
@@ -51,9 +42,8 @@ export const sameRefusalDetector: DetectorFactory<'warnAt'> = defineDetector(
           userMessages,
         };
         const { count, evidence, tools } = state;
-        const grade = gradeCount(count, warnAt);
-        if (grade === undefined || grade.level === 'hint' || tools.length < 2) return undefined;
-        return [{ kind: 'same_refusal', key: `${gistKey}`, stuck: true, ...grade, occurrences: count, tool, evidence }];
+        if (tools.length < 2) return undefined;
+        return reportFlag({ kind: 'same_refusal', key: `${gistKey}`, tool, evidence }, count, warnAt);
       },
       snapshot: () => state,
     };

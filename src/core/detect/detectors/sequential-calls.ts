@@ -1,7 +1,7 @@
 import { whole } from '../../base/shape.ts';
 import type { Step } from '../patterns/step.ts';
 import { defineDetector, MAX_REMEMBERED, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, appendEvidence } from './level.ts';
+import { appendEvidence, reportCount } from './level.ts';
 
 interface State {
   /** The only call of the current turn; null if that turn cannot count. */
@@ -37,11 +37,9 @@ export const sequentialCallsDetector: DetectorFactory<'warnAt'> = defineDetector
         }
         state = nextState(state, step);
         const { open, tool, reads, first, evidence } = state;
-        const grade = gradeCount(reads.length, warnAt);
-        if (grade === undefined || open?.tool !== tool) return undefined;
-        const key = `${tool}:${first}`;
-        const occurrences = reads.length;
-        return [{ kind: 'sequential_when_parallel', key, stuck: false, ...grade, occurrences, tool, evidence }];
+        if (open?.tool !== tool) return undefined;
+        const pattern = { kind: 'sequential_when_parallel', key: `${tool}:${first}`, tool, evidence };
+        return reportCount(pattern, reads.length, warnAt, false);
       },
       snapshot: () => state,
     };

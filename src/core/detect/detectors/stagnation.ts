@@ -1,45 +1,26 @@
 import { whole } from '../../base/shape.ts';
 import type { Step } from '../patterns/step.ts';
 import { defineDetector, MAX_REMEMBERED, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, appendEvidence } from './level.ts';
+import { appendEvidence, NO_CALLS, NO_KEYS, reportCount } from './level.ts';
 
-interface State {
-  readonly tool: string;
-  readonly resultKey: string;
-  /** Keys of the questions, at most 32. */
-  readonly questions: readonly string[];
-  readonly turn: number;
-  readonly evidence: readonly number[];
-  /** Words that all questions share, as tokens. */
-  readonly common: readonly number[];
-  readonly lists: boolean;
-  /** Equal for questions that differ only in numbers; null once one differed in more. */
-  readonly frameKey: number | null;
-  /** Calls in a row in which only integers grew; and by a fifth or more, as a search that is widened. */
-  readonly grown: number;
-  readonly widened: number;
-  /** The call before the row was such a call with a longer result. */
-  readonly pastEnd: boolean;
-  readonly integers: readonly number[];
-  readonly growth: number;
-  readonly lastFrameKey: number;
-  readonly resultChars: number;
-  readonly userMessages: number;
-}
-
-const EMPTY: State = {
+const EMPTY = {
   tool: '',
   resultKey: '',
-  questions: [],
+  /** Keys of the questions, at most 32. */
+  questions: NO_KEYS,
   turn: -1,
-  evidence: [],
-  common: [],
+  evidence: NO_CALLS,
+  /** Words that all questions share, as tokens. */
+  common: NO_CALLS,
   lists: true,
-  frameKey: null,
+  /** Equal for questions that differ only in numbers; -1 once one differed in more. */
+  frameKey: -1,
+  /** Calls in a row in which only integers grew; and by a fifth or more, as a search that is widened. */
   grown: 0,
   widened: 0,
+  /** The call before the row was such a call with a longer result. */
   pastEnd: false,
-  integers: [],
+  integers: NO_CALLS,
   growth: 0,
   lastFrameKey: 0,
   resultChars: 0,
@@ -77,13 +58,13 @@ const WIDENING = 0.2;
 export const stagnationDetector: DetectorFactory<'warnAt' | 'shortWarnAt'> = defineDetector(
   'stagnation',
   { warnAt: whole(2, MAX_REMEMBERED, 6), shortWarnAt: whole(2, MAX_REMEMBERED, 10) },
-  ({ warnAt, shortWarnAt }, snapshot: State = EMPTY) => {
+  ({ warnAt, shortWarnAt }, snapshot: typeof EMPTY = EMPTY) => {
     let state = snapshot;
     const thresholdOf = (step: Step): number => {
       const further = 1 + Math.max(state.widened, state.pastEnd ? state.grown : 0);
       if (further >= FURTHER_WARN_AT && step.resultChars <= FURTHER_CHARS) return FURTHER_WARN_AT;
       const findsNothing = step.empty && step.kind === 'read';
-      const isStatement = state.frameKey !== null && step.resultChars <= STATEMENT_CHARS;
+      const isStatement = state.frameKey === step.frameKey && step.resultChars <= STATEMENT_CHARS;
       if (isStatement || (state.lists && step.negative && !findsNothing)) return Math.max(LIST_WARN_AT, shortWarnAt);
       return step.resultChars < SHORT_CHARS && !findsNothing ? shortWarnAt : warnAt;
     };
@@ -115,7 +96,7 @@ export const stagnationDetector: DetectorFactory<'warnAt' | 'shortWarnAt'> = def
           lists:
             previous.lists &&
             (!isSameAnswer || (common.length >= MIN_COMMON_WORDS && ownWords > 0 && ownWords <= MAX_OWN_WORDS)),
-          frameKey: previous.frameKey === step.frameKey ? step.frameKey : null,
+          frameKey: previous.frameKey === step.frameKey ? step.frameKey : -1,
           grown: isSameAnswer && growth > 0 ? state.grown + 1 : 0,
           widened: isSameAnswer && isWider ? state.widened + 1 : 0,
           pastEnd: isSameAnswer ? state.pastEnd : growth > 0 && state.resultChars > step.resultChars,
@@ -125,13 +106,9 @@ export const stagnationDetector: DetectorFactory<'warnAt' | 'shortWarnAt'> = def
           resultChars: step.resultChars,
           userMessages,
         };
-        const occurrences = state.questions.length;
-        const grade = gradeCount(occurrences, thresholdOf(step));
-        if (grade === undefined) return undefined;
-        const { evidence } = state;
-        return [
-          { kind: 'stagnation', key: `${tool}:${resultKey}`, stuck: true, ...grade, occurrences, tool, evidence },
-        ];
+        const { questions, evidence } = state;
+        const pattern = { kind: 'stagnation', key: `${tool}:${resultKey}`, tool, evidence };
+        return reportCount(pattern, questions.length, thresholdOf(step));
       },
       snapshot: () => state,
     };

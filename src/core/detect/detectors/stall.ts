@@ -1,16 +1,9 @@
 import { above0, whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detector.ts';
-import { appendEvidence } from './level.ts';
+import { appendEvidence, NO_CALLS } from './level.ts';
 
-interface State {
-  readonly calls: number;
-  /** Index of the first call, which identifies the stall. */
-  readonly first: number;
-  readonly sinceMs: number;
-  readonly evidence: readonly number[];
-}
-
-const EMPTY: State = { calls: 0, first: -1, sinceMs: 0, evidence: [] };
+/** `first`: index of the first call, which identifies the stall. */
+const EMPTY = { calls: 0, first: -1, sinceMs: 0, evidence: NO_CALLS };
 const MIN_CALLS = 3;
 
 /**
@@ -31,7 +24,7 @@ const MIN_CALLS = 3;
 export const stallDetector: DetectorFactory<'maxCalls' | 'maxSeconds'> = defineDetector(
   'stall',
   { maxCalls: whole(1, MAX_COUNT, 20), maxSeconds: above0(86_400, 900) },
-  ({ maxCalls, maxSeconds }, snapshot: State = EMPTY) => {
+  ({ maxCalls, maxSeconds }, snapshot: typeof EMPTY = EMPTY) => {
     let state = snapshot;
     return {
       observe(step, context) {
