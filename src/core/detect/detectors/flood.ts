@@ -45,12 +45,8 @@ export const floodDetector: DetectorFactory<'warnAt'> = defineDetector(
         const repeats = state.calls.length - counts.size;
         const equal = Math.max(...counts.values());
         const count = state.calls.length > HANDFUL ? Math.max(repeats, equal) : repeats;
-        const reports = reportFlag(
-          { kind: 'flood', key: `turn ${turn}`, tool, evidence: state.evidence },
-          count,
-          warnAt,
-        );
-        return reports?.map((report) => ({ ...report, occurrences: repeats }));
+        const pattern = { kind: 'flood', key: `turn ${turn}`, occurrences: repeats, tool, evidence: state.evidence };
+        return reportFlag(pattern, count, warnAt);
       },
       snapshot: () => state,
     };

@@ -25,17 +25,12 @@ export function moreConfident<View extends { readonly confidence: number }>(
   return left === undefined || (right !== undefined && right.confidence > left.confidence) ? right : left;
 }
 
-type Counted = Pick<Sighting, 'kind' | 'key' | 'tool' | 'evidence'>;
+type Counted = Pick<Sighting, 'kind' | 'key' | 'tool' | 'evidence'> & Partial<Pick<Sighting, 'stuck' | 'occurrences'>>;
 
-/** Reports a pattern that was seen `count` times; one below `warnAt` as a hint. */
-export function reportCount(
-  pattern: Counted,
-  count: number,
-  warnAt: number,
-  stuck: boolean = true,
-): readonly Sighting[] | undefined {
+/** Reports a pattern, stuck unless it says otherwise, that was seen `count` times; one below `warnAt` as a hint. */
+export function reportCount(pattern: Counted, count: number, warnAt: number): readonly Sighting[] | undefined {
   const grade = gradeCount(count, warnAt);
-  return grade && [{ ...pattern, stuck, ...grade, occurrences: count }];
+  return grade && [{ stuck: true, occurrences: count, ...grade, ...pattern }];
 }
 
 /** The same without hints. */

@@ -38,8 +38,8 @@ export const sequentialCallsDetector: DetectorFactory<'warnAt'> = defineDetector
         state = nextState(state, step);
         const { open, tool, reads, first, evidence } = state;
         if (open?.tool !== tool) return undefined;
-        const pattern = { kind: 'sequential_when_parallel', key: `${tool}:${first}`, tool, evidence };
-        return reportCount(pattern, reads.length, warnAt, false);
+        const pattern = { kind: 'sequential_when_parallel', key: `${tool}:${first}`, stuck: false, tool, evidence };
+        return reportCount(pattern, reads.length, warnAt);
       },
       snapshot: () => state,
     };

@@ -2,65 +2,43 @@ import { similarity } from '../calls/tokens.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
-import type { Mutable } from '../../base/json.ts';
 
-export interface Counters {
-  readonly turns: number;
+const NO_COUNTS = {
+  turns: 0,
   /** Number of turns that began without a record: with a call that was not announced, after another call had finished. */
-  readonly silentTurns: number;
+  silentTurns: 0,
   /** Number of calls that the last message of the model announced and that have not started. */
-  readonly announced: number;
-  readonly calls: number;
+  announced: 0,
+  calls: 0,
   /** True if the next call is of the same turn: no call has finished since the last one started or the turn began. */
-  readonly batchOpen: boolean;
-  readonly finished: number;
-  readonly errors: number;
-  readonly consecutiveErrors: number;
-  readonly refused: number;
+  batchOpen: false,
+  finished: 0,
+  errors: 0,
+  consecutiveErrors: 0,
+  refused: 0,
   /** True if a call was refused since the last user message. */
-  readonly refusalStands: boolean;
-  readonly userMessages: number;
+  refusalStands: false,
+  userMessages: 0,
   /** As in `TextPlace`. */
-  readonly requests: number;
+  requests: 0,
   /** Key of the last message of the user. */
-  readonly lastRequest: string;
-  readonly compactions: number;
-  readonly ordinal: number;
+  lastRequest: '',
+  compactions: 0,
+  ordinal: 0,
   /** True if the last step was a pause. */
-  readonly waited: boolean;
-  readonly firstAtMs: number;
-  readonly lastAtMs: number;
+  waited: false,
+  firstAtMs: 0,
+  lastAtMs: 0,
   /** Time of the last result in Unix milliseconds; 0 if unknown. */
-  readonly lastEndMs: number;
-  readonly task: string | null;
-}
+  lastEndMs: 0,
+};
 
 /** Mutable counters. The analysis changes them in place, because copying them would cost more than the rest of a fold. */
-export type OwnCounters = Mutable<Counters>;
+export type OwnCounters = typeof NO_COUNTS & { task: string | null };
+export type Counters = Readonly<OwnCounters>;
 
 export function newCounters(): OwnCounters {
-  return {
-    turns: 0,
-    silentTurns: 0,
-    announced: 0,
-    calls: 0,
-    batchOpen: false,
-    finished: 0,
-    errors: 0,
-    consecutiveErrors: 0,
-    refused: 0,
-    refusalStands: false,
-    userMessages: 0,
-    requests: 0,
-    lastRequest: '',
-    compactions: 0,
-    ordinal: 0,
-    waited: false,
-    firstAtMs: 0,
-    lastAtMs: 0,
-    lastEndMs: 0,
-    task: null,
-  };
+  return { ...NO_COUNTS, task: null };
 }
 
 interface SeenCall extends Pick<Step, 'turn' | 'tool' | 'argsKey' | 'frameKey' | 'resultKey' | 'shapeKey' | 'tokens'> {
