@@ -76,6 +76,32 @@ test('watch without a path follows every active session, also later ones, and se
   ]);
 });
 
+test.for(['', 'late-shop'])(
+  'a session whose folder is written after its first lines has the project of that folder, with --project "%s"',
+  async (project) => {
+    const file = join(projects(), '-late', 'late.jsonl');
+    await mkdir(dirname(file), { recursive: true });
+    const head = { type: 'permission-mode', permissionMode: 'default', sessionId: 'late' };
+    await writeFile(file, `${JSON.stringify(head)}\n`);
+    const options = project === '' ? [] : ['--project', project];
+    let [hasFolder, isOver] = [false, false];
+    const { code, stdout } = await runCli(['watch', '--interval', '20', '--json', ...options], {
+      cwd: here.cwd,
+      env: environment(),
+      onStdout: ({ all, interrupt }) => {
+        if (all.includes('"call"') && !isOver) interrupt();
+        isOver ||= all.includes('"call"');
+        if (hasFolder) return;
+        hasFolder = true;
+        const start = entry('late', 'user', { role: 'user', content: 'task of late' });
+        void appendFile(file, start + call('late') + call('late'));
+      },
+    });
+    expect(code).toBe(0);
+    expect(jsonLines(stdout).filter(({ type }) => type === 'run_started')).toMatchObject([{ label: 'late-shop' }]);
+  },
+);
+
 test('a run in the project store and in a transcript is watched once, with its recorded advice', async () => {
   await begin('both');
   await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { address: 'mine.db' } }));

@@ -77,7 +77,7 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
   const storedNames = new StoredNames();
   const allProblems: Problems[] = [];
   const files = new SessionStates();
-  const follow = async (path: string, name: string, items: AsyncIterable<ReadRunsItem>, isStore = false) => {
+  const follow = async (path: string, place: Place, items: AsyncIterable<ReadRunsItem>, isStore = false) => {
     const problems = new Problems(terminal);
     problems.source(path);
     allProblems.push(problems);
@@ -87,12 +87,15 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
       problems,
       isLive,
       isStore,
-      name,
+      get name() {
+        return basename(place.folder);
+      },
       fileOf: (runId) => (isStore ? files.ofRun(runId) : files.of(path)),
       look: (runId) => lookAtRun({ id: runId, path, isStore }),
     };
     try {
       for await (const item of items) {
+        if (item.type === 'record' && item.record.payload.kind === 'run_started') await place.look?.();
         const storedId = isStore || item.run === undefined ? undefined : storedNames.idOf(item.run.id);
         if (storedId === undefined) await watcher.take(item, source);
         else if (storedId !== item.run?.id) feed.drop(item.run?.id ?? '');
@@ -104,6 +107,7 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
   };
   const stores = new Map<string, LiveReader>();
   const running: Promise<void>[] = [];
+  const places = new Map<string, SessionPlace>();
   const followed = new Set<string>();
   // Files that a scan finds are read in the pause after it.
   let [seenMs, nextSeenMs]: (number | undefined)[] = [];
@@ -122,18 +126,20 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
         stores.set(address, store);
         for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) storedNames.add(run);
         const runs = followStore(store, { signal, intervalMs, stored: storedNames, sinceMs });
-        running.push(follow(shownStore(address), basename(project), runs, true));
+        running.push(follow(shownStore(address), { folder: project }, runs, true));
       }
       for await (const { path } of findSources(recentSessions(sinceMs))) {
-        if (followed.has(path)) continue;
+        const place = places.get(path) ?? new SessionPlace(path);
+        places.set(path, place);
+        await place.look();
+        if (followed.has(path) || (parts.project !== undefined && !isProjectNamed(place.folder, parts.project)))
+          continue;
         followed.add(path);
-        const place = projectAt(await sessionFolder(path)) ?? dirname(path);
-        if (parts.project !== undefined && !isProjectNamed(place, parts.project)) continue;
         const changed = files.follow(path);
         const runs = isOfLines(path)
           ? readRuns(followSource(path, { intervalMs, signal, ...(background && { changed }) }), { source: path })
           : readChanges(path, changed, signal);
-        running.push(follow(path, basename(place), runs));
+        running.push(follow(path, place, runs));
       }
       if (background?.keep(seenMs) === false) break;
       [seenMs, nextSeenMs] = [nextSeenMs, scanAtMs - SEEN_LAG_MS];
@@ -152,6 +158,29 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
   await feed.finish();
   for (const problems of allProblems) problems.endSource();
   return !allProblems.some(({ any }) => any);
+}
+
+interface Place {
+  readonly folder: string;
+  look?(): Promise<void>;
+}
+
+/** The project of a session, looked up again while it is unknown: a program may write the folder after its first lines. */
+class SessionPlace implements Place {
+  readonly #path: string;
+  #folder: string | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  get folder(): string {
+    return this.#folder ?? dirname(this.#path);
+  }
+
+  async look(): Promise<void> {
+    this.#folder ??= projectAt(await sessionFolder(this.#path));
+  }
 }
 
 function recentSessions(sinceMs: number): readonly string[] {
