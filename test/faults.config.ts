@@ -7,7 +7,7 @@ import base from '../vitest.config.ts';
  * `npm test` runs the same files with few rounds each (`support/rounds.ts`).
  */
 const config: ViteUserConfig = mergeConfig(
-  { ...base, test: { ...base.test, include: [] } },
+  { ...base, test: { ...base.test, include: [], projects: undefined } },
   {
     test: {
       env: { COXSWAIN_FAULTS: 'full' },

@@ -4,7 +4,7 @@ import base from '../../vitest.config.ts';
 
 /** `npm run test:browser`: the viewer in a real Chromium. */
 const config: ViteUserConfig = mergeConfig(
-  { ...base, test: { ...base.test, include: [], exclude: [] } },
+  { ...base, test: { ...base.test, include: [], exclude: [], projects: undefined } },
   {
     test: { include: ['test/viewer/*.test.ts'] },
   },
