@@ -211,18 +211,39 @@ function elementValue(text: string, startIndex: number, strength: NameStrength):
     : undefined;
 }
 
+/** The end of an item of a list of quoted words, and the begin of the next one. */
+const NEXT_ITEM = String.raw`\\{0,8}["'],(?:\s|\\{1,8}[nr]){0,40}(?=\\{0,8}["'])`;
+const nextItem = new RegExp(NEXT_ITEM, 'y');
+
+/** Matches the text before an option of one of these programs, in a command or a list of its words. */
+function optionsOf(programs: string): RegExp {
+  const words = String.raw`\\{0,8}["']?[\s,](?:[^\n;&|]{0,160}(?:[\s,]|\\[nr]))?`;
+  return new RegExp(String.raw`(?:^|[\s"'\x60;&|(/=])(?:${programs})${words}\\{0,8}["'\x60]?$`);
+}
+
 /** Programs with a short option for a password, by option. */
 const SHORT_OPTIONS: Readonly<Record<string, RegExp>> = {
-  p: /(?:^|[\s"'`;&|(/=])(?:mysql\w*|mysql-\w+|mariadb[\w-]*|mycli|sshpass|mongo\w*|cqlsh|clickhouse-client|(?:docker|podman|nerdctl|buildah|crane|helm|oras|az|oc|vault)\b[^\n;&|]{0,60}\slogin|7z|htpasswd)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
-  P: /(?:^|[\s"'`;&|(/=])(?:sqlcmd|bcp|zip|unzip|isql|tsql|ipmitool|net-snmp)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
-  a: /(?:^|[\s"'`;&|(/=])(?:redis-cli|valkey-cli|keydb-cli|redis-benchmark|iredis)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
-  w: /(?:^|[\s"'`;&|(/=])(?:ldap\w+|rabbitmq\w*|ipmi\w+)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
-  k: /(?:^|[\s"'`;&|(/=])openssl\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+  p: optionsOf(
+    String.raw`mysql\w*|mysql-\w+|mariadb[\w-]*|mycli|sshpass|mongo\w*|cqlsh|clickhouse-client|(?:docker|podman|nerdctl|buildah|crane|helm|oras|az|oc|vault)\b[^\n;&|]{0,60}[\s"']login|7z|htpasswd`,
+  ),
+  P: optionsOf('sqlcmd|bcp|zip|unzip|isql|tsql|ipmitool|net-snmp'),
+  a: optionsOf('redis-cli|valkey-cli|keydb-cli|redis-benchmark|iredis'),
+  w: optionsOf(String.raw`ldap\w+|rabbitmq\w*|ipmi\w+`),
+  k: optionsOf('openssl'),
 };
 /** Maximum number of characters between a program and its short option. */
 const MAX_COMMAND_CHARS = 240;
-const USER_OPTION = /-(?:u|-user|-proxy-user|-creds|U)[ =]["']?[A-Za-z0-9_.@\\-]{1,64}[:%]/y;
-const PASS_OPTION = /-{1,2}pass(?:in|out)?[ =]["']?pass:/y;
+const BEFORE_VALUE = String.raw`(?:[ =]|${NEXT_ITEM})(?<open>\\{0,8}["'])?`;
+const USER_OPTION = new RegExp(
+  String.raw`-(?:u|-user|-proxy-user|-creds|U)${BEFORE_VALUE}[A-Za-z0-9_.@\\-]{1,64}[:%]`,
+  'y',
+);
+const PASS_OPTION = new RegExp(`-{1,2}pass(?:in|out)?${BEFORE_VALUE}pass:`, 'y');
+
+/** The end of a value that begins at `start`. @param open  the quote before it, with its backslashes; empty if there is none */
+function valueEnd(text: string, start: number, open: string): number {
+  return open === '' ? bareEnd(text, start) : quotedEnd(text, start, open.length - 1, open.charCodeAt(open.length - 1));
+}
 
 /** `--password VALUE`, `-storepass VALUE`, `curl -u user:VALUE`, `mysql -pVALUE`, `redis-cli -a VALUE`. */
 function findOption(text: string, position: number, done: number): SecretSpan | undefined {
@@ -233,9 +254,10 @@ function findOption(text: string, position: number, done: number): SecretSpan | 
   ] as const) {
     if (!'uUp-'.includes(next)) break;
     option.lastIndex = position;
-    if (!option.test(text)) continue;
+    const match = option.exec(text);
+    if (match === null) continue;
     const start = option.lastIndex;
-    const end = bareEnd(text, start);
+    const end = valueEnd(text, start, match.groups?.['open'] ?? '');
     if (
       end - start >= 3 &&
       !isReference(text, start) &&
@@ -248,26 +270,36 @@ function findOption(text: string, position: number, done: number): SecretSpan | 
   if (isLong || isOf(text, position + 2, ALNUM)) {
     const nameStart = isLong ? position + 2 : position + 1;
     const nameEnd = runEnd(text, nameStart, ALNUM | UNDERSCORE | DASH, nameStart + MAX_NAME_CHARS);
-    if (text[nameEnd] === ' ' && endsLikeName(text, nameEnd)) {
+    nextItem.lastIndex = nameEnd;
+    const isItem = nextItem.test(text);
+    if ((isItem || text[nameEnd] === ' ') && endsLikeName(text, nameEnd)) {
       const strength = nameStrength(text.slice(nameStart, nameEnd));
-      const valueStart = skipBlanks(text, nameEnd);
-      if ((strength === 'strong' || strength === 'weak') && text[valueStart] !== '-')
-        return readValue(text, valueStart, { ...CALL, separator: ' ', strength });
+      const valueStart = isItem ? nextItem.lastIndex : skipBlanks(text, nameEnd);
+      const span =
+        (strength === 'strong' || strength === 'weak') && text[valueStart] !== '-'
+          ? readValue(text, valueStart, { ...CALL, separator: isItem ? ',' : ' ', strength })
+          : undefined;
+      if (span !== undefined) return span;
     }
   }
   const programs = Object.hasOwn(SHORT_OPTIONS, next) ? SHORT_OPTIONS[next] : undefined;
   if (programs === undefined || !programs.test(text.slice(Math.max(done, position - MAX_COMMAND_CHARS), position)))
     return undefined;
-  // `-p` without a value prompts for the password.
-  const valueStart = skipBlanks(text, position + 2);
-  if (
-    text[valueStart] === '-' ||
-    (valueStart > position + 2 &&
-      /^[a-z]{1,12}(?:\s|$)/.test(text.slice(valueStart, valueStart + 14)) &&
-      next === 'p' &&
-      /mysql|mariadb/.test(text.slice(Math.max(done, position - MAX_COMMAND_CHARS), position)))
-  )
-    return undefined;
+  nextItem.lastIndex = position + 2;
+  const valueStart = nextItem.test(text) ? nextItem.lastIndex : skipBlanks(text, position + 2);
+  const isMysql =
+    next === 'p' && /mysql|mariadb/.test(text.slice(Math.max(done, position - MAX_COMMAND_CHARS), position));
+  if (isMysql) {
+    // `-p` without a value prompts for the password.
+    if (valueStart > position + 2) return undefined;
+    const open = /\\{0,8}["']$/.exec(text.slice(Math.max(0, position - 9), position))?.[0] ?? '';
+    const end = valueEnd(text, valueStart, open);
+    const isValue = end - valueStart >= 3 && !isReference(text, valueStart) && placeholderEnd(text, valueStart) < 0;
+    return isValue && !isQuote(text.charCodeAt(valueStart))
+      ? { start: valueStart, end, rule: 'named-secret' }
+      : readValue(text, valueStart, { ...CALL, separator: ' ', strength: 'strong' });
+  }
+  if (text[valueStart] === '-') return undefined;
   return readValue(text, valueStart, { ...CALL, separator: ' ', strength: 'strong' });
 }
 

@@ -86,7 +86,7 @@ function eachText(value: Json, change: (text: string) => string): Json {
 }
 
 /** Changes the items of a list. Returns the same list if no item changes. */
-export function mapItems(items: readonly Json[], change: (item: Json) => Json): Json {
+export function mapItems(items: readonly Json[], change: (item: Json) => Json): readonly Json[] {
   let changedItems: Json[] | undefined;
   for (let position = 0; position < items.length; position += 1) {
     const item = items[position] ?? null;

@@ -315,3 +315,67 @@ test('what a command prints that names no secret stays', () => {
     result: '/home/user',
   });
 });
+
+/** Commands with a secret, whatever form says them. */
+const COMMANDS: readonly (readonly [secret: string, ...argv: string[]])[] = [
+  ['hunter2x', 'curl', '-u', 'bob:hunter2x', 'https://api.example'],
+  ['password', 'curl', '-u', 'bob:password', 'https://api.example'],
+  ['pa ss,wo)rd', 'curl', '--user', 'bob:pa ss,wo)rd', 'https://api.example'],
+  ['SECRET', 'mysql', '-u', 'root', '-pSECRET', 'db'],
+  ['horse', '/usr/bin/mysqldump', '-phorse', 'db'],
+  ['hunter22', 'sshpass', '-p', 'hunter22', 'ssh', 'host'],
+  ['hunter22', 'docker', 'login', '-u', 'bob', '-p', 'hunter22', 'registry.example'],
+  ['hunter22', 'redis-cli', '-h', 'host', '-a', 'hunter22', 'ping'],
+  ['hunter22', 'ldapsearch', '-w', 'hunter22'],
+  ['hunter22', 'openssl', 'enc', '-k', 'hunter22'],
+  ['hunter22', 'openssl', 'rsa', '-passin', 'pass:hunter22'],
+  ['hunter22', 'keytool', '-storepass', 'hunter22'],
+  ['hunter22', 'tool', '--password', 'hunter22', '--verbose'],
+];
+
+test.each(COMMANDS)('the secret %j is found in every form of its command: %s', (secret, ...argv) => {
+  const [command = '', ...args] = argv;
+  const list = JSON.stringify(argv);
+  const forms: readonly Json[] = [
+    argv.map((word) => (/[ ,]/.test(word) ? `"${word}"` : word)).join(' '),
+    argv,
+    { command: argv },
+    { command, args },
+    { cmd: ['env', 'CI=1', ...argv] },
+    list,
+    `subprocess.run(${list.replaceAll('"', "'").replaceAll("','", "', '")}, check=True)`,
+    JSON.stringify({ body: JSON.stringify(argv, undefined, 2) }),
+  ];
+  for (const form of forms) {
+    const redacted = redactResult(form);
+    expect(JSON.stringify(redacted)).toContain('[REDACTED:');
+    expect(JSON.stringify(redacted)).not.toContain(secret);
+    expect(redactResult(redacted)).toEqual(redacted);
+  }
+  expect((redactResult(argv) as readonly string[]).length).toBe(argv.length);
+});
+
+test('an option names the next item of a list exactly', () => {
+  expect(redactResult(['gh', '--token', 'abc', '--api-key', 'some words', '-x'])).toEqual([
+    ...['gh', '--token', '[REDACTED:named-secret]', '--api-key', 'some words', '-x'],
+  ]);
+  const harmless = [
+    ['mysql', '-u', 'root', '-p', 'db'],
+    ['gh', '--token', '$TOKEN', '--max-tokens', '4096'],
+    ['--password', '--verbose'],
+    ['cp', '-p', 'source.txt', 'target.txt'],
+    ['grep', '-rn', 'password', 'src'],
+    ['curl', '-u', 'bob', 'https://api.example:8443/path'],
+    ['docker', 'run', '-p', '8080:80', 'image'],
+  ];
+  for (const argv of harmless) expect(redactResult(argv)).toEqual(argv);
+});
+
+test.each([['printenv DEPLOY_TOKEN'], ['printenv', 'DEPLOY_TOKEN'], ['bash', '-lc', 'echo $DEPLOY_TOKEN']])(
+  'what a command as a list prints is a secret: %j %j',
+  (...command) => {
+    const redactor = createRedactor();
+    redactor.redact({ kind: 'tool_started', tool_call_id: 'call-1', tool_name: 'bash', args: { command } });
+    expect(redactor.redact(resultOf('horsebattery\n'))).toMatchObject({ result: '[REDACTED:named-secret]\n' });
+  },
+);

@@ -13,11 +13,13 @@ import {
   isReference,
 } from './secret-value.ts';
 import { structureWriter, type TextReading } from './structure-only.ts';
-import type { Json } from '../base/json.ts';
+import { jsonOf, type Json } from '../base/json.ts';
 import { nameStrength, type NameStrength } from './secret-names.ts';
 
 interface JsonRedaction {
   readonly text: (text: string) => string;
+  /** Like `text`, without the rules of the user. */
+  readonly line: (text: string) => string;
   /** Redacts only secrets with a known form. Used for keys, and for values under a secret's name. */
   readonly token: (text: string) => string;
   /** Returns the replacement of a value under a secret's name, or undefined to keep the value. */
@@ -30,34 +32,58 @@ const MAX_DEPTH = 256;
  * A member with a secret's name (`password`, `apiKey`) is replaced completely, also in `{ name: 'API_KEY', value: '…'
  * }`. Keys stay unless a key is a token itself. Returns the same value if nothing changed.
  */
-function redactValue(value: Json, redaction: JsonRedaction, path: object[]): Json {
+function redactValue(value: Json, redaction: JsonRedaction, path: object[], program = ''): Json {
   if (typeof value === 'string') return redaction.text(value);
   if (typeof value !== 'object' || value === null) return value;
   if (path.length >= MAX_DEPTH || path.includes(value)) return placeholderOf('rule-failed');
   path.push(value);
   const result = Array.isArray(value)
-    ? mapItems(value, (item) => redactValue(item, redaction, path))
+    ? redactItems(value, redaction, path, program)
     : walkMembers(value, redaction, path);
   path.pop();
   return result;
+}
+
+const OPTION = /^--?([A-Za-z][\w-]*)/;
+
+/** In a list of the words of a command, an option names the next item, and the program says what a short option means. */
+function redactItems(items: readonly Json[], redaction: JsonRedaction, path: object[], program: string): Json {
+  let name = '';
+  const redactedItems = mapItems(items, (item) => {
+    const owner = name;
+    const [option = '', optionName = ''] = typeof item === 'string' ? (OPTION.exec(item) ?? []) : [];
+    name = option === item ? optionName : '';
+    return option === '' ? walkMember(owner, item, redaction, path) : redactValue(item, redaction, path);
+  });
+  if (!redactedItems.some((item) => typeof item === 'string' && OPTION.test(item))) return redactedItems;
+  const line = JSON.stringify([program, ...redactedItems]);
+  const redactedLine = redaction.line(line);
+  if (redactedLine === line) return redactedItems;
+  const read = jsonOf(redactedLine);
+  if (!Array.isArray(read) || read.length !== items.length + 1) return [placeholderOf('rule-failed')];
+  // What JSON gives is JSON.
+  return read.slice(1) as readonly Json[];
 }
 
 function walkMembers(source: object, redaction: JsonRedaction, path: object[]): Json {
   // `source` is a JSON object: neither null nor a list.
   const members = source as Readonly<Record<string, Json>>;
   const pair = nameOfPair(members);
+  const program = ['command', 'cmd', 'program', 'file']
+    .map((key) => members[key])
+    .find((one) => typeof one === 'string');
   let isRenamed = false;
   const redactedMembers = mapMembers(members, (key, value) => {
     // The shortest token has 16 characters.
     if (key.length >= 16 && redaction.token(key) !== key) isRenamed = true;
-    return walkMember(key === pair?.holder ? pair.name : key, value, redaction, path);
+    return walkMember(key === pair?.holder ? pair.name : key, value, redaction, path, program);
   });
   return isRenamed ? renameKeys(redactedMembers, redaction) : redactedMembers;
 }
 
-function walkMember(name: string, value: Json, redaction: JsonRedaction, path: object[]): Json {
+function walkMember(name: string, value: Json, redaction: JsonRedaction, path: object[], program?: string): Json {
   const strength = nameStrength(name);
-  if (strength === 'none') return redactValue(value, redaction, path);
+  if (strength === 'none') return redactValue(value, redaction, path, program);
   if (typeof value === 'number')
     // Plural names are names of counts.
     return strength === 'strong' && value > 999 && !/s$/i.test(name)
@@ -220,10 +246,11 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
   const text = redactWith(content);
   // This text has no fingerprint, so that a replay on another machine gives the same text.
   const configured = redactWith(whole);
+  const line = (value: string): string => redactText(value, content);
   const token = (value: string): string => redactText(value, forms);
   const named = (secret: string, rule: string): string | undefined =>
     whole.off.has('named-secret') || allows(secret) ? undefined : placeholderOf(rule, fingerprint?.(secret));
-  const json: FieldWriter['json'] = (value) => redactValue(value, { text, token, named }, []);
+  const json: FieldWriter['json'] = (value) => redactValue(value, { text, line, token, named }, []);
   const id = (value: string): string => {
     const redactedText = text(value);
     return redactedText === value || fingerprint !== undefined ? redactedText : `${redactedText}-${hashText(value)}`;
@@ -407,7 +434,7 @@ function printsSecret(args: Json): boolean {
   }
   if (typeof args !== 'object' || args === null) return false;
   return Object.entries(args).some(
-    ([key, member]) => COMMAND_KEYS.has(key) && typeof member === 'string' && printsSecret(member),
+    ([key, member]) => COMMAND_KEYS.has(key) && printsSecret(Array.isArray(member) ? member.join(' ') : member),
   );
 }
 

@@ -20,8 +20,12 @@ export function isQuote(unit: number): boolean {
 }
 
 /** The end of a quoted value: the next such quote with at most as many backslashes; otherwise the end of the line. */
-export function quotedEnd(text: string, start: number, backslashes: number): number {
-  const quote = text.charCodeAt(start - 1);
+export function quotedEnd(
+  text: string,
+  start: number,
+  backslashes: number,
+  quote: number = text.charCodeAt(start - 1),
+): number {
   let run = 0;
   let line = -1;
   for (let position = start; position < text.length; position += 1) {
