@@ -357,7 +357,12 @@ test.each(COMMANDS)('the secret %j is found in every form of its command: %s', (
 
 test('an option names the next item of a list exactly', () => {
   expect(redactResult(['gh', '--token', 'abc', '--api-key', 'some words', '-x'])).toEqual([
-    ...['gh', '--token', '[REDACTED:named-secret]', '--api-key', 'some words', '-x'],
+    'gh',
+    '--token',
+    '[REDACTED:named-secret]',
+    '--api-key',
+    'some words',
+    '-x',
   ]);
   const harmless = [
     ['mysql', '-u', 'root', '-p', 'db'],
