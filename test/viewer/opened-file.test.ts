@@ -3,11 +3,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { testFolder } from '../support/test-folder.ts';
 import { findChromium } from './chromium.ts';
-import { faultsOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
+import { addRun, faultsOf, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 
 const SAMPLE = fileURLToPath(new URL('../../samples/stuck-run.jsonl', import.meta.url));
 const chromium = findChromium();
@@ -54,6 +55,57 @@ test.skipIf(chromium === undefined)(
     }
   },
 );
+
+test.skipIf(chromium === undefined)(
+  'a problem of a file that is found before the stream of changes starts is on the page (needs a Chromium)',
+  async () => {
+    const pipe = join(testFolder(), 'runs.jsonl');
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    const scene = await viewerScene({ chromium: chromium ?? '', fill: async () => {}, paths: [pipe] });
+    try {
+      const { page, release } = await openWithoutChanges(scene);
+      await page.getByText('Reading runs.jsonl…').waitFor();
+      await writeFile(pipe, `${await readFile(SAMPLE, 'utf8')}{"broken\n`);
+      await page.locator('.run-row').waitFor();
+      release();
+      await page.locator('.banner').getByText('is skipped').waitFor();
+    } finally {
+      await scene.close();
+    }
+  },
+);
+
+test.skipIf(chromium === undefined)(
+  'a run that appears before the stream of changes starts is on the page (needs a Chromium)',
+  async () => {
+    const scene = await viewerScene({
+      chromium: chromium ?? '',
+      fill: (store) => addRun(store, 'first', [startOf('first', 'The first')]),
+    });
+    try {
+      const { page, release } = await openWithoutChanges(scene);
+      await page.locator('.run-row').waitFor();
+      await addRun(scene.store, 'second', [startOf('second', 'The second')]);
+      await scene.store.flush();
+      release();
+      await expect.poll(() => page.locator('.run-row').allInnerTexts()).toHaveLength(2);
+    } finally {
+      await scene.close();
+    }
+  },
+);
+
+/** The list of runs, whose stream of changes starts at `release`. */
+async function openWithoutChanges(scene: ViewerScene): Promise<{ readonly page: Page; readonly release: () => void }> {
+  const page = await scene.open('/?run=none');
+  const start = Promise.withResolvers<void>();
+  await page.route('**/api/events', async (route) => {
+    await start.promise;
+    await route.continue();
+  });
+  await page.goto(new URL('/?page=runs', page.url()).href);
+  return { page, release: start.resolve };
+}
 
 test.skipIf(chromium === undefined)(
   'a link to a run, a call or a pair waits while files are read, and says so (needs a Chromium)',

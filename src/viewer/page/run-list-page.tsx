@@ -39,7 +39,7 @@ export function RunListPage(props: {
   readonly onSource: () => void;
 }): ReactElement {
   const { filters, sources } = props;
-  const list = useRunList(filters, props.onSource);
+  const list = useRunList(filters, sources, props.onSource);
   useSingleRun(list, sources);
   useAnyTask(filters, list);
   return (

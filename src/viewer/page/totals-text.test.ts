@@ -13,6 +13,7 @@ const ALL = {
   notIndexed: 0,
   pending: 0,
   notLookedAt: 0,
+  version: 0,
 };
 
 test('totals name only what they cover', () => {

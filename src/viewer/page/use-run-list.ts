@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { ListedRow, RunsAnswer, SourceRow } from '../server/api-shapes.ts';
+import type { FeedStart, ListedRow, RunsAnswer, SourceRow } from '../server/api-shapes.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { getRows, getRuns, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
@@ -37,13 +37,16 @@ const EMPTY: State = {
   error: undefined,
 };
 
-export function useRunList(filters: RunFilters, onSource: () => void): RunListState {
+export function useRunList(filters: RunFilters, sources: readonly SourceRow[], onSource: () => void): RunListState {
   const key = JSON.stringify(filters);
   const [state, setState] = useState<State>(() => lists.get(key) ?? EMPTY);
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
   const round = useRef(0);
   const latest = useRef(state);
   latest.current = state;
+  const known = useRef(sources);
+  known.current = sources;
+  const [startVersion, setStartVersion] = useState(0);
   const requested = useRef(new Set<string>());
 
   useEffect(() => {
@@ -125,6 +128,8 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
           else setArrived((before) => new Set([...before, runKey(row)]));
         },
         onReset: () => reload(),
+        onStart: setStartVersion,
+        sourceStates: () => new Map(known.current.map((source) => [source.id, sourceState(source)])),
         onSource: () => {
           onSource();
           reload();
@@ -136,6 +141,11 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   );
 
   const { isLoading, sums } = state;
+  const isOlder = !isLoading && sums !== undefined && sums.version < startVersion;
+  useEffect(() => {
+    // What changed between the list and the start of its stream is in no event.
+    if (isOlder) reload(latest.current.rows.length);
+  }, [isOlder, reload]);
   const { notLookedAt = 0, pending = 0, total = 0 } = sums ?? {};
   const [failedCounts, setFailedCounts] = useState(0);
   useEffect(() => {
@@ -145,7 +155,8 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
     const updateSums = async (): Promise<void> => {
       // The cast is safe: the key is the JSON of the filters.
       const { next: _next, runs: _runs, ...newSums } = await getRuns(JSON.parse(key) as RunFilters, undefined);
-      if (ownRound === round.current) setState((before) => ({ ...before, sums: newSums }));
+      if (ownRound !== round.current) return;
+      setState((before) => ({ ...before, sums: { ...newSums, version: before.sums?.version ?? newSums.version } }));
     };
     // Each request passes over all runs.
     const pauseMs = Math.min(2_000, 300 + total);
@@ -171,6 +182,9 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
 interface ListEvents {
   readonly onRow: (row: ListedRow) => void;
   readonly onReset: () => void;
+  readonly onStart: (version: number) => void;
+  /** The states of the sources that the page has. */
+  readonly sourceStates: () => Map<string, string>;
   readonly onSource: () => void;
   readonly onLost: (isLost: boolean) => void;
 }
@@ -184,18 +198,26 @@ function useListEvents(handlers: ListEvents): void {
     });
     events.addEventListener('gone', handlers.onReset);
     events.addEventListener('reset', handlers.onReset);
-    const sourceStates = new Map<string, string>();
+    events.addEventListener('start', (event: MessageEvent<string>) => {
+      // The cast is safe for the same reason as above.
+      handlers.onStart((JSON.parse(event.data) as FeedStart).version);
+    });
+    const sourceStates = handlers.sourceStates();
     events.addEventListener('source', (event: MessageEvent<string>) => {
       // The cast is safe for the same reason as above.
-      const { id, problem, indexing } = JSON.parse(event.data) as SourceRow;
-      const state = `${problem?.code ?? ''} ${indexing?.done ?? ''}`;
-      if (state !== (sourceStates.get(id) ?? ' ')) handlers.onSource();
-      sourceStates.set(id, state);
+      const source = JSON.parse(event.data) as SourceRow;
+      const state = sourceState(source);
+      if (state !== sourceStates.get(source.id)) handlers.onSource();
+      sourceStates.set(source.id, state);
     });
     events.addEventListener('error', () => handlers.onLost(true));
     events.addEventListener('open', () => handlers.onLost(false));
     return () => events.close();
   }, [handlers]);
+}
+
+function sourceState({ indexing, problem }: SourceRow): string {
+  return `${problem?.message ?? ''} ${indexing?.done ?? ''}`;
 }
 
 function appendRows(rows: readonly ListedRow[], nextRows: readonly ListedRow[]): readonly ListedRow[] {

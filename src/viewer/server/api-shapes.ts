@@ -101,6 +101,8 @@ export type Facets = Readonly<
 >;
 
 export interface RunsAnswer {
+  /** Grows with each change of a run in a source. */
+  readonly version: number;
   readonly facets: Facets;
   readonly runs: readonly ListedRow[];
   readonly next?: string;
@@ -120,6 +122,9 @@ export interface RunsAnswer {
   /** Number of runs that have not been read yet. Neither the cost nor the facet of patterns counts them. */
   readonly notLookedAt: number;
 }
+
+/** The first event of the list's stream: it sends the changes after this version. */
+export type FeedStart = Pick<RunsAnswer, 'version'>;
 
 export interface RowsAnswer {
   readonly rows: readonly ListedRow[];

@@ -3,14 +3,14 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { steadyMs } from '../../core/base/clock.ts';
 import { lastSeqOf } from '../../core/facts/run-summary.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { Problem, SourceRow } from './api-shapes.ts';
+import type { FeedStart, Problem, SourceRow } from './api-shapes.ts';
 import type { ListedSource } from './listed-source.ts';
 import { shownRecord } from './read-records.ts';
 import { parseWholeNumber } from './run-query.ts';
 import type { ApiContext, ViewerEnv, ViewerState } from './sessions.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runRowOf } from './run-list.ts';
+import { runRowOf, type RunList } from './run-list.ts';
 
 const FEED_POLL_MS = 500;
 /** Maximum number of queued rows per listener. With more, the listener has to reload the list. */
@@ -18,13 +18,20 @@ const MAX_WAITING = 500;
 const SEND_MS = 250;
 
 interface FeedEvent {
-  readonly event: 'run' | 'gone' | 'source' | 'reset' | 'alive';
+  readonly event: 'start' | 'run' | 'gone' | 'source' | 'reset' | 'alive';
   readonly data: unknown;
 }
 
-/** If the listener is slow, changes are merged by run. After more than 500 changed runs it gets `reset`. */
-async function* feedEvents(sources: readonly ListedSource[], signal: AbortSignal): AsyncGenerator<FeedEvent> {
-  // Runs that exist at the start are not changes.
+/**
+ * Begins with the version that later changes follow, and with each source: what changed between the answers that the
+ * listener has and the start of the stream is sent by nothing else. If the listener is slow, changes are merged by
+ * run. After more than 500 changed runs it gets `reset`.
+ */
+async function* feedEvents(
+  list: RunList,
+  sources: readonly ListedSource[],
+  signal: AbortSignal,
+): AsyncGenerator<FeedEvent> {
   await Promise.all(sources.map(({ source }) => source.refresh()));
   const changes = new WaitingChanges();
   const removers = sources.map((listed) =>
@@ -38,6 +45,8 @@ async function* feedEvents(sources: readonly ListedSource[], signal: AbortSignal
   );
   const polls = sources.map((listed) => refreshSource(listed, signal));
   try {
+    yield { event: 'start', data: { version: list.version() } satisfies FeedStart };
+    for (const { source } of sources) yield { event: 'source', data: source.row() };
     let quietMs = 0;
     while (!signal.aborted) {
       await pause(SEND_MS, signal);
@@ -121,7 +130,7 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   app.get('/api/events', (context) => {
     const sources = state.sources.map(({ id }) => state.list.sourceOf(id));
     return serveEvents(context, async (stream, endSignal) => {
-      for await (const { data, event } of feedEvents(sources, endSignal)) {
+      for await (const { data, event } of feedEvents(state.list, sources, endSignal)) {
         await stream.writeSSE({ event, data: JSON.stringify(data) });
       }
     });

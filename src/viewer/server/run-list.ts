@@ -28,6 +28,7 @@ interface Candidate {
 }
 
 export interface ListMatches extends Matches {
+  readonly version: number;
   readonly notIndexed: number;
   readonly pending: number;
   readonly notLookedAt: number;
@@ -45,15 +46,14 @@ export class RunList {
     this.#labels = labels;
   }
 
+  version(): number {
+    return this.#sources.reduce((sum, { source }) => sum + source.version, 0);
+  }
+
   /** Runs that have not been read yet are read in the background. `needsAllExtras` waits a short time for them. */
   async matchingRuns(filter: RunFilter, needsAllExtras: boolean): Promise<ListMatches> {
     const labelled = await this.#labels.ids();
-    const key = JSON.stringify([
-      filter,
-      needsAllExtras,
-      labelled?.version,
-      this.#sources.map(({ source }) => source.version),
-    ]);
+    const key = JSON.stringify([filter, needsAllExtras, labelled?.version, this.version()]);
     const latest = this.#latestMatches;
     // The pages of a list are requested one after another.
     if (latest?.key === key && latest.matches.pending === 0 && steadyMs() < latest.untilMs) return latest.matches;
@@ -83,6 +83,7 @@ export class RunList {
       notIndexed += foundRuns?.notIndexed ?? 0;
       if (foundRuns?.isPending === true) pending += 1;
     }
+    const version = this.version();
     const matches = matchRuns(sources, filter, {
       foundBySource,
       labelled,
@@ -91,13 +92,16 @@ export class RunList {
     });
     const notLookedAt = sources.reduce((sum, listed) => sum + countUnreadRuns(listed), 0);
     if (needsAllExtras || needsExtras(filter)) pending += notLookedAt;
-    return { ...matches, notIndexed, pending, notLookedAt };
+    return { ...matches, version, notIndexed, pending, notLookedAt };
   }
 
   /** @throws CoxswainError `invalid-argument` for an invalid cursor, `not-found` for an unknown source */
   async page({ after, filter, limit, sort }: RunsQuery): Promise<RunsAnswer> {
     const place = after === undefined ? undefined : readPageCursor(after, readPlace);
-    const { facets, notIndexed, notLookedAt, pending, runs } = await this.matchingRuns(filter, NEEDS_EXTRAS.has(sort));
+    const { facets, notIndexed, notLookedAt, pending, runs, version } = await this.matchingRuns(
+      filter,
+      NEEDS_EXTRAS.has(sort),
+    );
     const groups = { needs: 0, running: 0, done: 0 };
     const sums = { costUsd: 0, isLeast: false, withoutPrice: 0, damaged: 0 };
     const nowMs = systemClock.nowMs();
@@ -121,6 +125,7 @@ export class RunList {
       ...(lastCandidate !== undefined && firstIndex + limit < candidates.length
         ? { next: writePageCursor(placeOf(lastCandidate)) }
         : {}),
+      version,
       total: candidates.length,
       groups,
       ...sums,
