@@ -18,6 +18,7 @@ import {
   resultInBlock,
   subagentFile,
 } from './claude-code-entry.ts';
+import { earlierEntries } from './earlier-entries.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems, type SessionTotal } from '../parts/session-items.ts';
 
@@ -228,6 +229,7 @@ class ClaudeCodeImport extends ObjectLines {
   /** True in a fork, before the fork's first new answer. */
   #mayBeCopied = false;
   #isFork = false;
+  #earlier: ReadonlySet<string> | undefined;
 
   constructor(source: ImportSource) {
     super();
@@ -251,6 +253,11 @@ class ClaudeCodeImport extends ObjectLines {
     const isOwnMessage = value.type === 'user' || value.type === 'assistant';
     if (isOwnMessage && !hasContent(value)) {
       this.lost.add(`${plainText(value.type)} entries without a message content`, lineNumber);
+      return;
+    }
+    if (uuid !== undefined && this.#isOfEarlierSession(uuid, value)) {
+      this.#isFork = true;
+      this.skipped.add(COPIED);
       return;
     }
     // Among copied entries, the end of a turn is copied too: a new turn begins with a new answer.
@@ -317,6 +324,11 @@ class ClaudeCodeImport extends ObjectLines {
     if (uuid !== undefined) this.#runOfEntry.set(uuid, runId);
     yield* this.#makeRoomFor(runId);
     yield* this.#runOf(runId, entry).entry(entry);
+  }
+
+  #isOfEarlierSession(uuid: string, { timestamp }: JsonMembers): boolean {
+    this.#earlier ??= earlierEntries(this.#source.path, sourceTimeMs(timestamp) ?? 0);
+    return this.#earlier.has(uuid);
   }
 
   /** A fork begins with entries of another session under the fork's id; only its answers name the original session. */

@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { importLines } from '../../../test/support/import-check.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { sharedPath } from '../../../test/support/shared-data.ts';
 import { claudeCodeImporter } from './claude-code-import.ts';
 import { openaiChatLinesImporter } from '../openai-chat/openai-chat.ts';
@@ -103,6 +105,36 @@ test('calls that ran at the provider are calls, with the results that stand in t
   const results = runs[0]?.payloads.filter((payload) => payload.kind === 'tool_ended');
   expect(calls?.map(({ tool_name }) => tool_name)).toEqual(['web_search', 'web_fetch', 'find']);
   expect(results?.map(({ is_error }) => is_error)).toEqual([false, true, true]);
+});
+
+test('a session resumed under a new id has only what came after the sessions it continues', () => {
+  const folder = testFolder();
+  const madeLater = (session: string, minute: number) => ({
+    type: 'queue-operation',
+    sessionId: session,
+    timestamp: `2026-01-01T00:0${minute}:00Z`,
+  });
+  const under = (session: string, lines: readonly object[]) => lines.map((line) => ({ ...line, sessionId: session }));
+  const first = [user('Go.'), answer('m1', [use('a')]), user([result('a')]), answer('m2', [use('b')])];
+  const second = [user([result('b')]), user('And now?'), answer('m3', [{ type: 'text', text: 'Done.' }])];
+  const third = [user('More.'), answer('m4', [{ type: 'text', text: 'So.' }])];
+  const files = {
+    one: under('one', first),
+    two: [madeLater('two', 1), ...under('two', [...first, ...second])],
+    three: [madeLater('three', 2), ...under('three', [...first, ...second, ...third])],
+  };
+  for (const [name, lines] of Object.entries(files))
+    writeFileSync(join(folder, `${name}.jsonl`), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const texts = Object.entries(files).map(([name, lines]) => {
+    const { runs } = importLines(claudeCodeImporter, lines, join(folder, `${name}.jsonl`));
+    expect(runs).toHaveLength(1);
+    return [runs[0]?.run.task, runs[0]?.payloads.filter(({ kind }) => kind === 'turn_started').length];
+  });
+  expect(texts).toEqual([
+    ['Go.', 2],
+    ['And now?', 1],
+    ['More.', 1],
+  ]);
 });
 
 test('a message that goes on after a user text stays one turn', () => {
