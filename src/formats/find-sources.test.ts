@@ -23,6 +23,12 @@ async function found(...paths: readonly string[]): Promise<readonly string[]> {
   return sources.map(({ path, named }) => `${named ? '+' : ''}${path === '-' ? path : relative(root, path)}`);
 }
 
+test('the folder of a session is known on any system', async () => {
+  const path = join(root, 's.jsonl');
+  await writeFile(path, `${JSON.stringify({ type: 'user', cwd: 'D:\\app' })}\n`);
+  expect(await sessionFolder(path)).toBe('D:\\app');
+});
+
 test('a file is given as named, with its size', async () => {
   await write('a.json');
   const path = join(root, 'a.json');

@@ -1,5 +1,5 @@
 import { glob, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, join, posix, win32 } from 'node:path';
 import { codeOf } from '../core/base/error.ts';
 import { AIDER_HISTORY } from './aider/aider.ts';
 import { subagentFolder } from './claude-code/claude-code-entry.ts';
@@ -43,7 +43,12 @@ export async function sessionFolder(path: string): Promise<string | undefined> {
 async function chatFolder(path: string): Promise<string | undefined> {
   if (basename(dirname(path)) !== 'chats') return undefined;
   const text = await readFile(join(dirname(dirname(path)), '.project_root'), 'utf8');
-  return isAbsolute(text) ? text.trim() : undefined;
+  return isAnyAbsolute(text) ? text.trim() : undefined;
+}
+
+/** The file may come from another system. */
+function isAnyAbsolute(path: string): boolean {
+  return posix.isAbsolute(path) || win32.isAbsolute(path);
 }
 
 function folderIn(line: string): string | undefined {
@@ -54,7 +59,7 @@ function folderIn(line: string): string | undefined {
   const { data, payload } = entry;
   const context = isJsonObject(data) ? data['context'] : undefined;
   for (const place of [entry, payload, context]) {
-    if (isJsonObject(place) && typeof place['cwd'] === 'string' && isAbsolute(place['cwd'])) return place['cwd'];
+    if (isJsonObject(place) && typeof place['cwd'] === 'string' && isAnyAbsolute(place['cwd'])) return place['cwd'];
   }
   return undefined;
 }

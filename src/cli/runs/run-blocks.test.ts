@@ -4,10 +4,26 @@ import { createCoxswain } from '../../core/run/coxswain.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
 import { createRunFold } from './run-recorder.ts';
 import { terminalText } from '../document/write-document.ts';
-import { runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';
+import { changedFiles, runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';
 import { RunTotals } from './run-totals.ts';
 
 const FORM = { paint: (_style: string, text: string) => text, width: 120 };
+
+test('changed files of a session from Windows are relative to its project, in each of the ways to write them', () => {
+  const filesChanged = [
+    'D:\\app\\src\\a.ts',
+    'd:/app/src/b.ts',
+    '/d/app/src/a.ts',
+    'src/c.ts',
+    'C:\\Users\\ann\\notes.md',
+  ];
+  expect(changedFiles({ filesChanged, project: 'D:\\app' })).toEqual([
+    'src/a.ts',
+    'src/b.ts',
+    'src/c.ts',
+    'C:\\Users\\ann\\notes.md',
+  ]);
+});
 
 test('a run without a source file names none', () => {
   const fold = createRunFold('r', {});

@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { posix, win32 } from 'node:path';
 import { callNumber, countOf, countText, durationText, rangeText, usdText } from '../../core/base/number-text.ts';
 import { shareOf } from '../../lab/statistics.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
@@ -271,9 +271,13 @@ export function intervalText(part: number, whole: number): string {
 /** Temporary files are named only if a run changed no others. */
 export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesChanged' | 'project'>): readonly string[] {
   const shown = filesChanged.map((file) => {
-    if (project === undefined || !file.startsWith('/')) return file.replace(/^\.\//, '');
-    const path = relative(project, file);
-    return path.startsWith('..') ? file : path;
+    if (project === undefined) return file.replace(/^\.\//, '');
+    // The session may come from Windows, whose shells write `/d/app` for `D:\app`.
+    const isWindows = /^[A-Za-z]:[\\/]/.test(project);
+    const place = isWindows ? file.replace(/^\/(?:mnt\/)?([A-Za-z])\//, '$1:/') : file;
+    if (!(isWindows ? win32 : posix).isAbsolute(place)) return file.replace(/^\.\//, '');
+    const path = isWindows ? win32.relative(project, place).replaceAll('\\', '/') : posix.relative(project, place);
+    return path.startsWith('..') || win32.isAbsolute(path) ? file : path;
   });
   const lasting = shown.filter((file) => !isTemporary(file));
   // In a project of temporary files, or in none, these are all there is.

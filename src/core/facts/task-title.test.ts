@@ -16,6 +16,7 @@ test.each([
   ['$ npm test\n> app@1.0.0 test\nWhy does this fail on CI?', 'Why does this fail on CI?'],
   ['## Context\n\nPlease **speed up** the `parser`', 'Please speed up the parser'],
   ['Please fix the build', 'fix the build'],
+  ['<!-- task-6 -->\nReview the diff.', 'Review the diff.'],
   ['❯ go run .\n2026/06/18 13:17:39 WARN slow\nWhy is it slow?', 'Why is it slow?'],
   ['Implement this plan:\n\n# Faster start', 'Faster start'],
   ['can you take a look at:\n\nhttps://example.org/issues/7', 'can you take a look at: https://example.org/issues/7'],

@@ -50,7 +50,7 @@ export function taskTitle(task: string): string | undefined {
   const command = slashCommand(start);
   if (command !== undefined) return `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim();
   const written = withoutWrappers(start).replaceAll(TAG, ' ').trim();
-  let text = written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written;
+  let text = written.replaceAll(/```[^]*?(?:```|$)|<!--[^]*?(?:-->|$)/g, '\n').trim() || written;
   for (let round = 0; round < OPENINGS.length; round += 1)
     for (const opening of OPENINGS) text = text.replace(opening, '').trim();
   const lines = text.split('\n').map((line) => line.trim());

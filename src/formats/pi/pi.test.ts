@@ -94,6 +94,19 @@ test('a message of an extension before the first prompt does not take the place 
   expect(runs.map(({ run }) => run.task)).toEqual(['Go.']);
 });
 
+test('an answer has the time of its end, which its entry has', () => {
+  const { runs } = importLines(piImporter, [
+    header,
+    entry('a', null, user('Go.')),
+    {
+      ...entry('b', 'a', { ...answer({}), timestamp: Date.UTC(2026, 9, 12, 22, 0, 0) }),
+      timestamp: '2026-10-12T22:01:00.000Z',
+    },
+  ]);
+  const at = runs[0]?.payloads.findIndex(({ kind }) => kind === 'turn_started') ?? -1;
+  expect(runs[0]?.atMs[at]).toBe(Date.UTC(2026, 9, 12, 22, 1, 0));
+});
+
 test('a session that begins within a conversation, without its header, is one of pi', () => {
   const at = { timestamp: '2026-10-12T22:00:00.000Z' };
   const lines = [

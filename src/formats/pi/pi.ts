@@ -106,7 +106,8 @@ class PiImport extends ObjectLines {
   }
 
   *#messageItems(message: JsonMembers, entryAtMs: number | undefined): Generator<ImportItem> {
-    const atMs = sourceTimeMs(message.timestamp) ?? entryAtMs;
+    // The message's own time is that of its start, and an answer may take minutes.
+    const atMs = entryAtMs ?? sourceTimeMs(message.timestamp);
     switch (message.role) {
       case 'user': {
         const blocks = sourceBlocks(message.content);
