@@ -220,6 +220,9 @@ test('a check whose end a pipe hides is no passed check unless what is left says
   const hidden = 'not seen to its end';
   expect(resultsAfter(['bun run test | head -50', undefined, '(pass) a'])).toEqual([`bun run test ${hidden}`]);
   expect(resultsAfter(['bun run test 2>&1 | grep fail', undefined, ''])).toEqual([`bun run test ${hidden}`]);
+  expect(resultsAfter(['go test ./... | grep -v "^ok"', undefined, '?   \tx/a\t[no test files]'])).toEqual([
+    `go test ./... ${hidden}`,
+  ]);
   expect(resultsAfter(['npm test | grep Tests:', undefined, 'Tests: 478 passed, 478 total'])).toEqual([
     'npm test passed',
   ]);

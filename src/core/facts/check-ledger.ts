@@ -170,7 +170,7 @@ export class CheckLedger {
       this.#noteUnknown(check, number, { couldNotRun: true });
       return;
     }
-    if (!failed && saysNothingRan(check, result)) {
+    if (!failed && hidersOf(check).length === 0 && saysNothingRan(check, result)) {
       this.#noteUnknown(check, number, { ranNothing: true });
       return;
     }
@@ -318,13 +318,18 @@ const SHOWS_END = /^(?:tail|tee|cat|echo|printf|true|:)$/;
 const SAYS_PASSED =
   /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|\btest result: ok\b|^OK \(|^ok\s+\S+\s|\b0 (?:errors|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)/im;
 
+/** Programs behind the check that leave out lines of its output. */
+function hidersOf({ hiddenBy = [] }: Pick<CheckCommand, 'hiddenBy'>): readonly string[] {
+  return hiddenBy.filter((program) => !SHOWS_END.test(program));
+}
+
 /**
  * Returns true if a pipe hides how the check ended, and what is left of its output does not say it. The errors of a linter and of a compiler
  * are its first lines, so `head` shows them.
  */
 function isEndHidden({ key, hiddenBy = [], purpose }: CheckCommand, result: string): boolean {
   if (hiddenBy.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
-  const hiding = hiddenBy.filter((program) => !SHOWS_END.test(program));
+  const hiding = hidersOf({ hiddenBy });
   if (DART.test(key) && hiddenBy.length > 0) return !SAYS_PASSED.test(result.slice(-20_000));
   if (hiding.length === 0) return false;
   if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;

@@ -147,6 +147,11 @@ test('a commit that a reset takes back, and one that a rebase amends, is no comm
   expect(run(a, ['git reset --soft @~1 && git commit -m other', '[main 3333333] other'])).toEqual(['1 commit on main']);
   const rebase = "git rebase HEAD~3 --exec 'git commit --amend --no-edit --trailer x'";
   expect(run([rebase, '[detached HEAD 4444444] old\n Date: Thu Jun 18 07:57:25 2026 +0200'])).toEqual([]);
+  const fixup = ['git commit --fixup 3f602d1', '[main 5555555] fixup! old'] as const;
+  const squash = ['git rebase -i --autosquash HEAD~3', 'Successfully rebased and updated refs/heads/main.'] as const;
+  expect(run(a, fixup)).toEqual(['2 commits on main']);
+  expect(run(a, fixup, squash)).toEqual(['1 commit on main']);
+  expect(run(a, [`${fixup[0]} && ${squash[0]}`, `${fixup[1]}\n${squash[1]}`])).toEqual(['1 commit on main']);
 });
 
 test('a commit in the background counts when its output says so', () => {

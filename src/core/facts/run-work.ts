@@ -59,6 +59,8 @@ const EXTENSION = /[^/]\.\w+$|(?:^|\/)\.(?:env|\w+(?:rc|ignore))$/;
 const BEFORE_FILE = /(?:>|\b(?:touch|tee|sed|perl|rm|chmod)\b(?! -\w*[rR])[^;&|]*)\s*["']?$/;
 /** Commands after which commits are made again. */
 const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b/;
+const SQUASHES = /\brebase\b[^;&|\n]*--autosquash\b/;
+const FIXUP = /^(?:fixup|squash|amend)! /;
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
 const PULL_REQUEST = /\b(?:gh pr|glab mr) create\b/;
 const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
@@ -88,6 +90,8 @@ interface Commit {
   readonly subject: string;
   readonly branch: string | undefined;
   readonly withoutHooks: boolean;
+  /** True for a part of an earlier commit, until a rebase puts it there. */
+  readonly isFixup: boolean;
 }
 
 /** Collects the work of one run. Cost: reads the arguments of each call whose kind is unknown. */
@@ -108,7 +112,7 @@ export class WorkFold {
   readonly #subjects = new Set<string>();
   #rewrites = false;
   /** The commits of this run that no reset took back. */
-  readonly #commits: Commit[] = [];
+  #commits: Commit[] = [];
   /** A command with a commit that runs in the background. */
   #committing: string | undefined;
   #branch: string | undefined;
@@ -262,15 +266,16 @@ export class WorkFold {
       this.#afterCommit.clear();
       // An amended commit replaces the last one, which the run may have made.
       const isNew = !AMENDS.test(command) || (this.#commits.length === 0 && !REWRITES.test(command));
-      if (isNew && made.length === 0) this.#addCommit(command, undefined, '');
+      if (isNew && made.length === 0) this.#addCommit(command, undefined, { subject: '', isFixup: false });
       for (const [, branch, line = '', date] of made) {
         // A part of the result would keep all of it in memory.
         const subject = hashText(line);
         const isMadeAgain = this.#isMadeAgain(branch, subject, date);
         if (this.#subjects.size < MAX_SUBJECTS) this.#subjects.add(subject);
-        if (isNew && !isMadeAgain) this.#addCommit(command, branch, subject);
+        if (isNew && !isMadeAgain) this.#addCommit(command, branch, { subject, isFixup: FIXUP.test(line) });
       }
     }
+    if (SQUASHES.test(command)) this.#commits = this.#commits.filter(({ isFixup }) => !isFixup);
     if (CONTINUED.test(result)) this.#afterCommit.clear();
     this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
     if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
@@ -291,13 +296,17 @@ export class WorkFold {
     return branch === NO_BRANCH ? isSeen || date !== undefined : isSeen && this.#rewrites;
   }
 
-  #addCommit(command: string, branch: string | undefined, subject: string): void {
+  #addCommit(
+    command: string,
+    branch: string | undefined,
+    { isFixup, subject }: Pick<Commit, 'isFixup' | 'subject'>,
+  ): void {
     const withoutHooks = NO_HOOKS.test(command.replaceAll(QUOTED, "''"));
     if (branch !== undefined && branch !== NO_BRANCH) this.#branch = branch;
     if (this.#commits.length >= MAX_COMMITS) return;
     const named = branch === NO_BRANCH ? undefined : branch;
     const known = this.#commits.findLast((commit) => commit.branch === named)?.branch ?? named;
-    this.#commits.push({ subject, branch: known, withoutHooks });
+    this.#commits.push({ subject, branch: known, withoutHooks, isFixup });
   }
 
   #addFile(named: string, number: number, isNew: boolean): void {
