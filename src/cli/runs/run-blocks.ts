@@ -48,11 +48,12 @@ export function titleItem(run: RunFacts, more: readonly Text[] = []): ListItem {
   };
 }
 
-function namesOf({ id, task }: RunFacts): { readonly title: string; readonly id: string } {
+function namesOf({ id, name, task }: RunFacts): { readonly title: string; readonly id: string } {
   const shownId = printableCut(id, ID_CHARS);
-  return task === undefined
+  const title = name ?? (task === undefined ? undefined : (taskTitle(task) ?? task));
+  return title === undefined
     ? { title: `run ${shownId}`, id: '' }
-    : { title: printableCut(taskTitle(task) ?? task, TASK_CHARS), id: `, run ${shownId}` };
+    : { title: printableCut(title, TASK_CHARS), id: `, run ${shownId}` };
 }
 
 interface MarkedRun {

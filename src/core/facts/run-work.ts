@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, present } from '../base/json.ts';
+import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.ts';
 import { hashText } from '../base/hash.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { countOf, countText } from '../base/number-text.ts';
@@ -9,6 +9,7 @@ import { resultText } from '../detect/calls/answer-reading.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import { SESSION_NAMED } from '../records/words.ts';
 import { taskTitle } from './task-title.ts';
 import type { RunCall } from './run-call.ts';
 import type { LastChange } from './run-verdict.ts';
@@ -29,6 +30,8 @@ export interface RunWork {
   readonly branch?: string;
   readonly pullRequest?: string;
   readonly plan?: string;
+  /** The name of the session in its host. */
+  readonly name?: string;
   readonly lastMessage?: string;
 }
 
@@ -118,6 +121,7 @@ export class WorkFold {
   #branch: string | undefined;
   #pullRequest: string | undefined;
   #plan: string | undefined;
+  #name: string | undefined;
   #lastMessage: string | undefined;
 
   fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
@@ -127,6 +131,8 @@ export class WorkFold {
       if (text !== '' && text !== payload.message.error_message?.trim())
         this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
     }
+    if (payload.kind === 'session_event' && payload.event_type === SESSION_NAMED)
+      this.#name = textOrUndefined(isJsonObject(payload.data) ? payload.data['name'] : undefined);
     if (payload.kind === 'message_appended' && payload.message.role === 'user') this.#taskFrom = this.#calls + 1;
     this.#calls = Math.max(this.#calls, call?.number ?? 0);
     if (call?.endSeq === undefined) return;
@@ -345,6 +351,7 @@ export class WorkFold {
         branch: this.#branch,
         pullRequest: this.#pullRequest,
         plan: this.#plan,
+        name: this.#name,
         lastMessage: this.#lastMessage,
       }),
     };

@@ -99,6 +99,9 @@ export const LIMIT_USED = 'limit_used';
 /** The type of `session_event` records in which hosts report the end of a turn. Data: `duration_ms`, the time at work since the user's message, if known. */
 export const TURN_WORKED = 'turn_worked';
 
+/** The type of `session_event` records with the name that a session has in its host, given by a person or the host. Data: `name`. */
+export const SESSION_NAMED = 'session_named';
+
 /** `''` if the run no longer waits; undefined for other records. */
 export function waitText({ data, event_type: type }: PayloadOfEvent): string | undefined {
   const tool = isJsonObject(data) && typeof data['tool'] === 'string' ? ` to use ${data['tool']}` : '';

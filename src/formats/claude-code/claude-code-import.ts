@@ -6,7 +6,7 @@ import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines, plainText } from '../parts/object-lines.ts';
 import { sourceStem, sourceCall, sourceBlock, sourceTimeMs, sourceUsage } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
-import { TURN_WORKED } from '../../core/records/words.ts';
+import { SESSION_NAMED, TURN_WORKED } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import {
   blocksOf,
@@ -34,6 +34,8 @@ class ClaudeCodeRun {
   /** True after an answer that ended its turn for certain. Esc after it interrupts nothing. */
   #isTurnOver = false;
   readonly #deniedCalls = new LruMap<true>(MAX_DENIED);
+  readonly #nameNow: () => string | undefined;
+  #saidName: string | undefined;
 
   #totals = { ofEarlier: { usd: 0, tokens: 0 }, ofLast: { usd: 0, tokens: 0 } };
 
@@ -44,9 +46,11 @@ class ClaudeCodeRun {
   constructor(
     identity: { readonly id: string; readonly parentId?: string; readonly conversationId?: string },
     startsMs: LruMap<number>,
+    nameNow: () => string | undefined,
   ) {
     this.parentId = identity.parentId;
     this.#startsMs = startsMs;
+    this.#nameNow = nameNow;
     this.#session = new SessionItems({ ...identity, format: 'claude-code' });
   }
 
@@ -70,6 +74,7 @@ class ClaudeCodeRun {
       if (this.#session.isOpen) this.#session.outcome('ended', atMs);
       else this.#session.endsAt(atMs);
       this.#isTurnOver = true;
+      yield* this.#named();
       return;
     }
     const ending = endingAfter(entry);
@@ -113,7 +118,16 @@ class ClaudeCodeRun {
     return this.#session.spent;
   }
 
+  /** Between the parts of an answer it would end the answer. */
+  *#named(): Generator<ImportItem> {
+    const name = this.#nameNow();
+    if (name === undefined || name === this.#saidName || !this.#session.hasBegun) return;
+    this.#saidName = name;
+    yield* this.#session.event(SESSION_NAMED, { name }, undefined);
+  }
+
   *finish(below?: SessionTotal): Generator<ImportItem> {
+    yield* this.#named();
     if (below !== undefined) this.#session.withoutSubagents(below);
     yield* this.#session.finish();
   }
@@ -225,6 +239,9 @@ class ClaudeCodeImport extends ObjectLines {
   /** Usage of the subagents of each session. */
   readonly #below = new Map<string, SessionTotal>();
   readonly #startsMs = new LruMap<number>(MAX_OPEN_RUNS);
+  /** The names of sessions: from a person, and from the host. */
+  readonly #customNames = new LruMap<string>(MAX_OPEN_RUNS);
+  readonly #givenNames = new LruMap<string>(MAX_OPEN_RUNS);
   #heldEntries: JsonMembers[] = [];
   /** True in a fork, before the fork's first new answer. */
   #mayBeCopied = false;
@@ -240,6 +257,12 @@ class ClaudeCodeImport extends ObjectLines {
     const value = this.#ofSubagent(line) ?? line;
     // Tool use before any message indicates a fork. It can also mean that the file was truncated.
     if (value.type === 'tools-used' && this.#runs.size === 0) this.#mayBeCopied = true;
+    if (value.type === 'custom-title' || value.type === 'ai-title') {
+      const [name, names] =
+        value.type === 'ai-title' ? [value.aiTitle, this.#givenNames] : [value.customTitle, this.#customNames];
+      if (typeof name === 'string') names.set(sessionOf(value) ?? '', name);
+      return;
+    }
     if (!isUsed(value)) {
       this.#noteStart(value);
       this.skipped.add(kindOf(value));
@@ -409,7 +432,9 @@ class ClaudeCodeImport extends ObjectLines {
       ...present({ conversationId: session }),
       ...(session === undefined || session === runId ? {} : { parentId: session }),
     };
-    return new ClaudeCodeRun(identity, this.#startsMs);
+    return new ClaudeCodeRun(identity, this.#startsMs, () =>
+      session === runId ? (this.#customNames.get(session) ?? this.#givenNames.get(session)) : undefined,
+    );
   }
 }
 

@@ -137,6 +137,20 @@ test('a session resumed under a new id has only what came after the sessions it 
   ]);
 });
 
+test('the name of a session is its own last one, else that of the host, and splits no answer', () => {
+  const given = { type: 'ai-title', sessionId: 's1', aiTitle: 'Fix a bug' };
+  const custom = (name: string) => ({ type: 'custom-title', sessionId: 's1', customTitle: name });
+  const named = (...lines: readonly object[]) =>
+    importLines(claudeCodeImporter, lines).runs[0]?.payloads.filter(
+      (payload) => payload.kind === 'session_event' || payload.kind === 'turn_started',
+    );
+  const turn = { kind: 'turn_started' };
+  const name = (text: string) => ({ kind: 'session_event', event_type: 'session_named', data: { name: text } });
+  const lines = [user('Go.'), answer('m1', [use('a')]), given, answer('m1', [use('b')])];
+  expect(named(...lines)).toEqual([turn, name('Fix a bug')]);
+  expect(named(custom('One'), ...lines, custom('Two'))).toEqual([turn, name('Two')]);
+});
+
 test('a message that goes on after a user text stays one turn', () => {
   const [run] = importLines(claudeCodeImporter, [
     user('Go.'),

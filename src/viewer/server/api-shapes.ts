@@ -64,6 +64,8 @@ export interface RunExtras extends RunUsage {
   readonly errorLine?: readonly [string, number];
   /** For a task that `RunSummary` cuts: a hash of the whole text, and its next 200 characters. */
   readonly longTask?: { readonly key: string; readonly rest: string };
+  /** The name of the session in its host. */
+  readonly name?: string;
   readonly stuck: boolean;
   readonly adviceCount: number;
   /** Amount of advice without a record of delivery: withheld, shadowed, or not delivered. */
@@ -78,7 +80,7 @@ export interface FoundPlace {
 
 export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
   readonly source: string;
-  /** The title of the task, as `titlesOf` gives it, or the id of a run without a task. */
+  /** The name of the session, else the title of the task, as `titlesOf` gives it, or the id of a run without a task. */
   readonly title: string;
   /** The origin of an imported run, as `path#id`. */
   readonly from?: string;

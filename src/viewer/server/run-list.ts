@@ -179,7 +179,7 @@ export class RunList {
 export function runRowOf({ source }: ListedSource, run: RunSummary, known: RunExtras | undefined): ListedRow {
   return listedRow(run, known, {
     source: source.id,
-    title: source.titleOf(run),
+    title: known?.name ?? source.titleOf(run),
     childCount: source.countChildren(run.runId),
     nowMs: systemClock.nowMs(),
   });

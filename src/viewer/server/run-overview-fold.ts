@@ -106,7 +106,7 @@ export class RunOverviewFold implements KnownTimeline {
         check: check && checkOf(check),
       }),
       ...(waitsFor === '' ? {} : { waitsFor }),
-      ...present({ longTask: longTaskOf(this.#view.started?.task) }),
+      ...present({ longTask: longTaskOf(this.#view.started?.task), name: this.#work.work.name }),
       stuck: saysStuck(patterns),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - deliveredAdvice.length,

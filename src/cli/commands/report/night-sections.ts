@@ -123,6 +123,8 @@ export function sectionsOf(
   );
   const below = Map.groupBy(runs, ({ parentId }) => parentId);
   const titleOf = ({ id, task }: RunFacts): string => titles.get(task ?? '') ?? `run ${id}`;
+  const nameOf = (run: RunFacts): string =>
+    run.name === undefined ? titleOf(run) : printableCut(run.name, TITLE_CHARS);
   const byTitle = Map.groupBy(sessions, titleOf);
   const bySection = Map.groupBy(sessions, sectionNameOf);
   let last = Math.max(0, ...numbers.values());
@@ -139,7 +141,7 @@ export function sectionsOf(
           number: numbers.get(run.id) ?? (last += 1),
           verb: verbOf(run, name),
           project: names.get(folderOf(run)) ?? '',
-          title: titleOf(run),
+          title: nameOf(run),
           why: name === 'open' ? pressureText(run, family) : whyOf(run, name),
           run,
         };
