@@ -32,7 +32,7 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
   flood: {
     name: 'the same calls several times in one turn',
     sentences: ({ count, calls }) => [
-      `You sent ${count} calls (${calls}) that the same turn held already, with the same results.`,
+      `You sent ${count} calls (${calls}) whose results the same turn held already.`,
       'Send each call once, and read its result before you send the next.',
     ],
   },

@@ -57,3 +57,13 @@ test('thousands of calls of one turn take no longer than those of many turns, by
   cost((at) => at);
   expect(cost(() => 1)).toBeLessThan(8 * cost((at) => at));
 });
+
+test('a long result that the turn holds already is a repeat, however the call is written; a long failure is not', () => {
+  const page = 'a line of the page that is read\n'.repeat(40);
+  const ways = ['cat a', 'sed -n 1,200p a', 'cat ./a', 'cat a 2>&1'];
+  const reads = (result: string, isError = false): readonly ScriptedCall[] =>
+    ways.map((command) => ({ tool: 'bash', args: { command }, result, isError, turn: 1 }));
+  expect(firstFlag(floodDetector(), reads(page))).toBe(3);
+  expect(firstFlag(floodDetector(), reads(page.slice(0, 500)))).toBeNull();
+  expect(firstFlag(floodDetector(), reads(page, true))).toBeNull();
+});

@@ -5,9 +5,12 @@ import { appendEvidence, NO_CALLS, NO_KEYS, reportFlag } from './level.ts';
 const EMPTY = { turn: -1, calls: NO_KEYS, evidence: NO_CALLS };
 const MAX_CALLS = 256;
 const HANDFUL = 4;
+/** A result of this length says what was read. An error that no rule knows is shorter. */
+const TELLING_CHARS = 1_000;
 
 /**
- * The agent issues the same calls again in one turn, before it has seen a result. Results that differ do not count.
+ * The agent issues the same calls again in one turn, before it has seen a result. Results that differ do not count. Calls with the same long
+ * result are the same, however they are written.
  *
  * Source of the number: of 356 runs of General-AgentBench 8 have a turn with three equal calls, and none of these succeeded; of 336 runs of
  * mini-SWE-agent, Claude Code and Codex none has.
@@ -30,14 +33,16 @@ export const floodDetector: DetectorFactory<'warnAt'> = defineDetector(
     let state = snapshot;
     return {
       observe(step) {
-        const { kind, turn, callKey, index, tool } = step;
+        const { kind, turn, index, tool } = step;
         if (step.transparent || step.acknowledged || step.resultMissing || kind === 'poll' || kind === 'ui')
           return undefined;
         const { calls, evidence } = turn === state.turn ? state : EMPTY;
-        const isRepeat = calls.includes(callKey);
+        const isTelling = step.failure === undefined && step.resultChars >= TELLING_CHARS;
+        const key = isTelling ? `${tool}:${step.resultKey}` : step.callKey;
+        const isRepeat = calls.includes(key);
         state = {
           turn,
-          calls: [...calls.slice(1 - MAX_CALLS), callKey],
+          calls: [...calls.slice(1 - MAX_CALLS), key],
           evidence: isRepeat ? appendEvidence(evidence, index) : evidence,
         };
         const counts = new Map<string, number>();

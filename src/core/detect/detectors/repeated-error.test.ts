@@ -125,3 +125,26 @@ test('a line that also occurs in successful output is not a cause', () => {
   });
   expect(firstFlag(repeatedErrorDetector(), times(9, run))).toBeNull();
 });
+
+test('the same error lines of one call are flagged at the third in a row, also if its other lines differ', () => {
+  const mirrors = ['accum', 'ocf', 'kernel', 'gwdg'];
+  const download = (at: number): ScriptedCall =>
+    fail(`Location: https://${mirrors[at]}.example/tcc.tar\n404 Not Found`);
+  const look: ScriptedCall = { tool: 'read', args: { path: 'notes' }, result: 'the notes' };
+  expect(firstFlag(repeatedErrorDetector(), times(3, download))).toBe(2);
+  const apart = [0, 1, 2, 3].flatMap((at) => [download(at), look]);
+  expect(firstFlag(repeatedErrorDetector(), apart)).toBe(6);
+  const unreachable = times(3, (at) => fail(`received ${'abc'[at]}\nconnection reset by peer`));
+  expect(firstFlag(repeatedErrorDetector(), unreachable)).toBeNull();
+});
+
+test('no change and no other call in between makes an unknown option right, as they may for other failures', () => {
+  const callsWith = (error: string): readonly ScriptedCall[] =>
+    times(24, (at): ScriptedCall => {
+      if (at % 7 === 0) return fail(error, `db -recover ${at}`);
+      const change: ScriptedCall = { tool: 'write', args: { path: `${at}`, content: `text ${at}` }, result: 'ok' };
+      return at % 7 === 1 ? change : { tool: 'read', args: { path: `${at}` }, result: `text ${'abcdefg'[at % 7]}` };
+    });
+  expect(firstFlag(repeatedErrorDetector(), callsWith('db: unknown option: -recover'))).toBe(21);
+  expect(firstFlag(repeatedErrorDetector(), callsWith('no disk is free: stop'))).toBeNull();
+});

@@ -44,18 +44,19 @@ const MIN_BACKOFF_MS = 1_000;
  * Failures of one turn count once.
  *
  * Warns at:
- * - 3 failures with the same text (`exactWarnAt`).
+ * - 3 failures with the same text (`exactWarnAt`); or three times in a row the same call with the same error lines, no cause for which waiting
+ *   is right.
  * - 4 failures with the same error lines, or with one cause that other arguments do not fix (`causeWarnAt`).
  * - 5 failures of one kind, each naming a different thing (`groupWarnAt`).
- * - At most 4 other calls occur between two failures (`maxBetween`).
+ * - At most 4 other calls occur between two failures (`maxBetween`); twice as many for a wrong use of a program, which no change cures.
  * - One more for unflagged failures, usage texts, timeouts and "not found", if the arguments change.
  * - One more for each pause that is clearly longer than the pause before, for rate limits, timeouts and network errors.
  *
  * Resets on:
- * - A new epoch. Exception: only a message of the user began it, and the same call fails again.
+ * - A new epoch. Exceptions: only a message of the user began it, and the same call fails again; a change after a wrong use.
  * - The same call succeeds, or fails with another message.
  * - For failures of one kind, and for lookups of missing things: the same program succeeds with something new.
- * - Another call fails after a change.
+ * - Another call fails after a change, unless it is a wrong use.
  *
  * Ignores:
  * - Failures without a message.
@@ -76,7 +77,7 @@ export const repeatedErrorDetector: DetectorFactory<'exactWarnAt' | 'causeWarnAt
       let lastFailureOrdinal = Math.max(-1, ...rows.entries().map(([, row]) => row.ordinal));
       /** Ends the rows of the call that succeeded, and loose rows of its program. */
       const endRows = (step: Step, context: StepContext): readonly Sighting[] => {
-        if (context.ordinal - lastFailureOrdinal > maxBetween + 1) return [];
+        if (context.ordinal - lastFailureOrdinal > 2 * (maxBetween + 1)) return [];
         return rows.entries().flatMap(([key, row]) => {
           const isSameCall = row.lastArgsKey === step.argsKey;
           if (!isSameCall && !(row.loose && context.novel && row.program === step.program)) return [];
@@ -86,13 +87,14 @@ export const repeatedErrorDetector: DetectorFactory<'exactWarnAt' | 'causeWarnAt
       };
       const extendRow = (key: string, step: Step, context: StepContext, loose: boolean): Row => {
         const previous = rows.get(key);
+        const isTimeless = step.failure?.category === 'usage' && previous?.userMessages === context.userMessages;
         const isContinued =
           previous !== undefined &&
-          context.ordinal - previous.ordinal <= maxBetween + 1 &&
+          context.ordinal - previous.ordinal <= (isTimeless ? 2 : 1) * (maxBetween + 1) &&
           (previous.lastArgsKey === step.argsKey
             ? previous.lastMessageKey === step.failure?.messageKey &&
-              context.epoch - previous.epoch === context.userMessages - previous.userMessages
-            : previous.epoch === context.epoch && !changed);
+              (isTimeless || context.epoch - previous.epoch === context.userMessages - previous.userMessages)
+            : isTimeless || (previous.epoch === context.epoch && !changed));
         const row =
           isContinued && previous.turn === step.turn
             ? previous
@@ -119,11 +121,14 @@ export const repeatedErrorDetector: DetectorFactory<'exactWarnAt' | 'causeWarnAt
           const groupRow = extendRow(key, step, context, !isOutside);
           changed = false;
           const isWeakEvidence = failure.soft || isLookup || category === 'usage' || category === 'timeout';
-          const extraForDoubt = isWeakEvidence && !exactRow.sameArgs ? 1 : 0;
-          const extraForBackoff = WAITABLE_CAUSES.has(category) ? groupRow.backoffs : 0;
+          const isWaitable = WAITABLE_CAUSES.has(category);
+          const extraForBackoff = isWaitable ? groupRow.backoffs : 0;
+          const extra = extraForBackoff + (isWeakEvidence && !exactRow.sameArgs ? 1 : 0);
+          // Without a call in between that may have changed something.
+          const isAgain = messageRow.sameArgs && messageRow.evidence.at(-exactWarnAt) === step.index - exactWarnAt + 1;
           const grade = [
-            gradeCount(exactRow.count, exactWarnAt + extraForDoubt + extraForBackoff),
-            gradeCount(messageRow.count, causeWarnAt + extraForDoubt + extraForBackoff),
+            gradeCount(exactRow.count, exactWarnAt + extra),
+            gradeCount(messageRow.count, (isAgain && !isWaitable ? exactWarnAt : causeWarnAt) + extra),
             gradeCount(groupRow.count, (isOutside ? causeWarnAt : groupWarnAt) + extraForBackoff),
           ].reduce(moreConfident);
           if (grade === undefined) return undefined;
@@ -134,7 +139,7 @@ export const repeatedErrorDetector: DetectorFactory<'exactWarnAt' | 'causeWarnAt
         },
         // A row that is too old to go on is left out.
         snapshot: () => ({
-          rows: rows.entries().filter(([, row]) => lastOrdinal - row.ordinal <= maxBetween),
+          rows: rows.entries().filter(([, row]) => lastOrdinal - row.ordinal <= 2 * (maxBetween + 1)),
           changed,
         }),
       };
