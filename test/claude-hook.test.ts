@@ -23,6 +23,8 @@ import { testFolder } from './support/test-folder.ts';
 import { storedRecords } from './support/stored-records.ts';
 
 const built = testFolder();
+/** The places share the compiled code of the hook. */
+const CACHE = join(built, 'cache');
 
 beforeAll(async () => {
   await buildHook(built);
@@ -37,7 +39,10 @@ function newPlace(): Place {
   const home = testFolder();
   const project = join(home, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
-  return { project, env: { PATH: process.env['PATH'] ?? '', HOME: home, CLAUDE_PROJECT_DIR: project } };
+  return {
+    project,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CACHE_HOME: CACHE, CLAUDE_PROJECT_DIR: project },
+  };
 }
 
 function hook({ env }: Place, input: string | Buffer): { readonly status: number | null; readonly stdout: string } {
@@ -376,7 +381,8 @@ test('COXSWAIN_DISABLE=1 turns everything off', () => {
 });
 
 test('the code cache is readable for its owner only, and is rebuilt if it is truncated', () => {
-  const place = newPlace();
+  const shared = newPlace();
+  const place = { ...shared, env: { ...shared.env, XDG_CACHE_HOME: '' } };
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   const folder = join(place.env['HOME'] ?? '', '.cache', 'coxswain');
   const [name = ''] = readdirSync(folder);

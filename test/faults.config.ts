@@ -12,9 +12,12 @@ const config: ViteUserConfig = mergeConfig(
     test: {
       env: { COXSWAIN_FAULTS: 'full' },
       include: [
+        'src/core/detect/patterns/trajectory-analysis.test.ts',
+        'src/formats/reading/decompress.test.ts',
+        'src/lab/{measure-effect,sweep-replay}.test.ts',
         'src/**/sqlite-{crash,delete-run,power-loss,processes}.test.ts',
         'test/hostile-repositories/*.test.ts',
-        'test/{backtest-queue,hook-spills,watch-killed,live-equals-replay,lost-records,postgres,postgres-faults,postgres-replication,store-mutations}.test.ts',
+        'test/{backtest-queue,hook-spills,watch-killed,live-equals-replay,long-names,lost-records,postgres,postgres-faults,postgres-replication,store-mutations}.test.ts',
       ],
     },
   },

@@ -15,6 +15,8 @@ import { loggedFaults, storeFileOf, trustAs } from './user-state.ts';
 
 const built = testFolder();
 const HOOK = join(built, 'hook.cjs');
+/** The places share the compiled code of the hook. */
+const CACHE = join(built, 'cache');
 
 beforeAll(async () => {
   await buildHook(built);
@@ -38,7 +40,15 @@ function newPlace(): Place {
   const XDG_STATE_HOME = join(home, 'state');
   return {
     project,
-    env: { PATH, HOME: home, XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, CLAUDE_PROJECT_DIR: project },
+    env: {
+      PATH,
+      HOME: home,
+      XDG_CONFIG_HOME,
+      XDG_DATA_HOME,
+      XDG_STATE_HOME,
+      XDG_CACHE_HOME: CACHE,
+      CLAUDE_PROJECT_DIR: project,
+    },
   };
 }
 

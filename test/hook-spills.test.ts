@@ -52,6 +52,7 @@ function newPlace(): Place {
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: home,
+    XDG_CACHE_HOME: join(built, 'cache'),
     XDG_STATE_HOME: join(home, 'state'),
     CLAUDE_PROJECT_DIR: project,
   };

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { thorough } from '../../test/support/rounds.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { AGENTS, simulateExperiments, simulateRun, type Agents } from '../../test/support/simulated-experiment.ts';
 import { clustersFor, differenceOf, type TrialUnit, measureEffect } from './measure-effect.ts';
@@ -22,7 +23,7 @@ function named(rows: readonly EffectRow[], name: string): EffectExperiment | und
   return report(rows).experiments.find((experiment) => experiment.name === name);
 }
 
-test.each([NO_EFFECT, HELPS, MANY_EPISODES])(
+test.each(thorough ? [NO_EFFECT, HELPS, MANY_EPISODES] : [HELPS])(
   'simulated agents ($name): the estimate has no bias, and the intervals hold the truth as often as they say',
   (agents) => {
     const found = simulateExperiments(agents, 100, agents.runs / 5);

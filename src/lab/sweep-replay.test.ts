@@ -3,12 +3,13 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
+import { rounds } from '../../test/support/rounds.ts';
 import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 
 const folder = testFolder();
 
-const RUNS = 60;
+const RUNS = rounds({ full: 60, short: 20 });
 const MAX_CALLS = 40;
 
 /** Runs of few different commands and answers, so that they repeat, fail and make progress by chance. */

@@ -3,6 +3,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { rounds } from '../../../test/support/rounds.ts';
 import { decompress, packingOf } from './open-bytes.ts';
 
 /** A frame that decompressors skip: its magic number, a length, the content. */
@@ -49,7 +50,7 @@ test('a zstd file of many frames, some to be skipped, is read whole however it i
       const packed = Buffer.concat(frames.map(({ bytes }) => bytes));
       expect(await unpack(packed, size)).toBe(frames.map(({ text }) => text).join(''));
     }),
-    { numRuns: 40 },
+    { numRuns: rounds({ full: 40, short: 12 }) },
   );
 });
 
