@@ -7,19 +7,21 @@ import { HANGS_AFTER_MS } from './test/support/hangs-after.ts';
 // Vitest keeps a token in the user's data folder; tests write nothing to the real HOME.
 process.env['XDG_DATA_HOME'] = resolve('node_modules/.vitest');
 
-/** What a test file with one of these words may leave to the next one in its process. */
-const LEAVES_SOMETHING =
-  /child_process|worker_threads|run-script|fake-timers|process\.(?:chdir|env|exit|kill|on)\b|\bvi\./;
-const SHARING_FOLDERS = 'src/{adapters,cli,core,formats,lab,testing,viewer}';
-
-/** Files whose process may run others after them. They share the modules that they import, which takes half the processor time. */
-const shared = globSync(`${SHARING_FOLDERS}/**/*.test.ts`).filter(
-  (file) => !LEAVES_SOMETHING.test(readFileSync(file, 'utf8')),
-);
-
 const include = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 // `npm run test:browser` runs those of the viewer; one of them stays here.
 const exclude = ['**/node_modules/**', 'test/viewer/!(opened-file).test.ts'];
+
+/** A test file with one of these words changes its process, measures it, or imports what starts others. */
+const LEAVES_SOMETHING =
+  /child_process|worker_threads|fake-timers|memoryUsage|process\.(?:chdir|env|exit|kill|on)\b|\bvi\./;
+const STARTS_PROCESSES =
+  /built-page|bundle-entries|cli-stores|host-drivers|postgres-server|run-cli|run-script|traced-disk/;
+
+/** The other files. One process runs many of them, and they share the modules that they import: it takes half the processor time. */
+const shared = globSync(include, { exclude }).filter((file) => {
+  const text = readFileSync(file, 'utf8');
+  return !LEAVES_SOMETHING.test(text) && !STARTS_PROCESSES.test(text);
+});
 
 const ofEachProject = {
   // Two more than there are cores: many tests wait for processes. By default it is one less, on most gates a single one.

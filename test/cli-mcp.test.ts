@@ -61,7 +61,11 @@ test('a client of the official SDK lists the tools and asks how the run stands',
   const project = await newProject();
   await play(project, [PROMPT, ...LOOP]);
   const client = new Client({ name: 'test', version: '1' });
-  const env = { PATH: process.env['PATH'] ?? '', HOME: project };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+    HOME: project,
+  };
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [BIN, 'mcp'], cwd: project, env }));
   onTestFinished(() => client.close());
   const { tools } = await client.listTools();

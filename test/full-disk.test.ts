@@ -39,6 +39,7 @@ const makeRoom = (): void => small?.makeRoom();
 
 const environment = (homeFolder: string): Readonly<Record<string, string>> => ({
   PATH: process.env['PATH'] ?? '',
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
   HOME: homeFolder,
   XDG_STATE_HOME: '',
   XDG_CONFIG_HOME: '',

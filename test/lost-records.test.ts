@@ -32,6 +32,7 @@ afterAll(async () => {
 
 const environment = (): Readonly<Record<string, string>> => ({
   PATH: process.env['PATH'] ?? '',
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
   HOME: home,
   XDG_STATE_HOME: '',
   XDG_CONFIG_HOME: '',

@@ -35,7 +35,11 @@ async function newProject(): Promise<string> {
   return project;
 }
 
-const envOf = (project: string): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: project });
+const envOf = (project: string): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+  HOME: project,
+});
 
 /** Connects a client to a server, directly or through `coxswain mcp ARGS`. */
 async function connect(

@@ -23,6 +23,7 @@ beforeEach(() => {
   env = {
     HOME: home,
     PATH: process.env['PATH'] ?? '',
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     XDG_STATE_HOME: join(home, 'state'),
     XDG_CONFIG_HOME: '',
     CLAUDE_CONFIG_DIR: join(home, '.claude'),

@@ -49,6 +49,7 @@ beforeEach(() => {
   env = {
     HOME: made,
     PATH: process.env['PATH'] ?? '',
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     XDG_STATE_HOME: join(made, 'state'),
     XDG_DATA_HOME: join(made, 'data'),
     XDG_CONFIG_HOME: '',
