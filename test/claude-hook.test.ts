@@ -382,7 +382,7 @@ test('COXSWAIN_DISABLE=1 turns everything off', () => {
 
 test('the code cache is readable for its owner only, and is rebuilt if it is truncated', () => {
   const shared = newPlace();
-  const place = { ...shared, env: { ...shared.env, XDG_CACHE_HOME: '' } };
+  const place: Place = { ...shared, env: { ...shared.env, XDG_CACHE_HOME: '' } };
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   const folder = join(place.env['HOME'] ?? '', '.cache', 'coxswain');
   const [name = ''] = readdirSync(folder);

@@ -13,8 +13,10 @@ import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 import { storeFileOf, trustAs } from './user-state.ts';
 import { existsSync } from 'node:fs';
 
-const MAIN = new URL('../src/hosts/claude-code/hook-main.ts', import.meta.url).href;
-const STDIN = new URL('../src/hosts/claude-code/read-stdin.ts', import.meta.url).href;
+/** As `scripts/test-programs.ts` bundled it. */
+const HOOK = join(process.env['COXSWAIN_BUILT'] ?? 'dist', 'hook.cjs');
+/** The places of the tests share the compiled code of the hook. */
+const CACHE = testFolder();
 
 interface Line {
   readonly check: string;
@@ -38,19 +40,13 @@ beforeEach(async () => {
   env = {
     HOME: home,
     PATH: '/usr/bin:/bin',
+    XDG_CACHE_HOME: CACHE,
     XDG_STATE_HOME: '',
     XDG_CONFIG_HOME: '',
     CLAUDE_PROJECT_DIR: '',
     CLAUDE_CONFIG_DIR: '',
   };
-  // The hook as it is, without the bundle around it.
-  const hook = join(root, 'hook.mjs');
-  await writeFile(
-    hook,
-    `import { runHook } from ${JSON.stringify(MAIN)};\nimport { endProcess, readStdin } from ${JSON.stringify(STDIN)};\n` +
-      "if (process.env.COXSWAIN_DISABLE === '1') process.exit(0);\nawait runHook(readStdin(), endProcess);\nendProcess();\n",
-  );
-  command = hookCommand(process.execPath, hook);
+  command = hookCommand(process.execPath, HOOK);
 });
 
 /** Into the user's own settings, unless another file is named. */

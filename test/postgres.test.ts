@@ -6,8 +6,7 @@ import type { ContractStore } from './support/store-contract/contract-store.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { storeContract } from './support/store-contract.ts';
-import { modelContract } from './support/store-contract-model.ts';
-import { rounds, thorough } from './support/rounds.ts';
+import { thorough } from './support/rounds.ts';
 
 describe.skipIf(noPostgres !== undefined)(
   `a real PostgreSQL${noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`}`,
@@ -50,10 +49,9 @@ describe.skipIf(noPostgres !== undefined)(
           },
         };
       };
-      const name = `postgresStore with partitioning ${partitioning}`;
       // Partitions change where rows are: `npm test` plays random appends and deletions on them, `npm run test:faults` the whole contract.
-      if (partitioning === 'none' || thorough) storeContract(name, open);
-      else describe(name, () => modelContract(open, rounds({ full: 60, short: 20 })));
+      const onlyModel = partitioning !== 'none' && !thorough;
+      storeContract(`postgresStore with partitioning ${partitioning}`, open, { onlyModel });
     }
   },
 );
