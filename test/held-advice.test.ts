@@ -104,3 +104,68 @@ test('health has no providers while none failed and nothing was held back', asyn
   const { cox } = await played({ feedback: [{ provider: says('Talker'), trigger: { everyNCalls: 2 } }] }, 4);
   expect(cox.health().providers).toBeUndefined();
 });
+
+test.each([
+  ['a limit of the run', { maxPerRun: 1 }, {}, false],
+  ['a share of the calls', { callsPerAdvice: 50 }, {}, false],
+  ['the limit of the provider', {}, { maxPerRun: 1 }, false],
+  ['a limit of one pattern', { maxPerPattern: 1 }, {}, true],
+])('advice that did not reach the agent counts toward no limit: %s', (_name, noise, limits, pattern) => {
+  const about = { identity: 'identical_call:x', level: 'warn', occurrences: 3 } as const;
+  const provider = {
+    name: 'one',
+    category: 'one',
+    decisionPoints: ['pre_tool_selection'] as const,
+    classify: () => ({ relevant: true, confidence: 1, ...(pattern ? { pattern: about } : {}) }),
+    provide: () => ({ key: 'one', content: 'Mind it.' }),
+  };
+  const run = createCoxswain({ guidance: [{ provider, maxPerTurn: 9, ...limits }], noise }).startRun();
+  const said: string[] = [];
+  for (let index = 0; index < 30; index += 1) {
+    call(run, `c${index}`);
+    for (const advice of run.advise('pre_tool_selection')) {
+      if (said.length < 2) advice.undelivered('no room');
+      else advice.delivered('request');
+      said.push(advice.text);
+    }
+  }
+  expect(said.length).toBe(3);
+});
+
+test('a host that delivers nothing does not get the same advice for ever', () => {
+  const run = createCoxswain({
+    guidance: [
+      {
+        provider: {
+          name: 'one',
+          category: 'one',
+          decisionPoints: ['pre_tool_selection'],
+          classify: () => ({ relevant: true, confidence: 1 }),
+          provide: () => ({ key: 'one', content: 'Mind it.' }),
+        },
+      },
+    ],
+    noise: { maxPerRun: 1 },
+  }).startRun();
+  let said = 0;
+  for (let index = 0; index < 100; index += 1) {
+    call(run, `c${index}`);
+    for (const advice of run.advise('pre_tool_selection')) {
+      advice.undelivered('requests are not seen');
+      said += 1;
+    }
+  }
+  expect(said).toBe(4);
+});
+
+test.each(['shadow mode', 'an experiment'])('advice that %s keeps back counts like advice that was given', (name) => {
+  const run = createCoxswain({
+    ...(name === 'shadow mode' ? { mode: 'shadow' } : { holdout: 1 }),
+    feedback: [{ provider: says('Talker'), trigger: { everyNCalls: 1 } }],
+    noise: { feedbackCooldownCalls: 10 },
+    cadence: 'per-provider',
+  } as CoxswainOptions).startRun();
+  for (let index = 0; index < 21; index += 1) call(run, `c${index}`);
+  const entry = run.snapshot().fold.steering.ledger[0];
+  expect(entry).toMatchObject({ identity: 'feedback:Talker', said: 3 });
+});

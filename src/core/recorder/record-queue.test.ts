@@ -168,6 +168,54 @@ test('a sink that never responds does not delay a flush beyond its limit', async
   expect(await flushing).toBe('incomplete');
 });
 
+test('waits for a dead sink share one limit: what follows a flush that ran out of time does not wait again', async () => {
+  const timers = createFakeTimers();
+  const neverResolves = (): Promise<never> => new Promise(() => undefined);
+  const queue = new RecordQueue({ append: neverResolves, flush: neverResolves, close: neverResolves }, { timers });
+  queue.add(recordOf(0));
+  let answers = 0;
+  const count = (): number => (answers += 1);
+  const first = queue.flush().then(count);
+  await timers.advance(5_000);
+  await first;
+  void queue.flush().then(count);
+  await timers.advance(0);
+  expect(answers).toBe(2);
+  // Later, a sink gets as much time as has passed.
+  await timers.advance(3_000);
+  const later = queue.flush().then(count);
+  await timers.advance(2_999);
+  expect(answers).toBe(2);
+  await timers.advance(1);
+  await later;
+  const own = queue.flush({ timeLimitMs: 100 }).then(count);
+  expect(answers).toBe(3);
+  await timers.advance(100);
+  await own;
+  void queue.close().then(count);
+  await timers.advance(0);
+  expect(answers).toBe(5);
+});
+
+test('a flush waits again after the sink has stored something', async () => {
+  const setup = setUp();
+  setup.fault = 'store-io';
+  setup.queue.add(recordOf(0));
+  const flushing = setup.queue.flush();
+  await setup.timers.advance(5_000);
+  expect(await flushing).toBe('incomplete');
+  setup.fault = undefined;
+  await setup.timers.advance(5_000);
+  setup.fault = 'store-io';
+  setup.queue.add(recordOf(1));
+  let isDone = false;
+  const again = setup.queue.flush().then(() => (isDone = true));
+  await setup.timers.advance(4_000);
+  expect(isDone).toBe(false);
+  await setup.timers.advance(1_000);
+  await again;
+});
+
 test('after the retry time, records are replaced by one gap, which is stored when the sink recovers', async () => {
   const setup = setUp({ retryForMs: 30_000 });
   const { queue, timers, stored } = setup;

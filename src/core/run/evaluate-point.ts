@@ -29,6 +29,8 @@ import type { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.
 import { faultDraft } from '../steering/advice-engine.ts';
 
 export interface PointInput {
+  /** `seq` of the evaluation. */
+  readonly seq: number;
   readonly nowMs: number;
   readonly session: Session;
   readonly analysis: TrajectoryAnalysis;
@@ -125,8 +127,8 @@ class NoiseGate {
   }
 
   get #view(): AdviceView {
-    const { analysis } = this.#input;
-    return { callIndex: analysis.calls, turn: turnsOf(analysis), compactions: analysis.compactions };
+    const { analysis, seq } = this.#input;
+    return { callIndex: analysis.calls, turn: turnsOf(analysis), compactions: analysis.compactions, seq };
   }
 }
 

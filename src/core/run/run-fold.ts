@@ -1,6 +1,6 @@
 import { present, type Json } from '../base/json.ts';
 import { NO_REDACTION, type Redactor } from '../redact/redactor.ts';
-import { rearmAdvice, adviceId } from '../steering/advice/advice.ts';
+import { rearmAdvice, adviceId, causeOfAdvice, withdrawAdvice } from '../steering/advice/advice.ts';
 import { CoxswainError } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { ValueBudget } from '../base/to-json.ts';
@@ -16,6 +16,8 @@ import { watchedFiles } from '../steering/feedback/evaluate-feedback.ts';
 import { CadenceSlice } from '../steering/feedback/advice-slices.ts';
 import { feedbackSlices } from '../steering/feedback/speaker.ts';
 import { GuidanceDelivered, GuidanceDeliveredEvent } from '../steering/guidance/guidance-slices.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../records/words.ts';
+import { withdrawGuidance } from '../steering/guidance/evaluate-guidance.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import {
@@ -224,7 +226,12 @@ export class RunFold {
         this.#changeSteering({ situation: situationAfterLimit(situation, payload) });
         this.session.dispatch({ type: payload.event_type, data: payload.data, atMs });
         return;
+      case 'feedback_delivered':
+        if (!payload.delivered) this.#withdraw(payload.advice_id, payload.provider_name, payload.reason);
+        return;
       case 'guidance_delivered':
+        if (!payload.guidance.delivered)
+          this.#withdraw(payload.advice_id, payload.guidance.providerName, payload.guidance.reason);
         this.session.dispatch(GuidanceDeliveredEvent(payload.guidance, { atMs }));
         return;
       case 'advice_acknowledged':
@@ -250,6 +257,16 @@ export class RunFold {
       default:
         break;
     }
+  }
+
+  /** Advice that an experiment or the shadow mode keeps back counts, so that later decisions are the same as with it. */
+  #withdraw(adviceId: string, provider: string, reason: string | undefined): void {
+    const seq = causeOfAdvice(adviceId);
+    if (seq === undefined || reason === WITHHELD_REASON || reason === SHADOW_REASON) return;
+    const { ledger, guidance } = this.#steering;
+    const withdrawn = withdrawAdvice(ledger, provider, seq);
+    if (withdrawn.every((entry, index) => entry === ledger[index])) return;
+    this.#changeSteering({ ledger: withdrawn, guidance: withdrawGuidance(guidance, provider) });
   }
 
   /** Ids are not checked, because a host that shows ids to the agent knows which ids it has shown. */
@@ -317,6 +334,7 @@ export class RunFold {
     const situation = situationAtPoint(this.#steering.situation, record.payload);
     if (situation !== this.#steering.situation) this.#changeSteering({ situation });
     const { drafts, state } = evaluatePoint(record.payload, {
+      seq: record.seq,
       nowMs: this.#nowMs,
       session: this.session,
       analysis: this.analysis,

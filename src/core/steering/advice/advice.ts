@@ -18,6 +18,10 @@ export interface LedgerEntry {
   readonly provider?: string;
   /** True for feedback without a pattern. Its trigger controls how often it is given. */
   readonly paced?: true;
+  /** `seq` of the record that caused the last advice. */
+  readonly seq?: number;
+  /** Number of texts that did not reach the agent and count toward no limit. */
+  readonly undelivered?: number;
 }
 
 /** The advice produced in a run, by identity, oldest first. Plain JSON. */
@@ -27,6 +31,8 @@ export interface AdviceView {
   readonly callIndex: number;
   readonly turn: number;
   readonly compactions: number;
+  /** `seq` of the record that causes the advice. */
+  readonly seq?: number;
 }
 
 export const EMPTY_LEDGER: AdviceLedger = [];
@@ -35,8 +41,8 @@ export const EMPTY_LEDGER: AdviceLedger = [];
 export const MAX_IDENTITIES = 256;
 
 /**
- * Call it when advice is produced, even in shadow mode, withheld or not delivered: delivery never changes later
- * decisions. Cost: O(identities). Beyond `maxIdentities`, the oldest is dropped.
+ * Call it when advice is produced, even in shadow mode or withheld. Cost: O(identities). Beyond `maxIdentities`, the
+ * oldest is dropped.
  */
 export function recordAdvice(
   ledger: AdviceLedger,
@@ -45,15 +51,13 @@ export function recordAdvice(
   maxIdentities: number = MAX_IDENTITIES,
 ): AdviceLedger {
   const { identity, level = null, occurrences = 0, provider } = advice;
-  const { callIndex, turn, compactions } = view;
-  const entries: LedgerEntry[] = [];
-  let countBefore = 0;
-  for (const entry of ledger) {
-    if (entry.identity === identity) countBefore = entry.said;
-    else entries.push(entry);
-  }
-  const said = countBefore + 1;
-  const entry = { identity, said, level, occurrences, callIndex, turn, compactions, ...present({ provider }) };
+  const known = ledger.find((entry) => entry.identity === identity);
+  const entries = ledger.filter((entry) => entry !== known);
+  const { said: countBefore = 0, undelivered } = known ?? {};
+  const entry = {
+    ...{ identity, said: countBefore + 1, level, occurrences, ...view },
+    ...present({ provider, undelivered }),
+  };
   entries.push(isPaced(advice) ? { ...entry, paced: true } : entry);
   return entries.length > maxIdentities ? entries.slice(-maxIdentities) : entries;
 }
@@ -61,6 +65,18 @@ export function recordAdvice(
 /** The pattern was cleared. Advice already given still counts toward its limit. Cost: O(identities). */
 export function rearmAdvice(ledger: AdviceLedger, identity: string): AdviceLedger {
   return ledger.map((entry) => (entry.identity === identity ? { ...entry, level: null } : entry));
+}
+
+/** Maximum number of texts of one identity that are given again: a host may deliver none at all. */
+const MAX_UNDELIVERED = 3;
+
+/** The advice did not reach the agent: it does not count, and may be given again after its cooldown. Cost: O(identities). */
+export function withdrawAdvice(ledger: AdviceLedger, provider: string, seq: number): AdviceLedger {
+  return ledger.map((entry) => {
+    const { said, undelivered = 0 } = entry;
+    if (entry.seq !== seq || entry.provider !== provider || undelivered === MAX_UNDELIVERED) return entry;
+    return { ...entry, said: said - 1, level: null, seq: -1, undelivered: undelivered + 1 };
+  });
 }
 
 export interface AdviceCandidate {
@@ -98,6 +114,12 @@ export interface Advice extends AdviceCandidate {
  */
 export function adviceId(causeSeq: number, ordinal: number): string {
   return `a${causeSeq}-${ordinal}`;
+}
+
+/** The `seq` of the cause in an advice id. Undefined for any other text. */
+export function causeOfAdvice(id: string): number | undefined {
+  const seq = /^a(\d+)-/.exec(id)?.[1];
+  return seq === undefined ? undefined : Number(seq);
 }
 
 /** Replaces the `seq` of the cause in an advice id. Any other text is returned unchanged. */
@@ -223,7 +245,9 @@ function isSpent(
 ): boolean {
   const { callsPerAdvice, maxPerRun = Infinity } = options;
   if (callsPerAdvice === 0 && maxPerRun === Infinity) return false;
-  const own = ledger.filter((entry) => entry.paced !== true && (entry.provider ?? provider) === provider);
+  const own = ledger.filter(
+    (entry) => entry.paced !== true && entry.said > 0 && (entry.provider ?? provider) === provider,
+  );
   const said = own.reduce((total, entry) => total + entry.said, 0);
   if (said >= maxPerRun) return true;
   if (callsPerAdvice === 0) return false;

@@ -257,6 +257,15 @@ function countItem(state: GuidanceState, provider: string, turn: number): Guidan
   return { turn, inTurn: itemsInTurn(state, turn) + 1, providers: { ...state.providers, [provider]: use } };
 }
 
+/** The provider's last guidance did not reach the agent, and counts toward no limit but the cooldown. */
+export function withdrawGuidance(state: GuidanceState, provider: string): GuidanceState {
+  const use = guidanceUse(state, provider);
+  if (use === undefined || use.inRun === 0) return state;
+  const withdrawn = { ...use, inTurn: Math.max(0, use.inTurn - 1), inRun: use.inRun - 1 };
+  const inTurn = state.turn === use.turn ? Math.max(0, state.inTurn - 1) : state.inTurn;
+  return { ...state, inTurn, providers: { ...state.providers, [provider]: withdrawn } };
+}
+
 /** The result at a decision point. Plain JSON. */
 export interface GuidanceEvaluation {
   /** Guidance to give, in order. */
