@@ -26,10 +26,11 @@ import { recordedRun } from '../test/support/recorded-run.ts';
 import { withOpenAi } from './adapter-scene.ts';
 import { harness } from './claude-agent-sdk.harness.ts';
 import { playClaude } from './claude-scene.ts';
-import { chatModel, handles } from './langchain.harness.ts';
+import { harness as ai } from './ai-sdk.harness.ts';
+import { chatModel, handles, harness as langchain } from './langchain.harness.ts';
 import { loopHarness as anthropic } from './anthropic.harness.ts';
 import { loopHarness as googleGenAi } from './google-genai.harness.ts';
-import { modelAt } from './mastra.harness.ts';
+import { harness as mastraHarness, modelAt } from './mastra.harness.ts';
 import { loopHarness as openaiChat } from './openai-chat.harness.ts';
 import { harness as openaiResponses } from './openai-responses.harness.ts';
 import { scriptedAiModel } from './scripted-ai-model.ts';
@@ -160,6 +161,26 @@ test.each([openaiChat, openaiResponses, anthropic, googleGenAi])(
     );
     expect(outcomesOf(played.records)).toEqual(['refused', 'refused', 'refused', 'refused']);
     expectToAsk(played.records);
+  },
+);
+
+test.each([openaiChat, openaiResponses, anthropic, googleGenAi, ai, langchain, mastraHarness])(
+  '$name: isError says which result is a failure',
+  async (loop) => {
+    const turns = [1, 2].map((eur) => ({ calls: [{ name: 'pay', args: { eur } }] }));
+    const scene = {
+      ...SEQUENTIAL,
+      script: { turns: [...turns, { text: 'Done.' }] },
+      tools: { pay: (args: unknown) => (JSON.stringify(args).includes('1') ? 'no money' : 'paid') },
+    };
+    const isError = (result: unknown, toolName: string): boolean =>
+      toolName === 'pay' && JSON.stringify(result).includes('no money');
+    const played = await playScene(
+      { ...loop, run: (given) => loop.run({ ...given, adapter: { isError } as AdapterOptions }) },
+      scene,
+      {},
+    );
+    expect(payloadsOf(played.records, 'tool_ended').map(({ is_error }) => is_error)).toEqual([true, false]);
   },
 );
 

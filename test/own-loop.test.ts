@@ -27,3 +27,19 @@ test('a loop of one’s own needs turn, call and feedback: results, errors and t
   expect(records.filter(({ payload }) => payload.kind === 'turn_started')).toHaveLength(6);
   expect(await store.findRun('own')).toMatchObject({ calls: 7 });
 });
+
+test('the user says which result of a call is a failure, without a throw', async () => {
+  const store = memoryStore();
+  const cox = createCoxswain({ store, clock: createFakeClock() });
+  const run = cox.startRun({ runId: 'own' });
+  const isError = ({ code }: { readonly code: number }): boolean => code !== 0;
+  for (const code of [0, 1]) expect(await run.call('sh', {}, () => ({ code }), { isError })).toEqual({ code });
+  const broken = (): never => {
+    throw new Error('a fault of the user');
+  };
+  expect(await run.call('sh', {}, () => 'ok', { isError: broken })).toBe('ok');
+  await run.end();
+  const ends = (await readAll(store, 'own')).flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload] : []));
+  expect(ends.map(({ is_error }) => is_error)).toEqual([false, true, false]);
+  expect(cox.health()).toMatchObject({ faults: 1, lastFault: 'isError: a fault of the user' });
+});

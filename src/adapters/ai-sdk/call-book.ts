@@ -1,4 +1,4 @@
-import { refusedBy, type RefusalOptions } from '../host/adapter-options.ts';
+import { erredBy, refusedBy, type RefusalOptions } from '../host/adapter-options.ts';
 import { statedOutcome } from '../../core/run/refusal.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { present } from '../../core/base/json.ts';
@@ -33,7 +33,7 @@ interface BookedCall {
 const { channel = '' } = aiSdkCapabilities.post_tool_result;
 
 /** Options of `CallBook`. */
-export interface CallBookOptions extends Pick<RefusalOptions, 'isRefused'> {
+export interface CallBookOptions extends Pick<RefusalOptions, 'isRefused' | 'isError'> {
   readonly maxChars: number;
 }
 
@@ -89,7 +89,7 @@ export class CallBook {
     if (call === undefined || call.state === 'ended') return;
     if (call.state === 'requested') this.#startCall(call, call.args);
     call.state = 'ended';
-    const hasFailed = isError || saysThatItFailed(result);
+    const hasFailed = isError || saysThatItFailed(result) || erredBy(this.#options, result, call.name, this.#run);
     const outcome = known ?? statedOutcome(result) ?? refusedBy(this.#options, result, this.#run);
     const endedCall = {
       toolCallId: call.recordedId,

@@ -186,11 +186,11 @@ const UNSEEN =
  * Cost: some tens of microseconds per request, plus the evaluation of advice.
  */
 export function coxswainAgent(source: RunSource, options: CoxswainAgentOptions = {}): CoxswainAgent {
-  checkAdapter('coxswainAgent', source, options, { forceTurn: true, isRefused: true });
+  checkAdapter('coxswainAgent', source, options, { forceTurn: true, isError: true, isRefused: true });
   const { maxChars = MAX_ADVICE_CHARS, forceTurn = false } = options;
   const guard = guarded(source, options);
   const scope = new RunScope(currentRun('ai-sdk', source));
-  const loopOptions = { maxChars, forceTurn, ...present({ isRefused: options.isRefused }) };
+  const loopOptions = { maxChars, forceTurn, ...present({ isError: options.isError, isRefused: options.isRefused }) };
   const loops = new RunLoops((owner) => new AgentLoop(owner, guard, loopOptions));
   listenToSdkLoops();
   if (typeof source !== 'function') {

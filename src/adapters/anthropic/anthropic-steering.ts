@@ -12,8 +12,8 @@ import {
 import { messageOf } from '../../core/base/error.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { Run } from '../../core/run/run.ts';
-import { checkAdapter } from '../host/adapter-options.ts';
-import { fetchSteering, type FetchSteeringOptions, type ConversationApi } from '../host/fetch-steering.ts';
+import { checkAdapter, type RefusalOptions } from '../host/adapter-options.ts';
+import { fetchSteering, type ConversationApi } from '../host/fetch-steering.ts';
 import { followed } from '../host/run-outcome.ts';
 import { runKept, type ToolParts } from '../host/run-tool.ts';
 import { type Fetch, eventStream, type AnswerStream } from '../host/steered-fetch.ts';
@@ -25,7 +25,7 @@ import { plainContent } from '../host/content-blocks.ts';
 import type { ConversationAnswer, ShownResult } from '../host/conversation.ts';
 
 /** Options of the adapter of `@anthropic-ai/sdk`. */
-export type AnthropicOptions = FetchSteeringOptions;
+export type AnthropicOptions = RefusalOptions;
 
 /** A call in an answer: a `tool_use` block. */
 export interface ToolUse {

@@ -9,6 +9,5 @@ export {
   type ToolResult,
   type ToolUse,
 } from './anthropic-steering.ts';
-export type { FetchSteeringOptions } from '../host/fetch-steering.ts';
 export type { Fetch } from '../host/steered-fetch.ts';
 export type { RefusalOptions } from '../host/adapter-options.ts';

@@ -10,8 +10,8 @@ import {
 } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { Run } from '../../core/run/run.ts';
-import { checkAdapter } from '../host/adapter-options.ts';
-import { fetchSteering, type FetchSteeringOptions, type ConversationApi } from '../host/fetch-steering.ts';
+import { checkAdapter, type RefusalOptions } from '../host/adapter-options.ts';
+import { fetchSteering, type ConversationApi } from '../host/fetch-steering.ts';
 import { followed } from '../host/run-outcome.ts';
 import { runKept, runTool, type ToolParts } from '../host/run-tool.ts';
 import { type Fetch, eventStream, type AnswerStream } from '../host/steered-fetch.ts';
@@ -21,7 +21,7 @@ import type { ConversationAnswer, ShownResult } from '../host/conversation.ts';
 import type { IssuedCall } from '../host/issued-call.ts';
 
 /** Options of the adapter of `@google/genai`. */
-export type GoogleGenAiOptions = FetchSteeringOptions;
+export type GoogleGenAiOptions = RefusalOptions;
 
 /** A call in an answer. The API may give it no id. */
 export interface FunctionCall {
@@ -97,9 +97,8 @@ function issuedCall({ args = {}, id = '', name = 'unknown' }: FunctionCall): Par
 
 /** The SDK gives a tool all calls of an answer at once. Each is recorded and advised on its own. */
 function steeredTool<Tool extends CallableTool>(given: ToolParts, tool: Tool): Tool {
-  const isError: ToolParts['isError'] = (result, name) =>
-    given.isError(result, name) || (isJsonObject(result) && result['error'] !== undefined);
-  const parts = { ...given, isError };
+  const isError = (result: unknown): boolean => isJsonObject(result) && result['error'] !== undefined;
+  const parts: ToolParts = { ...given, isError };
   const callOne = async (call: FunctionCall): Promise<readonly unknown[]> => {
     let answered: readonly unknown[] = [];
     const { feedback } = await runTool(parts, {

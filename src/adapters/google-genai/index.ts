@@ -8,6 +8,5 @@ export {
   type GoogleGenAiOptions,
   type GoogleGenAiSteering,
 } from './google-genai-steering.ts';
-export type { FetchSteeringOptions } from '../host/fetch-steering.ts';
 export type { Fetch } from '../host/steered-fetch.ts';
 export type { RefusalOptions } from '../host/adapter-options.ts';

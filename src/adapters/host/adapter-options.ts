@@ -27,6 +27,26 @@ export interface RefusalOptions extends AdapterOptions {
    * error of `refusal()`, and what the SDK's own approvals reject, is recognised anyway.
    */
   readonly isRefused?: (result: unknown) => boolean;
+  /**
+   * Returns true if a tool's result reports a failure. Default: never. What the SDK and MCP servers mark as a failure is one
+   * anyway, and patterns also examine the text.
+   */
+  readonly isError?: (result: unknown, toolName: string) => boolean;
+}
+
+/** Asks `isError` of the user. A fault of it is recorded, and the call counts as no failure. */
+export function erredBy(
+  { isError }: Pick<RefusalOptions, 'isError'>,
+  result: unknown,
+  toolName: string,
+  run: Run,
+): boolean {
+  try {
+    return isError?.(result, toolName) === true;
+  } catch (error) {
+    run.reportFault('isError', error);
+    return false;
+  }
 }
 
 /** Asks the function of the user. A fault of it is recorded, and the call counts as not refused. */

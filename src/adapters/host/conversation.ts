@@ -2,7 +2,7 @@ import type { AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { CallOutcome, RunEnding } from '../../core/records/trajectory-record.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 import type { Run } from '../../core/run/run.ts';
-import { identityOf, refusedBy } from './adapter-options.ts';
+import { erredBy, identityOf, refusedBy, type RefusalOptions } from './adapter-options.ts';
 import { statedOutcome } from '../../core/run/refusal.ts';
 import { present } from '../../core/base/json.ts';
 import { saysThatItFailed } from './content-blocks.ts';
@@ -45,13 +45,11 @@ export interface SentRequest {
 }
 
 /** Options of `Conversation`. */
-export interface ConversationOptions {
+export interface ConversationOptions extends Pick<RefusalOptions, 'isRefused' | 'isError'> {
   /** Maximum number of characters of advice in one text; default 9,000. */
   readonly maxChars?: number;
   /** Reason recorded when advice cannot be delivered before the final answer. */
   readonly noWayBeforeAnswer: string;
-  /** As in `RefusalOptions`. */
-  readonly isRefused?: (result: unknown) => boolean;
 }
 
 /**
@@ -204,7 +202,7 @@ export class Conversation {
   ended(call: OpenCall, { result, isError: isFlagged, outcome: known }: CallResult): readonly AdviceHandle[] {
     this.#calls.close(call);
     const outcome = known ?? statedOutcome(result) ?? refusedBy(this.#options, result, this.run);
-    const isError = isFlagged || saysThatItFailed(result);
+    const isError = isFlagged || saysThatItFailed(result) || erredBy(this.#options, result, call.name, this.run);
     const end = { toolCallId: call.callId, toolName: call.name, result, isError, ...present({ outcome }) };
     this.run.emit({ type: 'tool_execution_end', ...end });
     const handles = [...call.before, ...this.run.advise('post_tool_result')];

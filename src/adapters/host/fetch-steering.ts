@@ -27,12 +27,6 @@ export interface ConversationApi extends ModelApi {
   readonly modelOf: (body: JsonMembers, url: string) => string | undefined;
 }
 
-/** Options of an adapter that steers by `fetch`. */
-export interface FetchSteeringOptions extends RefusalOptions {
-  /** Returns true if a tool's result reports a failure. Default: never. Patterns also examine the text. */
-  readonly isError?: (result: unknown, toolName: string) => boolean;
-}
-
 /** Steering of one agent whose requests pass a `fetch`. */
 export interface FetchSteering {
   readonly fetch: (base?: Fetch) => Fetch;
@@ -51,12 +45,7 @@ interface LastRequest {
  *
  * @param hint  how to give the client the `fetch`, for the fault of a run without a request
  */
-export function fetchSteering(
-  run: Run,
-  api: ConversationApi,
-  options: FetchSteeringOptions,
-  hint: string,
-): FetchSteering {
+export function fetchSteering(run: Run, api: ConversationApi, options: RefusalOptions, hint: string): FetchSteering {
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
   const conversations = new Conversations(options, (): LastRequest => ({ seen: 0, system: '' }));
@@ -99,7 +88,6 @@ export function fetchSteering(
       guard,
       conversation: (call) => conversations.calling(scope.calling, call).conversation,
       onToolError,
-      isError: options.isError ?? (() => false),
     }),
   };
 }

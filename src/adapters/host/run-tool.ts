@@ -15,8 +15,8 @@ export interface ToolParts {
   readonly conversation: (call: IssuedCall) => Conversation;
   /** `throw`: an error of a tool is rethrown. `result`: the error becomes the tool's result. */
   readonly onToolError: 'throw' | 'result';
-  /** Returns true if a returned result reports a failure. */
-  readonly isError: (result: unknown, toolName: string) => boolean;
+  /** Returns true if the SDK marks a returned result as a failure. Default: never. */
+  readonly isError?: (result: unknown) => boolean;
 }
 
 /** A tool that is about to run. */
@@ -73,7 +73,7 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
     throw error;
   }
   await conversation.run.ready();
-  const hasFailed = guard('isError', () => parts.isError(result, call.name), false);
+  const hasFailed = guard(WHERE, () => parts.isError?.(result) === true, false);
   const handles = guard(WHERE, () => endCall(conversation, open, { result, isError: hasFailed }), []);
   return { result, feedback: adviceText(handles, result) };
 }

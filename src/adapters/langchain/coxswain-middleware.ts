@@ -34,7 +34,7 @@ export function coxswainMiddleware<Middleware>(
   { createMiddleware, ToolMessage, HumanMessage }: LangchainHandles<Middleware>,
   options: RefusalOptions = {},
 ): Middleware {
-  checkAdapter('coxswainMiddleware', source, options, { isRefused: true });
+  checkAdapter('coxswainMiddleware', source, options, { isError: true, isRefused: true });
   const guard = guarded(source, options);
   const scope = new RunScope(currentRun('langchain', source));
   /** The state is the message count and the system prompt of the last request. */

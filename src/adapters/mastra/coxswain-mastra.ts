@@ -89,7 +89,7 @@ const UNSEEN = 'no request to a model was seen: create the agent with new Agent(
  * @throws CoxswainError "invalid-argument" for an option out of range
  */
 export function coxswainMastra(source: RunSource, options: RefusalOptions = {}): CoxswainMastra {
-  checkAdapter('coxswainMastra', source, options, { isRefused: true });
+  checkAdapter('coxswainMastra', source, options, { isError: true, isRefused: true });
   const guard = guarded(source, options);
   const scope = new RunScope(currentRun('mastra', source));
   const conversations = new Conversations<ConversationState>(options, () => ({

@@ -114,14 +114,11 @@ function isPlain(value: unknown, depth = 0): boolean {
   return Object.values(value).every((item) => isPlain(item, depth + 1));
 }
 
-/** Options of the @openai/agents adapter. */
-export interface AgentsOptions extends RefusalOptions {
-  /**
-   * True if a tool's output means failure. Default: recognises the SDK's own messages after an exception or a time-out; set
-   * this option to recognise the text of a tool's own `errorFunction`.
-   */
-  readonly isError?: (result: unknown, toolName: string) => boolean;
-}
+/**
+ * Options of the @openai/agents adapter. The SDK's own messages after an exception or a time-out are recognised as failures; set
+ * `isError` to recognise the text of a tool's own `errorFunction`.
+ */
+export type AgentsOptions = RefusalOptions;
 
 /** Steers one agent of the @openai/agents package. Its handoffs, and the agents it uses as tools, each get a child run. */
 export interface AgentsSteering {
@@ -168,7 +165,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     conversation: () => runs.calling().conversation,
     // `tool()` turns exceptions into a result. If it does not, the user wants the exception to end the run.
     onToolError: 'throw',
-    isError: (result, name) => saysThatItFailed(result) || options.isError?.(result, name) === true,
+    isError: saysThatItFailed,
   };
   const prepare = (request: ModelRequest, modelId: string | undefined): SteeredRequest | undefined => {
     const asking = runs.asking();

@@ -36,8 +36,6 @@ export interface OpenAiOptions extends RefusalOptions {
    * it. `result`: the model receives a message such as `Error: no such file` and may continue.
    */
   readonly onToolError?: 'throw' | 'result';
-  /** Returns true if a tool's result reports a failure. Default: never. Patterns also examine the text. */
-  readonly isError?: (result: unknown, toolName: string) => boolean;
   /** Role of guidance messages in requests; default `system`. */
   readonly guidanceRole?: GuidanceRole;
 }
@@ -72,6 +70,11 @@ export interface OpenAiSteering {
   /** Like the above, with a type for the parts that `execute` returns, such as images. */
   runToolCall<Part>(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<Part>>;
   runToolCall<Part>(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<Part>>;
+  /** Like the above, for a call of which only the union of its types is known. */
+  runToolCall<Part = never>(
+    call: ToolCall,
+    execute: ExecuteCall,
+  ): Promise<ChatToolMessage | FunctionCallOutput<Part> | CustomToolCallOutput<Part>>;
   /** Returns a tool for `runTools` with which the agent answers advice. */
   acknowledgeTool(): AcknowledgeTool;
   /** For clients whose `fetch` cannot be replaced: returns the body to send. Report the answer with `observe`. */
@@ -111,7 +114,6 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     guard,
     conversation: (call) => conversations.calling(scope.calling, call).conversation,
     onToolError: options.onToolError ?? 'throw',
-    isError: options.isError ?? (() => false),
     carries: () => !conversations.of(scope.calling).endsWithTool,
   };
   const prepare = (body: unknown, key: unknown): SteeredRequest | undefined => {

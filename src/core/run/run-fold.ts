@@ -260,8 +260,8 @@ export class RunFold {
   }
 
   /** Advice that an experiment or the shadow mode keeps back counts, so that later decisions are the same as with it. */
-  #withdraw(adviceId: string, provider: string, reason: string | undefined): void {
-    const seq = causeOfAdvice(adviceId);
+  #withdraw(id: string, provider: string, reason: string | undefined): void {
+    const seq = causeOfAdvice(id);
     if (seq === undefined || reason === WITHHELD_REASON || reason === SHADOW_REASON) return;
     const { ledger, guidance } = this.#steering;
     const withdrawn = withdrawAdvice(ledger, provider, seq);

@@ -336,13 +336,14 @@ export class Run {
    * thrown again. A result with `isError: true`, as MCP servers give it, is a failure. A call that throws `refusal(reason)`, or
    * an error with `outcome: 'refused'`, was refused by a person or a policy.
    *
+   * @param options.isError  returns true for a result that is a failure as well; default: never
    * @param options.toolCallId  the model's id of the call; default: one that no other process uses for this run
    */
   async call<Result>(
     toolName: string,
     args: unknown,
     work: () => Result | Promise<Result>,
-    options: { readonly toolCallId?: string } = {},
+    options: { readonly toolCallId?: string; readonly isError?: (result: Result) => boolean } = {},
   ): Promise<Result> {
     const { toolCallId = `own-${this.#callToken()}${(this.#ownCalls += 1)}` } = options;
     this.emit({ type: 'tool_execution_start', toolCallId, toolName, args });
@@ -350,11 +351,21 @@ export class Run {
       void this.emit({ type: 'tool_execution_end', toolCallId, toolName, result, isError, ...present({ outcome }) });
     try {
       const result = await work();
-      end(result, isJsonObject(result) && result['isError'] === true, statedOutcome(result));
+      const isMarked = isJsonObject(result) && result['isError'] === true;
+      end(result, isMarked || this.#asked(() => options.isError?.(result) === true), statedOutcome(result));
       return result;
     } catch (error) {
       end(messageOf(error), true, statedOutcome(error));
       throw error;
+    }
+  }
+  /** Asks a function of the host. A fault of it is recorded, and counts as no. */
+  #asked(question: () => boolean): boolean {
+    try {
+      return question();
+    } catch (error) {
+      this.#path.fault('isError', error);
+      return false;
     }
   }
   #ownCalls = 0;

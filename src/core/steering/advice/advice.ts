@@ -54,10 +54,8 @@ export function recordAdvice(
   const known = ledger.find((entry) => entry.identity === identity);
   const entries = ledger.filter((entry) => entry !== known);
   const { said: countBefore = 0, undelivered } = known ?? {};
-  const entry = {
-    ...{ identity, said: countBefore + 1, level, occurrences, ...view },
-    ...present({ provider, undelivered }),
-  };
+  const said = countBefore + 1;
+  const entry = { identity, said, level, occurrences, ...view, ...present({ provider, undelivered }) };
   entries.push(isPaced(advice) ? { ...entry, paced: true } : entry);
   return entries.length > maxIdentities ? entries.slice(-maxIdentities) : entries;
 }
