@@ -160,11 +160,11 @@ test('a host that delivers nothing does not get the same advice for ever', () =>
 
 test.each(['shadow mode', 'an experiment'])('advice that %s keeps back counts like advice that was given', (name) => {
   const run = createCoxswain({
-    ...(name === 'shadow mode' ? { mode: 'shadow' } : { holdout: 1 }),
+    ...(name === 'shadow mode' ? { mode: 'shadow' as const } : { holdout: 1 }),
     feedback: [{ provider: says('Talker'), trigger: { everyNCalls: 1 } }],
     noise: { feedbackCooldownCalls: 10 },
     cadence: 'per-provider',
-  } as CoxswainOptions).startRun();
+  }).startRun();
   for (let index = 0; index < 21; index += 1) call(run, `c${index}`);
   const entry = run.snapshot().fold.steering.ledger[0];
   expect(entry).toMatchObject({ identity: 'feedback:Talker', said: 3 });
