@@ -413,3 +413,19 @@ test('the types of tools come through as they were', () => {
   const client = (): OpenAI => new OpenAI({ apiKey: 'none', fetch: steering.fetch() });
   expect([tools.length, typeof client]).toEqual([2, 'function']);
 });
+
+test('a loop that the user aborts between two requests ends the run as aborted', async () => {
+  await withOpenAi({ turns: [{ calls: [{ name: 'look', args: {} }] }] }, {}, async ({ run, baseURL, records }) => {
+    const steering = openaiSteering(run);
+    const client = new OpenAI({ baseURL, apiKey: 'none', fetch: steering.fetch() });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const messages = [{ role: 'user' as const, content: 'Go.' }];
+    const { choices } = await client.chat.completions.create({ model: 'm', messages }, { signal });
+    for (const call of choices[0]?.message.tool_calls ?? []) await steering.runToolCall(call, () => 'quiet');
+    controller.abort();
+    const { own } = await records();
+    expect(payloadsOf(own, 'tool_ended')).toHaveLength(1);
+    expect(payloadsOf(own, 'run_ended')).toMatchObject([{ outcome: 'aborted', reason: 'interrupted' }]);
+  });
+});

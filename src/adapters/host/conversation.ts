@@ -9,7 +9,7 @@ import { saysThatItFailed } from './content-blocks.ts';
 import { AdviceUnderWay, type OutgoingRequest } from './advice-under-way.ts';
 import type { CallResult, IssuedCall } from './issued-call.ts';
 import { UnansweredCalls, type OpenCall } from './open-calls.ts';
-import { endingAfterTrouble, type Trouble } from './run-outcome.ts';
+import { ABORTED, endingAfterTrouble, type Trouble } from './run-outcome.ts';
 
 export interface ConversationAnswer {
   readonly message: AgentMessage & { readonly role: 'assistant' };
@@ -68,6 +68,9 @@ export class Conversation {
   #isAsking = false;
   #modelId: string | undefined;
   #sentRequest: OutgoingRequest | undefined;
+  #signal: AbortSignal | undefined;
+  /** True after an answer whose calls need another request. */
+  #expectsRequest = false;
   /** Names of all tools in the last request, if known. */
   #offeredTools: ReadonlySet<string> | undefined;
 
@@ -76,6 +79,8 @@ export class Conversation {
     this.#options = options;
     this.#advice = new AdviceUnderWay(options.maxChars);
     run.beforeEnd(() => {
+      if (this.#expectsRequest && this.#signal?.aborted === true && this.#advice.trouble === undefined)
+        this.troubled(ABORTED);
       this.#closeCalls();
       this.#advice.wait(this.#calls.all().flatMap((call) => call.before));
       this.#advice.close('the run ended before');
@@ -130,6 +135,11 @@ export class Conversation {
     return this.#advice.send(key, handles);
   }
 
+  /** Takes the signal of a request. If it aborts before the next one, the user stopped the agent between the two. */
+  watch(signal: AbortSignal | undefined): void {
+    this.#signal = signal;
+  }
+
   /** Records the request that `request` prepared, as it was sent. A request and its retries are recorded once. */
   sent(outgoing: OutgoingRequest, { modelId, systemPrompt, messages, tools, isClosed }: SentRequest): void {
     if (this.#sentRequest === outgoing) return;
@@ -164,7 +174,8 @@ export class Conversation {
       this.started(call);
       this.later(this.ended(call, call.answer));
     }
-    if (calls.some((call) => call.answer === undefined)) return;
+    this.#expectsRequest = calls.some((call) => call.answer === undefined);
+    if (this.#expectsRequest) return;
     for (const handle of run.advise('pre_response')) handle.undelivered(this.#options.noWayBeforeAnswer);
   }
 

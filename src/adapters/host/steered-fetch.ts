@@ -92,6 +92,7 @@ export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
       sent === undefined ? undefined : guard(`${api.name} request`, () => prepare(sent.bodyText, sent.url));
     if (steeredRequest === undefined) return base(input, init);
     const { conversation, outgoing, edited, channel } = steeredRequest;
+    conversation.watch(init?.signal ?? undefined);
     await conversation.run.ready();
     let response: Response;
     try {

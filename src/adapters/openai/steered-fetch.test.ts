@@ -135,3 +135,21 @@ test('a stream that breaks leaves what came of it as a message with the error', 
   ]);
   expect(await recorded('turn_started')).toEqual([]);
 });
+
+const CALLING = {
+  model: 'm',
+  choices: [{ message: { tool_calls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }] } }],
+};
+
+test.each([
+  ['between two requests', CALLING, 'aborted'],
+  ['after the final answer', COMPLETION, 'ended'],
+])('a run that is aborted %s', async (_when, answer, outcome) => {
+  const { parts, recorded, run } = begin();
+  const { fetch } = server(() => Response.json(answer));
+  const controller = new AbortController();
+  await (await steeredFetch(fetch, parts)(URL_OF_CHAT, { ...POST, signal: controller.signal })).json();
+  controller.abort();
+  await run.end();
+  expect(await recorded('run_ended')).toMatchObject([{ outcome }]);
+});
