@@ -15,6 +15,7 @@ export type {
   FunctionCallOutput,
   InputTextPart,
   ResponsesCustomCall,
+  ToolCall,
   ResponsesFunctionCall,
   RunnableTool,
 } from './sdk-shapes.ts';
