@@ -97,13 +97,15 @@ export class CheckLedger {
       this.#note(exitCode === undefined ? check : seen, call, exitCode === undefined ? failed : exitCode !== 0, told);
     }
     const hooks = hooksOf(call.args, result);
-    const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
+    if (hooks === undefined) {
+      const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
+      if (isRetry) this.#note(HOOKS, call, false, '');
+      return;
+    }
     const isRefused = failed && !NOTHING_TO_COMMIT.test(result);
-    if (hooks !== undefined && !hooks.failed && !failed)
-      for (const check of hooks.checks) this.#note(check, call, false, '');
+    if (!hooks.failed && !failed) for (const check of hooks.checks) this.#note(check, call, false, '');
     const check = NOTHING_TO_COMMIT.test(result) && commitsIn(result).length === 0 ? HOOKS_ALONE : HOOKS;
-    if (hooks !== undefined) this.#note(check, call, hooks.failed || isRefused, '');
-    else if (isRetry) this.#note(HOOKS, call, false, '');
+    this.#note(check, call, hooks.failed || isRefused, '');
   }
 
   /** A check of another project is another check. */

@@ -1,14 +1,14 @@
 import { mkdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
+import { BIN } from '../../../test/run-cli.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { trimMarkOf, trimStore } from './trim-store.ts';
 
-const program = [process.execPath, fileURLToPath(new URL('../../cli/bin.ts', import.meta.url))];
+const program = [process.execPath, BIN];
 
 /** The data folder of a user. */
 function dataFolder(): { readonly folder: string; readonly env: NodeJS.ProcessEnv } {
