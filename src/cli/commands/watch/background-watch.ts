@@ -81,9 +81,16 @@ function textOf(path: string): string {
 const IN_BACKGROUND = 'COXSWAIN_IN_BACKGROUND';
 /**
  * Options of Node and of the memory of the C library for a process that is small rather than fast: 59 instead of 101 MB with 20 active
- * sessions. Without room in the old space, V8 collects the whole heap of 11 MB every three seconds: a quarter of the work.
+ * sessions. Without room in the old space, V8 collects the whole heap of 11 MB every three seconds: a quarter of the work. A process that
+ * does not begin with Node's snapshot has 2.5 MB less and starts 0.1 s later.
  */
-const SMALL = ['--lite-mode', '--max-semi-space-size=1', '--initial-old-space-size=20', '--max-old-space-size=64'];
+const SMALL = [
+  '--lite-mode',
+  '--max-semi-space-size=1',
+  '--initial-old-space-size=20',
+  '--max-old-space-size=64',
+  '--no-node-snapshot',
+];
 const SMALL_ENV = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_TOP_PAD_: '0' };
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 10_000;
