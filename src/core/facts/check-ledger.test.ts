@@ -325,6 +325,26 @@ test('a check whose program is not installed could not run, which says nothing a
   ]);
 });
 
+test.each([
+  ' ERR_PNPM_UNSUPPORTED_ENGINE  Unsupported environment (bad pnpm and/or Node.js version)',
+  ' ERR_PNPM_NO_LOCKFILE  Cannot install with "frozen-lockfile" because pnpm-lock.yaml is absent',
+  ' ERR_PNPM_ABORTED_REMOVE_MODULES_DIR_NO_TTY  Aborted removal of modules directory due to no TTY',
+  'npm error code EBADENGINE\nnpm error engine Unsupported engine',
+])('a check whose package manager stopped before it could not run: %s', (said) => {
+  const why = 'could not run: its package manager stopped before';
+  expect(resultsAfter(['pnpm test', `Exit code 1\n${said}`])).toEqual([`pnpm test ${why}`]);
+  // A check that passed or failed before stays, and a later one counts.
+  expect(resultsAfter(['pnpm test'], ['pnpm test', said])).toEqual(['pnpm test passed']);
+  expect(resultsAfter(['pnpm test', said], ['pnpm test', '1 failed'])).toEqual(['pnpm test failed']);
+  // The script began, and what it runs stopped.
+  expect(failedAfter(['pnpm test', `> app@1.0.0 test /app\n> ./run.sh\n\n${said}`])).toEqual(['pnpm test']);
+});
+
+test('a script that failed below pnpm has failed', () => {
+  const said = ' ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  app@1.0.0 test: `vitest run`\nExit status 1';
+  expect(failedAfter(['pnpm -r test', said])).toEqual(['pnpm -r test']);
+});
+
 test('a formatter that writes is no check, and makes up for a check of the format that failed', () => {
   expect(resultsAfter(['cargo fmt --check', 'Diff in a.rs'], ['cargo fmt'])).toEqual([]);
   expect(resultsAfter(['npx prettier --check a.md', 'a.md'], ['npx prettier --write a.md'])).toEqual([]);

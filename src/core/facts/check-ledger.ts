@@ -149,7 +149,7 @@ export class CheckLedger {
   #noteUnknown(
     check: CheckCommand,
     number: number,
-    unknown: Pick<LastCheck, 'couldNotRun' | 'isHidden' | 'isRefused' | 'ranNothing'>,
+    unknown: Partial<Omit<LastCheck, 'command' | 'number' | 'failed' | 'fixed'>>,
   ): void {
     const key = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(key);
@@ -170,6 +170,10 @@ export class CheckLedger {
     const before = this.#checks.get(ownKey);
     if (isWrong && isNotInstalled(check, result)) {
       this.#noteUnknown(check, number, { couldNotRun: true });
+      return;
+    }
+    if (failed && !isWrong && neverBegan(result)) {
+      this.#noteUnknown(check, number, { neverBegan: true });
       return;
     }
     if (!failed && hidersOf(check).length === 0 && saysNothingRan(check, result)) {
@@ -226,6 +230,17 @@ function isNotInstalled({ key }: CheckCommand, result: string): boolean {
 
 const NOT_INSTALLED =
   /(?<![\w./-])([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)/im;
+
+/** What a package manager says before it begins a script, and the line with which it begins one. */
+const ABORTED_BEFORE =
+  /\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT)|^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
+const BEGUN = /^(?:> \S+@\S+ |> |\$ |\S+ \S+\$ )/m;
+
+function neverBegan(result: string): boolean {
+  const text = result.slice(0, FEW_CHARS);
+  const at = text.search(ABORTED_BEFORE);
+  return at >= 0 && !BEGUN.test(text.slice(0, at));
+}
 
 /** The script of Codex' code mode that ran the commands. */
 function scriptOf(args: Json): string | undefined {

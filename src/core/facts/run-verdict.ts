@@ -27,6 +27,8 @@ export interface LastCheck {
   readonly isRefused?: true;
   /** True if its program is not installed. */
   readonly couldNotRun?: true;
+  /** True if the package manager stopped before it began the script, as without a lockfile. */
+  readonly neverBegan?: true;
   /** The number of files that it says it changed itself, as a linter does. */
   readonly fixed?: number;
 }
@@ -37,10 +39,12 @@ export function checkResult({
   fixed = 0,
   isHidden,
   isRefused,
+  neverBegan,
   ranNothing,
 }: Omit<LastCheck, 'command' | 'number'>): string {
   if (isRefused === true) return 'refused or stopped';
   if (couldNotRun === true) return 'could not run: its program was not found';
+  if (neverBegan === true) return 'could not run: its package manager stopped before';
   if (isHidden === true) return 'not seen to its end';
   if (ranNothing === true) return 'ran nothing';
   if (failed) return 'failed';
@@ -48,8 +52,8 @@ export function checkResult({
 }
 
 /** Returns true for a check that ran nothing, or was not seen to its end. */
-export function isUnknown({ couldNotRun, isHidden, isRefused, ranNothing }: LastCheck): boolean {
-  return (ranNothing ?? isHidden ?? isRefused ?? couldNotRun) === true;
+export function isUnknown({ couldNotRun, isHidden, isRefused, neverBegan, ranNothing }: LastCheck): boolean {
+  return (ranNothing ?? isHidden ?? isRefused ?? couldNotRun ?? neverBegan) === true;
 }
 
 /** Returns the last check that ran something and whose end is known. */

@@ -95,3 +95,24 @@ test('a list without a description of the editor is read as it is', () => {
   expect(run?.calls).toEqual([]);
   expect(run?.run.task).toBe('<task>x</task>');
 });
+
+test.each(['findstr /s foo *.ts', 'grep -rn foo src'])(
+  'a search of Cline that found nothing is no failure: %s',
+  (command) => {
+    const { run } = kindsOf([
+      task,
+      answer([use('a', 'execute_command', { command })], 1_777_000_001_000),
+      {
+        role: 'user',
+        ts: 1_777_000_002_000,
+        content: [
+          text(`[execute_command for '${command}'] Result:`),
+          text('Command failed with exit code 1.\nOutput:\n'),
+          editor,
+        ],
+      },
+      answer([text('Done.')], 1_777_000_003_000),
+    ]);
+    expect(run?.ends.map((end) => end.is_error)).toEqual([false]);
+  },
+);

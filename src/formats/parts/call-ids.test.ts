@@ -108,6 +108,13 @@ test('a search that found nothing and printed nothing is no error, and any other
   };
   expect(errorOf('rg -n "old name" src', 'Exit code 1')).toBe(false);
   expect(errorOf('cd app && grep -rn old .', 'Exit code 1\n')).toBe(false);
+  // The commands before it printed something.
+  const chain = 'git ls-files "*.lock" && cat package.json | grep jest';
+  expect(errorOf(chain, 'Exit code 1\nyarn.lock\napi/poetry.lock')).toBe(false);
+  expect(errorOf(`${chain} `, 'Exit code 1\nyarn.lock\ncat: package.json: No such file or directory')).toBe(true);
+  expect(errorOf('diff -u a b', 'Exit code 1\n--- a\n+++ b\n-one\n+two')).toBe(false);
+  for (const command of ['findstr /s /i "old name" *.ts', 'type a.txt | findstr.exe old', 'where node'])
+    expect(errorOf(command, 'Exit code 1')).toBe(false);
   expect(errorOf('rg "(" src', 'Exit code 2\nregex parse error')).toBe(true);
   expect(errorOf('rg old missing', 'Exit code 1\nmissing: No such file')).toBe(true);
   expect(errorOf('npm test', 'Exit code 1')).toBe(true);

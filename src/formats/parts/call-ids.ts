@@ -1,6 +1,7 @@
 import { type Json, present } from '../../core/base/json.ts';
 import { resultText } from '../../core/detect/calls/answer-reading.ts';
 import { printedText, shellAnswer } from '../../core/detect/calls/shell-answer.ts';
+import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
 import { isAnswerCode } from '../../core/detect/calls/tool-semantics.ts';
 import { withHostOutcome } from '../../core/facts/host-refusals.ts';
 import type { CallOutcome, ToolEnded, ToolStarted } from '../../core/records/trajectory-record.ts';
@@ -130,8 +131,9 @@ export class SourceCallIds {
   }
 }
 
-/** Returns true for a command that says "no" by its exit code and printed nothing: a search that found nothing is no error. */
+/** Returns true for a command that says "no" by its exit code and prints no failure: a search that found nothing is no error. */
 function answersNo({ args, name }: OpenCall, { exitCode, result }: ResultShape): boolean {
   const printed = exitCode === undefined ? shellAnswer(result) : { text: printedText(resultText(result)), exitCode };
-  return printed?.text.trim() === '' && printed.exitCode > 0 && isAnswerCode(name, args, printed.exitCode);
+  if (printed === undefined || printed.exitCode === undefined || printed.exitCode <= 0) return false;
+  return isAnswerCode(name, args, printed.exitCode) && !inferIsError(printed.text);
 }

@@ -18,12 +18,13 @@ const NOTHING_PRINTED =
   /^\((?:empty|none)\)$|^(?!\W*error)[^\d:"'\n]{0,60}\b(?:no|without|any) output(?: or errors?)?(?: (?:was )?(?:produced|generated|returned|captured))?[\s\])>.]*$/i;
 const PLACEHOLDER_CHARS = 80;
 
-/** Codex, mini-SWE-agent and Gemini CLI. The output of a running command has no exit code. */
+/** Codex, mini-SWE-agent, Gemini CLI and Cline. The output of a running command has no exit code. */
 const HEADED_FORMATS: readonly RegExp[] = [
   /^(?=Exit code: \d|Chunk ID: |Wall time: )(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?<code>\d+)\n)?Wall time: [^\n]*\n(?:Process (?:exited with code (?<exit>\d+)|running with session ID \d+)\n)?(?:[^\n]*\n){0,2}?Output:(?:\n|$)(?<text>[^]*)$/,
   /^<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*<(?:output|stdout)>\n?(?<text>[^]*?)\n?(?:<\/(?:output|stdout)>\s*)?(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?$/,
   /^<(?:output|stdout)>\n?(?<text>[^]*?)\n?<\/(?:output|stdout)>\s*(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*$/,
   /^(?:<untrusted_context>\n)?(?=Command: |Output: )[^]*?(?:Stdout|Output): (?<text>[^]*?)(?:\nStderr: (?<stderr>[^]*?))?\n(?:Error: [^\n]*\n)?Exit Code: (?:(?<code>\d+)|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*(?:<\/untrusted_context>\s*)?$/,
+  /^Command (?:failed|exited) with exit code (?<code>\d+)\.?(?:\nOutput:(?:\n|$)(?<text>[^]*))?$/,
 ];
 /** Exit codes in the first line, and in the last lines in brackets or as part of a failure message. */
 const FIRST_LINE =
@@ -87,7 +88,9 @@ function parseObject(text: string): unknown {
 }
 
 /** Programs whose exit code 1 means "no": nothing found, a difference, a false condition. */
-const ANSWER_WITH_1 = wordSet('grep egrep fgrep rg ag diff cmp test [ false which type pgrep pidof lsof mountpoint');
+const ANSWER_WITH_1 = wordSet(
+  'grep egrep fgrep rg ag diff cmp test [ false which type findstr where fc pgrep pidof lsof mountpoint',
+);
 /** Other commands whose exit codes are answers. */
 const ANSWERS: readonly (readonly [command: RegExp, codes: readonly number[]])[] = [
   [
@@ -101,7 +104,7 @@ const ANSWERS: readonly (readonly [command: RegExp, codes: readonly number[]])[]
 /** Returns the exit codes other than 0 by which a command answers a question, so that they report no failure. */
 export function answerCodes(words: readonly string[]): readonly number[] {
   const [path = '', ...args] = words;
-  const program = path.slice(path.lastIndexOf('/') + 1);
+  const program = path.slice(path.lastIndexOf('/') + 1).replace(/\.exe$/i, '');
   if (ANSWER_WITH_1.has(program)) return [1];
   const line = [program, ...args].join(' ');
   return ANSWERS.find(([command]) => command.test(line))?.[1] ?? [];
