@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
+import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { logFault } from '../src/core/node/fault-log.ts';
 import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
 import { hookCommand, hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
@@ -94,6 +95,28 @@ test('without hooks, store and claude every check is unknown and nothing is crea
   expect(existsSync(storeFileOf({ project, env }))).toBe(false);
   const { stdout } = await runCli(['doctor'], { cwd: project, env });
   expect(stdout).toMatch(/\n\nNo hook was found\. First: Run coxswain init [^\n]+\n$/);
+});
+
+test('where only programs record, no hook and no agent program is asked for', async () => {
+  const store = sqliteStore(storeFileOf({ project, env }));
+  const cox = createCoxswain({ store });
+  await cox.startRun().end();
+  await cox.close();
+  const { code, lines, of } = await doctor();
+  expect(code).toBe(0);
+  for (const check of ['hooks', 'claude']) expect(of(check)).toBeUndefined();
+  expect(of('heartbeat')).toMatchObject({
+    status: 'pass',
+    found: expect.stringMatching(/^a program recorded .* ago$/),
+  });
+  expect(lines.filter(({ fix }) => fix?.includes('init'))).toEqual([]);
+  const { stdout } = await runCli(['doctor'], { cwd: project, env });
+  expect(stdout).toMatch(/\n\nAll is well: sessions of this project are recorded\.\n$/);
+  // Who also uses an agent program is told of its hook.
+  const session = join(env['HOME'] ?? '', '.claude/projects/-other/session-1.jsonl');
+  await mkdir(dirname(session), { recursive: true });
+  await writeFile(session, '{"type":"user","timestamp":"2026-05-01T00:00:00Z"}\n');
+  expect((await doctor()).of('hooks')).toMatchObject({ status: 'unknown' });
 });
 
 test('a home that cannot be written is a problem of the store and of the state folder', async () => {

@@ -251,10 +251,6 @@ async function examineProject(): Promise<DoctorReport> {
   const places = { projectFolder, homeFolder: homedir(), env };
   const settings = findSettings(places);
   const { hooks: hookedHosts, lines: hosts } = await checkHosts(places);
-  // Users of other agent programs do not need Claude Code.
-  const usesClaude =
-    hosts.length === 0 || settings.some(({ commands, httpEvents }) => commands.size + httpEvents.length > 0);
-  const claude = usesClaude ? await findClaude(projectFolder, env) : undefined;
   const setup = { projectFolder, env, openStore: () => openStoreNamed(store.address) };
   const canaries: DoctorLine[] = [];
   for (const { command, mayRun } of commandsToTry(settings).slice(0, MAX_CANARIES)) {
@@ -264,19 +260,27 @@ async function examineProject(): Promise<DoctorReport> {
   const path = storePath(store.address);
   const hasStore = path === undefined || existsSync(path);
   const heartbeats = hasStore ? await heartbeatsOf(store.address) : undefined;
-  const lastRecordMs = heartbeats?.read?.lastRecordMs ?? 0;
+  const { lastRecordMs, lastByHost } = heartbeats?.read ?? NO_HEARTBEATS;
+  const sessions = machineSessions();
+  const hasClaudeHooks = settings.some(({ commands, httpEvents }) => commands.size + httpEvents.length > 0);
+  const isOfPrograms =
+    lastRecordMs > 0 && Object.keys(lastByHost).length === 0 && sessions.every((host) => host.sessions.length === 0);
+  // Users of other agent programs, or of none, do not need Claude Code.
+  const needsClaude = hosts.length === 0 && !isOfPrograms;
+  const usesClaude = needsClaude || hasClaudeHooks;
+  const claude = usesClaude ? await findClaude(projectFolder, env) : undefined;
   const claudeFiles = settings.filter(({ commands }) => commands.size > 0);
   const silent = await findSilentSession(
     [...claudeFiles.map(({ file }) => ({ host: 'claude-code' as const, file })), ...hookedHosts],
-    { projectFolder, home: places.homeFolder, env, lastByHost: heartbeats?.read?.lastByHost ?? {} },
+    { projectFolder, home: places.homeFolder, env, lastByHost },
   );
-  const claudeSessions = machineSessions().find(({ format }) => format === 'claude-code')?.sessions ?? [];
+  const claudeSessions = sessions.find(({ format }) => format === 'claude-code')?.sessions ?? [];
   const clocks = await readClocks();
   const { nowMs } = clocks;
   const lines = [
     ...checkVersions(BUILD, env),
     ...(usesClaude ? [claudeLine(claude)] : []),
-    ...checkSettings(settings, { isHookElsewhere: hosts.length > 0, needs: needsOf(claude?.version, loaded) }),
+    ...checkSettings(settings, { isHookElsewhere: !needsClaude, needs: needsOf(claude?.version, loaded) }),
     ...checkOldSessions(settings, claudeSessions, nowMs),
     ...hosts,
     ...canaries,

@@ -183,12 +183,15 @@ const SILENT_STEPS: Readonly<Record<HostName, string>> = {
 };
 
 /** An absent event is not a failure. `silent`: a session of the project that went on after the last record. */
-export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number, silent?: SilentSession): DoctorLine {
+export function heartbeatLine(
+  { lastByEvent, lastRecordMs }: Heartbeats,
+  nowMs: number,
+  silent?: SilentSession,
+): DoctorLine {
+  const ageOf = (atMs: number): string => durationText(Math.max(0, nowMs - atMs));
   if (silent !== undefined) {
     const { host, modifiedAtMs, path } = silent;
-    const [sessionAge, recordAge] = [modifiedAtMs, silent.lastRecordMs].map((atMs) =>
-      durationText(Math.max(0, nowMs - atMs)),
-    );
+    const [sessionAge, recordAge] = [modifiedAtMs, silent.lastRecordMs].map(ageOf);
     const record = silent.lastRecordMs === 0 ? 'nothing of it is recorded' : `the last record is from ${recordAge} ago`;
     return failed(
       'heartbeat',
@@ -198,11 +201,12 @@ export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number, silent
   }
   const events = Object.entries(lastByEvent).toSorted(([, a], [, b]) => b - a);
   const [last] = events;
+  if (last === undefined && lastRecordMs > 0)
+    return passed('heartbeat', `a program recorded ${ageOf(lastRecordMs)} ago`);
   if (last === undefined) return unknown('heartbeat', 'no session was recorded here yet', HEARTBEAT_FIX);
-  const ages = events.map(([event, atMs]) => `${event} ${durationText(Math.max(0, nowMs - atMs))}`);
+  const ages = events.map(([event, atMs]) => `${event} ${ageOf(atMs)}`);
   const missingEvents = USUAL_EVENTS.filter((event) => lastByEvent[event] === undefined);
   const missingNote =
     missingEvents.length === 0 ? '' : `; not seen, although most sessions have them: ${missingEvents.join(', ')}`;
-  const lastAge = durationText(Math.max(0, nowMs - last[1]));
-  return passed('heartbeat', `last event ${lastAge} ago; ${ages.join(', ')}${missingNote}`);
+  return passed('heartbeat', `last event ${ageOf(last[1])} ago; ${ages.join(', ')}${missingNote}`);
 }
