@@ -182,3 +182,15 @@ test('a folder without a session says so, and what to try', async () => {
     'coxswain: 1 file is not a trajectory and is left out; coxswain analyze --verbose gives the reasons\n',
   );
 });
+
+test('--until leaves out the runs whose last record is later, and a span of --since ends there', async () => {
+  await record('runs.db');
+  const idsOf = async (...options: readonly string[]): Promise<readonly unknown[]> =>
+    jsonLines((await here.run(['report', 'runs.db', '--json', ...options])).stdout).flatMap(({ id }) => id ?? []);
+  expect(await idsOf('--until', '2h', '--since', 'all')).toEqual(['old']);
+  expect(await idsOf('--until', '2h', '--since', '20h')).toEqual([]);
+  expect(await idsOf('--until', '2h', '--since', '48h')).toEqual(['old']);
+  expect(await idsOf('--until', '1s', '--since', '2h')).toContain('night');
+  const wrong = await here.run(['report', 'runs.db', '--until', 'all']);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--until all: give a span')]);
+});

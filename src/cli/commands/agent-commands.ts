@@ -268,6 +268,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
     options: {
       '--since <time>':
         'runs active since then: a span such as 12h or 7d, 22:00, yesterday, 2026-11-27, or all (default: all for named files, else 12h)',
+      '--until <time>': 'runs whose last record is from before then, in the same form (default: now)',
       '--project <name>': 'only the runs of this project: its folder, or the name of its folder',
       '--all': 'list every session, not only the first screen',
       '--json': 'print one line of JSON per run, then one with the totals',
@@ -300,6 +301,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
     },
     options: {
       '--since <time>': 'sessions active since then, as for report (default: all for named files, else 30d)',
+      '--until <time>': 'sessions whose last record is from before then (default: now)',
       '--project <name>': 'only the runs of this project: its folder, or the name of its folder',
       '--json': 'print one line of JSON per cause',
     },

@@ -51,6 +51,15 @@ test('a stuck run says where, what it cost, what was advised, and that it did no
   ]);
 });
 
+test('a few calls after advice do not show that it did not help', () => {
+  const helpAfter = (calls: number): string | undefined =>
+    textsOf({ calls, advice: [{ ...ADVICE, pattern: {} }] })[3]?.replace('Did it help? ', '');
+  expect(helpAfter(5)).toMatch(/^Not known yet: no call followed, and the pattern was not cleared\. /);
+  expect(helpAfter(6)).toMatch(/^Not known yet: only 1 call followed/);
+  expect(helpAfter(9)).toMatch(/^Not known yet: only 4 calls followed/);
+  expect(helpAfter(10)).toMatch(/^No: /);
+});
+
 test('a pattern that was cleared after advice is no proof that the advice helped', () => {
   const advice = [{ ...ADVICE, pattern: {}, isLeft: true, nextCall: 'succeeded' } as const];
   expect(textsOf({ advice })[3]).toBe(

@@ -164,7 +164,7 @@ export function runStory(facts: StoryFacts): readonly StorySentence[] {
     { name: 'Got stuck', mark: patterns.some(({ stuck }) => stuck) ? 'stuck' : '', pieces: stuckPieces(facts) },
     { name: 'Cost of it', mark: wasted === undefined ? '' : 'bad', pieces: [{ text: costText(facts) }] },
     { name: 'Advice', mark: advice.length > 0 ? 'advice' : '', pieces: advicePieces(facts) },
-    { name: 'Did it help?', mark: '', pieces: [{ text: helpText(advice) }] },
+    { name: 'Did it help?', mark: '', pieces: [{ text: helpText(facts) }] },
   ];
 }
 
@@ -233,11 +233,14 @@ const NEXT_CALLS: readonly (readonly [NextCall, string])[] = [
   ['none', 'made no further call'],
 ];
 
+/** With fewer calls after the last advice, it is not known whether it helped. */
+const TELLING_CALLS = 5;
+
 /**
  * Says no if a pattern was never cleared, but never yes: one run does not show that the advice was the cause. Advice
  * without a pattern, such as a deadline, counts for the next call only.
  */
-function helpText(advice: readonly StoryAdvice[]): string {
+function helpText({ advice, calls }: StoryFacts): string {
   if (advice.length === 0) return 'There was no advice.';
   const delivered = advice.filter(({ delivery }) => delivery === 'delivered');
   const isSilent = delivered.length === 0;
@@ -257,5 +260,8 @@ function helpText(advice: readonly StoryAdvice[]): string {
         ? 'the pattern was cleared'
         : `the pattern was cleared after ${countText(leftCount)} of ${countText(aboutPattern.length)}`;
   if (isSilent) return `${next} Later ${cleared}.`;
+  const callsAfter = calls - Math.max(...aboutPattern.map(({ callsBefore }) => callsBefore));
+  if (leftCount === 0 && callsAfter < TELLING_CALLS)
+    return `Not known yet: ${callsAfter === 0 ? 'no call' : `only ${countOf(callsAfter, 'call')}`} followed, and ${cleared}. ${next}`;
   return `${leftCount === 0 ? 'No' : 'Perhaps'}: ${cleared}. ${next}`;
 }

@@ -5,7 +5,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 
 export async function failuresCommand(
   paths: readonly string[],
-  options: Pick<ReportOptions, 'since' | 'project' | 'json'>,
+  options: Pick<ReportOptions, 'since' | 'until' | 'project' | 'json'>,
   terminal: Terminal,
 ): Promise<number> {
   const since = options.since ?? (paths.length === 0 ? '30d' : 'all');

@@ -43,6 +43,7 @@ import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
 import type { RunOutcome } from '../../../core/facts/run-verdict.ts';
 
 export interface ReportOptions extends ReportForm {
+  readonly until?: string;
   readonly since?: string;
   readonly by?: string;
   readonly project?: string;
@@ -71,7 +72,9 @@ export async function reportCommand(
   const by = checkOptions(options);
   const [path] = paths;
   const problems = new Problems(terminal);
-  const context = { options, by, terminal, problems, untilMs: Date.now(), ownProjects: path === undefined };
+  const nowMs = Date.now();
+  const untilMs = options.until === undefined ? nowMs : momentOf('--until', options.until, nowMs);
+  const context = { options, by, terminal, problems, untilMs, ownProjects: path === undefined };
   let isSent: boolean;
   if (path === undefined) isSent = await machineReport(context);
   else if (paths.length === 1 && (await storeKindAt(path)) !== undefined) isSent = await storeReport(path, context);
@@ -258,13 +261,14 @@ async function noteMissingRuns(
 async function foldRuns(
   runs: AsyncIterable<RunFacts>,
   commandOf: (moment: Moment, source: string) => string,
-  { by, options: { hasFailuresOnly, json, project }, ownProjects, terminal }: ReportContext,
+  { by, options: { hasFailuresOnly, json, project }, ownProjects, terminal, untilMs }: ReportContext,
 ): Promise<NightReport> {
   // A report on a part of the runs, or one for a program, leaves the numbers that are still on the screen.
   const numbers = project !== undefined || json === true ? keptNumbers() : new Map<string, number>();
   const report = new NightReport(commandOf, by, ownProjects ? projectInstructions : undefined, numbers);
   const others = new Set<string>();
   for await (const found of runs) {
+    if (found.lastAtMs > untilMs) continue;
     if (project !== undefined && !isProjectNamed(folderOf(found), project)) {
       others.add(folderOf(found));
       continue;
@@ -324,13 +328,16 @@ function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping
 
 function sinceOf({ options: { since }, untilMs }: ReportContext, isStore: boolean): number {
   if (since === undefined) return isStore ? untilMs - DEFAULT_SINCE_MS : 0;
-  if (since === 'all') return 0;
-  const spanMs = parseDuration(since);
-  if (spanMs !== undefined) return Math.max(0, untilMs - spanMs);
-  const startMs = localStartOf(since, untilMs);
+  return since === 'all' ? 0 : momentOf('--since', since, untilMs);
+}
+
+/** @param endMs  the end of a span; days and times are those of the clock */
+function momentOf(option: '--since' | '--until', text: string, endMs: number): number {
+  const spanMs = parseDuration(text);
+  const startMs = spanMs === undefined ? localStartOf(text, Date.now()) : Math.max(0, endMs - spanMs);
   if (startMs !== undefined) return startMs;
   throw invalidArgument(
-    `--since ${printableCut(since, 80)}: give a span such as 12h or 7d, a time such as 22:00, yesterday, a day such as 2026-11-27, or all`,
+    `${option} ${printableCut(text, 80)}: give a span such as 12h or 7d, a time such as 22:00, yesterday, a day such as 2026-11-27${option === '--since' ? ', or all' : ''}`,
   );
 }
 
