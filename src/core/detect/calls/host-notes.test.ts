@@ -87,6 +87,23 @@ const FORMS: Readonly<Record<string, (moving: Moving) => Json>> = {
   'OpenHands: an id of a command': ({ n }) => ({ text: PREVIEW, command_id: n, done: true }),
   'LangChain: a message': ({ uuid, hex }) =>
     `content='${PREVIEW.replaceAll('\n', '\\n')}' name='search' id='${uuid}' tool_call_id='call_${hex}'`,
+  'LangChain: a message with a short id': ({ hex }) =>
+    `content="${PREVIEW.replaceAll('\n', '\\n')}" name="search" id="${hex.slice(0, 4)}" tool_call_id="${hex.slice(3)}"`,
+  'LangChain: a message as JSON': ({ hex, name }) => ({
+    type: 'tool',
+    content: PREVIEW,
+    name: 'search',
+    id: hex.slice(0, 4),
+    tool_call_id: name,
+    status: 'success',
+  }),
+  'OpenAI: a message in text': ({ name }) => JSON.stringify({ role: 'tool', tool_call_id: name, content: PREVIEW }),
+  'LangChain: a serialized message': ({ hex, name }) => ({
+    lc: 1,
+    type: 'constructor',
+    id: ['langchain_core', 'messages', 'ToolMessage'],
+    kwargs: { content: PREVIEW, id: hex.slice(0, 4), tool_call_id: name, status: 'success' },
+  }),
   'deepagents: a large result': ({ name }) =>
     `Tool result too large, the result of this tool call ${name} was saved in the filesystem at this path: /large_tool_results/${name}\n\nHere is a preview:\n${PREVIEW}`,
   'pi: a large output': ({ name }) =>

@@ -174,11 +174,11 @@ const OPENING_CHARS = 80;
 const MAX_PARSED_CHARS = 200_000;
 /** The beginning of a wrapped result as JSON text. Texts that do not match are not parsed. */
 const JSON_OPENING =
-  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"id"\s*:[^,]{1,45},\s*"timestamp"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|success|ok|status|error|body|payload|request_id|code)")/;
+  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"id"\s*:[^,]{1,45},\s*"timestamp"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|success|ok|status|error|body|payload|request_id|code|lc|role)")/;
 const MAX_DEPTH = 3;
 
 /**
- * MCP results, events of OpenHands, lists of parts, envelopes, objects with a single text field such as `result`, each
+ * MCP results, events of OpenHands, messages of LangChain, lists of parts, envelopes, objects with a single text field such as `result`, each
  * as a value or as JSON text, and `WRAPPINGS`. Cost: reads the first 40 characters or the keys; one `JSON.parse` if a
  * text begins like JSON.
  */
@@ -213,8 +213,10 @@ function unwrapValue(value: unknown): OpenedAnswer | undefined {
   if (picture !== undefined) return { result: picture, failed: false };
   const observed = unwrapObservation(value);
   if (observed !== undefined) return observed;
+  const { content, kwargs } = value;
+  if (value['type'] === 'constructor' && isJsonObject(kwargs)) return unwrapValue(kwargs);
+  if (typeof value['tool_call_id'] === 'string') return unwrapMessage(value);
   const names = Object.keys(value);
-  const { content } = value;
   if (Array.isArray(content) && names.every((name) => MCP_MEMBER.test(name))) {
     const inner = joinParts(content);
     return inner && { ...inner, failed: value['isError'] === true || value['is_error'] === true };
@@ -224,6 +226,12 @@ function unwrapValue(value: unknown): OpenedAnswer | undefined {
   const [name = ''] = names;
   const loneValue = names.length === 1 && PAYLOAD.test(name) ? value[name] : undefined;
   return typeof loneValue === 'string' ? { result: loneValue, failed: false } : undefined;
+}
+
+/** A message of LangChain, also serialized, or of OpenAI. */
+function unwrapMessage({ content, status }: Readonly<Record<string, unknown>>): OpenedAnswer | undefined {
+  const text = Array.isArray(content) ? joinParts(content)?.result : content;
+  return typeof text === 'string' ? { result: text, failed: status === 'error' } : undefined;
 }
 
 function unwrapObservation(value: Readonly<Record<string, unknown>>): OpenedAnswer | undefined {
