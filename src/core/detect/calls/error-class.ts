@@ -89,16 +89,8 @@ export function classifyError(text: string): ErrorClass {
   const lines = linesOf(text);
   const line = findErrorLine(text, lines);
   if (line === '') {
-    const key = hashText(text);
-    return {
-      category: 'silent',
-      groupKey: 'silent',
-      exactKey: key,
-      messageKey: '',
-      lineKey: 'silent',
-      lineHash: 0,
-      line: '',
-    };
+    const keys = { groupKey: 'silent', exactKey: hashText(text), messageKey: '', lineKey: 'silent' };
+    return { category: 'silent', ...keys, lineHash: 0, line };
   }
   const category = CATEGORIES.find(([, pattern]) => pattern.test(line))?.[0] ?? 'other';
   return {

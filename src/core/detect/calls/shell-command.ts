@@ -52,37 +52,23 @@ export function readShellCommand(line: string): ShellCommand {
   return line.length > REMEMBERED_CHARS ? parseCommand(line) : recent.get(line);
 }
 
-interface Reading {
-  program: string;
-  kind: ToolKind;
-  writes: string[];
-  states: ShellState[];
-  reads: string | undefined;
-  waits: boolean;
-  edits: boolean;
-  editsAndRuns: boolean;
-  piped: boolean;
-  isEmpty: boolean;
+const START = {
+  program: '',
+  waits: false,
+  edits: false,
+  editsAndRuns: false,
+  piped: false,
+  isEmpty: true,
   /** True if the line only contains `cd`. */
-  movesOnly: boolean;
-}
+  movesOnly: false,
+};
+
+type Reading = typeof START & { kind: ToolKind; writes: string[]; states: ShellState[]; reads: string | undefined };
 
 function parseCommand(line: string): ShellCommand {
   const fallback: ShellCommand = { program: '', kind: 'execute', writes: [] };
   if (line.length > MAX_COMMAND_CHARS) return fallback;
-  const reading: Reading = {
-    program: '',
-    kind: 'note',
-    writes: [],
-    states: [],
-    reads: undefined,
-    waits: false,
-    edits: false,
-    editsAndRuns: false,
-    piped: false,
-    isEmpty: true,
-    movesOnly: false,
-  };
+  const reading: Reading = { ...START, kind: 'note', writes: [], states: [], reads: undefined };
   try {
     visit(shellTree(line), reading);
   } catch {

@@ -45,25 +45,14 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 const SHELL_NAME =
   /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|(?:run|execute|exec)(?:_shell)?_command|run_terminal_cmd)$/i;
-const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands', 'argv'];
-const PATH_KEYS = [
-  'path',
-  'file_path',
-  'filePath',
-  'filename',
-  'file',
-  'notebook_path',
-  'target_file',
-  'uri',
-  'url',
-  'dir',
-];
+const COMMAND_KEYS = wordSet('command cmd script input commands argv');
+const PATH_KEYS = wordSet('path file_path filePath filename file notebook_path target_file uri url dir');
 const PATCH_KEYS = ['patch', 'input', 'patchText'];
 const FOLDER_KEYS = ['cwd', 'workdir', 'working_directory'];
-const CONTENT_KEYS = ['content', 'contents', 'file_text', 'text', 'new_content', 'code_edit', 'body', 'new_source'];
+const CONTENT_KEYS = wordSet('content contents file_text text new_content code_edit body new_source');
 const PLACE_KEYS = ['cell_id', 'cell_number', 'line_number', 'start_line', 'range'];
-const BEFORE_KEYS = ['old_string', 'old_str', 'oldString', 'oldText', 'old_text', 'old', 'search'];
-const AFTER_KEYS = ['new_string', 'new_str', 'newString', 'newText', 'new_text', 'new', 'replace', 'replacement'];
+const BEFORE_KEYS = wordSet('old_string old_str oldString oldText old_text old search');
+const AFTER_KEYS = wordSet('new_string new_str newString newText new_text new replace replacement');
 
 /** Words in tool names, by kind. The first match determines the kind. */
 const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
@@ -255,7 +244,7 @@ function kindOfName(tool: string): ToolKind {
   return kind;
 }
 
-function findString(args: Arguments, keys: readonly string[]): string | undefined {
+function findString(args: Arguments, keys: Iterable<string>): string | undefined {
   for (const key of keys) {
     const value = args[key];
     if (typeof value === 'string') return value;

@@ -67,22 +67,13 @@ export const sameFailureDetector: DetectorFactory<'warnAt'> = defineDetector(
       };
       checks.set(key, entry);
       const { changes, evidence, comebacks } = entry;
+      const pattern = { key, stuck: true, tool };
       if (isBack && comebacks.length >= COMEBACKS) {
         const [level, confidence, occurrences] = ['warn', 0.75, comebacks.length] as const;
-        return { key, stuck: true, tool, kind: 'thrash', level, confidence, occurrences, evidence: comebacks };
+        return { ...pattern, kind: 'thrash', level, confidence, occurrences, evidence: comebacks };
       }
       const grade = gradeCount(changes, warnAt);
-      return (
-        grade && {
-          key,
-          stuck: true,
-          tool,
-          kind: 'same_failure_after_edits',
-          ...grade,
-          occurrences: changes + 1,
-          evidence,
-        }
-      );
+      return grade && { ...pattern, kind: 'same_failure_after_edits', ...grade, occurrences: changes + 1, evidence };
     };
     return {
       observe(step, context) {

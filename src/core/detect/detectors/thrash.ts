@@ -2,7 +2,7 @@ import { LruMap } from '../../base/lru-map.ts';
 import { whole } from '../../base/shape.ts';
 import type { Step } from '../patterns/step.ts';
 import { defineDetector, MAX_COUNT, countShape, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, appendEvidence } from './level.ts';
+import { appendEvidence, reportCount } from './level.ts';
 
 /** Two states of a file, or two texts that replaced each other. */
 interface Pair {
@@ -77,15 +77,12 @@ export const thrashDetector: DetectorFactory<'revertsWarnAt' | 'rewritesWarnAt'>
         // Only the last pair can have moved.
         const pair = pairs.at(-1);
         const returnedPair = pair?.evidence.at(-1) === index ? pair : undefined;
-        const returnGrade =
-          returnedPair && gradeCount(returnedPair.returns, revertsWarnAt + (returnedPair.passed ? METHOD_PATIENCE : 0));
-        const grade = returnGrade ?? gradeCount(rewrites, rewritesWarnAt);
-        if (grade === undefined) return undefined;
-        const [occurrences, evidence] =
-          returnedPair === undefined || returnGrade === undefined
-            ? [rewrites, rewriteEvidence]
-            : [returnedPair.returns, returnedPair.evidence];
-        return [{ kind: 'thrash', key: target, stuck: true, ...grade, occurrences, tool, evidence }];
+        const pattern = { kind: 'thrash', key: target, tool };
+        const returnsWarnAt = revertsWarnAt + (pair?.passed === true ? METHOD_PATIENCE : 0);
+        const report =
+          returnedPair &&
+          reportCount({ ...pattern, evidence: returnedPair.evidence }, returnedPair.returns, returnsWarnAt);
+        return report ?? reportCount({ ...pattern, evidence: rewriteEvidence }, rewrites, rewritesWarnAt);
       },
       snapshot: () => ({ files: files.entries(), passes }),
     };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RawCall } from '../calls/raw-call.ts';
-import { makeStep, type Step } from './step.ts';
+import { makeStep, type RawCall, type Step } from './step.ts';
 
 function stepOf(call: Partial<RawCall>): Step {
   const raw = {

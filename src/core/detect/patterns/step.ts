@@ -8,12 +8,31 @@ import { type ArgumentKeys, readArguments } from '../calls/argument-reading.ts';
 import { progressOf } from '../calls/declared-keys.ts';
 import { withoutNotes } from '../calls/host-notes.ts';
 import { openAnswer, withoutReminders, printedText, shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
-import type { RawCall } from '../calls/raw-call.ts';
 import type { CallOutcome } from '../../records/trajectory-record.ts';
 import { tokensOf } from '../calls/tokens.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
-import { type CallSemantics, type ToolDeclarations, isAnswerCode } from '../calls/tool-semantics.ts';
+import {
+  type CallSemantics,
+  type ToolAnnotations,
+  type ToolDeclarations,
+  isAnswerCode,
+} from '../calls/tool-semantics.ts';
 import { classifyError, groupKeyOf, type ErrorClass } from '../calls/error-class.ts';
+
+export interface RawCall {
+  readonly index: number;
+  readonly turn: number;
+  readonly atMs: number;
+  readonly tool: string;
+  readonly args: Json;
+  /** Annotations of the tool from its MCP server. A declaration takes precedence. */
+  readonly annotations?: ToolAnnotations | undefined;
+  readonly result: Json;
+  readonly isError: boolean;
+  /** Default: from `isError`. */
+  readonly outcome?: CallOutcome | undefined;
+  readonly resultMissing: boolean;
+}
 
 /** A call and its result, reduced to the keys, kinds and properties that detectors need. Contains no content. */
 export interface Step extends ArgumentKeys {

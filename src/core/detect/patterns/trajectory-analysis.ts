@@ -340,16 +340,8 @@ export class TrajectoryAnalysis {
     if (outcome === 'failed') counters.errors += 1;
     if (outcome === 'refused') [counters.refused, counters.refusalStands] = [counters.refused + 1, true];
     this.#remember(original.failure === undefined ? step : original, view.novel, outcome === 'failed');
-    const { epoch, advanced, novel, freshLines } = view;
-    const context: StepContext = {
-      epoch,
-      advanced,
-      novel,
-      freshLines,
-      ordinal: counters.ordinal,
-      task: this.task,
-      userMessages: counters.userMessages,
-    };
+    const { ordinal, userMessages } = counters;
+    const context: StepContext = { ...view, ordinal, task: this.task, userMessages };
     const sightings = this.#ask(step.index, (fold) => fold.observe(step, context));
     return this.#book.observe(step, context, sightings);
   }

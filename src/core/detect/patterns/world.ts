@@ -1,12 +1,8 @@
 import { LruMap } from '../../base/lru-map.ts';
+import type { StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
 
-export interface WorldView {
-  readonly epoch: number;
-  readonly advanced: boolean;
-  readonly novel: boolean;
-  /** Digits are ignored. Without lines: 1 for a novel step, else 0. */
-  readonly freshLines: number;
+export interface WorldView extends Pick<StepContext, 'epoch' | 'advanced' | 'novel' | 'freshLines'> {
   /** True if the call failed with a line that successful programs also print, so the line names no cause. */
   readonly background: boolean;
 }
