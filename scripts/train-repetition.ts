@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { shareOf } from '../src/lab/statistics.ts';
 import { hashNumber } from '../src/core/base/hash.ts';
 import type { PatternDetector } from '../src/core/detect/patterns/pattern-detector.ts';
-import { isSameAgain } from '../src/core/detect/detectors/repetition.ts';
+import { isSameAgain } from '../src/core/detect/detectors/repetition-chance.ts';
 import { FEATURES, Structure } from '../src/core/detect/patterns/structure.ts';
 import { CORPORA, foldCorpus, readMoments, type FoldedRun, type Moment } from '../test/support/score-truth.ts';
 import { sharedPath } from '../test/support/shared-data.ts';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { firstFlag, times, type ScriptedCall } from '../../../../test/support/scripted-run.ts';
 import { FEATURES } from '../patterns/structure.ts';
-import { repetitionDetector, stuckChance } from './repetition.ts';
+import { stuckChance } from './repetition-chance.ts';
+import { repetitionDetector } from './repetition.ts';
 
 const ask = (query: string, result: string): ScriptedCall => ({ tool: 'sql', args: { query }, result });
 
