@@ -71,7 +71,10 @@ test.each([
   expect(checkCommandsOf({ command })).toEqual([]);
 });
 
-test('the command is shown without the commands around it, and a list of words is a command too', () => {
+test('the command is shown without the commands and variables around it, and a list of words is a command too', () => {
+  expect(checkCommandsOf({ command: 'PATH="$PATH:/c/Program Files/Go/bin" CI=1 go test ./...' })[0]?.command).toBe(
+    'go test ./...',
+  );
   expect(checkCommandsOf({ cmd: ['bash', '-lc', 'cd x && npm  test'] })[0]?.command).toBe('npm test');
   expect(checkCommandsOf({ command: 'env A=1 fnm exec --using=24 -- corepack pnpm vitest run a' })[0]?.command).toBe(
     'vitest run a',

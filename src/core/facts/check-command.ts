@@ -180,7 +180,7 @@ function checksInCommand(command: Command, line: string, task: string): readonly
     const check = checkOf(values.slice(index).filter((word) => !/\s/.test(word)));
     if (check !== undefined) {
       const text = line
-        .slice(WRAPPER.test(program) ? pos : command.pos, command.end)
+        .slice(WRAPPER.test(program) ? pos : (name?.pos ?? command.pos), command.end)
         .replaceAll(/\s+/g, ' ')
         .replace(/ 2>&1$/, '');
       const purpose = check.purpose === 'test' && INTEGRATION.test(text) ? 'integration' : check.purpose;
