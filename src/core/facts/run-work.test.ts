@@ -150,8 +150,13 @@ test('a commit that a reset takes back, and one that a rebase amends, is no comm
   const fixup = ['git commit --fixup 3f602d1', '[main 5555555] fixup! old'] as const;
   const squash = ['git rebase -i --autosquash HEAD~3', 'Successfully rebased and updated refs/heads/main.'] as const;
   expect(run(a, fixup)).toEqual(['2 commits on main']);
-  expect(run(a, fixup, squash)).toEqual(['1 commit on main']);
-  expect(run(a, [`${fixup[0]} && ${squash[0]}`, `${fixup[1]}\n${squash[1]}`])).toEqual(['1 commit on main']);
+  expect(run(a, fixup, squash)).toEqual(['1 commit on main', 'then rewrote history']);
+  expect(run(a, [`${fixup[0]} && ${squash[0]}`, `${fixup[1]}\n${squash[1]}`])).toEqual([
+    '1 commit on main',
+    'then rewrote history',
+  ]);
+  expect(run(a, ['git reset --hard HEAD', ''], ['git reset --hard origin/main', ''])).toEqual(['1 commit on main']);
+  expect(run(a, ['git reset --hard rewritten', ''])).toEqual(['1 commit on main', 'then rewrote history']);
 });
 
 test('a commit in the background counts when its output says so', () => {

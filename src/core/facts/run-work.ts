@@ -29,6 +29,10 @@ export interface RunWork {
   /** The branch of the last commit, or the last branch that the run created. */
   readonly branch?: string;
   readonly pullRequest?: string;
+  /** Number of subagents that it started. Absent if none. */
+  readonly delegated?: number;
+  /** True if it reordered, squashed or left out commits, so that those of its commands are not those of the branch. Absent if not. */
+  readonly rewroteHistory?: true;
   readonly plan?: string;
   /** The name of the session in its host. */
   readonly name?: string;
@@ -62,6 +66,10 @@ const EXTENSION = /[^/]\.\w+$|(?:^|\/)\.(?:env|\w+(?:rc|ignore))$/;
 const BEFORE_FILE = /(?:>|\b(?:touch|tee|sed|perl|rm|chmod)\b(?! -\w*[rR])[^;&|]*)\s*["']?$/;
 /** Commands after which commits are made again. */
 const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b/;
+const DELEGATES = /^(?:task|agent|spawn_agent)$/i;
+/** Commands that leave other commits than those that were made: with a list of steps, or a reset to another place. */
+const REWRITES_HISTORY =
+  /\bgit (?:-\S+ \S+ )*(?:filter-(?:branch|repo)\b|rebase\b[^;&|\n]*\s(?:-i|--interactive|--autosquash|--onto)\b|reset --hard (?!HEAD\b|@|origin\/)\S)/;
 const SQUASHES = /\brebase\b[^;&|\n]*--autosquash\b/;
 const FIXUP = /^(?:fixup|squash|amend)! /;
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
@@ -114,6 +122,8 @@ export class WorkFold {
   readonly #edits = new LruMap<readonly string[]>(MAX_FILES);
   readonly #subjects = new Set<string>();
   #rewrites = false;
+  #rewroteHistory = false;
+  #delegated = 0;
   /** The commits of this run that no reset took back. */
   #commits: Commit[] = [];
   /** A command with a commit that runs in the background. */
@@ -140,6 +150,8 @@ export class WorkFold {
     if (typeof plan === 'string') this.#plan = taskTitle(plan);
     if (call.failed || call.resultMissing || call.outcome !== undefined) return;
     const { args, kind, tool } = call;
+    if (DELEGATES.test(tool) && isJsonObject(args) && typeof (args['prompt'] ?? args['message']) === 'string')
+      this.#delegated += 1;
     const command = commandLineOf(args);
     const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
     if (this.#committing !== undefined && command === undefined && commitsIn(result).length > 0) {
@@ -258,6 +270,7 @@ export class WorkFold {
   /** Returns the words of the command that it settles. */
   #readCommand(command: string, result: string, number: number): readonly string[] {
     if (REWRITES.test(command)) this.#rewrites = true;
+    if (REWRITES_HISTORY.test(command)) this.#rewroteHistory = true;
     const [undone, steps = '', carets = ''] = UNDOES.exec(command) ?? [];
     const taken = undone === undefined ? 0 : Math.max(carets.length, Number(steps || 1));
     for (const { subject } of this.#commits.splice(Math.max(0, this.#commits.length - taken)))
@@ -346,6 +359,8 @@ export class WorkFold {
       commits: this.#commits.length,
       ...(withoutHooks === 0 ? {} : { commitsWithoutHooks: withoutHooks }),
       ...(commitsOn.size === 0 ? {} : { commitsOn: Object.fromEntries(commitsOn) }),
+      ...(this.#delegated === 0 ? {} : { delegated: this.#delegated }),
+      ...(this.#rewroteHistory ? { rewroteHistory: true as const } : {}),
       ...present({
         lastChange: this.#lastChange,
         branch: this.#branch,
@@ -405,7 +420,8 @@ export function commitsText({
   commits,
   commitsOn = {},
   commitsWithoutHooks: without = 0,
-}: Pick<RunWork, 'commits' | 'commitsOn' | 'commitsWithoutHooks'>): readonly string[] {
+  rewroteHistory,
+}: Pick<RunWork, 'commits' | 'commitsOn' | 'commitsWithoutHooks' | 'rewroteHistory'>): readonly string[] {
   if (commits === 0) return [];
   const [first, ...others] = Object.entries(commitsOn);
   const named = Object.values(commitsOn).reduce((sum, count) => sum + count, 0);
@@ -413,7 +429,8 @@ export function commitsText({
   const where =
     places === undefined ? '' : named < commits ? `, ${countText(named)} of them seen on ${places}` : ` on ${places}`;
   const share = without === commits ? '' : `${countText(without)} of them `;
-  return [`${countOf(commits, 'commit')}${where}${without === 0 ? '' : `, ${share}with --no-verify`}`];
+  const made = `${countOf(commits, 'commit')}${where}${without === 0 ? '' : `, ${share}with --no-verify`}`;
+  return [made, ...(rewroteHistory === true ? ['then rewrote history'] : [])];
 }
 
 export function branchText({ branch, commitsOn = {} }: Pick<RunWork, 'branch' | 'commitsOn'>): readonly string[] {

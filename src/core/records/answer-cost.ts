@@ -72,7 +72,11 @@ export function answerCost(usage: StoredUsage, modelId: string | undefined, pric
 /** If there are more of them than input tokens, or if the prices of the model say so. */
 export function countsCacheBeside(usage: StoredUsage, modelId: string | undefined, prices: ModelPrices): boolean {
   const { cache_read_tokens: read = 0, cache_write_tokens: write = 0, input_tokens: input = 0 } = usage;
-  return read + write > input || (modelId !== undefined && priceOf(modelId, prices)?.cached === 'beside');
+  return read + write > input || (modelId !== undefined && isPricedBeside(modelId, prices));
+}
+
+export function isPricedBeside(modelId: string, prices: ModelPrices): boolean {
+  return priceOf(modelId, prices)?.cached === 'beside';
 }
 
 function priceOf(modelId: string, prices: ModelPrices): ModelPrice | undefined {

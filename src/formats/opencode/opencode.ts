@@ -10,7 +10,7 @@ import {
 } from '../../core/base/json.ts';
 import { confidence, ObjectLines, documentsIn, plainText } from '../parts/object-lines.ts';
 import type { ImportItem, DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { sourceStem, sourceTimeMs, sourceBlock, namedCall, namedUsage } from '../parts/source-content.ts';
+import { sourceStem, sourceTimeMs, sourceBlock, namedCall, usageWithoutCached } from '../parts/source-content.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { CallShape } from '../parts/call-ids.ts';
@@ -127,7 +127,7 @@ class OpencodeRun {
         { atMs, modelId: textOrUndefined(info.modelID) },
       );
     }
-    if (!hasSteps) this.session.usage(opencodeUsage(info));
+    if (!hasSteps) this.session.usage(opencodeUsage(info, textOrUndefined(info.modelID)));
     yield* this.error(info.error, atMs);
     this.finished(info.finish, sourceTimeMs(membersOf(info.time).completed));
   }
@@ -152,7 +152,7 @@ class OpencodeRun {
         yield* this.#resultItems(part);
         break;
       case 'step-finish':
-        this.session.usage(opencodeUsage(part));
+        this.session.usage(opencodeUsage(part, modelId));
         break;
       default:
         if (!BESIDE.has(part.type)) this.skipped.add(`${plainText(part.type)} parts`);
@@ -222,18 +222,19 @@ function callOf(part: JsonMembers): CallShape {
  * Cached tokens are not part of the input, nor reasoning tokens of the output. An answer has zeros until it is
  * complete.
  */
-function opencodeUsage({ tokens, cost }: JsonMembers): StoredUsage | undefined {
+function opencodeUsage({ tokens, cost }: JsonMembers, modelId: string | undefined): StoredUsage | undefined {
   const { input, output, reasoning, cache } = membersOf(tokens);
   const counts = [input, output, reasoning, membersOf(cache).read, membersOf(cache).write];
   if (counts.every((count) => !count)) return undefined;
-  return namedUsage({
+  const usage = {
     input_tokens: input,
     output_tokens: (numberOrUndefined(output) ?? 0) + (numberOrUndefined(reasoning) ?? 0),
     cache_read_tokens: membersOf(cache).read,
     cache_write_tokens: membersOf(cache).write ?? 0,
     reasoning_tokens: reasoning,
     cost_usd: cost === 0 ? undefined : cost,
-  });
+  };
+  return usageWithoutCached(usage, modelId);
 }
 
 /** @param messages  messages with their parts, in order */

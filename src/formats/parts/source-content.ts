@@ -9,6 +9,8 @@ import {
 } from '../../core/base/json.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import type { CallShape } from './call-ids.ts';
+import { isPricedBeside } from '../../core/records/answer-cost.ts';
+import { MODEL_PRICES } from '../../core/records/model-prices.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import type { ImportSource } from '../importer.ts';
 import { unixMsOf } from '../../core/base/unix-time.ts';
@@ -170,6 +172,14 @@ export function namedUsage(counts: Counts): StoredUsage | undefined {
   if (input === undefined) return undefined;
   const known = Object.entries(counts).filter(([, count]) => numberOrUndefined(count) !== undefined);
   return { input_tokens: input, output_tokens: 0, cache_read_tokens: 0, ...Object.fromEntries(known) };
+}
+
+/** Like `namedUsage`, for a program whose input never includes cached tokens: they are counted as the model's provider does. */
+export function usageWithoutCached(counts: Counts, modelId: string | undefined): StoredUsage | undefined {
+  const usage = namedUsage(counts);
+  if (usage === undefined || modelId === undefined || isPricedBeside(modelId, MODEL_PRICES)) return usage;
+  const { cache_read_tokens: read = 0, cache_write_tokens: written = 0, input_tokens: input = 0 } = usage;
+  return { ...usage, input_tokens: input + read + written };
 }
 
 /** Returns a source's file name without the extensions of the supported formats. Returns `run` if the rest is empty. */

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 
+import { UsageFold } from '../../core/facts/usage-fold.ts';
+import { allTokens } from '../../core/facts/usage-text.ts';
+import { MODEL_PRICES } from '../../core/records/model-prices.ts';
 import { importLines } from '../../../test/support/import-check.ts';
 import type { LineImporter } from '../importer.ts';
 import { importers } from '../importers.ts';
@@ -92,6 +95,25 @@ test('a message of an extension before the first prompt does not take the place 
     entry('a', null, user('Go.')),
   ]);
   expect(runs.map(({ run }) => run.task)).toEqual(['Go.']);
+});
+
+test('cached tokens, which the input of pi never has, count once for each model', () => {
+  const usage = { input: 900, output: 10, cacheRead: 500, cacheWrite: 0, cost: { total: 0 } };
+  const total = (model: string) => {
+    const fold = new UsageFold(MODEL_PRICES);
+    const { runs } = importLines(piImporter, [
+      header,
+      entry('a', null, user('Go.')),
+      entry('b', 'a', answer({ model, usage })),
+    ]);
+    for (const payload of runs[0]?.payloads ?? []) fold.fold(payload, { modelId: undefined, format: 'pi' });
+    return [allTokens(fold.usage), fold.usage.costUsd === undefined];
+  };
+  expect(['gpt-5-mini', 'claude-sonnet-4-5', 'unknown'].map(total)).toEqual([
+    [1_410, false],
+    [1_410, false],
+    [1_410, true],
+  ]);
 });
 
 test('an answer has the time of its end, which its entry has', () => {

@@ -12,7 +12,7 @@ import {
   sourceResult,
   sourceStem,
   sourceTimeMs,
-  namedUsage,
+  usageWithoutCached,
 } from '../parts/source-content.ts';
 
 const ENTRY_TYPES: ReadonlySet<unknown> = new Set(['message', 'compaction', 'branch_summary', 'model_change']);
@@ -146,7 +146,7 @@ class PiImport extends ObjectLines {
       return type === 'toolCall' ? { type: 'call', call: sourceCall(part) } : sourceBlock(part);
     });
     const modelId = textOrUndefined(message.model);
-    const usage = piUsage(membersOf(message.usage));
+    const usage = piUsage(membersOf(message.usage), modelId);
     if (typeof message.errorMessage === 'string') {
       const content = parts.filter((part) => part.type !== 'call');
       // The provider counts what it sent before an abort.
@@ -159,13 +159,14 @@ class PiImport extends ObjectLines {
   }
 }
 
-export function piUsage(usage: JsonMembers): StoredUsage | undefined {
+export function piUsage(usage: JsonMembers, modelId: string | undefined): StoredUsage | undefined {
   const cost = membersOf(usage.cost).total;
-  return namedUsage({
+  const counts = {
     input_tokens: usage.output === undefined ? undefined : usage.input,
     output_tokens: usage.output,
     cache_read_tokens: usage.cacheRead,
     cache_write_tokens: usage.cacheWrite ?? 0,
     cost_usd: cost === 0 ? undefined : cost,
-  });
+  };
+  return usageWithoutCached(counts, modelId);
 }

@@ -88,11 +88,11 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
   });
   pi.on('turn_end', async ({ message }, context) => {
     lastText = textOf(message);
-    const { model, usage: counts } = membersOf(message);
-    const usage = piUsage(membersOf(counts));
+    const { model: modelId, usage: counts } = membersOf(message);
+    const model = textOrUndefined(modelId);
+    const usage = piUsage(membersOf(counts), model);
     const at_ms = Date.now();
-    if (usage !== undefined)
-      usages.note(idOf(context), String(at_ms), { at_ms, usage, ...present({ model: textOrUndefined(model) }) });
+    if (usage !== undefined) usages.note(idOf(context), String(at_ms), { at_ms, usage, ...present({ model }) });
     return undefined;
   });
   pi.on('session_compact', async (_event, context) => {

@@ -203,7 +203,7 @@ test('pi: advice goes into the result of a call, also a failed one, or a message
     messages: [1, { role: 'user', content: [{ text: 'on UserPromptSubmit\n\non PreToolUse\n\non PostToolBatch' }] }],
   });
   expect(names()).toEqual(['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUse', 'PostToolBatch']);
-  const usage = { input_tokens: 100, output_tokens: 20, cache_read_tokens: 5, cost_usd: 0.5 };
+  const usage = { input_tokens: 105, output_tokens: 20, cache_read_tokens: 5, cost_usd: 0.5 };
   expect(logged()[4]).toMatchObject({ usages: [{ model: 'm', usage }] });
   expect(logged()[3]).toMatchObject({ tool_name: 'nope', tool_input: { a: 1 }, is_error: true, is_mute: true });
 });

@@ -321,9 +321,9 @@ function runItem({ below, number, project, run, title, why }: NightItem): ListIt
           .map((fact) => printableCut(fact, TEXT_CHARS)),
         separator: '; ',
       },
-      [[...runFacts(run), ...belowFacts(below)].join(', '), styled('dim', `  ${printableCut(id, ID_CHARS)}`)],
+      [[...runFacts(run), ...belowFacts(run, below)].join(', '), styled('dim', `  ${printableCut(id, ID_CHARS)}`)],
       ...factLine(workFacts(run), ', '),
-      ...factLine(belowWork(below), ', '),
+      ...factLine(belowWork(run, below), ', '),
       ...(lastMessage === undefined ? [] : [{ facts: [`“${printableCut(lastMessage, TEXT_CHARS)}”`] }]),
       ...(problem === undefined ? [] : [styled('bad', printableCut(problem, 200))]),
     ],
@@ -347,17 +347,18 @@ function runFacts(run: RunFacts): readonly string[] {
   ];
 }
 
-function belowFacts(below: readonly RunFacts[]): readonly string[] {
-  if (below.length === 0) return [];
+/** @param delegated  number of subagents that the session started, some of which may have no file */
+function belowFacts({ delegated = 0 }: RunFacts, below: readonly RunFacts[]): readonly string[] {
+  if (below.length === 0) return delegated === 0 ? [] : [`and ${countOf(delegated, 'subagent')} without a record`];
   const calls = below.reduce((sum, run) => sum + run.calls, 0);
   const cost = totalCost(below);
   return [
-    `and ${countOf(below.length, 'subagent')} with ${countOf(calls, 'call')}${cost === '' ? '' : ` for ${cost}`}`,
+    `and ${countOf(below.length, 'subagent')}${below.length < delegated ? ' on record' : ''} with ${countOf(calls, 'call')}${cost === '' ? '' : ` for ${cost}`}`,
   ];
 }
 
 /** What the subagents did, which the figures and the ending of their session leave out. */
-function belowWork(below: readonly RunFacts[]): readonly string[] {
+function belowWork({ delegated = 0 }: RunFacts, below: readonly RunFacts[]): readonly string[] {
   const files = new Set(below.flatMap(changedFiles)).size;
   const commits = below.reduce((sum, run) => sum + run.commits, 0);
   const check = below
@@ -369,7 +370,9 @@ function belowWork(below: readonly RunFacts[]): readonly string[] {
     ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
     ...(check === undefined ? [] : [checkFact(check)]),
   ];
-  return work.map((fact, index) => (index === 0 ? `subagents: ${fact}` : fact));
+  return work.map((fact, index) =>
+    index === 0 ? `subagents${below.length < delegated ? ' on record' : ''}: ${fact}` : fact,
+  );
 }
 
 function ownEvidence({ evidence }: RunFacts['verdict'], below: readonly RunFacts[]): string {
