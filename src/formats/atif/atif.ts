@@ -58,17 +58,18 @@ export const atifImporter: DocumentImporter = {
 function* trajectoryItems(trajectory: JsonMembers, key: string, parentId: string | undefined): Generator<ImportItem> {
   const steps = listOf(trajectory.steps);
   const agent = membersOf(trajectory.agent);
+  const modelId = textOrUndefined(agent.model_name);
   const writer = new RunItems(key);
   yield writer.begin('atif', {
     task: taskOf(steps),
     parentId,
     conversationId: textOrUndefined(trajectory.session_id),
     agentName: textOrUndefined(agent.name),
-    modelId: textOrUndefined(agent.model_name),
+    modelId,
     startedAtMs: earliestMs(steps),
   });
   if (!Array.isArray(trajectory.steps)) writer.lost.add('trajectories without a list of steps');
-  yield* atifStepItems(writer, steps);
+  yield* atifStepItems(writer, steps, modelId);
   const next = textOrUndefined(trajectory.continued_trajectory_ref);
   if (next !== undefined) {
     const message = `the run goes on in another file: ${JSON.stringify(next.slice(0, 200))}`;
@@ -123,29 +124,37 @@ function terminusOutcome(steps: readonly unknown[]): RunEnded | undefined {
   return isComplete ? runEnded('ended', { reason: 'answered' }) : undefined;
 }
 
-function* atifStepItems(writer: RunItems, steps: readonly unknown[]): Generator<ImportItem> {
+function* atifStepItems(
+  writer: RunItems,
+  steps: readonly unknown[],
+  modelId: string | undefined,
+): Generator<ImportItem> {
   for (const step of steps) {
     if (!isJsonObject(step)) {
       writer.lost.add('steps that are not objects');
       continue;
     }
     if (step.is_copied_context === true) writer.skipped.add('marks of steps copied from an earlier trajectory');
-    yield* stepItems(writer, step);
+    yield* stepItems(writer, step, textOrUndefined(step.model_name) ?? modelId);
   }
 }
 
-function* stepItems(writer: RunItems, step: JsonMembers): Generator<ImportItem> {
+function* stepItems(writer: RunItems, step: JsonMembers, modelId: string | undefined): Generator<ImportItem> {
   const atMs = sourceTimeMs(step.timestamp);
   const trigger = compactionOf(step);
   if (trigger !== undefined) yield writer.record({ kind: 'compaction', trigger }, atMs);
-  if (step.source === 'agent') yield* agentStepItems(writer, step, atMs);
+  if (step.source === 'agent') yield* agentStepItems(writer, { step, modelId }, atMs);
   else if (step.source === 'user' || step.source === 'system') {
     yield writer.message(step.source, sourceContent(step.message), atMs);
     for (const result of resultsOf(step)) yield* resultItems(writer, result, atMs);
   } else writer.lost.add('steps of unknown source');
 }
 
-function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+function* agentStepItems(
+  writer: RunItems,
+  { modelId, step }: { readonly step: JsonMembers; readonly modelId: string | undefined },
+  atMs: number | undefined,
+): Generator<ImportItem> {
   const reasoning = textOrUndefined(step.reasoning_content);
   const calls = listOf(step.tool_calls).map(callOf);
   const parts: readonly AnswerPart[] = [
@@ -164,7 +173,8 @@ function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | und
     if (isLate(result)) yield* resultItems(writer, result, atMs);
     else ownResults.push(result);
   }
-  yield* writer.answer({ parts, modelId: textOrUndefined(step.model_name), usage: sourceUsage(step.metrics) }, atMs);
+  const answerModel = textOrUndefined(step.model_name);
+  yield* writer.answer({ parts, modelId: answerModel, usage: sourceUsage(step.metrics, modelId) }, atMs);
   // Harbor's converter for Claude Code writes one call per step, and what is known of its result beside the step.
   const metadata = membersOf(step.extra).tool_result_metadata;
   const stepFlag = calls.length === 1 && isJsonObject(metadata) ? metadata.is_error === true : undefined;

@@ -201,12 +201,12 @@ function isClarkMessage(message: unknown): boolean {
 
 function storedMessage(message: unknown): unknown {
   if (!isJsonObject(message)) return message;
-  const { role, content, usage } = message;
+  const { role, content, model, usage } = message;
   if (role === 'custom') {
     const value = asJson({ kind: message['kind'], payload: message['payload'] });
     return { role: 'system', content: [{ type: 'other', value }] };
   }
-  const storedUsage = sourceUsage(usage);
+  const storedUsage = sourceUsage(usage, textOrUndefined(model));
   const { usage: _left, ...rest } = message;
   return {
     ...rest,

@@ -223,6 +223,7 @@ function answerItems(writer: RunItems, message: JsonMembers, atMs: number | unde
       stopReason: textOrUndefined(message.finish_reason),
       usage: sourceUsage(
         typeof about.cost === 'number' ? { ...membersOf(about.usage), cost_usd: about.cost } : about.usage,
+        textOrUndefined(about.model),
       ),
     },
     atMs,

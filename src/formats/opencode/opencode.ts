@@ -10,7 +10,14 @@ import {
 } from '../../core/base/json.ts';
 import { confidence, ObjectLines, documentsIn, plainText } from '../parts/object-lines.ts';
 import type { ImportItem, DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { sourceStem, sourceTimeMs, sourceBlock, namedCall, usageWithoutCached } from '../parts/source-content.ts';
+import {
+  sourceStem,
+  sourceTimeMs,
+  sourceBlock,
+  namedCall,
+  namedUsage,
+  usageOfProvider,
+} from '../parts/source-content.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { CallShape } from '../parts/call-ids.ts';
@@ -234,7 +241,7 @@ function opencodeUsage({ tokens, cost }: JsonMembers, modelId: string | undefine
     reasoning_tokens: reasoning,
     cost_usd: cost === 0 ? undefined : cost,
   };
-  return usageWithoutCached(usage, modelId);
+  return usageOfProvider(namedUsage(usage), modelId, 'beside');
 }
 
 /** @param messages  messages with their parts, in order */

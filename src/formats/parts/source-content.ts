@@ -145,10 +145,10 @@ const DETAILS = [
 ] as const;
 
 /**
- * OpenAI and ATIF include cached tokens in the input, Anthropic does not. The difference is kept: the sources do not
- * contain enough to convert the counts.
+ * Anthropic does not count cached tokens as input. All others do, also of its models: they name the input
+ * `prompt_tokens`.
  */
-export function sourceUsage(value: unknown): StoredUsage | undefined {
+export function sourceUsage(value: unknown, modelId?: string): StoredUsage | undefined {
   if (!isJsonObject(value)) return undefined;
   const details: Record<string, unknown> = {};
   for (const name of DETAILS) if (isJsonObject(value[name])) Object.assign(details, value[name]);
@@ -161,7 +161,8 @@ export function sourceUsage(value: unknown): StoredUsage | undefined {
       break;
     }
   }
-  return Object.keys(usage).length === 0 ? undefined : usage;
+  if (Object.keys(usage).length === 0) return undefined;
+  return typeof value['prompt_tokens'] === 'number' ? usageOfProvider(usage, modelId, 'within') : usage;
 }
 
 type Counts = { readonly [Field in keyof StoredUsage]?: unknown };
@@ -174,12 +175,22 @@ export function namedUsage(counts: Counts): StoredUsage | undefined {
   return { input_tokens: input, output_tokens: 0, cache_read_tokens: 0, ...Object.fromEntries(known) };
 }
 
-/** Like `namedUsage`, for a program whose input never includes cached tokens: they are counted as the model's provider does. */
-export function usageWithoutCached(counts: Counts, modelId: string | undefined): StoredUsage | undefined {
-  const usage = namedUsage(counts);
-  if (usage === undefined || modelId === undefined || isPricedBeside(modelId, MODEL_PRICES)) return usage;
-  const { cache_read_tokens: read = 0, cache_write_tokens: written = 0, input_tokens: input = 0 } = usage;
-  return { ...usage, input_tokens: input + read + written };
+/**
+ * The usage in the way in which the model's provider counts it: only so its price fits.
+ *
+ * @param cached  whether the source counts cached tokens always within the input, or always beside it
+ */
+export function usageOfProvider(
+  usage: StoredUsage | undefined,
+  modelId: string | undefined,
+  cached: 'within' | 'beside',
+): StoredUsage | undefined {
+  if (usage?.input_tokens === undefined || modelId === undefined) return usage;
+  const isBeside = isPricedBeside(modelId, MODEL_PRICES);
+  if (isBeside === (cached === 'beside')) return usage;
+  const { cache_read_tokens: read = 0, cache_write_tokens: written = 0, input_tokens: input } = usage;
+  const count = isBeside ? input - read - written : input + read + written;
+  return count < 0 ? usage : { ...usage, input_tokens: count };
 }
 
 /** Returns a source's file name without the extensions of the supported formats. Returns `run` if the rest is empty. */

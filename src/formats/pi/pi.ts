@@ -12,7 +12,8 @@ import {
   sourceResult,
   sourceStem,
   sourceTimeMs,
-  usageWithoutCached,
+  namedUsage,
+  usageOfProvider,
 } from '../parts/source-content.ts';
 
 const ENTRY_TYPES: ReadonlySet<unknown> = new Set(['message', 'compaction', 'branch_summary', 'model_change']);
@@ -168,5 +169,5 @@ export function piUsage(usage: JsonMembers, modelId: string | undefined): Stored
     cache_write_tokens: usage.cacheWrite ?? 0,
     cost_usd: cost === 0 ? undefined : cost,
   };
-  return usageWithoutCached(counts, modelId);
+  return usageOfProvider(namedUsage(counts), modelId, 'beside');
 }

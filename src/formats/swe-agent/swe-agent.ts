@@ -129,7 +129,8 @@ function* entryItems(items: RunItems, entry: JsonMembers, calls: readonly CallSh
       break;
     case 'assistant': {
       const parts = calls.map((call) => ({ type: 'call' as const, call }));
-      const usage = sourceUsage(membersOf(extra.response).usage);
+      const { model, usage: counts } = membersOf(extra.response);
+      const usage = sourceUsage(counts, textOrUndefined(model));
       yield* items.answer({ parts: [...sourceBlocks(entry.content), ...parts], usage }, atMs);
       break;
     }
