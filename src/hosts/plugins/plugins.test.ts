@@ -101,7 +101,7 @@ test('an event at which the process ends is sent twice, and after three such end
 
 test('a process that does not answer in time is killed, and the next one gets its event', async () => {
   const hook = new EventProcess(program, project);
-  expect(await hook.take('{"hook_event_name":"hang"}', 500)).toBeUndefined();
+  expect(await hook.take('{"hook_event_name":"hang"}', 2_500)).toBeUndefined();
   expect(names()).toEqual(['hang', 'hang']);
   for (const pid of starts()) await expect.poll(() => isAlive(pid)).toBe(false);
 });
