@@ -4,7 +4,7 @@ import { createCoxswain } from '../../core/run/coxswain.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
 import { createRunFold } from './run-recorder.ts';
 import { terminalText } from '../document/write-document.ts';
-import { changedFiles, runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';
+import { changedFiles, countFacts, runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';
 import { RunTotals } from './run-totals.ts';
 
 const FORM = { paint: (_style: string, text: string) => text, width: 120 };
@@ -23,6 +23,16 @@ test('changed files of a session from Windows are relative to its project, in ea
     'src/c.ts',
     'C:\\Users\\ann\\notes.md',
   ]);
+});
+
+test('a declined plan or question is told from a refused call', () => {
+  const counts = { calls: 9, errors: 0 };
+  expect(countFacts({ ...counts, refused: 2 })).toEqual(['9 calls', '0 errors', '2 refused']);
+  expect(countFacts({ ...counts, refused: 2, declined: 1 }).slice(2)).toEqual([
+    '1 refused',
+    '1 plan or question declined',
+  ]);
+  expect(countFacts({ ...counts, refused: 2, declined: 2 }).slice(2)).toEqual(['2 plans or questions declined']);
 });
 
 test('a run without a source file names none', () => {

@@ -111,14 +111,16 @@ function rewardFacts(reward: number | undefined): readonly string[] {
 export function countFacts({
   calls,
   cancelled = 0,
+  declined = 0,
   errors,
   lostRecords = 0,
   refused = 0,
-}: Pick<RunFacts, 'calls' | 'cancelled' | 'errors' | 'lostRecords' | 'refused'>): readonly string[] {
+}: Pick<RunFacts, 'calls' | 'cancelled' | 'declined' | 'errors' | 'lostRecords' | 'refused'>): readonly string[] {
   return [
     countOf(calls, 'call'),
     countOf(errors, 'error'),
-    ...(refused === 0 ? [] : [`${countText(refused)} refused`]),
+    ...(refused === declined ? [] : [`${countText(refused - declined)} refused`]),
+    ...(declined === 0 ? [] : [`${countOf(declined, 'plan or question', 'plans or questions')} declined`]),
     ...(cancelled === 0 ? [] : [`${countText(cancelled)} cancelled`]),
     ...(lostRecords === 0 ? [] : [`${countOf(lostRecords, 'record')} lost`]),
   ];

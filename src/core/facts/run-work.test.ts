@@ -159,6 +159,13 @@ test('a commit that a reset takes back, and one that a rebase amends, is no comm
   expect(run(a, ['git reset --hard rewritten', ''])).toEqual(['1 commit on main', 'then rewrote history']);
 });
 
+test('a refused plan or question is a declined one', () => {
+  const fold = new WorkFold();
+  for (const tool of ['ExitPlanMode', 'AskUserQuestion', 'Bash'])
+    fold.fold(payload, { ...call, args: {}, tool, outcome: 'refused' });
+  expect(fold.work.declined).toBe(2);
+});
+
 test('a commit in the background counts when its output says so', () => {
   const fold = new WorkFold();
   const ended = (result: string) =>

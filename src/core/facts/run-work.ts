@@ -10,6 +10,7 @@ import { readCall } from '../detect/calls/tool-semantics.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { SESSION_NAMED } from '../records/words.ts';
+import { asksPerson } from './last-act.ts';
 import { taskTitle } from './task-title.ts';
 import type { RunCall } from './run-call.ts';
 import type { LastChange } from './run-verdict.ts';
@@ -33,6 +34,8 @@ export interface RunWork {
   readonly delegated?: number;
   /** True if it reordered, squashed or left out commits, so that those of its commands are not those of the branch. Absent if not. */
   readonly rewroteHistory?: true;
+  /** Number of refused calls that showed a plan or asked a question. Absent if none. */
+  readonly declined?: number;
   readonly plan?: string;
   /** The name of the session in its host. */
   readonly name?: string;
@@ -130,6 +133,7 @@ export class WorkFold {
   #committing: string | undefined;
   #branch: string | undefined;
   #pullRequest: string | undefined;
+  #declined = 0;
   #plan: string | undefined;
   #name: string | undefined;
   #lastMessage: string | undefined;
@@ -148,6 +152,7 @@ export class WorkFold {
     if (call?.endSeq === undefined) return;
     const plan = isJsonObject(call.args) ? call.args['plan'] : undefined;
     if (typeof plan === 'string') this.#plan = taskTitle(plan);
+    if (call.outcome === 'refused' && asksPerson(call.tool)) this.#declined += 1;
     if (call.failed || call.resultMissing || call.outcome !== undefined) return;
     const { args, kind, tool } = call;
     if (DELEGATES.test(tool) && isJsonObject(args) && typeof (args['prompt'] ?? args['message']) === 'string')
@@ -361,6 +366,7 @@ export class WorkFold {
       ...(commitsOn.size === 0 ? {} : { commitsOn: Object.fromEntries(commitsOn) }),
       ...(this.#delegated === 0 ? {} : { delegated: this.#delegated }),
       ...(this.#rewroteHistory ? { rewroteHistory: true as const } : {}),
+      ...(this.#declined === 0 ? {} : { declined: this.#declined }),
       ...present({
         lastChange: this.#lastChange,
         branch: this.#branch,
