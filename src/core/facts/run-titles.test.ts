@@ -35,6 +35,16 @@ test('tasks of a benchmark with the same first lines are named by the line in wh
   expect([...titlesOf(diffs, 60).values()]).toEqual(['Judge the diff. narrow', 'Judge the diff. expand']);
 });
 
+test('the mark of a program in a comment tells no tasks apart', () => {
+  const tasks = ['Check the types', 'Check the texts'].map(
+    (words, index) => `You are a fresh agent with one task.\n<!-- task-${index} -->\n${words}`,
+  );
+  expect([...titlesOf(tasks, 60).values()]).toEqual([
+    'You are a fresh agent with one task. types',
+    'You are a fresh agent with one task. texts',
+  ]);
+});
+
 test('the same task has the same title', () => {
   const task = `${wrapper}The parser drops commas.`;
   expect([...titlesOf([task, task], 60)]).toEqual([[task, `${task.slice(0, 59)}…`]]);

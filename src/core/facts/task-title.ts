@@ -8,6 +8,7 @@ const WRAPPERS =
 /** A message of another agent of the team: words, or JSON of the program, of which only an assigned task has a subject. */
 const TEAMMATE = /<teammate-message\b[^>]*>([^]*?)(?:<\/teammate-message>|$)/gi;
 const SUBJECT = /^\s*\{[^]*?"subject":\s*("(?:[^"\\]|\\.)*")/;
+const COMMENT = /<!--[^]*?(?:-->|$)/g;
 const COMMAND_NAME = /<command-name>\s*([^<]*?)\s*<\/command-name>/i;
 const COMMAND_ARGS = /<command-args>([^]*?)<\/command-args>/i;
 const TAG = /<\/?(?:user_query|user_request|task|prompt|request|query|instructions?|feedback|user_message|message)>/gi;
@@ -38,6 +39,7 @@ export function withoutWrappers(text: string): string {
       return `\n${/^\s*\{/.test(inner) ? (typeof subject === 'string' ? subject : '') : inner}\n`;
     })
     .replaceAll(WRAPPERS, '\n')
+    .replaceAll(COMMENT, '\n')
     .trim();
 }
 
@@ -50,7 +52,7 @@ export function taskTitle(task: string): string | undefined {
   const command = slashCommand(start);
   if (command !== undefined) return `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim();
   const written = withoutWrappers(start).replaceAll(TAG, ' ').trim();
-  let text = written.replaceAll(/```[^]*?(?:```|$)|<!--[^]*?(?:-->|$)/g, '\n').trim() || written;
+  let text = written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written;
   for (let round = 0; round < OPENINGS.length; round += 1)
     for (const opening of OPENINGS) text = text.replace(opening, '').trim();
   const lines = text.split('\n').map((line) => line.trim());
@@ -82,12 +84,12 @@ export function titlesOf(tasks: Iterable<string | undefined>, chars: number): Re
   const known = new Set([...tasks].filter((task) => task !== undefined));
   for (const [title, alike] of Map.groupBy(known, (task) => taskTitle(task) ?? task)) {
     // Tasks of a benchmark begin with the same lines.
-    const shared = alike.length === 1 ? '' : alike.reduce(sharedPart).replace(/\S+$/, '');
-    for (const task of alike)
-      words.set(
-        task,
-        [title, shared === '' ? undefined : taskTitle(task.slice(shared.length))].filter(Boolean).join(' '),
-      );
+    const texts = new Map(alike.map((task) => [task, withoutWrappers(task)]));
+    const shared = texts.size === 1 ? '' : [...texts.values()].reduce(sharedPart).replace(/\S+$/, '');
+    for (const [task, text] of texts) {
+      const rest = shared === '' ? undefined : taskTitle(text.slice(shared.length));
+      words.set(task, [title, rest].filter(Boolean).join(' '));
+    }
   }
   const titles = distinctTitles(words.values(), chars);
   return new Map([...words].map(([task, title]) => [task, titles.get(title) ?? title]));
