@@ -85,8 +85,13 @@ test.skipIf(chromium === undefined)(
     try {
       const { page, release } = await openWithoutChanges(scene);
       await page.locator('.run-row').waitFor();
+      const other = await scene.open('/?page=runs');
       await addRun(scene.store, 'second', [startOf('second', 'The second')]);
       await scene.store.flush();
+      // The server has found it: what the stream tells after its start is announced, and not in the list.
+      const isKnown = async (): Promise<number> =>
+        (await other.locator('.run-row').count()) + (await other.getByText('1 run appeared since.').count());
+      await expect.poll(isKnown).toBe(2);
       release();
       await expect.poll(() => page.locator('.run-row').allInnerTexts()).toHaveLength(2);
     } finally {
