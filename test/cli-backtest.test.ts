@@ -165,6 +165,18 @@ test('--resume keeps what is done', async () => {
   expect((await run(SAMPLE, 'runs.db', '--resume', 'journal', '--json')).stdout).toBe(first.stdout);
 });
 
+test('without labels the table says how often, in how many runs and how early advice was given', async () => {
+  const call = { tool: 'Bash', args: { command: 'make' }, result: 'no rule', isError: true };
+  const session = (id: string, calls: number): string =>
+    JSON.stringify({ id, calls: Array.from({ length: calls }, () => call) });
+  await writeFile(join(folder, 'plain.jsonl'), `${session('long', 20)}\n${session('short', 1)}`);
+  const { code, stdout } = await run('plain.jsonl');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/\n +times +runs +of the runs +a run with any +per 100 calls +calls left\n/);
+  expect(stdout).toMatch(/\nany advice +[1-9] +1 +50 % +[1-9]\.0 +\d+\.\d\d +\d+ %/);
+  expect(stdout).not.toContain('F1');
+});
+
 test('--lessons judges each session by the sessions before it, and each of several folders is a project', async () => {
   const session = (index: number, isError: boolean): string =>
     JSON.stringify({

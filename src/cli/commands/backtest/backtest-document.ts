@@ -70,7 +70,7 @@ function partBlocks(
     return [
       ...(title === '' ? [] : [heading(title)]),
       ...groupBlocks(part, index),
-      signalTable(rows),
+      positive + negative === 0 ? spokenTable(rows, part) : signalTable(rows),
       ...(figures.stopEarly === undefined ? [] : stopEarlyBlocks(figures.stopEarly)),
     ];
   });
@@ -92,6 +92,27 @@ function signalTable(signals: readonly SignalReport[]): Block {
       rangeText({ share: median, low: q1, high: q3 }),
       ratioText({ ratio, low, high }),
     ]),
+  };
+}
+
+/** What is known without labels: how often, in how many runs, and how early each fired. */
+function spokenTable(signals: readonly SignalReport[], { runs: all }: PartReport): Block {
+  return {
+    type: 'table',
+    head: ['', 'times', 'runs', 'of the runs', 'a run with any', 'per 100 calls', 'calls left'],
+    left: [6],
+    rows: signals.map((signal) => {
+      const { callsLeft, fired, per100Calls, runs } = signal;
+      return [
+        nameOf(signal),
+        countText(fired),
+        countText(runs),
+        shareText(all === 0 ? null : runs / all),
+        runs === 0 ? '–' : (fired / runs).toFixed(1),
+        per100Calls?.toFixed(2) ?? '–',
+        rangeText({ share: callsLeft.median, low: callsLeft.q1, high: callsLeft.q3 }),
+      ];
+    }),
   };
 }
 
