@@ -67,14 +67,18 @@ export interface OpenAiSteering {
   runToolCall(call: ChatToolCall, execute: ExecuteCall): Promise<ChatToolMessage>;
   runToolCall(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<never>>;
   runToolCall(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<never>>;
+  /** Like the above, for a call of which only the union of its types is known. */
+  runToolCall(
+    call: ResponsesFunctionCall | ResponsesCustomCall,
+    execute: ExecuteCall,
+  ): Promise<FunctionCallOutput<never> | CustomToolCallOutput<never>>;
+  runToolCall(
+    call: ToolCall,
+    execute: ExecuteCall,
+  ): Promise<ChatToolMessage | FunctionCallOutput<never> | CustomToolCallOutput<never>>;
   /** Like the above, with a type for the parts that `execute` returns, such as images. */
   runToolCall<Part>(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<Part>>;
   runToolCall<Part>(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<Part>>;
-  /** Like the above, for a call of which only the union of its types is known. */
-  runToolCall<Part = never>(
-    call: ToolCall,
-    execute: ExecuteCall,
-  ): Promise<ChatToolMessage | FunctionCallOutput<Part> | CustomToolCallOutput<Part>>;
   /** Returns a tool for `runTools` with which the agent answers advice. */
   acknowledgeTool(): AcknowledgeTool;
   /** For clients whose `fetch` cannot be replaced: returns the body to send. Report the answer with `observe`. */
