@@ -25,6 +25,15 @@ test('changed files of a session from Windows are relative to its project, in ea
   ]);
 });
 
+test('files outside the project come last, and those of its own work trees have their name there', () => {
+  const filesChanged = ['/home/ann/.claude/plans/a.md', '/w/app/.claude/worktrees/one/src/b.ts', '/w/app/c.ts'];
+  expect(changedFiles({ filesChanged, project: '/w/app' })).toEqual([
+    'src/b.ts',
+    'c.ts',
+    '/home/ann/.claude/plans/a.md',
+  ]);
+});
+
 test('a declined plan or question is told from a refused call', () => {
   const counts = { calls: 9, errors: 0 };
   expect(countFacts({ ...counts, refused: 2 })).toEqual(['9 calls', '0 errors', '2 refused']);

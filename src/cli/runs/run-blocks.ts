@@ -271,7 +271,10 @@ export function intervalText(part: number, whole: number): string {
   return whole === 0 ? '–' : `${rangeText(shareOf(part, whole))} of ${countText(whole)}`;
 }
 
-/** Temporary files are named only if a run changed no others. */
+/** Claude Code makes work trees inside the project. */
+const OWN_WORK_TREE = /^\.claude\/worktrees\/[^/]+\//;
+
+/** Those of the project first. Temporary files are named only if a run changed no others. */
 export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesChanged' | 'project'>): readonly string[] {
   const shown = filesChanged.map((file) => {
     if (project === undefined) return file.replace(/^\.\//, '');
@@ -280,9 +283,10 @@ export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesCha
     const place = isWindows ? file.replace(/^\/(?:mnt\/)?([A-Za-z])\//, '$1:/') : file;
     if (!(isWindows ? win32 : posix).isAbsolute(place)) return file.replace(/^\.\//, '');
     const path = isWindows ? win32.relative(project, place).replaceAll('\\', '/') : posix.relative(project, place);
-    return path.startsWith('..') || win32.isAbsolute(path) ? file : path;
+    return path.startsWith('..') || win32.isAbsolute(path) ? file : path.replace(OWN_WORK_TREE, '');
   });
-  const lasting = shown.filter((file) => !isTemporary(file));
+  const isOutside = (file: string): number => Number(win32.isAbsolute(file));
+  const lasting = shown.filter((file) => !isTemporary(file)).toSorted((a, b) => isOutside(a) - isOutside(b));
   // In a project of temporary files, or in none, these are all there is.
   const isTemporaryProject = project === undefined || isTemporary(`${project}/`);
   return [...new Set(lasting.length > 0 || !isTemporaryProject ? lasting : shown)];

@@ -266,6 +266,13 @@ test('every file that a command names is changed, and a moved one has its new na
   expect(changedAfter(`sed -i '' 's/x/y/' c.ts src/d.ts`)).toEqual(['a.ts', 'b.ts', 'new.ts', 'c.ts', 'src/d.ts']);
   expect(changedAfter(`perl -pi -e 's/x/y/' c.ts d.ts`)).toEqual(['a.ts', 'b.ts', 'new.ts', 'c.ts', 'd.ts']);
   expect(changedAfter('git mv a.ts lib/z.ts', 'mv b.ts new.ts lib/')).toEqual(['lib/z.ts', 'lib/b.ts', 'lib/new.ts']);
+  expect(changedAfter('touch lib/old/x.ts lib/old/y/z.ts', 'git mv lib/old lib/new')).toEqual([
+    'a.ts',
+    'b.ts',
+    'new.ts',
+    'lib/new/x.ts',
+    'lib/new/y/z.ts',
+  ]);
   expect(changedAfter('cp /tmp/x.ts lib/x.ts; go test; rm -f lib/y.ts', 'rm /w/lib/x.ts')).not.toContain('lib/x.ts');
   expect(changedAfter('mv new.ts /tmp/new.ts', 'rm /tmp/new.ts')).toEqual(['a.ts', 'b.ts']);
   expect(changedAfter('cat > probe.ts <<EOF\n1\nEOF\nnpm test > /tmp/log 2>&1; rm -f probe.ts')).not.toContain(

@@ -269,7 +269,11 @@ export class WorkFold {
       for (const files of [this.#created, this.#files, this.#afterCommit]) files.delete(file);
       this.#edits.delete(file);
     }
-    if (FILE.test(to) && (EXTENSION.test(to) || known.length > 0)) this.#rewriteFile(to, number, isNew);
+    if (!FILE.test(to)) return;
+    const inFolder = known.flatMap((file) => file.split(`${from.replace(/^\.\/|\/$/g, '')}/`).slice(1, 2));
+    // The files of a moved folder that the run changed have their new names.
+    for (const rest of inFolder) this.#rewriteFile(`${to}/${rest}`, number, isNew);
+    if (inFolder.length === 0 && (EXTENSION.test(to) || known.length > 0)) this.#rewriteFile(to, number, isNew);
   }
 
   /** Returns the words of the command that it settles. */
