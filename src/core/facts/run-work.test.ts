@@ -273,6 +273,12 @@ test('every file that a command names is changed, and a moved one has its new na
     'lib/new/x.ts',
     'lib/new/y/z.ts',
   ]);
+  expect(changedAfter('cp lib/c.ts d.ts "$PLACE/"')).toEqual(['a.ts', 'b.ts', 'new.ts']);
+  expect(changedAfter('touch /w/app/lib/old/x.ts', 'cp -r lib/old lib/new && rm -rf lib/old')).toEqual([
+    'a.ts',
+    'b.ts',
+    'new.ts',
+  ]);
   expect(changedAfter('cp /tmp/x.ts lib/x.ts; go test; rm -f lib/y.ts', 'rm /w/lib/x.ts')).not.toContain('lib/x.ts');
   expect(changedAfter('mv new.ts /tmp/new.ts', 'rm /tmp/new.ts')).toEqual(['a.ts', 'b.ts']);
   expect(changedAfter('cat > probe.ts <<EOF\n1\nEOF\nnpm test > /tmp/log 2>&1; rm -f probe.ts')).not.toContain(

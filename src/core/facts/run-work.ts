@@ -210,6 +210,9 @@ export class WorkFold {
         case 'moved':
           this.#move(names, number);
           return names;
+        case 'copied':
+          if (isFileIn(command, names[1] ?? '')) this.#rewriteFile(names[1] ?? '', number, true);
+          return names;
         case 'created':
         case 'written':
           for (const name of names) if (isFileIn(command, name)) this.#rewriteFile(name, number, kind === 'created');
@@ -338,7 +341,8 @@ export class WorkFold {
   }
 
   #addFile(named: string, number: number, isNew: boolean): void {
-    const file = named.replace(/^(?:\.\/)+/, '');
+    const isOfWindows = /^[A-Za-z]:\\/.test(named);
+    const file = isOfWindows ? named.replaceAll('\\', '/') : named.replace(/^(?:\.\/)+/, '');
     if (isNew && !this.#files.has(file) && this.#created.size < MAX_FILES) this.#created.add(file);
     addPath(this.#files, file);
     if (TEMPORARY.test(file) || PLAN_FILE.test(file)) return;
@@ -422,7 +426,8 @@ function filesWrittenIn(command: string): readonly string[] {
 /** Returns true for the same path, from wherever it is named, and for one in a folder. */
 function isInPath(file: string, name: string): boolean {
   const path = name.replace(/^\.\/|\/$/g, '');
-  return file === path || file.startsWith(`${path}/`) || file.endsWith(`/${path}`) || path.endsWith(`/${file}`);
+  const isFolderOf = file.startsWith(`${path}/`) || (path.includes('/') && file.includes(`/${path}/`));
+  return file === path || isFolderOf || file.endsWith(`/${path}`) || path.endsWith(`/${file}`);
 }
 
 /** Returns the commits in words: `3 commits on main, 1 of them with --no-verify`. Empty without commits. */

@@ -2,13 +2,14 @@ import { forEachChild, type SyntaxNode } from 'unbash';
 import { commandWords } from '../detect/calls/shell-command.ts';
 import { shellTree } from '../base/shell-tree.ts';
 
-/** What a command does to files: `created` ones may have been there, `moved` has the old name and the new one, `stashedAll` includes files that git does not have, `.` stands for all files. */
+/** What a command does to files: `created` ones may have been there, `moved` and `copied` have the old name and the new one, `stashedAll` includes files that git does not have, `.` stands for all files. */
 export interface ShellChange {
   readonly kind:
     | 'created'
     | 'written'
     | 'removed'
     | 'moved'
+    | 'copied'
     | 'restored'
     | 'stashed'
     | 'stashedAll'
@@ -85,7 +86,7 @@ function placed(isMove: boolean, names: readonly string[]): readonly ShellChange
     const isNamed = /\.\w+$/.test(place) || base.startsWith(`${place.slice(place.lastIndexOf('/') + 1)}.`);
     const isFolder = names.length > 2 || place.endsWith('/') || (base.includes('.') && !isNamed);
     const to = isFolder ? `${place.replace(/\/$/, '')}/${base}` : place;
-    return isMove ? { kind: 'moved', files: [name, to] } : { kind: 'created', files: [to] };
+    return { kind: isMove ? 'moved' : 'copied', files: [name, to] };
   });
 }
 
