@@ -190,9 +190,10 @@ function findWrittenFiles(program: string, args: readonly string[]): readonly st
   const words = args.filter((word) => !word.startsWith('-') && !word.startsWith('$'));
   if (!isMultiPurpose(program)) return words.slice(LAST_ONLY.test(program) ? -1 : -2);
   if (program !== 'git') return [];
-  if (/^(?:rm|mv)$/.test(words[0] ?? '')) return words.slice(1).slice(-2);
-  const separator = args.indexOf('--');
-  return separator !== -1 && /^(?:checkout|restore)$/.test(words[0] ?? '') ? args.slice(separator + 1).slice(-2) : [];
+  const [subcommand = '', ...names] = words;
+  if (subcommand === 'rm' || subcommand === 'mv') return names.slice(-2);
+  const isRestore = args.includes('--') && (subcommand === 'checkout' || subcommand === 'restore');
+  return isRestore ? args.slice(args.indexOf('--') + 1).slice(-2) : [];
 }
 
 /** Programs that run the rest of the line, such as `sudo -u root`, `env A=1`, `timeout 60`, `npx`, `python -m`. */

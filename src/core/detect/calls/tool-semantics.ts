@@ -206,7 +206,6 @@ function actionOf({ action, command }: Arguments): string {
   return typeof command === 'string' ? command : '';
 }
 
-const DURATION = /^(?:seconds|ms|duration(?:_\w+)?)$/;
 /** Kinds that the name of the only argument shows: `{thought: '…'}`, `{code: '…'}`, `{key: 'Down'}`. */
 const LONE_KINDS: ReadonlySet<ToolKind> = new Set<ToolKind>(['note', 'execute', 'ui']);
 
@@ -215,7 +214,8 @@ function kindOfArguments(args: Arguments): ToolKind {
   if (Array.isArray(args['coordinate'])) return 'ui';
   const [name = '', ...others] = Object.keys(args);
   if (others.length > 0) return 'unknown';
-  if (typeof args[name] === 'number') return DURATION.test(name) ? 'wait' : 'unknown';
+  if (typeof args[name] === 'number')
+    return ['seconds', 'ms'].includes(name) || name.startsWith('duration') ? 'wait' : 'unknown';
   const kind = typeof args[name] === 'string' ? kindOfWords(name) : 'unknown';
   return LONE_KINDS.has(kind) ? kind : 'unknown';
 }
@@ -229,7 +229,7 @@ function kindOfWords(name: string): ToolKind {
 }
 
 /** Claude Code's list of the agent's own tasks: a note like `TodoWrite`, not a change of the project. */
-const OWN_TASKS = /^Task(?:Create|Update)$/;
+const OWN_TASKS = new Set(['TaskCreate', 'TaskUpdate']);
 
 const recentKinds = new LruMap<ToolKind>(512);
 
@@ -239,7 +239,7 @@ function kindOfName(tool: string): ToolKind {
   if (cachedKind !== undefined) return cachedKind;
   const name = tool.slice(tool.lastIndexOf('__') + 1);
   // Coxswain provides this tool for responses to advice. Hosts put the server name before it in different ways.
-  const kind = name.endsWith('acknowledge_advice') || OWN_TASKS.test(tool) ? 'note' : kindOfWords(name);
+  const kind = name.endsWith('acknowledge_advice') || OWN_TASKS.has(tool) ? 'note' : kindOfWords(name);
   recentKinds.set(tool, kind);
   return kind;
 }
