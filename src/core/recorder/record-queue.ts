@@ -250,8 +250,8 @@ export class RecordQueue {
   #appendCount = 0;
   #isScheduled = false;
   #isStalled = false;
-  /** When the last flush ran out of time; undefined after the sink stored a record. */
-  #timedOutAtMs: number | undefined;
+  /** True after a flush that ran out of its default time, until the sink stores a record. */
+  #isTooSlow = false;
 
   /** @throws CoxswainError "invalid-argument" for a limit out of range */
   constructor(sink: TrajectorySink, options: RecordQueueOptions = {}) {
@@ -291,16 +291,15 @@ export class RecordQueue {
 
   /**
    * Everything added before is written or counted as dropped, or `timeLimitMs` is over; the rest keeps waiting. Retries
-   * at once. After a flush that ran out of time, the default is at most the time since, so that `end` and `close` do not
-   * both wait for a dead sink.
+   * at once. After a flush that ran out of time, the default is a fifth, so that `end` and `close` do not both wait for a
+   * dead sink.
    *
    * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`, instead of returning
    * `incomplete`
    */
   async flush(limit: TimeLimit = {}): Promise<FlushAnswer> {
-    const startMs = this.#timers.nowMs();
-    const sinceMs = startMs - (this.#timedOutAtMs ?? -Infinity);
-    const endMs = startMs + (limit.timeLimitMs ?? Math.min(this.#limits.flushTimeLimitMs, sinceMs));
+    const defaultMs = this.#limits.flushTimeLimitMs / (this.#isTooSlow ? 5 : 1);
+    const endMs = this.#timers.nowMs() + (limit.timeLimitMs ?? defaultMs);
     const remainingMs = (): number => Math.max(0, endMs - this.#timers.nowMs());
     const runs = this.#runs.active;
     const isSettled = createSettledCheck(runs);
@@ -308,7 +307,7 @@ export class RecordQueue {
     this.#pump();
     let isDone = await this.#waiters.waitUntil(isSettled, remainingMs());
     isDone = (await this.#waiters.waitFor(remainingMs(), this.#flushSink())) && isDone;
-    if (remainingMs() === 0) this.#timedOutAtMs = this.#timers.nowMs();
+    if (!isDone && limit.timeLimitMs === undefined) this.#isTooSlow = true;
     if (isDone && !this.#counts.hasNewDrops) return 'stored';
     const error = this.#counts.createFlushError();
     if (this.#options.onFailure === 'throw') throw error;
@@ -423,7 +422,7 @@ export class RecordQueue {
   #completeBatch(run: WaitingRun, batch: readonly WaitingRecord[]): void {
     this.#counts.countWritten(run.settleBatch(), batch.at(-1)?.record.recorded_at_unix_ms ?? 0);
     this.#isStalled = false;
-    this.#timedOutAtMs = undefined;
+    this.#isTooSlow = false;
     this.#lossLog.clearFailing();
     const hasRecovered = run.failures > 0;
     run.failures = 0;
