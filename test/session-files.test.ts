@@ -71,7 +71,9 @@ function walkCodex(entries: readonly JsonMembers[]): Walk {
   const outputs = payloads.flatMap(({ call_id: id, output }) => {
     if (typeof output !== 'string') return [];
     // A search that found nothing answers by its exit code.
-    const saysNo = /\nOutput:\n?\s*$/.test(output) && /\b(?:rg|command -v|git config) /.test(asked.get(id) ?? '');
+    const line = asked.get(id) ?? '';
+    const isEmpty = /\nOutput:\n?\s*$/.test(output) && /\b(?:rg|command -v|git config) /.test(line);
+    const saysNo = isEmpty || (/&& rg (?:\\"[^"]*"|[^&|;])*$/.test(line) && /exited with code 1\n/.test(output));
     return saysNo ? [] : [output];
   });
   const failed = outputs.filter((text) => {

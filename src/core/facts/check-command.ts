@@ -150,7 +150,10 @@ function checksUnder(node: SyntaxNode, line: string, task: string): readonly Che
 }
 
 function programOf(node: SyntaxNode): string {
-  if (node.type === 'Command') return node.name?.value ?? '';
+  if (node.type === 'Command') {
+    const isInverse = node.suffix.some((part) => part.type === 'Word' && /^-\w*v/.test(part.value));
+    return `${node.name?.value ?? ''}${isInverse ? ' -v' : ''}`;
+  }
   if (node.type === 'Statement') return programOf(node.command);
   const [first] = node.type === 'Pipeline' || node.type === 'AndOr' ? node.commands : [];
   return first === undefined ? '' : programOf(first);

@@ -190,6 +190,32 @@ test('a check that a hook of a commit ran, and that passed, makes up for the sam
   ]);
 });
 
+test('a passed check stays one beside another command of its line that fails, or a package without tests', () => {
+  const more = "Error: ENOENT: no such file or directory, open 'schema.json'";
+  expect(
+    resultsAfter([
+      'go test ./terminal/ | tail -3 && golangci-lint run ./terminal/... | tail -2; node -e "JSON.parse(read())" && echo ok',
+      `ok  x/terminal 0.094s\n0 issues.\n${more}`,
+    ]),
+  ).toEqual(['go test ./terminal/ passed', 'golangci-lint run ./terminal/... passed']);
+  expect(
+    resultsAfter(['go test ./... | tail -2', undefined, 'ok  x/e2e 41.2s\nok  x/harness 0.003s [no tests to run]']),
+  ).toEqual(['go test ./... passed']);
+  expect(
+    resultsAfter(['go test ./...', 'FAIL'], ['go test ./... | grep -v "^ok" | grep -v "no test files"', undefined, '']),
+  ).toEqual(['go test ./... passed']);
+});
+
+test('a check that ran as a part of another one passes with it', () => {
+  const part = '$ oxfmt --check src\nFormat issues found in above 1 files.';
+  const whole =
+    '$ pnpm lint && pnpm format:check\n$ oxlint\n$ oxfmt --check src\nAll matched files use the correct format.';
+  expect(failedAfter(['pnpm format:check', part], ['pnpm check', undefined, whole])).toEqual([]);
+  expect(failedAfter(['pnpm format:check', part], ['pnpm check', undefined, '$ oxlint'])).toEqual([
+    'pnpm format:check',
+  ]);
+});
+
 test('a run that says that it ran no test is no passed check, and makes up for none', () => {
   for (const [command, result] of [
     ['npx vitest run a.test.ts', 'No test files found, exiting with code 0'],
@@ -221,7 +247,7 @@ test('a check whose end a pipe hides is no passed check unless what is left says
   expect(resultsAfter(['bun run test | head -50', undefined, '(pass) a'])).toEqual([`bun run test ${hidden}`]);
   expect(resultsAfter(['bun run test 2>&1 | grep fail', undefined, ''])).toEqual([`bun run test ${hidden}`]);
   expect(resultsAfter(['go test ./... | grep -v "^ok"', undefined, '?   \tx/a\t[no test files]'])).toEqual([
-    `go test ./... ${hidden}`,
+    'go test ./... passed',
   ]);
   expect(resultsAfter(['npm test | grep Tests:', undefined, 'Tests: 478 passed, 478 total'])).toEqual([
     'npm test passed',
@@ -330,8 +356,9 @@ test.each([
   ' ERR_PNPM_NO_LOCKFILE  Cannot install with "frozen-lockfile" because pnpm-lock.yaml is absent',
   ' ERR_PNPM_ABORTED_REMOVE_MODULES_DIR_NO_TTY  Aborted removal of modules directory due to no TTY',
   'npm error code EBADENGINE\nnpm error engine Unsupported engine',
-])('a check whose package manager stopped before it could not run: %s', (said) => {
-  const why = 'could not run: its package manager stopped before';
+  'zsh:1: no matches found: gen-*',
+])('a check that a shell or a package manager stopped before it began could not run: %s', (said) => {
+  const why = 'could not run: it was stopped before it began';
   expect(resultsAfter(['pnpm test', `Exit code 1\n${said}`])).toEqual([`pnpm test ${why}`]);
   // A check that passed or failed before stays, and a later one counts.
   expect(resultsAfter(['pnpm test'], ['pnpm test', said])).toEqual(['pnpm test passed']);

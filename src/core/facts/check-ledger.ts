@@ -79,7 +79,14 @@ export class CheckLedger {
         ? found.filter(({ purpose }) => purpose !== 'task')
         : found;
     // The exit code is that of a later command, such as `git stash pop`.
-    if (failed && checks.length > 0 && GOES_ON.test(commandLineOf(call.args) ?? '') && SAYS_PASSED.test(result)) {
+    const line = commandLineOf(call.args) ?? '';
+    if (
+      failed &&
+      checks.length > 0 &&
+      SAYS_PASSED.test(result) &&
+      endsWithoutCheck(line) &&
+      !SAYS_FAILED.test(result)
+    ) {
       for (const check of checks) this.#note(check, call, false, result);
       return;
     }
@@ -164,7 +171,8 @@ export class CheckLedger {
           if (failed && other.key.startsWith(check.key)) this.#checks.delete(key);
       return;
     }
-    const isWrong = (isFailure || isAllThatIsLeft(check, result)) && WRONG_COMMAND.test(result.slice(0, 20_000));
+    const told = isFailure || (isAllThatIsLeft(check, result) && !SAYS_PASSED.test(result));
+    const isWrong = told && WRONG_COMMAND.test(result.slice(0, 20_000));
     const failed = isFailure || isWrong || listsFiles(check, result) || saysFailed(check, result);
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
@@ -195,7 +203,8 @@ export class CheckLedger {
     const key = standsBeside ? `${ownKey}\n${part}` : ownKey;
     const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
     const last = { command: check.command, number, failed, ...(fixed === 0 ? {} : { fixed }) };
-    const runs = SCRIPT.exec(result.slice(0, 5_000))?.[1] ?? before?.runs;
+    const scripts = [...result.slice(0, 20_000).matchAll(SCRIPTS)].map(([, script]) => script);
+    const runs = scripts[0] ?? before?.runs;
     this.#checks.set(key, { ...last, check, isWrong, runs });
     if (failed) return;
     for (const [otherKey, other] of this.#checks.entries()) {
@@ -205,7 +214,11 @@ export class CheckLedger {
         other.check.purpose === check.purpose &&
         other.check.folder === check.folder &&
         otherKey !== key;
-      if (isReplaced || isPart || (other.failed && (other.runs === check.command || covers(check, other.check))))
+      if (
+        isReplaced ||
+        isPart ||
+        (other.failed && (other.runs === check.command || scripts.includes(other.runs) || covers(check, other.check)))
+      )
         this.#checks.delete(otherKey);
     }
   }
@@ -213,7 +226,8 @@ export class CheckLedger {
 
 /** What Biome says of the files that it changed. */
 const FIXED = /\bFixed (\d{1,6}) files?\b/;
-const SCRIPT = /^\$ (.+)$/m;
+/** The commands of scripts, which package managers print. */
+const SCRIPTS = /^\$ (.+)$/gm;
 const FEW_CHARS = 1_000;
 
 /** Returns true for a short result behind a pipe, which hides the exit code: what it says is all that the check said. */
@@ -231,9 +245,9 @@ function isNotInstalled({ key }: CheckCommand, result: string): boolean {
 const NOT_INSTALLED =
   /(?<![\w./-])([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)/im;
 
-/** What a package manager says before it begins a script, and the line with which it begins one. */
+/** What a shell or a package manager says before it begins a command or script, and the line with which it begins one. */
 const ABORTED_BEFORE =
-  /\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT)|^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
+  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT)|^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
 const BEGUN = /^(?:> \S+@\S+ |> |\$ |\S+ \S+\$ )/m;
 
 function neverBegan(result: string): boolean {
@@ -328,12 +342,16 @@ function covers(check: CheckCommand, other: CheckCommand): boolean {
 
 /** Checks that print nothing if they find nothing. After a pipe, nothing from another one says nothing. */
 const QUIET = /(?:^| )(?:(?:vue-)?tsc|tsgo|eslint|flake8|gofmt|go (?:build|vet)|shellcheck|actionlint|stylelint)\b/;
-/** A line whose last command, after `;`, is no check. */
-const GOES_ON = /;\s*(?:git|cd|rm|mv|cp|echo|kill|docker|exit)\b[^;&|]*$/;
 /** Programs that show the end of what they read, or leave it. */
 const SHOWS_END = /^(?:tail|tee|cat|echo|printf|true|:)$/;
 const SAYS_PASSED =
   /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|\btest result: ok\b|^OK \(|^ok\s+\S+\s|\b0 (?:errors|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)/im;
+
+/** Returns true for a line whose last command, after `;`, is no check: the exit code is its own. */
+function endsWithoutCheck(line: string): boolean {
+  const parts = line.replaceAll(/"[^"]*"|'[^']*'/g, "''").split(';');
+  return parts.length > 1 && checkCommandsOf({ command: parts.at(-1) ?? '' }).length === 0;
+}
 
 /** Programs behind the check that leave out lines of its output. */
 function hidersOf({ hiddenBy = [] }: Pick<CheckCommand, 'hiddenBy'>): readonly string[] {
@@ -345,8 +363,10 @@ function hidersOf({ hiddenBy = [] }: Pick<CheckCommand, 'hiddenBy'>): readonly s
  * are its first lines, so `head` shows them.
  */
 function isEndHidden({ key, hiddenBy = [], purpose }: CheckCommand, result: string): boolean {
-  if (hiddenBy.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
   const hiding = hidersOf({ hiddenBy });
+  // Go names each package that failed, and a filter of other lines leaves it.
+  if (key === 'go test' && hiding.length > 0 && hiding.every((program) => program === 'grep -v')) return false;
+  if (hiddenBy.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
   if (DART.test(key) && hiddenBy.length > 0) return !SAYS_PASSED.test(result.slice(-20_000));
   if (hiding.length === 0) return false;
   if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;

@@ -27,7 +27,7 @@ export interface LastCheck {
   readonly isRefused?: true;
   /** True if its program is not installed. */
   readonly couldNotRun?: true;
-  /** True if the package manager stopped before it began the script, as without a lockfile. */
+  /** True if the shell or the package manager stopped before it began the check, as without a lockfile. */
   readonly neverBegan?: true;
   /** The number of files that it says it changed itself, as a linter does. */
   readonly fixed?: number;
@@ -44,7 +44,7 @@ export function checkResult({
 }: Omit<LastCheck, 'command' | 'number'>): string {
   if (isRefused === true) return 'refused or stopped';
   if (couldNotRun === true) return 'could not run: its program was not found';
-  if (neverBegan === true) return 'could not run: its package manager stopped before';
+  if (neverBegan === true) return 'could not run: it was stopped before it began';
   if (isHidden === true) return 'not seen to its end';
   if (ranNothing === true) return 'ran nothing';
   if (failed) return 'failed';

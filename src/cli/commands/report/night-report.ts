@@ -42,6 +42,8 @@ export interface ReportFrame {
   readonly from: string;
   readonly sinceMs: number;
   readonly untilMs: number;
+  /** True if the end of the time is not now. */
+  readonly isPast?: boolean;
 }
 
 const SUMMED = ['lostRecords', 'tokens', ...CACHE_TOKENS, 'costUsd'] as const;

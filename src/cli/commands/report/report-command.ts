@@ -75,6 +75,7 @@ export async function reportCommand(
   const nowMs = Date.now();
   const untilMs = options.until === undefined ? nowMs : momentOf('--until', options.until, nowMs);
   const context = { options, by, terminal, problems, untilMs, ownProjects: path === undefined };
+  if (sinceOf(context, true) >= untilMs) throw invalidArgument('--since is not before --until');
   let isSent: boolean;
   if (path === undefined) isSent = await machineReport(context);
   else if (paths.length === 1 && (await storeKindAt(path)) !== undefined) isSent = await storeReport(path, context);
@@ -295,7 +296,8 @@ async function writeReportTo(
   { options, terminal }: ReportContext,
   placeOf: (run: RunFacts) => Omit<NumberedRun, 'id'> = ({ source }) => ({ path: resolve(source), isStore: false }),
 ): Promise<boolean> {
-  const isWritten = await writeReport(report, frame, { form: options, terminal });
+  const isPast = options.until !== undefined;
+  const isWritten = await writeReport(report, { ...frame, isPast }, { form: options, terminal });
   // The numbers that are still on the screen stay.
   if (options.to !== undefined || options.hasFailuresOnly === true) return isWritten;
   const items = report.sections.flatMap((section) => section.items);

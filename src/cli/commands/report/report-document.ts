@@ -63,7 +63,7 @@ const NEXT_WITHOUT_SESSION =
 
 const COUNTED: ReadonlySet<SectionName> = new Set(['open', 'stopped', 'unknown']);
 
-interface ScreenForm extends Pick<ReportFrame, 'sinceMs' | 'untilMs'> {
+interface ScreenForm extends Pick<ReportFrame, 'isPast' | 'sinceMs' | 'untilMs'> {
   readonly width: number;
 }
 
@@ -129,17 +129,20 @@ function shownCount(shown: number, all: number): string {
 const WIDE = 100;
 const DAY_MS = 86_400_000;
 
-/** `02:14` within a day, else the age: `3d`. */
-function shortTime({ lastAtMs }: RunFacts, untilMs: number): string {
+/** `02:14` within a day, else the age: `3d`. The day, `11-27`, in a report that does not end now. */
+function shortTime({ lastAtMs }: RunFacts, { isPast, untilMs }: Pick<ScreenForm, 'isPast' | 'untilMs'>): string {
   const ageDays = Math.floor((untilMs - lastAtMs) / DAY_MS);
   if (lastAtMs === 0) return '';
+  if (isPast === true) return localTimeText(lastAtMs).slice(5, 10);
   return ageDays < 1 ? localTimeText(lastAtMs).slice(-5) : `${countText(ageDays)}d`;
 }
 
-function itemLine({ first, items }: AlikeItems, { name }: NightSection, { sinceMs, untilMs, width }: ScreenForm): Text {
+function itemLine({ first, items }: AlikeItems, { name }: NightSection, form: ScreenForm): Text {
+  const { isPast = false, sinceMs, untilMs, width } = form;
   const { number, project, verb, why } = first;
   const title = items.length === 1 ? first.title : `${countText(items.length)}× ${first.title}`;
-  const time = width < WIDE && untilMs - sinceMs <= DAY_MS ? '' : `  ${shortTime(first.run, untilMs).padStart(5)}`;
+  const isNight = !isPast && untilMs - sinceMs <= DAY_MS;
+  const time = width < WIDE && isNight ? '' : `  ${shortTime(first.run, form).padStart(5)}`;
   const numberText = `${time}${`  ${countText(number)}`.padStart(6)}`;
   const start = `${verb.padEnd(VERB_CHARS)} ${printableCut(project, PROJECT_CHARS).padEnd(PROJECT_CHARS)} `;
   const room = width - 2 - start.length - numberText.length;
@@ -212,7 +215,8 @@ function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame
   return lines;
 }
 
-function spanText({ sinceMs, untilMs }: ReportFrame): string {
+function spanText({ isPast, sinceMs, untilMs }: ReportFrame): string {
+  if (isPast === true) return `${sinceMs === 0 ? '' : `from ${localTimeText(sinceMs)} `}to ${localTimeText(untilMs)}`;
   if (sinceMs === 0) return 'in all records';
   const hours = (untilMs - sinceMs) / 3_600_000;
   const isWhole = Number.isInteger(hours) && hours > 0 && hours < 48;
