@@ -36,7 +36,7 @@ test('the failures that come back are listed by cause, with what worked after th
     /1\. rtk bun run test: error: unrecognized subcommand '…'\n +3 times in 3 sessions, 3 calls until something else worked/,
   );
   expect(stdout).toMatch(
-    /then worked: bun run test \(in 3 sessions\).*; still happens\n +instruction files: not looked at\n +coxswain view runs\.jsonl --run s1 --call 1\n +coxswain view runs\.jsonl --run s2 --call 1\n/,
+    /then worked: bun run test \(in 3 sessions\).*; it failed in the last session that ran it\n +instruction files: not looked at\n +coxswain view runs\.jsonl --run s1 --call 1\n +coxswain view runs\.jsonl --run s2 --call 1\n/,
   );
   expect(stdout).toMatch(/The same cause, but another call each time\n+Edit: String to replace not found in <path>/);
   const [first] = jsonLines((await here.run(['failures', 'runs.jsonl', '--json'])).stdout);
@@ -65,7 +65,7 @@ test('a command that worked in the last session that ran it no longer fails, and
     join(here.cwd, 'more.jsonl'),
     [run('a', true), run('b', true), run('c', false), run('d', true)].join('\n'),
   );
-  expect((await here.run(['failures', 'more.jsonl'])).stdout).toContain('still happens');
+  expect((await here.run(['failures', 'more.jsonl'])).stdout).toContain('it failed in the last session that ran it');
 });
 
 test('a time without a failed call is one sentence', async () => {

@@ -191,6 +191,13 @@ test('--until leaves out the runs whose last record is later, and a span of --si
   expect(await idsOf('--until', '2h', '--since', '20h')).toEqual([]);
   expect(await idsOf('--until', '2h', '--since', '48h')).toEqual(['old']);
   expect(await idsOf('--until', '1s', '--since', '2h')).toContain('night');
+  // The time is named: it does not end now.
+  expect((await here.run(['report', 'runs.db', '--since', '48h', '--until', '2h'])).stdout).toMatch(
+    /from \d{4}-\d\d-\d\d \d\d:\d\d to \d{4}-\d\d-\d\d \d\d:\d\d/,
+  );
+  expect(
+    (await here.run(['report', 'runs.db', '--since', '1h', '--until', 'yesterday', '--since', 'today'])).stderr,
+  ).toContain('--since is not before --until');
   const wrong = await here.run(['report', 'runs.db', '--until', 'all']);
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--until all: give a span')]);
 });

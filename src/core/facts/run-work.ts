@@ -57,7 +57,7 @@ export function isTemporary(file: string): boolean {
 }
 
 const PLAN_FILE = /\/\.claude\/plans\//;
-const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log)$/i;
+const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log|exe|msi|pdb)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
 const FILE = /^(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
 const NO_FILE = /^\w+:\/\/|(?:^|\/)\.{0,2}$/;

@@ -116,6 +116,15 @@ test('cached tokens, which the input of pi never has, count once for each model'
   ]);
 });
 
+test('a request that a stop aborted ends the run as stopped', () => {
+  const [run] = importLines(piImporter, [
+    header,
+    entry('a', null, user('Go.')),
+    entry('b', 'a', answer({ stopReason: 'error', errorMessage: 'This operation was aborted' })),
+  ]).runs;
+  expect(run?.payloads.at(-1)).toMatchObject({ kind: 'run_ended', outcome: 'aborted', reason: 'interrupted' });
+});
+
 test('an answer has the time of its end, which its entry has', () => {
   const { runs } = importLines(piImporter, [
     header,

@@ -20,6 +20,8 @@ const ENTRY_TYPES: ReadonlySet<unknown> = new Set(['message', 'compaction', 'bra
 /** Matches lines of `--mode json` that repeat `message_end`. */
 const REPEATS =
   /^(?:agent_(?:start|end)|turn_(?:start|end)|message_(?:start|update)|tool_execution_(?:start|update|end)|model_change|thinking_level_change)$/;
+/** A stop that reached the request, and not the agent. */
+const ABORTED = /^(?:This operation|The (?:operation|request)|Request) was aborted\.?$/;
 const OUTCOMES: Readonly<Record<string, string>> = {
   stop: 'ended',
   length: 'limit',
@@ -154,9 +156,9 @@ class PiImport extends ObjectLines {
       const paid = usage !== undefined && (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0) > 0;
       yield* this.#session.failure(message.errorMessage, atMs, content, paid ? { modelId, usage } : {});
     } else yield* this.#session.answer({ parts, modelId, stopReason: textOrUndefined(stopReason), usage }, atMs);
-    const isStop = outcome === 'aborted';
+    const isStop = outcome === 'aborted' || ABORTED.test(plainText(message.errorMessage));
     const error = outcome === 'error' ? statedFailure(plainText(message.errorMessage)) : outcome;
-    this.#session.outcome(isStop ? { outcome, reason: 'interrupted' } : error, atMs);
+    this.#session.outcome(isStop ? { outcome: 'aborted', reason: 'interrupted' } : error, atMs);
   }
 }
 

@@ -136,5 +136,5 @@ function endText({ lastAtMs, stillHappens, worked }: Lesson): string {
       ? 'no similar call worked after it'
       : `then worked: ${printableCut(worked.shown, 80)} (in ${countOf(worked.sessions, 'session')})`;
   const last = lastAtMs > 0 ? `, last ${localTimeText(lastAtMs)}` : '';
-  return `${then}${last}; ${stillHappens ? 'still happens' : 'it worked in the last session that ran it'}`;
+  return `${then}${last}; it ${stillHappens ? 'failed' : 'worked'} in the last session that ran it`;
 }
