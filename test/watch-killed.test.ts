@@ -37,6 +37,7 @@ test.runIf(thorough)(
   `a watch in the background that is killed ${ROUNDS} times at random tells each event once${inFaults}`,
   async () => {
     const folder = testFolder();
+    const startDay = new Date().getUTCDate();
     const random = seededRandom(SEED);
     const told: string[] = [];
     const shared: string[] = [];
@@ -82,7 +83,8 @@ test.runIf(thorough)(
       await watch('--stop');
     }
     expect(told.toSorted()).toEqual(names.toSorted());
-    expect(shared.length).toBeLessThanOrEqual(1);
+    // Such a failure is told once a day.
+    expect(shared.length).toBeLessThanOrEqual(new Date().getUTCDate() === startDay ? 1 : 2);
   },
   60_000 + ROUNDS * 15_000,
 );

@@ -147,6 +147,9 @@ test('a commit that a reset takes back, and one that a rebase amends, is no comm
   expect(run(a, ['git reset --soft @~1 && git commit -m other', '[main 3333333] other'])).toEqual(['1 commit on main']);
   const rebase = "git rebase HEAD~3 --exec 'git commit --amend --no-edit --trailer x'";
   expect(run([rebase, '[detached HEAD 4444444] old\n Date: Thu Jun 18 07:57:25 2026 +0200'])).toEqual([]);
+  const revert = ['git revert --no-edit 1111111', '[main 6666666] Revert "a"\n 1 file changed'] as const;
+  expect(run(a, revert)).toEqual(['2 commits on main']);
+  expect(run(a, ['git revert --no-edit 1111111', 'error: could not revert'])).toEqual(['1 commit on main']);
   const fixup = ['git commit --fixup 3f602d1', '[main 5555555] fixup! old'] as const;
   const squash = ['git rebase -i --autosquash HEAD~3', 'Successfully rebased and updated refs/heads/main.'] as const;
   expect(run(a, fixup)).toEqual(['2 commits on main']);
@@ -157,6 +160,28 @@ test('a commit that a reset takes back, and one that a rebase amends, is no comm
   ]);
   expect(run(a, ['git reset --hard HEAD', ''], ['git reset --hard origin/main', ''])).toEqual(['1 commit on main']);
   expect(run(a, ['git reset --hard rewritten', ''])).toEqual(['1 commit on main', 'then rewrote history']);
+});
+
+test('scripts of Python and PowerShell change the files that they name', () => {
+  expect(changedAfter("python - <<'EOF'\np = r'.github/a.json'\nopen(p, 'w').write(s)\nEOF")).toContain(
+    '.github/a.json',
+  );
+  expect(changedAfter('Set-Content -Path \'x/sh.cmd\' -Value $text; Add-Content "y/b.txt" $more')).toEqual([
+    'a.ts',
+    'b.ts',
+    'new.ts',
+    'x/sh.cmd',
+    'y/b.txt',
+  ]);
+});
+
+test('a file that one patch adds and another one deletes is not changed', () => {
+  const fold = new WorkFold();
+  for (const line of ['*** Add File: p/a.html\n+x', '*** Update File: b.ts\n@@\n-1\n+2', '*** Delete File: p/a.html']) {
+    const input = `*** Begin Patch\n${line}\n*** End Patch`;
+    fold.fold(payload, { ...call, tool: 'apply_patch', args: { input } });
+  }
+  expect(fold.work.filesChanged).toEqual(['b.ts']);
 });
 
 test('a refused plan or question is a declined one', () => {

@@ -73,6 +73,8 @@ const DELEGATES = /^(?:task|agent|spawn_agent)$/i;
 /** Commands that leave other commits than those that were made: with a list of steps, or a reset to another place. */
 const REWRITES_HISTORY =
   /\bgit (?:-\S+ \S+ )*(?:filter-(?:branch|repo)\b|rebase\b[^;&|\n]*\s(?:-i|--interactive|--autosquash|--onto)\b|reset --hard (?!HEAD\b|@|origin\/)\S)/;
+/** Commands that make commits of others. */
+const PICKS = /\bgit (?:-\S+ \S+ )*(?:revert|cherry-pick)\b/;
 const SQUASHES = /\brebase\b[^;&|\n]*--autosquash\b/;
 const FIXUP = /^(?:fixup|squash|amend)! /;
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
@@ -166,7 +168,11 @@ export class WorkFold {
     const settled = command === undefined ? [] : this.#readCommand(command, result, call.number);
     const patch = patchOf(args);
     const patchedFiles = filesOfPatch(patch);
-    for (const file of patchedFiles) this.#rewriteFile(file, call.number, patch.includes(`*** Add File: ${file}`));
+    for (const file of patchedFiles) {
+      const isGone = patch.includes(`*** Delete File: ${file}`) && this.#created.has(file);
+      if (isGone) this.#forget([file], call.number);
+      else this.#rewriteFile(file, call.number, patch.includes(`*** Add File: ${file}`));
+    }
     if (patchedFiles.length > 0 || (kind !== undefined && kind !== 'write')) return;
     const reading = readCall(tool, args, {});
     const { target } = reading;
@@ -289,7 +295,7 @@ export class WorkFold {
       this.#subjects.delete(subject);
     // A later call shows the commits of a command in the background.
     const isLater = COMMIT.test(command) && BACKGROUNDED.test(result.slice(0, 500));
-    const isCommit = COMMIT.test(command) && !isLater;
+    const isCommit = (COMMIT.test(command) && !isLater) || (PICKS.test(command) && commitsIn(result).length > 0);
     if (isLater) this.#committing = command;
     const made = isCommit ? commitsIn(result) : [];
     if (made.length > 0 || (isCommit && !NOT_COMMITTED.test(result))) {
@@ -412,12 +418,14 @@ function addPath(files: Set<string>, file: string): void {
 
 /** A file that a script in a command line opens to write: by its name, or by a variable that holds the name. */
 const OPENED =
-  /\bopen\(\s*(?:(["'])([^"'\n]+)\1|(\w+))\s*,\s*["'][wax]b?\+?["']|\b(?:writeFile|appendFile)(?:Sync)?\(\s*["'`]([^"'`\n]+)["'`]|\bPath\(\s*["']([^"'\n]+)["']\)\.write_/g;
+  /\bopen\(\s*(?:(["'])([^"'\n]+)\1|(\w+))\s*,\s*["'][wax]b?\+?["']|\b(?:writeFile|appendFile)(?:Sync)?\(\s*["'`]([^"'`\n]+)["'`]|\bPath\(\s*["']([^"'\n]+)["']\)\.write_|\b(?:Set|Add)-Content\s+(?:-(?:Literal)?Path\s+)?["']([^"'\n]+)["']/g;
 
 function filesWrittenIn(command: string): readonly string[] {
   return [...command.slice(0, MAX_SCRIPT_CHARS).matchAll(OPENED)].flatMap(([, , named, variable, ...others]) => {
     const value =
-      variable === undefined ? undefined : new RegExp(`\\b${variable}\\s*=\\s*["']([^"'\\n]+)["']`).exec(command)?.[1];
+      variable === undefined
+        ? undefined
+        : new RegExp(`\\b${variable}\\s*=\\s*r?["']([^"'\\n]+)["']`).exec(command)?.[1];
     const file = named ?? value ?? others.find((other) => other !== undefined);
     return file === undefined || !FILE.test(file) ? [] : [file];
   });
