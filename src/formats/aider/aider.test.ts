@@ -1,3 +1,4 @@
+import { costGrowth, MOST_LINEAR_GROWTH } from '../../../test/support/cost-growth.ts';
 import { expect, test } from 'vitest';
 
 import { importLines } from '../../../test/support/import-check.ts';
@@ -178,7 +179,8 @@ test('a history whose trailing spaces an editor removed has the same turns', () 
 });
 
 test('time grows with the number of edits, failed blocks and lines, not with its square', () => {
-  const cost = (count: number): number => {
+  const work = (factor: number): void => {
+    const count = 125 * factor;
     const blocks = Array.from({ length: count }, () => BLOCK).flat();
     const sections = Array.from({ length: count }, () => [
       '## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in a.py',
@@ -192,13 +194,9 @@ test('time grows with the number of edits, failed blocks and lines, not with its
       '> # failed',
       ...sections,
     ];
-    const from = process.cpuUsage();
     expect(importLines(aiderImporter, [...lines, 'end  ']).runs[0]?.ends.filter((end) => end.is_error)).toHaveLength(
       count,
     );
-    const { system, user } = process.cpuUsage(from);
-    return system + user;
   };
-  cost(500);
-  expect(cost(4_000)).toBeLessThan(8 * cost(1_000));
+  expect(costGrowth(work)).toBeLessThan(MOST_LINEAR_GROWTH);
 });

@@ -52,9 +52,9 @@ test('polls, acknowledgements and actions on a screen of one turn are not flagge
 test('thousands of calls of one turn take no longer than those of many turns, by a factor', () => {
   const cost = (turnOf: (at: number) => number): number => {
     const calls = Array.from({ length: 3_000 }, (_, at) => ({ ...read, args: { path: `f${at}` }, turn: turnOf(at) }));
-    return cpuMs(() => firstFlag(floodDetector(), calls));
+    // Collection and compilation weigh on single rounds.
+    return Math.min(...[1, 2, 3].map(() => cpuMs(() => firstFlag(floodDetector(), calls))));
   };
-  cost((at) => at);
   expect(cost(() => 1)).toBeLessThan(8 * cost((at) => at));
 });
 
