@@ -87,7 +87,7 @@ test.skipIf(!existsSync(CLAUDE))(
     const failures = coxswain('failures');
     expect(failures).toMatch(/1\. rtk make test: .*not found/);
     expect(failures).toContain('then worked: make test (in 2 sessions)');
-    expect(failures).toContain('still happens');
+    expect(failures).toContain('it failed in the last session that ran it');
     expect(failures).toContain('CLAUDE.md:3 names it: Always prefix commands with rtk.');
     expect(coxswain('report')).toContain('CLAUDE.md:3 names rtk make test, which failed in 2 sessions');
     expect(second.join('\n')).not.toContain('earlier sessions of this project');
