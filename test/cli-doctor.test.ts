@@ -112,7 +112,7 @@ test('where only programs record, no hook and no agent program is asked for', as
   expect(lines.filter(({ fix }) => fix?.includes('init'))).toEqual([]);
   const { stdout } = await runCli(['doctor'], { cwd: project, env });
   expect(stdout).toMatch(/\n\nAll is well: sessions of this project are recorded\.\n$/);
-  // Who also uses an agent program is told of its hook.
+  // A user who also runs an agent program is told about its hook.
   const session = join(env['HOME'] ?? '', '.claude/projects/-other/session-1.jsonl');
   await mkdir(dirname(session), { recursive: true });
   await writeFile(session, '{"type":"user","timestamp":"2026-05-01T00:00:00Z"}\n');

@@ -74,4 +74,6 @@ test('a time without a failed call is one sentence', async () => {
     JSON.stringify({ id: 'a', calls: [{ tool: 'Read', args: {}, result: 'ok' }] }),
   );
   expect((await here.run(['failures', 'fine.jsonl'])).stdout).toBe('No failed call.\n');
+  const past = await here.run(['failures', 'fine.jsonl', '--until', '2026-11-01']);
+  expect(past.stdout).toBe('No failed call before 2026-11-01 00:00.\n');
 });

@@ -41,12 +41,7 @@ export function erredBy(
   toolName: string,
   run: Run,
 ): boolean {
-  try {
-    return isError?.(result, toolName) === true;
-  } catch (error) {
-    run.reportFault('isError', error);
-    return false;
-  }
+  return saysYes('isError', () => isError?.(result, toolName), run);
 }
 
 /** Asks the function of the user. A fault of it is recorded, and the call counts as not refused. */
@@ -55,11 +50,15 @@ export function refusedBy(
   result: unknown,
   run: Run,
 ): 'refused' | undefined {
+  return saysYes('isRefused', () => isRefused?.(result), run) ? 'refused' : undefined;
+}
+
+function saysYes(where: string, question: () => boolean | undefined, run: Run): boolean {
   try {
-    return isRefused?.(result) === true ? 'refused' : undefined;
+    return question() === true;
   } catch (error) {
-    run.reportFault('isRefused', error);
-    return undefined;
+    run.reportFault(where, error);
+    return false;
   }
 }
 

@@ -80,13 +80,8 @@ export class CheckLedger {
         : found;
     // The exit code is that of a later command, such as `git stash pop`.
     const line = commandLineOf(call.args) ?? '';
-    if (
-      failed &&
-      checks.length > 0 &&
-      SAYS_PASSED.test(result) &&
-      endsWithoutCheck(line) &&
-      !SAYS_FAILED.test(result)
-    ) {
+    const saysOnlyPassed = SAYS_PASSED.test(result) && !SAYS_FAILED.test(result);
+    if (failed && checks.length > 0 && saysOnlyPassed && endsWithoutCheck(line)) {
       for (const check of checks) this.#note(check, call, false, result);
       return;
     }
@@ -171,8 +166,8 @@ export class CheckLedger {
           if (failed && other.key.startsWith(check.key)) this.#checks.delete(key);
       return;
     }
-    const told = isFailure || (isAllThatIsLeft(check, result) && !SAYS_PASSED.test(result));
-    const isWrong = told && WRONG_COMMAND.test(result.slice(0, 20_000));
+    const mayBeWrong = isFailure || (isAllThatIsLeft(check, result) && !SAYS_PASSED.test(result));
+    const isWrong = mayBeWrong && WRONG_COMMAND.test(result.slice(0, 20_000));
     const failed = isFailure || isWrong || listsFiles(check, result) || saysFailed(check, result);
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
@@ -214,12 +209,9 @@ export class CheckLedger {
         other.check.purpose === check.purpose &&
         other.check.folder === check.folder &&
         otherKey !== key;
-      if (
-        isReplaced ||
-        isPart ||
-        (other.failed && (other.runs === check.command || scripts.includes(other.runs) || covers(check, other.check)))
-      )
-        this.#checks.delete(otherKey);
+      const ranToo = other.runs === check.command || scripts.includes(other.runs);
+      const isMadeUpFor = other.failed && (ranToo || covers(check, other.check));
+      if (isReplaced || isPart || isMadeUpFor) this.#checks.delete(otherKey);
     }
   }
 }

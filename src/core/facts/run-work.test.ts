@@ -160,6 +160,7 @@ test('a commit that a reset takes back, and one that a rebase amends, is no comm
   ]);
   expect(run(a, ['git reset --hard HEAD', ''], ['git reset --hard origin/main', ''])).toEqual(['1 commit on main']);
   expect(run(a, ['git reset --hard rewritten', ''])).toEqual(['1 commit on main', 'then rewrote history']);
+  expect(run(['git rebase --onto main old', ''], a)).toEqual(['1 commit on main']);
 });
 
 test('scripts of Python and PowerShell change the files that they name', () => {

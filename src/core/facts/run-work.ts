@@ -279,7 +279,7 @@ export class WorkFold {
       this.#edits.delete(file);
     }
     if (!FILE.test(to)) return;
-    const inFolder = known.flatMap((file) => file.split(`${from.replace(/^\.\/|\/$/g, '')}/`).slice(1, 2));
+    const inFolder = known.flatMap((file) => file.split(`${barePath(from)}/`).slice(1, 2));
     // The files of a moved folder that the run changed have their new names.
     for (const rest of inFolder) this.#rewriteFile(`${to}/${rest}`, number, isNew);
     if (inFolder.length === 0 && (EXTENSION.test(to) || known.length > 0)) this.#rewriteFile(to, number, isNew);
@@ -288,7 +288,6 @@ export class WorkFold {
   /** Returns the words of the command that it settles. */
   #readCommand(command: string, result: string, number: number): readonly string[] {
     if (REWRITES.test(command)) this.#rewrites = true;
-    if (REWRITES_HISTORY.test(command)) this.#rewroteHistory = true;
     const [undone, steps = '', carets = ''] = UNDOES.exec(command) ?? [];
     const taken = undone === undefined ? 0 : Math.max(carets.length, Number(steps || 1));
     for (const { subject } of this.#commits.splice(Math.max(0, this.#commits.length - taken)))
@@ -312,6 +311,8 @@ export class WorkFold {
         if (isNew && !isMadeAgain) this.#addCommit(command, branch, { subject, isFixup: FIXUP.test(line) });
       }
     }
+    // Before its first commit it rewrites those of others.
+    if (REWRITES_HISTORY.test(command) && this.#commits.length > 0) this.#rewroteHistory = true;
     if (SQUASHES.test(command)) this.#commits = this.#commits.filter(({ isFixup }) => !isFixup);
     if (CONTINUED.test(result)) this.#afterCommit.clear();
     this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
@@ -431,9 +432,14 @@ function filesWrittenIn(command: string): readonly string[] {
   });
 }
 
+/** A path without `./` before it and `/` after it. */
+function barePath(name: string): string {
+  return name.replace(/^\.\/|\/$/g, '');
+}
+
 /** Returns true for the same path, from wherever it is named, and for one in a folder. */
 function isInPath(file: string, name: string): boolean {
-  const path = name.replace(/^\.\/|\/$/g, '');
+  const path = barePath(name);
   const isFolderOf = file.startsWith(`${path}/`) || (path.includes('/') && file.includes(`/${path}/`));
   return file === path || isFolderOf || file.endsWith(`/${path}`) || path.endsWith(`/${file}`);
 }

@@ -84,10 +84,10 @@ export function titlesOf(tasks: Iterable<string | undefined>, chars: number): Re
   const known = new Set([...tasks].filter((task) => task !== undefined));
   for (const [title, alike] of Map.groupBy(known, (task) => taskTitle(task) ?? task)) {
     // Tasks of a benchmark begin with the same lines.
-    const texts = new Map(alike.map((task) => [task, withoutWrappers(task)]));
-    const shared = texts.size === 1 ? '' : [...texts.values()].reduce(sharedPart).replace(/\S+$/, '');
-    for (const [task, text] of texts) {
-      const rest = shared === '' ? undefined : taskTitle(text.slice(shared.length));
+    const texts = alike.length === 1 ? alike : alike.map(withoutWrappers);
+    const shared = alike.length === 1 ? '' : texts.reduce(sharedPart).replace(/\S+$/, '');
+    for (const [index, task] of alike.entries()) {
+      const rest = shared === '' ? undefined : taskTitle((texts[index] ?? '').slice(shared.length));
       words.set(task, [title, rest].filter(Boolean).join(' '));
     }
   }

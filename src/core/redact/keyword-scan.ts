@@ -339,7 +339,7 @@ const MAX_DUMP_CHARS = 4 * MAX_RUN_CHARS;
 
 /** The next hex dump of at least two lines from its offset 0, and its bytes as text. Cost: one search in a text without any. */
 export function nextDump(text: string, from: number): (EncodedRun & { readonly decoded: string }) | undefined {
-  // What the expression contains, found in a third of the time.
+  // Each match contains this text, and searching for the text takes a third of the time.
   if (!text.includes('0000010', from)) return undefined;
   SECOND_DUMP_LINE.lastIndex = from;
   const second = SECOND_DUMP_LINE.exec(text)?.index;

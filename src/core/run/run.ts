@@ -359,6 +359,7 @@ export class Run {
       throw error;
     }
   }
+
   /** Asks a function of the host. A fault of it is recorded, and counts as no. */
   #asked(question: () => boolean): boolean {
     try {
@@ -368,6 +369,7 @@ export class Run {
       return false;
     }
   }
+
   #ownCalls = 0;
 
   /** Distinguishes the calls of `call` from those of other processes, if others may have this run open. */

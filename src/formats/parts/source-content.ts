@@ -176,7 +176,7 @@ export function namedUsage(counts: Counts): StoredUsage | undefined {
 }
 
 /**
- * The usage in the way in which the model's provider counts it: only so its price fits.
+ * Returns the usage as the model's provider counts it, because prices apply to that count.
  *
  * @param cached  whether the source counts cached tokens always within the input, or always beside it
  */

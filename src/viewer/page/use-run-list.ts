@@ -143,7 +143,7 @@ export function useRunList(filters: RunFilters, sources: readonly SourceRow[], o
   const { isLoading, sums } = state;
   const isOlder = !isLoading && sums !== undefined && sums.version < startVersion;
   useEffect(() => {
-    // What changed between the list and the start of its stream is in no event.
+    // No event reports a change after the list was read and before its stream started.
     if (isOlder) reload(latest.current.rows.length);
   }, [isOlder, reload]);
   const { notLookedAt = 0, pending = 0, total = 0 } = sums ?? {};

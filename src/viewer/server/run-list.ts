@@ -179,7 +179,7 @@ export class RunList {
 export function runRowOf({ source }: ListedSource, run: RunSummary, known: RunExtras | undefined): ListedRow {
   return listedRow(run, known, {
     source: source.id,
-    title: known?.name ?? source.titleOf(run),
+    title: source.titleOf(run),
     childCount: source.countChildren(run.runId),
     nowMs: systemClock.nowMs(),
   });
@@ -195,6 +195,7 @@ export function listedRow(
   return {
     ...summary,
     ...place,
+    title: known?.name ?? place.title,
     ...present({ from }),
     live: isLive(run, nowMs),
     group: groupOf(run, extras, nowMs),

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 
 import { scriptedRecords, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
-import { WITHHELD_REASON } from '../../core/records/words.ts';
+import { SESSION_NAMED, WITHHELD_REASON } from '../../core/records/words.ts';
 import type { FeedbackProduced } from '../../core/records/trajectory-record.ts';
 import type { RunExtras } from './api-shapes.ts';
+import { listedRow } from './run-list.ts';
 import { RunOverviewFold } from './run-overview-fold.ts';
 
 function foldCalls(calls: readonly ScriptedCall[]): RunOverviewFold {
@@ -27,6 +28,23 @@ test('a run without steering has the patterns that the detectors find, with the 
   expect(span).toMatchObject({ stuck: true, fromCall: 2, fromSeq: 5, toCall: null, toSeq: null });
   expect(span?.evidence.every(({ call, seq }) => seq === 3 * call - 1)).toBe(true);
   expect(fold.extras()).toMatchObject({ stuck: true, adviceCount: 0 });
+});
+
+test('a row has the name of its session, else the title of its task', () => {
+  const records = scriptedRecords([failing]);
+  const titleAfter = (more: readonly (typeof records)[number][]): string => {
+    const fold = new RunOverviewFold();
+    for (const record of [...records, ...more]) fold.fold(record);
+    const place = { source: '0', title: 'the task', childCount: 0, nowMs: 0 };
+    return listedRow(fold.counts, fold.extras(), place).title;
+  };
+  const [first] = records;
+  if (first === undefined) throw new Error('a run begins with its start');
+  const payload = { kind: 'session_event', event_type: SESSION_NAMED, data: { name: 'Fix the build' } } as const;
+  expect([titleAfter([]), titleAfter([{ ...first, seq: records.length, payload }])]).toEqual([
+    'the task',
+    'Fix the build',
+  ]);
 });
 
 test('a steered run has the recorded patterns only', () => {

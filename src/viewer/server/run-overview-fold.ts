@@ -86,6 +86,7 @@ export class RunOverviewFold implements KnownTimeline {
     } = this.#view;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
+    const { work } = this.#work;
     const check = checks.findLast(({ failed }) => failed) ?? checks.at(-1);
     const deliveredAdvice = advice.filter(({ delivery }) => delivery === 'delivered');
     return {
@@ -102,11 +103,11 @@ export class RunOverviewFold implements KnownTimeline {
         lastWords: this.#strip.lastAnswer?.text.trim().slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed(),
       }),
       ...present({
-        changed: this.#changedFiles(),
+        changed: changedIn(work.filesChanged),
         check: check && checkOf(check),
       }),
       ...(waitsFor === '' ? {} : { waitsFor }),
-      ...present({ longTask: longTaskOf(this.#view.started?.task), name: this.#work.work.name }),
+      ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name }),
       stuck: saysStuck(patterns),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - deliveredAdvice.length,
@@ -126,15 +127,6 @@ export class RunOverviewFold implements KnownTimeline {
     const { files } = this.#work;
     if (files.size === this.#files.size) return;
     for (const path of files) if (!this.#files.has(path)) this.#files.set(path, { path, firstEdit: place });
-  }
-
-  #changedFiles(): RunExtras['changed'] {
-    const names = this.#work.work.filesChanged;
-    if (names.length === 0) return undefined;
-    return {
-      count: names.length,
-      names: names.slice(0, MAX_NAMES).map((name) => name.slice(-NAME_CHARS).toWellFormed()),
-    };
   }
 
   #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
@@ -248,6 +240,14 @@ function checkOf({ command, failed }: LastCheck): NonNullable<RunExtras['check']
 }
 
 /** The summary of a run has the first 200 characters of its task. Tasks of a benchmark may differ only later. */
+function changedIn(names: readonly string[]): RunExtras['changed'] {
+  if (names.length === 0) return undefined;
+  return {
+    count: names.length,
+    names: names.slice(0, MAX_NAMES).map((name) => name.slice(-NAME_CHARS).toWellFormed()),
+  };
+}
+
 function longTaskOf(task: string | undefined): RunExtras['longTask'] {
   if (task === undefined || task.length <= TASK_CHARS) return undefined;
   const rest = task.slice(TASK_CHARS, 2 * TASK_CHARS).toWellFormed();

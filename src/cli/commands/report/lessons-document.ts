@@ -66,10 +66,11 @@ export function lessonsSentence({ lessons }: Lessons): string | undefined {
   return `${start} ${name} failed in ${countOf(first.sessions, 'session')}`;
 }
 
-function noneText({ sinceMs }: ReportFrame): string {
-  return sinceMs === 0
-    ? 'No failed call.'
-    : `No failed call since ${localTimeText(sinceMs)}; --since all looks further back.`;
+function noneText({ isPast, sinceMs, untilMs }: ReportFrame): string {
+  const end = isPast === true ? [`before ${localTimeText(untilMs)}`] : [];
+  if (sinceMs === 0) return `${['No failed call', ...end].join(' ')}.`;
+  const time = [`since ${localTimeText(sinceMs)}`, ...end].join(' and ');
+  return `No failed call ${time}; --since all looks further back.`;
 }
 
 function apartText(checks: number): string {

@@ -351,20 +351,25 @@ function runFacts(run: RunFacts): readonly string[] {
   ];
 }
 
-/** @param delegated  number of subagents that the session started, some of which may have no file */
-function belowFacts({ delegated = 0 }: RunFacts, below: readonly RunFacts[]): readonly string[] {
+/** Says that a session started more subagents than it has here: some may have no file. */
+function onRecord({ delegated = 0 }: RunFacts, below: readonly RunFacts[]): string {
+  return below.length < delegated ? ' on record' : '';
+}
+
+function belowFacts(run: RunFacts, below: readonly RunFacts[]): readonly string[] {
+  const { delegated = 0 } = run;
   if (below.length === 0) return delegated === 0 ? [] : [`and ${countOf(delegated, 'subagent')} without a record`];
-  const calls = below.reduce((sum, run) => sum + run.calls, 0);
+  const calls = below.reduce((sum, { calls: count }) => sum + count, 0);
   const cost = totalCost(below);
   return [
-    `and ${countOf(below.length, 'subagent')}${below.length < delegated ? ' on record' : ''} with ${countOf(calls, 'call')}${cost === '' ? '' : ` for ${cost}`}`,
+    `and ${countOf(below.length, 'subagent')}${onRecord(run, below)} with ${countOf(calls, 'call')}${cost === '' ? '' : ` for ${cost}`}`,
   ];
 }
 
 /** What the subagents did, which the figures and the ending of their session leave out. */
-function belowWork({ delegated = 0 }: RunFacts, below: readonly RunFacts[]): readonly string[] {
+function belowWork(run: RunFacts, below: readonly RunFacts[]): readonly string[] {
   const files = new Set(below.flatMap(changedFiles)).size;
-  const commits = below.reduce((sum, run) => sum + run.commits, 0);
+  const commits = below.reduce((sum, { commits: count }) => sum + count, 0);
   const check = below
     .toSorted((a, b) => b.lastAtMs - a.lastAtMs)
     .find(({ checks }) => checks.length > 0)
@@ -374,9 +379,7 @@ function belowWork({ delegated = 0 }: RunFacts, below: readonly RunFacts[]): rea
     ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
     ...(check === undefined ? [] : [checkFact(check)]),
   ];
-  return work.map((fact, index) =>
-    index === 0 ? `subagents${below.length < delegated ? ' on record' : ''}: ${fact}` : fact,
-  );
+  return work.map((fact, index) => (index === 0 ? `subagents${onRecord(run, below)}: ${fact}` : fact));
 }
 
 function ownEvidence({ evidence }: RunFacts['verdict'], below: readonly RunFacts[]): string {
