@@ -116,7 +116,7 @@ export function viewCommandOf(
   return `coxswain view ${shellWord(path)} --run ${shellWord(id)}${callOption}`;
 }
 
-export function numbersText(): string {
+function numbersText(): string {
   const count = runsIn('lastReport').length;
   if (count === 0) return 'run coxswain first';
   return count === 1 ? 'it has the number 1 only' : `it has the numbers 1 to ${count}`;
