@@ -135,6 +135,28 @@ test('a check in the background counts with the output that is asked for, and is
   expect(resultsAfter(running, asked(2))).toEqual(['bun run typecheck failed']);
 });
 
+test('a message of the host says how a check in the background ended', () => {
+  const after = (command: string, ...notices: readonly string[]): readonly string[] => {
+    const ledger = new CheckLedger();
+    const call = { id: 'a', number: 1, tool: 'Bash', args: { command }, seq: 0, startLost: false };
+    ledger.fold(
+      { ...call, failed: false, resultMissing: false },
+      'Command running in background with ID: b1x4. Output: x',
+      undefined,
+    );
+    for (const notice of notices) ledger.foldNotice(notice);
+    return ledger.checks.map((check) => checkResult(check));
+  };
+  const notice = (summary: string, id = 'b1x4'): string =>
+    `<task-notification>\n<task-id>${id}</task-id>\n<output-file>/tmp/tasks/${id}.output</output-file>\n<status>x</status>\n<summary>Background command "Run the tests" ${summary}</summary>\n</task-notification>`;
+  expect(after('npm test', notice('completed (exit code 0)'))).toEqual(['passed']);
+  expect(after('npm test', notice('failed with exit code 1'))).toEqual(['failed']);
+  for (const text of [notice('was stopped'), notice('completed (exit code 0)', 'b9z9'), 'exit code 0'])
+    expect(after('npm test', text)).toEqual(['not seen to its end']);
+  // The exit code is that of `tail`.
+  expect(after('npm test | tail -5', notice('completed (exit code 0)'))).toEqual(['not seen to its end']);
+});
+
 test('what the command line itself prints does not say that a check passed', () => {
   const lint = 'bun run lint 2>&1 | grep -A 5 "styles.css" || echo "No issues in modified files"';
   expect(resultsAfter([lint, undefined, 'No issues in modified files'])).toEqual(['bun run lint not seen to its end']);

@@ -33,6 +33,8 @@ const EXIT_CODE = /<exit_code>(-?\d+)<|\b(?:exit|exited with) code:? (-?\d+)/i;
 /** What a host says of a command that it ended for its time. */
 const TIMED_OUT = /\bcommand timed out after \d/i;
 const MAX_BACKGROUND = 16;
+/** Claude Code: `<task-id>b1x</task-id> … <summary>Background command "Run the tests" failed with exit code 1</summary>`. */
+const NOTICE = /<task-id>([\w-]+)<[^]*?<summary>[^<]*\bexit code (\d+)/;
 
 interface SeenCheck extends LastCheck {
   readonly check: CheckCommand;
@@ -142,6 +144,17 @@ export class CheckLedger {
       return true;
     }
     return false;
+  }
+
+  /** A message of the host says how a command in the background ended, not what it printed. */
+  foldNotice(text: string): void {
+    for (const notice of text.split('<task-notification>').slice(1)) {
+      const [, id = '', exitCode] = NOTICE.exec(notice.slice(0, FEW_CHARS)) ?? [];
+      const { call, checks = [] } = this.#background.get(id) ?? {};
+      if (call === undefined || exitCode === undefined) continue;
+      const failed = exitCode !== '0';
+      for (const check of checks) if (failed || check.hiddenBy === undefined) this.#note(check, call, failed, '');
+    }
   }
 
   get checks(): readonly LastCheck[] {

@@ -14,6 +14,7 @@ import { OpenCalls } from '../base/open-calls.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { LastActFold } from './last-act.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
+import { textOfContent } from '../records/agent-message.ts';
 import type { ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { contextAfter, type ContextSize } from './context-tokens.ts';
@@ -102,7 +103,11 @@ export class RunView {
     this.#changedPatterns = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
     const call = this.#noteRecord(record, this.#counter.calls > callsBefore);
     this.#lastAct.fold(payload, call);
-    if (this.#hasWork) this.#work.fold(payload, call);
+    if (this.#hasWork) {
+      this.#work.fold(payload, call);
+      if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
+        this.#checks.foldNotice(textOfContent(payload.message.content));
+    }
     const { modelId } = this.#counter;
     this.#context = contextAfter(this.#context, payload, modelId);
     const costUsd = this.#usage.fold(payload, { modelId, format: this.#runStarted?.format });

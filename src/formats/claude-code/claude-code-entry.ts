@@ -22,6 +22,17 @@ interface ClaudeToolResult {
 const HOST_TEXT =
   /^\s*(?:<(?:command-|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|user-memory-input)|Caveat: |\[Request interrupted)/;
 
+/**
+ * Returns the message that a person typed, or that the host wrote, while the agent worked: it stands beside the results of the calls and
+ * nowhere else. Undefined if the entry has none.
+ */
+export function queuedMessage(entry: JsonMembers): JsonMembers | undefined {
+  if (entry.type !== 'attachment') return undefined;
+  const { commandMode, prompt: content, type } = membersOf(entry.attachment);
+  if (type !== 'queued_command' || (typeof content !== 'string' && !Array.isArray(content))) return undefined;
+  return { ...entry, type: 'user', message: { content }, isMeta: true, isOfHost: commandMode !== 'prompt' };
+}
+
 export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unknown[] {
   const content = isJsonObject(entry.message) ? entry.message.content : undefined;
   if (typeof content === 'string') return [{ type: 'text', text: content }];

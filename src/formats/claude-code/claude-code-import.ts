@@ -15,6 +15,7 @@ import {
   isCopiedAnswer,
   taskIn,
   providerResultOf,
+  queuedMessage,
   resultInBlock,
   subagentFile,
 } from './claude-code-entry.ts';
@@ -164,6 +165,10 @@ class ClaudeCodeRun {
     atMs: number | undefined,
   ): Generator<ImportItem> {
     if (blocks.length === 0) return;
+    if (entry.isOfHost === true) {
+      yield* this.#session.system(blocks, atMs);
+      return;
+    }
     const isSummary = entry.isCompactSummary === true;
     // A preceding boundary entry already reports the compaction. Older files contain only the summary.
     if (isSummary && !this.#compactedSinceAnswer) yield* this.#compactionItems('summary', atMs);
@@ -254,7 +259,7 @@ class ClaudeCodeImport extends ObjectLines {
   }
 
   *entry(line: JsonMembers, lineNumber: number): Generator<ImportItem> {
-    const value = this.#ofSubagent(line) ?? line;
+    const value = this.#ofSubagent(line) ?? queuedMessage(line) ?? line;
     // Tool use before any message indicates a fork. It can also mean that the file was truncated.
     if (value.type === 'tools-used' && this.#runs.size === 0) this.#mayBeCopied = true;
     if (value.type === 'custom-title' || value.type === 'ai-title') {

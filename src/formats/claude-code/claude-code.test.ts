@@ -291,6 +291,24 @@ test('a failed request is a message with an error and no turn', () => {
   expect(run?.payloads[1]).toMatchObject({ message: { role: 'assistant', error_message: 'API Error: 529' } });
 });
 
+test('what a person typed while the agent worked is a message of the user, and what the host wrote then is its own', () => {
+  const queued = (commandMode: string, prompt: unknown) =>
+    entry('attachment', undefined, { attachment: { type: 'queued_command', commandMode, prompt } });
+  const [run] = importLines(claudeCodeImporter, [
+    user('Task'),
+    answer('m1', [use('a')]),
+    user([result('a')]),
+    queued('prompt', 'Also fix the docs.'),
+    queued('prompt', [{ type: 'text', text: 'And the tests.' }]),
+    queued('task-notification', '<task-notification>x</task-notification>'),
+    answer('m2', [{ type: 'text', text: 'Done.' }]),
+  ]).runs;
+  const messages = run?.payloads.flatMap((payload) => (payload.kind === 'message_appended' ? [payload.message] : []));
+  expect(messages?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'user', 'system', 'assistant']);
+  expect(messages?.[2]).toMatchObject({ content: 'Also fix the docs.' });
+  expect(run?.run).toMatchObject({ task: 'Task' });
+});
+
 test('what is passed over or unusable is counted once for the file', () => {
   const { diagnostics } = importLines(claudeCodeImporter, [
     { type: 'summary', summary: 'x', leafUuid: 'y' },
