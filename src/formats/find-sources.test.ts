@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import { beforeEach, expect, test } from 'vitest';
 
@@ -27,6 +29,13 @@ test('the folder of a session is known on any system', async () => {
   const path = join(root, 's.jsonl');
   await writeFile(path, `${JSON.stringify({ type: 'user', cwd: 'D:\\app' })}\n`);
   expect(await sessionFolder(path)).toBe('D:\\app');
+});
+
+test('the folder of a compressed session is known, also when the part that is read ends within it', async () => {
+  const path = join(root, 's.jsonl.gz');
+  const lines = `${JSON.stringify({ type: 'user', cwd: '/home/ann/shop' })}\n`;
+  await writeFile(path, gzipSync(lines + randomBytes(200_000).toString('base64')));
+  expect(await sessionFolder(path)).toBe('/home/ann/shop');
 });
 
 test('a file is given as named, with its size', async () => {

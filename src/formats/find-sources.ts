@@ -1,5 +1,6 @@
 import { glob, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, posix, win32 } from 'node:path';
+import { constants, gunzipSync } from 'node:zlib';
 import { codeOf } from '../core/base/error.ts';
 import { AIDER_HISTORY } from './aider/aider.ts';
 import { subagentFolder } from './claude-code/claude-code-entry.ts';
@@ -8,12 +9,14 @@ import { isJsonObject, jsonOf, textOrUndefined } from '../core/base/json.ts';
 
 /** Numbers of bytes read. Programs write the working folder in the first entries. */
 const HEAD_BYTES = [16_384, 262_144];
+const MAX_UNPACKED = 16_777_216;
 
 /** `opencode export` begins with what it knows of the session. */
 const EXPORTED_FOLDER = /^\s*\{\s*"info":\s*\{[^{}]{0,2000}?"directory":\s*"((?:\/|[A-Za-z]:\\)(?:[^"\\]|\\.)*)"/;
 
 /**
- * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it. Undefined for a compressed or unreadable file.
+ * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it; gzip is unpacked. Undefined for an unreadable
+ * file.
  * Cost: reads the first 16 kB, and the first 256 kB if these do not have it.
  */
 export async function sessionFolder(path: string): Promise<string | undefined> {
@@ -22,7 +25,7 @@ export async function sessionFolder(path: string): Promise<string | undefined> {
   try {
     for (const bytes of HEAD_BYTES) {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
-      const head = buffer.toString('utf8', 0, bytesRead);
+      const head = unpackedHead(buffer.subarray(0, bytesRead)).toString('utf8');
       const exported = EXPORTED_FOLDER.exec(head)?.[1];
       if (exported !== undefined) return textOrUndefined(jsonOf(`"${exported}"`));
       for (const line of head.split('\n')) {
@@ -37,6 +40,12 @@ export async function sessionFolder(path: string): Promise<string | undefined> {
   } finally {
     await file.close();
   }
+}
+
+function unpackedHead(head: Buffer): Buffer {
+  const isGzip = head[0] === 0x1f && head[1] === 0x8b;
+  // The head of a file ends within a block.
+  return isGzip ? gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_UNPACKED }) : head;
 }
 
 /** The folder of a chat of Gemini CLI, which has it in a file of its own. */

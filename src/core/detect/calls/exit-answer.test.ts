@@ -38,6 +38,8 @@ test.each([
   'set -o pipefail; make | grep x',
   'grep x a || python run.py',
   'ls missing',
+  'bin/test sympy/core',
+  './find x',
 ])('no exit code of %j is an answer', (line) => {
   expect(answerCodesOf(line)).toEqual([]);
 });

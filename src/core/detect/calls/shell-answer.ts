@@ -1,6 +1,6 @@
 import { isJsonObject, jsonOf, type Json } from '../../base/json.ts';
 import type { Command, SyntaxNode } from 'unbash';
-import { wordSet } from './shell-program.ts';
+import { PROJECT_SCRIPT, wordSet } from './shell-program.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 
 export interface ShellAnswer {
@@ -105,6 +105,7 @@ const ANSWERS: readonly (readonly [command: RegExp, codes: readonly number[]])[]
 export function answerCodes(words: readonly string[]): readonly number[] {
   const [path = '', ...args] = words;
   const program = path.slice(path.lastIndexOf('/') + 1).replace(/\.exe$/i, '');
+  if (PROJECT_SCRIPT.test(path)) return [];
   if (ANSWER_WITH_1.has(program)) return [1];
   const line = [program, ...args].join(' ');
   return ANSWERS.find(([command]) => command.test(line))?.[1] ?? [];

@@ -4,7 +4,7 @@ import { present } from '../../base/json.ts';
 import { RecentTexts } from '../../base/recent-texts.ts';
 import { answerCodes, exitingCommands, type Exiting } from './shell-answer.ts';
 import { patchedFile } from './patch-text.ts';
-import { isMultiPurpose, kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
+import { isMultiPurpose, kindOfProgram, PROJECT_SCRIPT, SETUP_PROGRAMS } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
 export interface ShellCommand {
@@ -145,7 +145,6 @@ function visitRedirect(node: Redirect, reading: Reading): void {
   reading.writes.push(target);
 }
 
-const SCRIPT = /^[^/~].*\//;
 const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
 
 /** The words of a command, without programs that run the rest, such as `sudo` and `env A=1`. */
@@ -164,8 +163,7 @@ function visitCommand(node: Command, reading: Reading): void {
   const program = name.slice(name.lastIndexOf('/') + 1);
   if (program === '') return;
   const programKind = kindOfProgram(program, args);
-  // A script of a project may have the name of a system program: `bin/test`.
-  const kind = programKind === 'read' && SCRIPT.test(name) ? 'execute' : programKind;
+  const kind = programKind === 'read' && PROJECT_SCRIPT.test(name) ? 'execute' : programKind;
   if (kind === 'wait') reading.waits = true;
   if (kind === 'read') reading.reads ??= args.findLast((word) => FILE.test(word));
   const state = writtenState(node, program, args);

@@ -4,6 +4,9 @@ export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));
 }
 
+/** A script of a project may have the name of a system program: `bin/test`. */
+export const PROJECT_SCRIPT: RegExp = /^[^/~].*\//;
+
 export const SETUP_PROGRAMS: ReadonlySet<string> = wordSet(
   'cd pushd popd export set unset source . alias echo printf true : sudo env time nohup command exec eval then',
 );
