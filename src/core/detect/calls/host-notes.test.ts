@@ -32,6 +32,12 @@ const FORMS: Readonly<Record<string, (moving: Moving) => Json>> = {
       text: `agentId: a${hex} (for resuming to continue this agent's work if needed)\n<usage>total_tokens: ${n}\ntool_uses: ${n % 30}\nduration_ms: ${ms % 99_999}</usage>`,
     },
   ],
+  'Claude Code: a subagent that takes messages': ({ hex, n }) =>
+    `${PREVIEW}\nagentId: a${hex} (use SendMessage with to: 'a${hex}' to continue this agent)\n<usage>total_tokens: ${n}</usage>`,
+  'Claude Code: a persisted output of a user with a blank in the name': ({ name }) =>
+    `<persisted-output>\nOutput too large (1.1MB). Full output saved to: C:\\Users\\An Na\\.claude\\tool-results\\${name}.txt\n\nPreview (first 2KB):\n${PREVIEW}`,
+  'Cline and Roo Code: details of the environment': ({ ms, n }) =>
+    `${PREVIEW}\n\n<environment_details>\n# Current Time\n${new Date(ms).toISOString()}\n# Current Cost\n$${n / 100}\n</environment_details>`,
   'Claude Code: a background command': ({ name }) =>
     `Command running in background with ID: ${name}. Output is being written to: /private/tmp/claude-501/-w-app/tasks/${name}.output. You will be notified when it completes.`,
   'Claude Code: a command moved to the background': ({ name }) =>
@@ -110,6 +116,7 @@ const FORMS: Readonly<Record<string, (moving: Moving) => Json>> = {
     `${PREVIEW}\n\n[Showing lines 1-50 of 900. Full output: /var/pi/pi-bash-${name}.log]`,
   'Codex: a truncated output': ({ n }) =>
     `${'a line of the file\n'.repeat(600)}…${n} tokens truncated…${'z\n'.repeat(3_000)}`,
+  'a truncated middle': ({ n }) => `${PREVIEW}\n[WARNING: ${n} characters were removed from the middle.]\n${PREVIEW}`,
   'a line count of a truncation': ({ n }) => `${PREVIEW}\n... [${n} lines omitted] ...\n${PREVIEW}`,
   'curl: a progress meter': ({ n, ms }) =>
     `  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n                                 Dload  Upload   Total   Spent    Left  Speed\n\r  0     0    0     0    0     0      0      0 --:--:-- --:--:-- --:--:--     0\r100  1256  100  1256    0     0   ${n % 99_999}      0 --:--:-- --:--:-- --:--:--  ${ms % 9_999}\n${PREVIEW}`,

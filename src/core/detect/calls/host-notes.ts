@@ -12,7 +12,7 @@ export const NOTES: readonly NoteRule[] = [
     // Claude Code, Codex, Gemini CLI, Copilot CLI, opencode, deepagents: Full output saved to: /…/tool-results/b7mn2clg0.txt
     id: 'note-saved-output',
     mention: '',
-    form: /(\b(?:(?:output|result|response)s?\b[^\n]{0,120}?\b(?:saved|written|stored)\b|full output\b|output_file\b)[^\n:]{0,40}?:? ?`?)(?:[A-Za-z]:)?[\w.~@%+-]{0,60}[\\/][^\s"'<>|*]*?(?=\.?(?:[\s"'<>|)\]`]|$))/gi,
+    form: /(\b(?:(?:output|result|response)s?\b[^\n]{0,120}?\b(?:saved|written|stored)\b|full output\b|output_file\b)[^\n:]{0,40}?:? ?`?)(?:[A-Za-z]:)?[\w.~@%+-]{0,60}[\\/](?:Users[\\/][^\\/\n]{1,40}(?=[\\/]))?[^\s"'<>|*]*?(?=\.?(?:[\s"'<>|)\]`]|$))/gi,
     by: '$1~',
   },
   {
@@ -38,8 +38,8 @@ export const NOTES: readonly NoteRule[] = [
   {
     // Codex, opencode: …6346 tokens truncated…, ...104133 bytes truncated...
     id: 'note-truncated',
-    mention: 'ted',
-    form: /[\d,]+(?= (?:more )?(?:tokens?|bytes?|char(?:acter)?s?|lines?|words?) (?:(?:was|were) )?(?:truncated|omitted)\b)/g,
+    mention: 'e',
+    form: /[\d,]+(?= (?:more )?(?:tokens?|bytes?|char(?:acter)?s?|lines?|words?) (?:(?:truncated|omitted|hidden)|(?:was|were) (?:truncated|omitted|removed))\b)/g,
     by: '~',
   },
   // Browsers: [37]<button>Save</button>
@@ -60,7 +60,8 @@ export const NOTES: readonly NoteRule[] = [
 ];
 
 /** Matches every text that a rule changes. */
-const MENTIONS = /aved|ritten|tored|utput|I[dD]|id["'=:]|\(task |tool call |<\/|oken|truncated|omitted|\]<|--:--|#\d/;
+const MENTIONS =
+  /aved|ritten|tored|utput|I[dD]|id["'=:]|\(task |tool call |<\/|oken|truncated|omitted|hidden|removed|\]<|--:--|#\d/;
 const END_CHARS = 2_048;
 /** A line that a program has overwritten, in a terminal. */
 const OVERWRITTEN = /[^\r\n]*\r(?=[^\r\n])/g;
@@ -84,12 +85,26 @@ export function notesOf(text: string): readonly string[] {
 }
 
 function cleanEnd(text: string): string {
-  return MENTIONS.test(text) ? NOTES.reduce(applyRule, text) : text;
+  if (!MENTIONS.test(text)) return text;
+  const cleaned = NOTES.reduce(applyRule, text);
+  return cleaned === text ? text : withoutHandles(cleaned, text);
+}
+
+/** A host names the agent or the command again, in a sentence. */
+function withoutHandles(cleaned: string, text: string): string {
+  const handles = Array.from(text.matchAll(HANDLE.form), ([note, before = '']) => note.slice(before.length));
+  return handles.reduce(
+    (rest, handle) => (handle.length < MIN_HANDLE_CHARS ? rest : rest.replaceAll(handle, '~')),
+    cleaned,
+  );
 }
 
 function applyRule(text: string, { mention, form, by }: NoteRule): string {
   return text.includes(mention) ? text.replace(form, by) : text;
 }
 
-// The list has this rule.
+// The list has these rules.
 const TRUNCATED = NOTES.find(({ id }) => id === 'note-truncated') as NoteRule;
+const HANDLE = NOTES.find(({ id }) => id === 'note-handle') as NoteRule;
+/** A shorter one may be a number or a word. */
+const MIN_HANDLE_CHARS = 7;

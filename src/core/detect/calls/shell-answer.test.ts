@@ -34,6 +34,7 @@ test.each([
   ['\n<shellId: 1 completed with exit code 3>', '', 3],
   ['x failed\n<exited with exit code 1>', 'x failed', 1],
   ['<untrusted_context>\nOutput: a\nb\nExit Code: 1\nProcess Group PGID: 4081\n</untrusted_context>', 'a\nb', 1],
+  ['Error: Exit code 1\nx failed', 'x failed', 1],
   ['Exit code 1\nx failed', 'x failed', 1],
   ['Exit code 1', '', 1],
   [

@@ -28,7 +28,7 @@ const HEADED_FORMATS: readonly RegExp[] = [
 ];
 /** Exit codes in the first line, and in the last lines in brackets or as part of a failure message. */
 const FIRST_LINE =
-  /^(?:(?:The )?(?:[Pp]rocess|[Cc]ommand|[Ss]hell) )?[Ee]xit(?:ed)?(?: with)?(?: exit)? (?:code|status):? (?<code>\d+)\.?(?:\n(?<text>[^]*))?$/;
+  /^(?:Error: )?(?:(?:The )?(?:[Pp]rocess|[Cc]ommand|[Ss]hell) )?[Ee]xit(?:ed)?(?: with)?(?: exit)? (?:code|status):? (?<code>\d+)\.?(?:\n(?<text>[^]*))?$/;
 const LAST_LINES =
   /(?:^|\n)(?:[[<(][^\n]{0,80}\b[Ee]xit(?:ed with)? (?:code|status):? -?\d+\b[^\n]{0,20}[\])>](?:\n\[[^\n]*\])*|(?:(?:The )?(?:[Pp]rocess|[Cc]ommand|[Ss]hell)[^\n]{0,20} )?[Ee]xit(?:ed)?(?: with)?(?: exit)? (?:code|status):? [1-9]\d*\.?|Command '[^\n]{1,200}' returned non-zero exit status \d+\.)\s*$/;
 const CODES = /(?:code|status):? (-?\d+)/g;
@@ -289,7 +289,7 @@ function joinParts(parts: readonly unknown[]): OpenedAnswer | undefined {
   return texts.length === 0 ? undefined : { result: texts.join('\n'), failed: false };
 }
 
-const REMINDERS = ['system-reminder', 'system-warning'];
+const REMINDERS = ['system-reminder', 'system-warning', 'environment_details'];
 
 export function withoutReminders(text: string): string {
   const trimmed = text.trimEnd();
