@@ -142,7 +142,6 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
     ],
   },
   drift: { name: 'away from the task' },
-  sequential_when_parallel: { name: 'one read at a time where many could go together' },
 };
 
 function ordinal(count: number): string {

@@ -15,7 +15,6 @@ export * from './same-failure.ts';
 export * from './same-hits.ts';
 export * from './same-outcome.ts';
 export * from './same-refusal.ts';
-export * from './sequential-calls.ts';
 export * from './stagnation.ts';
 export * from './stall.ts';
 export * from './thrash.ts';

@@ -12,7 +12,6 @@ export { sameFailureDetector as same_failure_after_edits } from './same-failure.
 export { sameHitsDetector as same_hits } from './same-hits.ts';
 export { sameOutcomeDetector as same_outcome } from './same-outcome.ts';
 export { sameRefusalDetector as same_refusal } from './same-refusal.ts';
-export { sequentialCallsDetector as sequential_when_parallel } from './sequential-calls.ts';
 export { stagnationDetector as stagnation } from './stagnation.ts';
 export { stallDetector as stall } from './stall.ts';
 export { thrashDetector as thrash } from './thrash.ts';
