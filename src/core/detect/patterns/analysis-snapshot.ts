@@ -1,9 +1,46 @@
 import type { Json } from '../../base/json.ts';
 import type { ToolStarted } from '../../records/trajectory-record.ts';
-import type { Counters } from './structure.ts';
 import type { PatternBookSnapshot } from './pattern-book.ts';
 import type { PackedCall } from './pattern-detector.ts';
 import type { WorldSnapshot } from './world.ts';
+
+const NO_COUNTS = {
+  turns: 0,
+  /** Number of turns that began without a record: with a call that was not announced, after another call had finished. */
+  silentTurns: 0,
+  /** Number of calls that the last message of the model announced and that have not started. */
+  announced: 0,
+  calls: 0,
+  /** True if the next call is of the same turn: no call has finished since the last one started or the turn began. */
+  batchOpen: false,
+  finished: 0,
+  errors: 0,
+  consecutiveErrors: 0,
+  refused: 0,
+  /** True if a call was refused since the last user message. */
+  refusalStands: false,
+  userMessages: 0,
+  /** As in `TextPlace`. */
+  requests: 0,
+  /** Key of the last message of the user. */
+  lastRequest: '',
+  compactions: 0,
+  ordinal: 0,
+  /** True if the last step was a pause. */
+  waited: false,
+  firstAtMs: 0,
+  lastAtMs: 0,
+  /** Time of the last result in Unix milliseconds; 0 if unknown. */
+  lastEndMs: 0,
+};
+
+/** Mutable counters. The analysis changes them in place, because copying them would cost more than the rest of a fold. */
+export type OwnCounters = typeof NO_COUNTS & { task: string | null };
+export type Counters = Readonly<OwnCounters>;
+
+export function newCounters(): OwnCounters {
+  return { ...NO_COUNTS, task: null };
+}
 
 /** The error of a detector. The detector is disabled for the rest of the run. */
 export interface DetectorFault {

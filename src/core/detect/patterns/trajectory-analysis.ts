@@ -14,12 +14,13 @@ import {
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import {
   FULL_ANALYSIS_RETENTION,
+  newCounters,
+  type OwnCounters,
   type AnalysisRetention,
   type DetectorFault,
   type PendingCall,
   type TrajectoryAnalysisSnapshot,
 } from './analysis-snapshot.ts';
-import { newCounters, type OwnCounters } from './structure.ts';
 import { PatternBook, type PatternChange } from './pattern-book.ts';
 import {
   type PatternDetector,
