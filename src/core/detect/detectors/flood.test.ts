@@ -67,3 +67,15 @@ test('a long result that the turn holds already is a repeat, however the call is
   expect(firstFlag(floodDetector(), reads(page.slice(0, 500)))).toBeNull();
   expect(firstFlag(floodDetector(), reads(page, true))).toBeNull();
 });
+
+test('calls that fail in the same way count in a turn that repeats a call, and not in one that repeats none', () => {
+  const edit = (path: string): ScriptedCall => ({
+    tool: 'edit',
+    args: { path, old: 'a', new: 'b' },
+    result: "Error: Unknown command 'replace'. Allowed: view, create",
+    isError: true,
+    turn: 1,
+  });
+  expect(firstFlag(floodDetector(), ['a.py', './a.py', 'src/a.py', '/b/a.py', 'a.py'].map(edit))).toBe(4);
+  expect(firstFlag(floodDetector(), ['a.py', 'b.py', 'c.py', 'd.py', 'e.py'].map(edit))).toBeNull();
+});

@@ -145,6 +145,22 @@ test('no change and no other call in between makes an unknown option right, as t
       const change: ScriptedCall = { tool: 'write', args: { path: `${at}`, content: `text ${at}` }, result: 'ok' };
       return at % 7 === 1 ? change : { tool: 'read', args: { path: `${at}` }, result: `text ${'abcdefg'[at % 7]}` };
     });
-  expect(firstFlag(repeatedErrorDetector(), callsWith('db: unknown option: -recover'))).toBe(21);
+  expect(firstFlag(repeatedErrorDetector(), callsWith('db: unknown option: -recover'))).toBe(14);
   expect(firstFlag(repeatedErrorDetector(), callsWith('no disk is free: stop'))).toBeNull();
+});
+
+test('a wrong option that the error names is flagged at the third call, a usage text in general at the fourth', () => {
+  const wrong = (at: number, result: string): ScriptedCall => ({
+    tool: 'bash',
+    args: { command: `convert --deep ${'abcd'[at]}` },
+    result,
+    isError: true,
+  });
+  const flagOf = (result: string): number | null =>
+    firstFlag(
+      repeatedErrorDetector(),
+      times(4, (at) => wrong(at, result)),
+    );
+  expect(flagOf('convert: unknown option: --deep')).toBe(2);
+  expect(flagOf('Usage: convert [options] FILE')).toBe(3);
 });

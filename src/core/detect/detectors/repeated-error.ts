@@ -49,7 +49,7 @@ const MIN_BACKOFF_MS = 1_000;
  * - 4 failures with the same error lines, or with one cause that other arguments do not fix (`causeWarnAt`).
  * - 5 failures of one kind, each naming a different thing (`groupWarnAt`).
  * - At most 4 other calls occur between two failures (`maxBetween`); twice as many for a wrong use of a program, which no change cures.
- * - One more for unflagged failures, usage texts, timeouts and "not found", if the arguments change.
+ * - One more for unflagged failures, usage texts that name no option, timeouts and "not found", if the arguments change.
  * - One more for each pause that is clearly longer than the pause before, for rate limits, timeouts and network errors.
  *
  * Resets on:
@@ -120,7 +120,9 @@ export const repeatedErrorDetector: DetectorFactory<'exactWarnAt' | 'causeWarnAt
           const messageRow = extendRow(`${tool}:${failure.messageKey}`, step, context, isLookup);
           const groupRow = extendRow(key, step, context, !isOutside);
           changed = false;
-          const isWeakEvidence = failure.soft || isLookup || category === 'usage' || category === 'timeout';
+          // Such a text does not name what is wrong.
+          const isUsageText = category === 'usage' && failure.line.toLowerCase().startsWith('usage');
+          const isWeakEvidence = failure.soft || isLookup || isUsageText || category === 'timeout';
           const isWaitable = WAITABLE_CAUSES.has(category);
           const extraForBackoff = isWaitable ? groupRow.backoffs : 0;
           const extra = extraForBackoff + (isWeakEvidence && !exactRow.sameArgs ? 1 : 0);

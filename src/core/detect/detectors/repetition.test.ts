@@ -29,8 +29,6 @@ test('a change resets the window, also a repeated one', () => {
   expect(firstFlag(repetitionDetector(), calls)).toBeNull();
 });
 
-test('each feature has a trained weight', () => {});
-
 test('an edit that fails in another form, after a look at something new, is not flagged', () => {
   const edit = (at: number): ScriptedCall => ({
     tool: 'edit',

@@ -43,7 +43,7 @@ const METHOD_PATIENCE = 2;
  * Warns at:
  * - 2 returns between the same two states (`revertsWarnAt`).
  * - 4 returns if a program succeeded in one of the states: the agent may remove a fix on purpose, test, and restore it.
- * - 10 complete rewrites of a file in a row (`rewritesWarnAt`).
+ * - 6 complete rewrites of a file in a row (`rewritesWarnAt`).
  * - `same_failure_after_edits` also reports this kind: two failures of one check that alternate through six runs.
  *
  * Resets on:
@@ -54,7 +54,7 @@ const METHOD_PATIENCE = 2;
  */
 export const thrashDetector: DetectorFactory<'revertsWarnAt' | 'rewritesWarnAt'> = defineDetector(
   'thrash',
-  { revertsWarnAt: whole(1, MAX_COUNT, 2), rewritesWarnAt: countShape(10) },
+  { revertsWarnAt: whole(1, MAX_COUNT, 2), rewritesWarnAt: countShape(6) },
   ({ revertsWarnAt, rewritesWarnAt }, state: State = { files: [], passes: 0 }) => {
     const files = new LruMap<Entry>(MAX_FILES, state.files);
     let { passes } = state;
@@ -67,9 +67,9 @@ export const thrashDetector: DetectorFactory<'revertsWarnAt' | 'rewritesWarnAt'>
         const entry = files.get(target);
         const previous = entry?.userMessages === userMessages ? entry : undefined;
         const isRewrite = step.fromKey === undefined;
-        const isConsecutive = isRewrite && previous?.ordinal === ordinal - 1 && previous.states.at(-1) !== leavesKey;
+        const isConsecutive = isRewrite && previous?.ordinal === ordinal - 1;
         const states = previous?.states ?? [];
-        const rewrites = isConsecutive ? previous.rewrites + 1 : 1;
+        const rewrites = isConsecutive ? previous.rewrites + (previous.states.at(-1) === leavesKey ? 0 : 1) : 1;
         const rewriteEvidence = appendEvidence(isConsecutive ? previous.rewriteEvidence : [], index);
         const pairs = updatePairs(previous, step, leavesKey, passes);
         const newStates = isRewrite ? [...states.slice(1 - MAX_STATES), leavesKey] : states;
