@@ -20,6 +20,9 @@ test('a failed command makes the keys of the call, of the command in its chain, 
   expect(failed('entire status --no-pager', 'unknown flag: --no-pager')).toContain('name entire --no-pager');
   expect(failed('cat docs/plan.md; ls', 'cat: docs/plan.md: No such file or directory')).toContain('name docs/plan.md');
   expect(failed('echo === && ls', '(eval):1: == not found')).toContain('name ===');
+  expect(failed('ls -l /home/a/w/x', "ls: cannot access '/home/a/w/x': No such file or directory")).toContain(
+    'name ~/w/x',
+  );
 });
 
 test('a command of a chain that the error does not name makes no key, because another one may have failed', () => {
@@ -39,6 +42,23 @@ test('keys hold no quoted text, address, digest or number, and content distingui
   expect(text).toBe('curl "…" -u ADDRESS HASH # URL');
   const edit = (old: string): string => keysOf('Edit', { file_path: 'a.ts', old_string: old }).call.text;
   expect(edit('a')).not.toBe(edit('b'));
+});
+
+test('two calls that give an interpreter or another machine other text to run have no key in common', () => {
+  const keys = (command: string): readonly string[] => {
+    const { call, commands } = keysOf('Bash', { command });
+    return [call.text, ...commands.map(({ key }) => key.text)];
+  };
+  for (const line of [
+    'node -e "a X b"',
+    "cd /w && python3 - <<'E'\na X b\nE",
+    "ssh me@x.org 'a X b'",
+    'bash -c "a X"',
+  ]) {
+    const others = new Set(keys(line.replace('X', 'other')));
+    expect(keys(line).filter((text) => others.has(text))).toEqual([]);
+  }
+  expect(keys('git commit -m "one"')).toEqual(keys('git commit -m "two"'));
 });
 
 test('a failing test is a check, a test that cannot be started is not', () => {

@@ -26,6 +26,9 @@ const PATH =
 /** A word that zsh replaces by the path of the program after its first character. */
 const EXPANDED = /^==+$/;
 const IMPORTED = /\bimport ([a-z_]\w*)|\bfrom ([a-z_]\w*) import\b/gi;
+/** An interpreter or another machine that is given a text to run: two such lines have only the program in common. */
+const CARRIES_CODE =
+  /(?:^|[\s/])(?:python[\d.]*|node|bun|deno|ruby|perl|php|bash|sh|zsh|psql|sqlite3)\s[^|;&\n]*?(?:<<|(?<=\s)-{1,2}(?:c|e|p|eval)\b)|(?:^|\s)ssh\s[^|;&\n]*["']/;
 const TAKES_NAME = /skill|command|agent|task/i;
 const FLAG = /^--?[a-z][\w-]*/i;
 
@@ -58,7 +61,7 @@ export function keysOf(tool: string, args: Json): CallKeys {
   }
   const commands = commandsIn(line);
   const names = new Set(commands.flatMap((command) => command.names));
-  return { call: { kind: 'call', text: masked(line) }, commands, names: [...names].slice(0, MAX_NAMES) };
+  return { call: { kind: 'call', text: lineText(line, line) }, commands, names: [...names].slice(0, MAX_NAMES) };
 }
 
 export function keyNumber({ kind, text }: CallKey): number {
@@ -70,7 +73,8 @@ export function keyNumber({ kind, text }: CallKey): number {
  * in common.
  */
 export function failedKeysOf({ call, commands, names }: CallKeys, cause: string): readonly CallKey[] {
-  const named = names.filter((name) => isNamed(name, cause));
+  const text = withoutHome(cause);
+  const named = names.filter((name) => isNamed(name, text));
   const most = named.filter((name) => !named.some((longer) => longer !== name && longer.startsWith(`${name} `)));
   const failed = commands.filter((command) => command.names.some((name) => most.includes(name)));
   const one = failed.length > 0 ? failed : commands.length === 1 ? commands : [];
@@ -84,7 +88,7 @@ export function failedKeysOf({ call, commands, names }: CallKeys, cause: string)
 
 const IS_MISSING = /does not exist|no such file|not found|ENOENT/i;
 const IS_INVOCATION =
-  /command not found|: not found|no such file|unrecognized|unrecognised|unknown (?:option|command|argument|flag|skill|tool)|(?:un|not )supported|missing script|permission denied|ENOENT|is not installed|requires? .*version|not recognized|no such tool|invalid (?:option|flag|argument)|usage:/i;
+  /command not found|: not found|no such file|unrecognized|unrecognised|unknown (?:option|command|argument|flag|skill|tool)|(?:un|not )supported|missing script|permission denied|ENOENT|is not installed|requires? .*version|not recognized|no such tool|(?:illegal|invalid) (?:option|flag|argument)|unexpected argument|usage:/i;
 
 const IS_CONFLICT = /automatic merge failed|^CONFLICT|merge conflict/i;
 /** Commands that exit with the result of checks elsewhere. */
@@ -160,7 +164,7 @@ function visit(node: SyntaxNode, line: string, commands: SimpleCommand[], proved
     const isSetup = SETUP_PROGRAMS.has(program) && program !== 'source' && program !== 'sudo';
     const text = isSetup ? '' : line.slice(node.pos, node.end);
     const names = isSetup ? args.filter((word) => EXPANDED.test(word)) : namesIn(path, args);
-    const key: CallKey = { kind: 'command', text: masked(text) };
+    const key: CallKey = { kind: 'command', text: lineText(text, line) };
     if (program !== '' && (text !== '' || names.length > 0))
       commands.push({ key, names, text, isProved: proved.has(node.pos) });
     return;
@@ -182,7 +186,12 @@ function namesIn(path: string, args: readonly string[]): readonly string[] {
 }
 
 function withoutHome(text: string): string {
-  return text.replace(/^(?:\/home|\/Users)\/[^/]+/, '~');
+  return text.replaceAll(/(?<![\w/.])(?:\/home|\/Users)\/[^/\s]+/g, '~');
+}
+
+/** @param whole  the line, which has the text of a here-document */
+function lineText(text: string, whole: string): string {
+  return CARRIES_CODE.test(text) ? `${masked(text)} ${hashText(whole)}` : masked(text);
 }
 
 function masked(text: string): string {

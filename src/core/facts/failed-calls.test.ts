@@ -141,3 +141,44 @@ test.each([
   expect(failures[0]?.worked).toContain('docker compose config');
   expect(keys.find(({ key }) => key === keyNumber({ kind: 'name', text: 'docker compose' }))?.last).toBe('worked');
 });
+
+test('a command that runs on fails or works by what the last question about it gets', () => {
+  const start = {
+    tool: 'exec_command',
+    args: { cmd: 'make deploy' },
+    result: 'Process running with session ID 7\nOutput:',
+  };
+  const ask = { tool: 'write_stdin', args: { session_id: '7', chars: '' } };
+  const asked = folded(
+    start,
+    { ...ask, result: 'Process running with session ID 7' },
+    { ...ask, error: 'make: no rule for deploy' },
+  );
+  expect(asked.failures).toMatchObject([
+    { tool: 'exec_command', shown: 'make deploy', number: 1, cause: 'make: no rule for deploy' },
+  ]);
+  expect(asked.keys.map(({ callFailed, first, number }) => [number, callFailed, first])).toContainEqual([
+    1,
+    true,
+    'failed',
+  ]);
+  const worked = folded(start, { ...ask, result: 'Process exited with code 0' });
+  expect(worked.failures).toEqual([]);
+  expect(worked.keys.map(({ last }) => last)).toContain('worked');
+  const stopped = folded(start, { ...ask, args: { ...ask.args, chars: '\u0003' }, error: 'make: interrupted' });
+  expect([stopped.failures, stopped.keys]).toEqual([[], folded(start).keys]);
+});
+
+test('a failure that a pipe hides is the message of a program, not a line of a file that says the same', () => {
+  const hidden = (result: string) => folded({ args: { command: 'cat a | head' }, result }).failures.length;
+  const messages = ['cat: illegal option -- A', "error: unexpected argument '-n' found", '/bin/sh: 1: cat: not found'];
+  expect(messages.map(hidden)).toEqual([1, 1, 1]);
+  const lines = [
+    '  // unknown flag',
+    '12: unknown option',
+    'src/a.ts:4: unknown flag',
+    '== unknown flag',
+    'Branch: not found',
+  ];
+  expect(lines.map(hidden)).toEqual([0, 0, 0, 0, 0]);
+});

@@ -28,6 +28,10 @@ const SAYS_NOTHING = /\bwarning\b|^(?:\^C)?$|^Command: /i;
 const ALIKE_SHARE = 0.75;
 const SHOWN_CHARS = 160;
 const HIDDEN_CHARS = 4_000;
+const MAX_RUNNING = 50;
+const HEAD_CHARS = 2_000;
+/** What Codex writes in place of an exit code; `write_stdin` with this number asks what became of it. */
+const RUNNING = /^Process running with session ID (\d+)$/m;
 
 export interface FailedCall {
   readonly tool: string;
@@ -93,6 +97,8 @@ type OpenFailure = Omit<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens' | 'wor
 export class FailedCallsFold {
   readonly #failures: FailedCall[] = [];
   readonly #keys = new LruMap<Omit<KeyRun, 'key'>, number>(MAX_KEYS);
+  /** Calls whose program runs on, by the number that the host gave it. */
+  readonly #running = new LruMap<Pick<RunCall, 'args' | 'number' | 'tool'>>(MAX_RUNNING);
   #open: OpenFailure[] = [];
 
   /** @param cause  the line that states the failure of the call that the record ended */
@@ -102,11 +108,17 @@ export class FailedCallsFold {
     now: { readonly cause: string | undefined; readonly atMs: number } & Spent,
   ): void {
     if (payload.kind !== 'tool_ended' || call === undefined || call.outcome !== undefined || call.resultMissing) return;
-    const { args, failed, number, tool } = call;
-    const hiddenCause = failed ? undefined : hiddenFailure(call, payload.result);
+    const begun = this.#running.get(programOf(call.args) ?? '');
+    const running = call.failed ? undefined : RUNNING.exec(resultText(payload.result).slice(0, HEAD_CHARS))?.[1];
+    if (running !== undefined) this.#running.set(running, begun ?? call);
+    // What became of a command that runs on, a later call tells.
+    if (running !== undefined && begun !== undefined) return;
+    const { args, number, tool } = begun ?? call;
+    const { failed } = call;
+    const hiddenCause = failed ? undefined : hiddenFailure({ args }, payload.result);
     const stated = failed ? (now.cause ?? NO_CAUSE) : hiddenCause;
     const keys = keysOf(tool, args);
-    if (stated !== undefined && (INTERRUPTED.test(stated) || sendsInterrupt(args))) return;
+    if (stated !== undefined && (INTERRUPTED.test(stated) || sendsInterrupt(call.args))) return;
     const all = [keys.call, ...keys.commands.map(({ key }) => key), ...keys.names.map(nameKey)];
     if (stated === undefined) {
       // The exit code of `a | b` and of `a; b` is that of b.
@@ -114,7 +126,7 @@ export class FailedCallsFold {
       for (const key of [keys.call, ...(keys.commands.length === 0 ? keys.names.map(nameKey) : keysOfCommands(proved))])
         this.#note(key, number, false, 'worked');
       for (const key of all) this.#note(key, number, false, 'none');
-      this.#work(call, now, provedText(call, keys));
+      this.#work({ number: call.number, tool }, now, provedText({ args, tool }, keys));
       return;
     }
     const cause = SAYS_NOTHING.test(stated) ? NO_CAUSE : stated;
@@ -133,7 +145,7 @@ export class FailedCallsFold {
     const { activeMs, atMs, costUsd, tokens } = now;
     this.#open.push({
       tool,
-      shown: shownCall(call),
+      shown: shownCall({ args, tool }),
       cause: maskedCause(cause),
       keys: failedKeys,
       kind,
@@ -155,12 +167,15 @@ export class FailedCallsFold {
     const id = keyNumber(key);
     const known = this.#keys.get(id);
     if (known === undefined) this.#keys.set(id, { number, callFailed, first: outcome, last: outcome });
+    // The call ran on, and this is what became of it.
+    else if (known.number === number && callFailed && !known.callFailed)
+      this.#keys.set(id, { number, callFailed, first: outcome, last: outcome });
     // The keys of the error are noted before all keys of the same call.
     else if (outcome !== 'none' && known.last !== outcome) this.#keys.set(id, { ...known, last: outcome });
   }
 
   /** @param shown  the part of the call that is proved to have worked, if any */
-  #work({ number, tool }: RunCall, now: Spent, shown: string | undefined): void {
+  #work({ number, tool }: Pick<RunCall, 'number' | 'tool'>, now: Spent, shown: string | undefined): void {
     if (this.#open.length === 0) return;
     this.#open = this.#open.flatMap((open) => {
       if (open.tool !== tool) return [open];
@@ -180,7 +195,7 @@ function keysOfCommands(commands: CallKeys['commands']): readonly CallKey[] {
   return commands.flatMap(({ key, names }) => [key, ...names.map(nameKey)]);
 }
 
-function provedText({ args, tool }: RunCall, { commands }: CallKeys): string | undefined {
+function provedText({ args, tool }: Pick<RunCall, 'args' | 'tool'>, { commands }: CallKeys): string | undefined {
   const proved = commands.filter(({ isProved, text }) => isProved && text !== '');
   if (proved.length === commands.length) return shownCall({ args, tool });
   const command = proved.map(({ text }) => text).join(' && ');
@@ -229,17 +244,23 @@ function shownCall({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
     .toWellFormed();
 }
 
+/** A line that begins like a message, not like a line of a file, with or without its number. */
 const SHELL_COMPLAINT =
-  /^.*(?:command not found|: not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|flag|shorthand flag)|missing script|No such file or directory|is not recognized as|npm (?:ERR!|error) code).*$/im;
+  /^(?![\s\d/#*=-]|(?!zsh|bash|sh)[\w./-]+:\d+:).*(?:command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|flag|shorthand flag)|(?:illegal|invalid) option|unexpected argument|missing script|No such file or directory|is not recognized as|npm (?:ERR!|error) code).*$|^(?:\S*sh|\(eval\)): ?(?:line )?(?:\d+: )?\S+: not found$/im;
 
 /** Returns the line of the output that says that a program was not understood, of a line whose exit code is not that of its programs. */
-function hiddenFailure({ args }: RunCall, result: Parameters<typeof resultText>[0]): string | undefined {
+function hiddenFailure({ args }: Pick<RunCall, 'args'>, result: Parameters<typeof resultText>[0]): string | undefined {
   const line = commandLineOf(args);
   if (line === undefined || !hidesExitCode(line)) return undefined;
   const text = resultText(result);
   if (text.length > HIDDEN_CHARS) return undefined;
   const found = SHELL_COMPLAINT.exec(text)?.[0].trim().slice(0, 200);
   return found !== undefined && isInvocationFailure(found) ? found : undefined;
+}
+
+function programOf(args: Json): string | undefined {
+  const id = isJsonObject(args) ? args['session_id'] : undefined;
+  return typeof id === 'number' || typeof id === 'string' ? String(id) : undefined;
 }
 
 /** Returns true for keys to a running program that contain Ctrl-C, which ends it as intended. */

@@ -150,3 +150,34 @@ test('a session that begins within a conversation, without its header, is one of
   );
   expect(best?.importer.format).toBe('pi');
 });
+
+test('a call that an extension blocked is refused, and what a tool of pi says of its own failure is an error', () => {
+  const outcomes = (toolName: string, ...texts: readonly string[]) =>
+    texts.map((text) => {
+      const call = { type: 'toolCall', id: 'c1', name: toolName, arguments: { path: 'a.ts', command: 'x' } };
+      const result = { role: 'toolResult', toolCallId: 'c1', toolName, content: [{ type: 'text', text }] };
+      const { runs } = importLines(piImporter, [
+        header,
+        entry('a', null, user('Go.')),
+        entry('b', 'a', answer({ content: [call] })),
+        entry('c', 'b', { ...result, isError: true, details: {} }),
+      ]);
+      const ended = runs[0]?.payloads.find(({ kind }) => kind === 'tool_ended');
+      return ended?.kind === 'tool_ended' ? (ended.outcome ?? 'failed') : undefined;
+    });
+  expect(outcomes('edit', 'Guard: no failing test drives this.', 'Plain text only.')).toEqual(['refused', 'refused']);
+  expect(outcomes('write', "ENOENT: no such file or directory, open 'a'")).toEqual(['failed']);
+  expect(outcomes('edit', 'Could not find the exact text in a.ts.', 'Found 2 occurrences of edits[1] in a.')).toEqual([
+    'failed',
+    'failed',
+  ]);
+  expect(outcomes('bash', 'Guard blocked a shell-based change.', '! Blocked: protected folder')).toEqual([
+    'refused',
+    'refused',
+  ]);
+  expect(outcomes('bash', 'blocked by x\n\nCommand exited with code 1', '1 failed', 'Command aborted')).toEqual([
+    'failed',
+    'failed',
+    'cancelled',
+  ]);
+});

@@ -126,6 +126,7 @@ class PiImport extends ObjectLines {
           sourceId: textOrUndefined(message.toolCallId),
           result: sourceResult(message.content),
           isError: message.isError === true,
+          ...(isBlocked(message) ? { outcome: 'refused' } : {}),
           atMs,
         });
         break;
@@ -160,6 +161,21 @@ class PiImport extends ObjectLines {
     const error = outcome === 'error' ? statedFailure(plainText(message.errorMessage)) : outcome;
     this.#session.outcome(isStop ? { outcome: 'aborted', reason: 'interrupted' } : error, atMs);
   }
+}
+
+/** How the tools of pi say why they failed. An extension that blocks a call gives its own words, and there is no flag. */
+const OWN_ERROR =
+  /^(?:E[A-Z]{3,}\b|Could not (?:edit|find|read|write)|Found \d+ occurrences|No changes made|File not found|Offset \d|(?:edits\[\d+\]\.?|oldText|Edit tool|Replacement range|Cannot preserve|Validation failed|Invalid|Unexpected|Error:|Operation aborted)|Tool (?:call )?"?[\w.-]+"? (?:was not executed|not found))/;
+const FILE_TOOLS: ReadonlySet<unknown> = new Set(['edit', 'read', 'write']);
+const SHELL_END = /\n?(?:Command (?:exited with code \d+|aborted|timed out after [\d.]+ seconds?))$/;
+const SAYS_BLOCKED = /^[^\n]{0,80}\b(?:blocked|denied|forbidden|not (?:allowed|permitted))\b/i;
+
+/** Returns true for an error that is not that of the tool: an extension blocked the call. */
+function isBlocked({ content, isError, toolName }: JsonMembers): boolean {
+  if (isError !== true) return false;
+  const text = textOfContent(sourceBlocks(content)).trim();
+  if (FILE_TOOLS.has(toolName)) return text !== '' && !OWN_ERROR.test(text);
+  return toolName === 'bash' && !SHELL_END.test(text) && SAYS_BLOCKED.test(text);
 }
 
 export function piUsage(usage: JsonMembers, modelId: string | undefined): StoredUsage | undefined {

@@ -26,6 +26,11 @@ test.each([
   ],
   ['Wall time: 0.1 seconds\nProcess exited with code 1\nOutput:\n', '', 1],
   [
+    "Command: /bin/zsh -lc 'rg x\nrg y'\nChunk ID: 1f\nWall time: 0.0 seconds\nProcess exited with code 1\nOriginal token count: 0\nOutput:\nno",
+    'no',
+    1,
+  ],
+  [
     'Chunk ID: f2c\nWall time: 0.3 seconds\nProcess running with session ID 2\nOriginal token count: 0\nOutput:\na',
     'a',
     0,

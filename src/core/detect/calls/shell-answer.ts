@@ -20,7 +20,7 @@ const PLACEHOLDER_CHARS = 80;
 
 /** Codex, mini-SWE-agent, Gemini CLI and Cline. The output of a running command has no exit code. */
 const HEADED_FORMATS: readonly RegExp[] = [
-  /^(?=Exit code: \d|Chunk ID: |Wall time: )(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?<code>\d+)\n)?Wall time: [^\n]*\n(?:Process (?:exited with code (?<exit>\d+)|running with session ID \d+)\n)?(?:[^\n]*\n){0,2}?Output:(?:\n|$)(?<text>[^]*)$/,
+  /^(?:Command: [^]{0,20000}?\n)??(?=Exit code: \d|Chunk ID: |Wall time: )(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?<code>\d+)\n)?Wall time: [^\n]*\n(?:Process (?:exited with code (?<exit>\d+)|running with session ID \d+)\n)?(?:[^\n]*\n){0,2}?Output:(?:\n|$)(?<text>[^]*)$/,
   /^<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*<(?:output|stdout)>\n?(?<text>[^]*?)\n?(?:<\/(?:output|stdout)>\s*)?(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?$/,
   /^<(?:output|stdout)>\n?(?<text>[^]*?)\n?<\/(?:output|stdout)>\s*(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*$/,
   /^(?:<untrusted_context>\n)?(?=Command: |Output: )[^]*?(?:Stdout|Output): (?<text>[^]*?)(?:\nStderr: (?<stderr>[^]*?))?\n(?:Error: [^\n]*\n)?Exit Code: (?:(?<code>\d+)|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*(?:<\/untrusted_context>\s*)?$/,
