@@ -63,6 +63,7 @@ test('two calls that give an interpreter or another machine other text to run ha
 
 test('a failing test is a check, a test that cannot be started is not', () => {
   expect(isCheckFailure({ command: 'npm test' }, '2 failed')).toBe(true);
+  expect(isCheckFailure({ command: 'node .dist/lib/run-tests.js' }, '2 failed')).toBe(true);
   expect(isCheckFailure({ command: 'rtk bun run test' }, "error: unrecognized subcommand 'bun'")).toBe(false);
 });
 

@@ -20,7 +20,8 @@ const MAX_COMMANDS = 12;
 const MAX_NAMES = 40;
 const KEY_CHARS = 200;
 /** Arguments that carry content, which no two calls have in common. */
-const CONTENT = /^(?:content|old_string|new_string|new_str|old_str|file_text|edits|todos|prompt|description|patch)$/;
+const CONTENT =
+  /^(?:content|script|code|old_string|new_string|new_str|old_str|file_text|edits|todos|prompt|description|patch)$/;
 const PATH =
   /^(?:[\w.@~+-]*\/)+[\w.@+-]+$|^[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|md|json|ya?ml|toml|sh|sql|css|html)$/;
 /** A word that zsh replaces by the path of the program after its first character. */
@@ -73,8 +74,8 @@ export function keyNumber({ kind, text }: CallKey): number {
  * in common.
  */
 export function failedKeysOf({ call, commands, names }: CallKeys, cause: string): readonly CallKey[] {
-  const text = withoutHome(cause);
-  const named = names.filter((name) => isNamed(name, text));
+  const homed = withoutHome(cause);
+  const named = names.filter((name) => isNamed(name, homed));
   const most = named.filter((name) => !named.some((longer) => longer !== name && longer.startsWith(`${name} `)));
   const failed = commands.filter((command) => command.names.some((name) => most.includes(name)));
   const one = failed.length > 0 ? failed : commands.length === 1 ? commands : [];
@@ -94,10 +95,25 @@ const IS_CONFLICT = /automatic merge failed|^CONFLICT|merge conflict/i;
 /** Commands that exit with the result of checks elsewhere. */
 const ASKS_CHECKS = /\bgh (?:pr checks|run (?:watch|view))\b/;
 
+/** A script of the project that is named for the tests that it runs. */
+const RUNS_TESTS = /(?:^|[\s/])(?:run[_-]?tests?|tests?[_-]?runner)\.(?:[cm]?[jt]s|py|rb|sh)(?=\s|$)/i;
+
 /** True if the failure is that of a test, a linter or a compiler: the work is not done yet, and no knowledge avoids it. */
 export function isCheckFailure(args: Json, cause: string): boolean {
   if (IS_CONFLICT.test(cause) || ASKS_CHECKS.test(commandLineOf(args) ?? '')) return true;
-  return !IS_INVOCATION.test(cause) && checkCommandsOf(args).some(({ purpose }) => purpose !== 'task');
+  if (IS_INVOCATION.test(cause)) return false;
+  return RUNS_TESTS.test(commandLineOf(args) ?? '') || checkCommandsOf(args).some(({ purpose }) => purpose !== 'task');
+}
+
+/** Lists or looks for files, so that "no such file" is its answer. */
+const LOOKS = /^(?:cd \S+ && )?(?:ls|stat|find|file|du|wc|readlink|realpath)(?: [^|;&]*)?$/;
+/** The host did not run a call whose arguments could not be read. */
+const UNREAD_INPUT = /^__unparsed/;
+
+/** Returns true for a failure that says nothing about the next call of the same kind. */
+export function teachesNothing(args: Json, cause: string): boolean {
+  if (isJsonObject(args) && Object.keys(args).some((name) => UNREAD_INPUT.test(name))) return true;
+  return IS_MISSING.test(cause) && LOOKS.test((commandLineOf(args) ?? '').replace(/ 2>&1$/, '').trim());
 }
 
 export function isInvocationFailure(cause: string): boolean {

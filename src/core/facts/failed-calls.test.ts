@@ -182,3 +182,20 @@ test('a failure that a pipe hides is the message of a program, not a line of a f
   ];
   expect(lines.map(hidden)).toEqual([0, 0, 0, 0, 0]);
 });
+
+test('what worked instead keeps most words of the failed command', () => {
+  const worked = (failed: string, then: string) =>
+    folded({ args: { command: failed }, error: 'no' }, { args: { command: then } }).failures[0]?.worked;
+  expect(worked('entire status --no-pager', 'entire status')).toBe('entire status');
+  expect(worked('bun run test', 'cd a && bun run test')).toBe('bun run test');
+  expect(worked('git for-each-ref | sort -u | rg x', 'sort -u')).toBeUndefined();
+  expect(worked('git -C /w add a && git status', 'git status')).toBeUndefined();
+});
+
+test('a call that looks whether a file is there, and one that the host could not read, make no key', () => {
+  const missing = 'ls: .git/index.lock: No such file or directory';
+  expect(folded({ args: { command: 'ls -l .git/index.lock 2>&1' }, error: missing }).failures[0]?.keys).toEqual([]);
+  expect(folded({ args: { command: 'ls a && rm b' }, error: 'rm: b: No such file' }).failures[0]?.keys).not.toEqual([]);
+  const unread = { tool: 'Read', args: { __unparsedToolInput: '{' }, error: 'InputValidationError: x' };
+  expect(folded(unread).failures[0]?.keys).toEqual([]);
+});

@@ -11,6 +11,7 @@ import {
   keyNumber,
   keysOf,
   maskedCause,
+  teachesNothing,
   type CallKey,
   type CallKeys,
 } from './call-keys.ts';
@@ -26,6 +27,8 @@ const INTERRUPTED = /^(?:\^C)?$/;
 const SAYS_NOTHING = /\bwarning\b|^(?:\^C)?$|^Command: /i;
 /** Share of its words that a command must have in common with a failed one to be what worked instead. */
 const ALIKE_SHARE = 0.75;
+/** The least share of the words of the failed command that it has. */
+const KEPT_SHARE = 0.6;
 const SHOWN_CHARS = 160;
 const HIDDEN_CHARS = 4_000;
 const MAX_RUNNING = 50;
@@ -132,7 +135,7 @@ export class FailedCallsFold {
     const cause = SAYS_NOTHING.test(stated) ? NO_CAUSE : stated;
     const kind = hiddenCause !== undefined ? 'hidden' : isCheckFailure(args, cause) ? 'check' : 'call';
     // A command that ends with an error and says nothing often answers a question.
-    const failedKeys = cause === NO_CAUSE ? [] : failedKeysOf(keys, cause);
+    const failedKeys = cause === NO_CAUSE || teachesNothing(args, cause) ? [] : failedKeysOf(keys, cause);
     // A test that fails was run, so its command works.
     if (kind !== 'check') for (const key of failedKeys) this.#note(key, number, true, 'failed');
     for (const key of all) this.#note(key, number, true, kind === 'check' ? 'worked' : 'none');
@@ -227,7 +230,8 @@ function isAlike(failed: string, worked: string): boolean {
   if (left.length === 1 && right.length === 1) return failed === worked;
   const words = new Set(left);
   const shared = right.filter((word) => words.has(word)).length;
-  if (shared >= ALIKE_SHARE * Math.min(words.size, right.length) && shared >= 2) return true;
+  const isMost = shared >= ALIKE_SHARE * Math.min(words.size, right.length) && shared >= 2;
+  if (isMost && shared >= KEPT_SHARE * words.size) return true;
   return left.length > 2 && right.length > 2 && left.slice(-2).join(' ') === right.slice(-2).join(' ');
 }
 

@@ -22,6 +22,11 @@ test('a common program or a part of another word names nothing', () => {
   expect(lineOf('go', 'go vet')).toBeUndefined();
   expect(lineOf('git', 'git x')).toBeUndefined();
   expect(lineOf('tk', 'tk bun')).toBeUndefined();
+  // The line names a file of the folder, not the folder.
+  expect(lineOf('~/w/app/docs', 'find /home/a/w/app/docs', 'Bash')).toBeUndefined();
+  const file = instructionFile('CLAUDE.md', 'Styles are in `app/src/styles.css`.');
+  const folder = { key: { kind: 'call', text: 'find ~/w/app/src' }, shown: 'find ~/w/app/src', tool: 'Bash' } as const;
+  expect(instructionLineOf(folder, [file])).toBeUndefined();
 });
 
 test('a session shows the files that the agent reads and the host gives to it, with the numbers of their lines', () => {
@@ -56,4 +61,16 @@ test('a skill whose name is a usual word is named only as a skill', () => {
   ];
   const skill = { key: { kind: 'name', text: 'commit' }, shown: 'Skill commit', tool: 'Skill' } as const;
   expect(instructionLineOf(skill, files)?.line).toBe(3);
+});
+
+test('what several reads show of a file is one file, and a part without line numbers is not kept', () => {
+  const fold = new InstructionsFold();
+  fold.readCall({ file_path: '/w/CLAUDE.md', offset: 41 }, '41→alpha');
+  fold.readCall({ file_path: '/w/CLAUDE.md', offset: 7 }, '7→beta\n');
+  fold.readCall({ file_path: '/w/CLAUDE.md', offset: 9 }, 'gamma');
+  const lines = [
+    [7, 'beta'],
+    [41, 'alpha'],
+  ];
+  expect(fold.files).toEqual([{ path: '/w/CLAUDE.md', lines }]);
 });

@@ -46,6 +46,13 @@ function lineAt(number: number, line: string): readonly (readonly [number, strin
   return /[a-z]{2}/i.test(text) ? [[number, text]] : [];
 }
 
+/** Joins what is known of each file, of which a part may be shown at a time: the last text of each line. */
+export function mergedFiles(files: readonly InstructionFile[]): readonly InstructionFile[] {
+  const byPath = new Map<string, Map<number, string>>();
+  for (const { lines, path } of files) byPath.set(path, new Map([...(byPath.get(path) ?? []), ...lines]));
+  return [...byPath].map(([path, lines]) => ({ path, lines: [...lines].toSorted(([a], [b]) => a - b) }));
+}
+
 /** Collects the instruction files that a session shows: read by the agent, or given to it in a message. Memory: 10 files of 2,000 lines. */
 export class InstructionsFold {
   readonly #files = new Map<string, InstructionFile>();
@@ -55,6 +62,8 @@ export class InstructionsFold {
     if (path === undefined) return;
     const lines = resultText(result).split('\n', MAX_LINES);
     const isNumbered = /^\s*\d+[→\t]/.test(lines[0] ?? '');
+    // Of a part without numbers it is not known which lines they are.
+    if (!isNumbered && isJsonObject(args) && Number(args['offset'] ?? 1) > 1) return;
     this.#keep({
       path,
       lines: lines.flatMap((line, index) => {
@@ -77,8 +86,10 @@ export class InstructionsFold {
   }
 
   #keep(file: InstructionFile): void {
-    if (file.lines.length > 0 && (this.#files.has(file.path) || this.#files.size < MAX_FILES))
-      this.#files.set(file.path, file);
+    const known = this.#files.get(file.path);
+    if (file.lines.length === 0 || (known === undefined && this.#files.size >= MAX_FILES)) return;
+    const [merged = file] = mergedFiles(known === undefined ? [file] : [known, file]);
+    this.#files.set(file.path, merged);
   }
 }
 
@@ -151,5 +162,5 @@ function isCommon(name: string, tool: string): boolean {
 
 /** @param before  the characters that make it a part of another word; a path may have more folders before it */
 function wordOf(text: string, before = '\\w/-'): string {
-  return `(?<![${before}])${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`;
+  return `(?<![${before}])${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-]|/[\\w.])`;
 }

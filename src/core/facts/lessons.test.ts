@@ -110,10 +110,15 @@ test('the order in which runs are added changes nothing', () => {
   expect(left.lessons.map(summary)).toEqual(right.lessons.map(summary));
 });
 
-test('a lesson has the line of an instruction file that a session shows, else it says that none was looked at', () => {
+test('a lesson has the line of an instruction file that a session shows, and says that none names it only of files of this machine', () => {
   const fails = { calls: [RTK] };
   expect(lessonsOf(fails, fails).lessons[0]?.instruction).toBeUndefined();
   const shows = { calls: [RTK], instructions: ['Use rtk.'] };
   expect(lessonsOf(fails, shows).lessons[0]?.instruction).toEqual({ path: 'CLAUDE.md', line: 1, text: 'Use rtk.' });
-  expect(lessonsOf(fails, { calls: [RTK], instructions: ['Be kind.'] }).lessons[0]?.instruction).toBeNull();
+  expect(lessonsOf(fails, { calls: [RTK], instructions: ['Be kind.'] }).lessons[0]?.instruction).toBeUndefined();
+  const parts = [
+    { calls: [RTK], instructions: ['Use rtk.'] },
+    { calls: [RTK], instructions: ['\n\nBe kind.'] },
+  ];
+  expect(lessonsOf(...parts).lessons[0]?.instruction).toMatchObject({ line: 1 });
 });

@@ -1,6 +1,6 @@
 import { present } from '../base/json.ts';
 import type { CallKey } from './call-keys.ts';
-import { instructionLineOf, type InstructionFile, type InstructionLine } from './instruction-lines.ts';
+import { instructionLineOf, mergedFiles, type InstructionFile, type InstructionLine } from './instruction-lines.ts';
 import { LessonBook, sessionsOf, type KeyState, type LessonRun, type PlacedFailure } from './lesson-book.ts';
 
 const MAX_RUNS = 5_000;
@@ -35,7 +35,7 @@ export interface Lesson {
   readonly worked?: { readonly shown: string; readonly sessions: number };
   /** False if it worked in the last session that ran it. */
   readonly stillHappens: boolean;
-  /** The line of an instruction file that names it; null if none does; absent if no instruction file was looked at. */
+  /** The line of an instruction file that names it; null if none does; absent if the sessions show only parts of such files, which do not. */
   readonly instruction?: InstructionLine | null;
   readonly examples: readonly LessonExample[];
 }
@@ -77,11 +77,12 @@ export class LessonsFold {
         checks += session.failures.filter(({ kind }) => kind === 'check').length;
       }
       const { lessons: held, rest } = lessonsOf(project, book);
-      const shown = shownInstructions(runs);
-      const files =
-        held.length === 0 ? undefined : (instructionsOf(project) ?? (shown.length === 0 ? undefined : shown));
-      if (files === undefined) all.push(...held);
-      else for (const lesson of held) all.push({ ...lesson, instruction: instructionLineOf(lesson, files) ?? null });
+      const files = held.length === 0 ? undefined : instructionsOf(project);
+      const shown = files ?? shownInstructions(runs);
+      for (const lesson of held) {
+        const instruction = instructionLineOf(lesson, shown) ?? (files === undefined ? undefined : null);
+        all.push({ ...lesson, ...present({ instruction }) });
+      }
       others.push(...othersOf(project, rest));
     }
     const lessons = all.toSorted(
@@ -102,8 +103,7 @@ export class LessonsFold {
 
 function shownInstructions(runs: readonly LessonRun[]): readonly InstructionFile[] {
   const inOrder = runs.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
-  const files = new Map(inOrder.flatMap(({ instructions }) => instructions.map((file) => [file.path, file])));
-  return [...files.values()];
+  return mergedFiles(inOrder.flatMap(({ instructions }) => instructions));
 }
 
 function lessonsOf(

@@ -122,7 +122,7 @@ function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times,
 }
 
 function instructionText({ instruction }: Lesson): string {
-  if (instruction === undefined) return 'instruction files: not looked at';
+  if (instruction === undefined) return 'no instruction file that the sessions show names it';
   if (instruction === null) return 'no instruction file names it';
   return `${placeOf(instruction)} names it: ${printableCut(instruction.text, 100)}`;
 }
