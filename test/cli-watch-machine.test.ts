@@ -6,6 +6,10 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 
 import { ListFeed } from '../src/cli/commands/watch/list-feed.ts';
+import { followStore } from '../src/cli/commands/watch/watch-machine.ts';
+import { messageOf } from '../src/core/base/error.ts';
+import { StoredNames } from '../src/core/facts/task-title.ts';
+import { memoryStore } from '../src/core/store/memory-store.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';
 import { trustProject } from '../src/hosts/config/trust-project.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
@@ -133,6 +137,36 @@ test('a run in the project store and in a transcript is watched once, with its r
   const seen = jsonLines(stdout);
   expect(seen.map(({ type }) => type)).toEqual(['note', 'run_started', 'call', 'summary']);
   expect(seen[1]).toMatchObject({ run: 'both', task: 'as the store has it' });
+});
+
+test('a store that cannot be read for a moment is followed on, and nothing is missed or seen twice', async () => {
+  const store = memoryStore();
+  const cox = createCoxswain({ store, feedback: [], guidance: [] });
+  const stop = new AbortController();
+  const faults: unknown[] = [];
+  let round = 0;
+  const reader = {
+    listRuns: store.listRuns.bind(store),
+    findRun: store.findRun.bind(store),
+    async *readRun(...query: Parameters<typeof store.readRun>) {
+      if (round === 3) throw new Error('the store is busy');
+      yield* store.readRun(...query);
+    },
+    changes: async () => {
+      round += 1;
+      if (round === 2) throw new Error('attempt to write a readonly database');
+      if (round > 5) stop.abort();
+      else await cox.startRun({ runId: `r${round}` }).end();
+      return [`r${round}`];
+    },
+  };
+  const options = { signal: stop.signal, intervalMs: 1, stored: new StoredNames(), sinceMs: 0 };
+  const seen: string[] = [];
+  for await (const item of followStore(reader, { ...options, onFault: (error) => faults.push(error) }))
+    if (item.type === 'record') seen.push(`${item.run.id} ${item.record.seq}`);
+  await cox.close();
+  expect(faults.map(messageOf)).toEqual(['attempt to write a readonly database', 'the store is busy']);
+  expect(seen.toSorted()).toEqual([1, 3, 4, 5].flatMap((at) => [`r${at} 0`, `r${at} 1`]));
 });
 
 test('--newest follows the most recently written session', async () => {

@@ -84,6 +84,13 @@ test('docs/notifications.md has the sentence of each event', async () => {
   };
   const labels = { error: "You've hit your limit · resets 3am (UTC)" };
   const end = { kind: 'run_ended', outcome: 'error', new_messages: [] } as const;
+  const failure: TrajectoryPayload = {
+    kind: 'tool_ended',
+    tool_call_id: 'c',
+    tool_name: 'Bash',
+    result: '1 failed, 2 passed',
+    is_error: true,
+  };
   const made = [
     ...newsOf(recorded(bash('rm -rf build'), asked), 2),
     ...newsOf(recorded(bash('git push')), 10),
@@ -93,7 +100,7 @@ test('docs/notifications.md has the sentence of each event', async () => {
     ...newsOf(await live({}, async (run) => repeat(run, 12))),
     ...newsOf(await live({ budget: { calls: 1 } }, async (run) => repeat(run, 1))),
     ...newsOf(await live({ deadline: { minutes: 5 } }, async () => {}), 6),
-    ...newsOf(recorded({ ...end, outcome: 'ended', reason: 'answered' })),
+    ...newsOf(recorded(bash('npm test'), failure, { ...end, outcome: 'ended', reason: 'answered' })),
   ].filter(({ event }, index, all) => all.findIndex((other) => other.event === event) === index);
   const page = await readFile(new URL('../docs/notifications.md', import.meta.url), 'utf8');
   const examples = page.matchAll(/^\| `(\w+)` \|[^|]*\| `([^`]*)` \|$/gm);

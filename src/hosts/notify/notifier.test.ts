@@ -43,19 +43,45 @@ test('the same event of a run is sent once in ten minutes', async () => {
   expect(sent.map(({ event, run }) => `${event} ${run}`)).toEqual(['stuck a', 'stuck b', 'ended a', 'stuck a']);
 });
 
-test('after thirty in an hour, one in ten minutes says how many were not sent', async () => {
+test('after thirty ends in an hour, one in ten minutes says how many were not sent', async () => {
   const { notifier, clock, sent } = notifierWith();
-  const results = Array.from({ length: 40 }, (_, index) => notifier.tell(stuck(`r${index}`)));
+  const ended = (run: string): Notification => ({ event: 'ended', run, message: `Run ${run} ended.` });
+  const results = Array.from({ length: 40 }, (_, index) => notifier.tell(ended(`r${index}`)));
   expect(results.filter(Boolean).length).toBe(31);
   clock.ms = 10 * MINUTE_MS;
-  expect(notifier.tell(stuck('r40'))).toBe(true);
+  expect(notifier.tell(ended('r40'))).toBe(true);
   clock.ms = 60 * MINUTE_MS;
-  expect(notifier.tell(stuck('r41'))).toBe(true);
+  expect(notifier.tell(ended('r41'))).toBe(true);
   await notifier.finish();
   expect(sent.slice(30).map(({ message }) => message)).toEqual([
-    'Run r30 is stuck.\nOnly one in ten minutes follows; see coxswain',
-    'Run r40 is stuck.\n9 more were not sent; see coxswain',
-    'Run r41 is stuck.',
+    'Run r30 ended.\nOnly one in ten minutes follows; see coxswain',
+    'Run r40 ended.\n9 more were not sent; see coxswain',
+    'Run r41 ended.',
+  ]);
+});
+
+test('ends take nothing from what waits for a person, and what a limit holds back is told when it may be', async () => {
+  const { notifier, clock, sent } = notifierWith();
+  for (let at = 0; at < 80; at += 1) notifier.tell({ event: 'ended', run: `e${at}`, message: 'ended' });
+  for (let at = 0; at < 8; at += 1) notifier.tell({ event: 'ended', run: 'a', message: 'ended', atMs: at });
+  const events = ['waiting', 'silent', 'failed', 'limit', 'deadline', 'budget'] as const;
+  expect(events.map((event) => notifier.tell({ ...stuck('a'), event }))).toEqual(events.map(() => true));
+  for (let at = 0; at < 26; at += 1) notifier.tell(stuck(`s${at}`));
+  const failed: Notification = { event: 'failed', run: 'b', message: 'Run b failed.' };
+  expect(notifier.tell(failed)).toBe(false);
+  expect(notifier.tell(failed)).toBe(false);
+  notifier.release();
+  await notifier.finish();
+  expect(sent.some(({ run }) => run === 'b')).toBe(false);
+  clock.ms = 20 * MINUTE_MS;
+  notifier.release();
+  clock.ms = 60 * MINUTE_MS;
+  notifier.release();
+  await notifier.finish();
+  expect(sent.filter(({ event }) => event !== 'ended').map(({ run }) => run)).toEqual([
+    ...events.map(() => 'a'),
+    ...Array.from({ length: 26 }, (_, at) => `s${at}`),
+    'b',
   ]);
 });
 
@@ -63,7 +89,7 @@ test('one run that is noisy leaves the others theirs', () => {
   const { notifier, clock } = notifierWith();
   const results = Array.from({ length: 6 }, (_, at) => {
     clock.ms = at * 10 * MINUTE_MS - at;
-    return ['stuck', 'ended', 'failed'].map((event) => notifier.tell({ ...stuck('a'), event } as Notification));
+    return ['stuck', 'continued', 'failed'].map((event) => notifier.tell({ ...stuck('a'), event } as Notification));
   });
   expect(results.flat().filter(Boolean).length).toBeLessThanOrEqual(7);
   expect(notifier.tell(stuck('b'))).toBe(true);

@@ -33,6 +33,8 @@ const REPEAT_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 const MAX_PER_HOUR = 30;
 const MAX_PER_RUN_AND_HOUR = 6;
+/** Notifications beside ends that wait for the next one. */
+const MAX_HELD = 30;
 const MAX_KNOWN = 1_000;
 const MAX_CHARS = 500;
 /** Delays before the second and the third attempt. */
@@ -76,19 +78,28 @@ export type PendingNotification = Pick<Notification, 'event' | 'run' | 'message'
 /** What was sent, and when in Unix milliseconds. */
 export type SentKey = readonly [key: string, atMs: number];
 
+/** What was sent in the last hour. The ends of runs, of which there may be many, take nothing from the others. */
+interface Sending {
+  hour: readonly { readonly run: string; readonly ms: number }[];
+  countedMs: number;
+}
+
 /**
  * Sent one at a time, with secrets redacted: one per event and run in ten minutes, six per run and hour, 30 per hour;
- * beyond, one in ten minutes says how many are not sent, and so does the first after quiet hours. Transient failures
- * are retried twice. Callers do not wait.
+ * beyond, one in ten minutes. Ends count apart: those not sent are counted, and any other notification waits for its
+ * turn. The first after quiet hours says how many they kept back. Transient failures are retried twice. Callers do not
+ * wait.
  */
 export class Notifier {
   readonly #parts: NotifierParts;
   readonly #sentMs: LruMap<number>;
-  #hour: readonly { readonly run: string; readonly ms: number }[] = [];
+  readonly #ends: Sending = { hour: [], countedMs: Number.NEGATIVE_INFINITY };
+  readonly #news: Sending = { hour: [], countedMs: Number.NEGATIVE_INFINITY };
+  /** By what they are about, oldest first. */
+  readonly #held = new Map<string, PendingNotification>();
   #unsent = 0;
   #inQuietHours = 0;
   readonly #pending = new Set<PendingNotification>();
-  #countedMs = Number.NEGATIVE_INFINITY;
   #lastSend: Promise<void> = Promise.resolve();
 
   constructor(parts: NotifierParts) {
@@ -97,42 +108,49 @@ export class Notifier {
     for (const notification of parts.pending ?? []) this.#send(notification);
   }
 
-  /** Queues a notification. Returns false if its event is not selected or a limit is reached. */
+  /** Queues a notification. Returns false if its event is not selected, or a limit is reached. */
   tell(notification: Notification): boolean {
     if (this.#parts.on?.includes(notification.event) === false) return false;
+    this.release();
     const nowMs = this.#parts.clock.nowMs();
     const { atMs = Infinity, cause, event, run, topic } = notification;
     const key = topic ?? [event, run, cause].filter((part) => part !== undefined).join(' ');
     const lastMs = this.#sentMs.get(key);
-    this.#hour = this.#hour.filter(({ ms }) => nowMs - ms < HOUR_MS);
     if (lastMs !== undefined && (cause !== undefined || lastMs >= atMs || nowMs - lastMs < REPEAT_MS)) return false;
-    if (this.#hour.filter((sent) => sent.run === run).length >= MAX_PER_RUN_AND_HOUR) return false;
     this.#sentMs.set(key, nowMs);
-    if (this.#isQuiet(nowMs)) {
-      this.#inQuietHours += 1;
+    const shown = { event, run: shownText(run), message: shownText(notification.message) };
+    const isSent = !this.#isQuiet(nowMs) && this.#sendIfFree(shown, nowMs);
+    if (!isSent) {
+      if (this.#isQuiet(nowMs)) this.#inQuietHours += 1;
+      else if (event === 'ended' || this.#held.size >= MAX_HELD) this.#unsent += 1;
+      else this.#held.set(key, shown);
       this.#keep();
-      return false;
     }
-    const isCount = this.#hour.length >= MAX_PER_HOUR;
-    if (isCount && nowMs - this.#countedMs < REPEAT_MS) {
-      this.#unsent += 1;
-      this.#keep();
-      return false;
-    }
-    const more = this.#unsent === 0 ? 'Only one in ten minutes follows' : `${this.#unsent} more were not sent`;
-    if (isCount) [this.#unsent, this.#countedMs] = [0, nowMs];
-    else this.#hour = [...this.#hour, { run, ms: nowMs }];
+    return isSent;
+  }
+
+  /** Sends what waits, as far as the limits let it. Call it now and then. */
+  release(): void {
+    const nowMs = this.#parts.clock.nowMs();
+    if (this.#isQuiet(nowMs)) return;
+    for (const [key, notification] of this.#held) if (this.#sendIfFree(notification, nowMs)) this.#held.delete(key);
+  }
+
+  #sendIfFree({ event, message, run }: PendingNotification, nowMs: number): boolean {
+    const sending = event === 'ended' ? this.#ends : this.#news;
+    sending.hour = sending.hour.filter(({ ms }) => nowMs - ms < HOUR_MS);
+    if (sending.hour.filter((sent) => sent.run === run).length >= MAX_PER_RUN_AND_HOUR) return false;
+    const isLimited = sending.hour.length >= MAX_PER_HOUR;
+    if (isLimited && nowMs - sending.countedMs < REPEAT_MS) return false;
     const notes = [
-      ...(isCount ? [`${more}; see coxswain`] : []),
+      ...(isLimited && this.#unsent === 0 ? ['Only one in ten minutes follows; see coxswain'] : []),
+      ...(this.#unsent === 0 ? [] : [`${this.#unsent} more were not sent; see coxswain`]),
       ...(this.#inQuietHours === 0 ? [] : [`${this.#inQuietHours} more in the quiet hours; see coxswain`]),
     ];
-    this.#inQuietHours = 0;
-    const shownNotification = {
-      event,
-      run: shownText(run),
-      message: [shownText(notification.message), ...notes].join('\n'),
-    };
-    this.#send(shownNotification);
+    if (isLimited) sending.countedMs = nowMs;
+    else sending.hour = [...sending.hour, { run, ms: nowMs }];
+    [this.#unsent, this.#inQuietHours] = [0, 0];
+    this.#send({ event, run, message: [message, ...notes].join('\n') });
     return true;
   }
 
@@ -143,7 +161,7 @@ export class Notifier {
   }
 
   #keep(): void {
-    this.#parts.onSent?.(this.#sentMs.entries(), [...this.#pending]);
+    this.#parts.onSent?.(this.#sentMs.entries(), [...this.#pending, ...this.#held.values()]);
   }
 
   #isQuiet(nowMs: number): boolean {

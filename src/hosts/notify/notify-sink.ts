@@ -2,11 +2,10 @@ import { systemClock, type Clock } from '../../core/base/clock.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { alertOf } from '../../core/facts/run-alert.ts';
 import { systemTimers, type Timers } from '../../core/recorder/record-queue-options.ts';
-import type { Notification } from './notification.ts';
 import type { NotifySection } from '../config/coxswain-config.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { EventSink } from '../../core/run/listeners.ts';
-import { notifierOf } from './notifier.ts';
+import { type Notifier, notifierOf } from './notifier.ts';
 import { RunNotifications } from './run-notifications.ts';
 
 /** The `notify` section of the configuration, and a callback for failures. */
@@ -39,7 +38,7 @@ export function notifySink({
 }: NotifyOptions): NotifySink {
   const notifier = notifierOf(section, { onFailure });
   const runs = new RunNotifications();
-  const alerts = new RunAlerts(runs, (notification) => notifier.tell(notification), { clock, timers });
+  const alerts = new RunAlerts(runs, notifier, { clock, timers });
   return {
     record: (record) => {
       const run = record.run_id ?? '';
@@ -59,7 +58,7 @@ const MAX_RUNS = 256;
 /** Looks at the open runs of this process every 30 seconds, while there are any. */
 class RunAlerts {
   readonly #runs: RunNotifications;
-  readonly #tell: (notification: Notification) => void;
+  readonly #notifier: Notifier;
   readonly #parts: { readonly clock: Clock; readonly timers: Timers };
   readonly #open = new LruMap<true>(MAX_RUNS);
   readonly #childAtMs = new LruMap<number>(MAX_RUNS);
@@ -67,13 +66,9 @@ class RunAlerts {
   #awokeAtMs = 0;
   #cancel: (() => void) | undefined;
 
-  constructor(
-    runs: RunNotifications,
-    tell: (notification: Notification) => void,
-    parts: { readonly clock: Clock; readonly timers: Timers },
-  ) {
+  constructor(runs: RunNotifications, notifier: Notifier, parts: { readonly clock: Clock; readonly timers: Timers }) {
     this.#runs = runs;
-    this.#tell = tell;
+    this.#notifier = notifier;
     this.#parts = parts;
   }
 
@@ -101,13 +96,14 @@ class RunAlerts {
     const { nowMs: lastMs, steadyMs } = this.#last ?? { nowMs, steadyMs: timers.nowMs() };
     // A machine that slept is no silence.
     if (nowMs - lastMs - (timers.nowMs() - steadyMs) > LOOK_MS) this.#awokeAtMs = nowMs;
-    for (const notice of this.#runs.overdue(nowMs)) this.#tell(notice);
+    this.#notifier.release();
+    for (const notice of this.#runs.overdue(nowMs)) this.#notifier.tell(notice);
     for (const [run] of this.#open.entries()) {
       const view = this.#runs.viewOf(run);
       const alert =
         view && alertOf(view, { nowMs, activeAtMs: Math.max(this.#awokeAtMs, this.#childAtMs.get(run) ?? 0) });
       const notice = alert && this.#runs.found(run, [alert.kind, alert.text], alert.sinceMs);
-      if (notice !== undefined) this.#tell(notice);
+      if (notice !== undefined) this.#notifier.tell(notice);
     }
     this.#cancel = undefined;
     if (this.#open.size > 0) this.#wait();

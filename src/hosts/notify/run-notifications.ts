@@ -11,7 +11,7 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import { pressureOf, withWork, type RecentWork } from '../../core/facts/run-pressure.ts';
 import { RunView } from '../../core/facts/run-view.ts';
-import { isCutOff, type RunOutcome } from '../../core/facts/run-verdict.ts';
+import { isCutOff, type LastCheck, type RunOutcome } from '../../core/facts/run-verdict.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import {
   situationAfterStart,
@@ -132,11 +132,11 @@ export class RunNotifications {
   }
 
   /** Returns the notification of an end that only the whole file of a run tells. It is returned once. */
-  ended(run: string, end: RunOutcome, atMs: number): Notification | undefined {
+  ended(run: string, view: Pick<RunView, 'checks' | 'lastAtMs' | 'outcome'>): Notification | undefined {
     const notes = this.#runs.get(run);
-    if (notes === undefined || notes.isSubagent || notes.hasEnded) return undefined;
-    this.#runs.set(run, { ...notes, hasEnded: true, toldEndAtMs: atMs });
-    return notificationOf(run, notes, endNews(end));
+    if (view.outcome === undefined || notes === undefined || notes.isSubagent || notes.hasEnded) return undefined;
+    this.#runs.set(run, { ...notes, hasEnded: true, toldEndAtMs: view.lastAtMs });
+    return notificationOf(run, notes, endNews(view.outcome, view.checks));
   }
 
   #notesOf(record: TrajectoryRecord, view: RunView): RunNotes {
@@ -176,7 +176,8 @@ export class RunNotifications {
     if (limit !== undefined) otherNews.push(...limitNews(limit, atMs));
     if (payload.kind === 'pattern_flagged') otherNews.push(...patternNews(payload.pattern, before.wasAdvised));
     const isTold = before.toldEndAtMs !== undefined && atMs <= before.toldEndAtMs;
-    if (payload.kind === 'run_ended' && !notes.isSubagent && !isTold) otherNews.push(endNews(payload));
+    if (payload.kind === 'run_ended' && !notes.isSubagent && !isTold)
+      otherNews.push(endNews(payload, notes.view.checks));
     return {
       notes: { ...notes, sent: [...notes.sent, ...onceOnly.map(([event]) => event)] },
       news: [...onceOnly, ...otherNews],
@@ -225,14 +226,18 @@ function notificationOf(run: string, { about, situation }: RunNotes, [event, wha
   return { event, run, message: `${subject} ${what}${look === undefined ? '' : `; ${look}`}` };
 }
 
-function endNews({ labels, outcome, reason, success }: RunOutcome): News {
+function endNews({ labels, outcome, reason, success }: RunOutcome, checks: readonly LastCheck[]): News {
   const hasFailed = success === false || (success === undefined && isCutOff({ outcome, ...present({ reason }) }));
   const reasonText = reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason);
   // The host's own words say when a limit ends.
   const error = labels?.['error'];
   const words = typeof error === 'string' && error.trim() !== '' ? [`"${error.trim()}"`] : [];
   if (hasFailed && LIMITS.has(reason)) return ['limit', `reached a limit: ${words[0] ?? reasonText}`];
-  return hasFailed ? ['failed', ['failed', reasonText, ...words].join(': ')] : ['ended', `ended: ${reasonText}`];
+  if (hasFailed) return ['failed', ['failed', reasonText, ...words].join(': ')];
+  const failed = success === true ? undefined : checks.findLast((check) => check.failed)?.command;
+  const check =
+    failed === undefined ? '' : `, but "${printableCut(failed, TITLE_CHARS)}" failed and did not pass later`;
+  return ['ended', `ended: ${reasonText}${check}`];
 }
 
 const DAY_MS = 24 * 3_600_000;

@@ -125,7 +125,9 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
         if (store === undefined) continue;
         stores.set(address, store);
         for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) storedNames.add(run);
-        const runs = followStore(store, { signal, intervalMs, stored: storedNames, sinceMs });
+        const onFault = (error: unknown): void =>
+          terminal.complain(`coxswain: ${shownStore(address)}: ${messageOf(error)}`);
+        const runs = followStore(store, { signal, intervalMs, stored: storedNames, sinceMs, onFault });
         running.push(follow(shownStore(address), { folder: project }, runs, true));
       }
       for await (const { path } of findSources(recentSessions(sinceMs))) {
@@ -222,33 +224,46 @@ async function* readChanges(
   }
 }
 
-async function* followStore(
-  reader: LiveReader,
+/** A store that cannot be read is read again after a pause: another process may have it. `onFault` gets each reason once. */
+export async function* followStore(
+  reader: Pick<LiveReader, 'changes' | 'findRun' | 'listRuns' | 'readRun'>,
   options: {
     readonly signal: AbortSignal;
     readonly intervalMs: number;
     readonly stored: StoredNames;
     readonly sinceMs: number;
+    readonly onFault: (error: unknown) => void;
   },
 ): AsyncGenerator<ReadRunsItem> {
-  const { intervalMs, signal, sinceMs, stored } = options;
+  const { intervalMs, onFault, signal, sinceMs, stored } = options;
   const followedRuns = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
+  const faults = new Set<string>();
+  let isWhole = false;
   while (!signal.aborted) {
     const startMs = steadyMs();
-    const changedIds = await reader.changes();
-    const foundRuns = changedIds && (await Promise.all(changedIds.map((runId) => reader.findRun(runId))));
-    for (const summary of foundRuns ?? (await Array.fromAsync(allRuns(reader)))) {
-      if (summary === undefined || summary.lastAtMs < sinceMs) continue;
-      const { depth, lastSeq, parentRunId, runId } = summary;
-      stored.add(summary);
-      const run = { key: runId, id: runId, depth, ...present({ parentId: parentRunId }) };
-      const followedRun = followedRuns.get(runId) ?? { run, nextSeq: 0 };
-      followedRuns.set(runId, followedRun);
-      if (followedRun.nextSeq > lastSeq) continue;
-      for await (const record of reader.readRun(runId, { fromSeq: followedRun.nextSeq })) {
-        followedRun.nextSeq = lastSeqOf(record) + 1;
-        yield { type: 'record', run: followedRun.run, record };
+    try {
+      const changes = await reader.changes();
+      // A read that failed may have passed over changes.
+      const changedIds = isWhole ? changes : undefined;
+      isWhole = false;
+      const foundRuns = changedIds && (await Promise.all(changedIds.map((runId) => reader.findRun(runId))));
+      for (const summary of foundRuns ?? (await Array.fromAsync(allRuns(reader)))) {
+        if (summary === undefined || summary.lastAtMs < sinceMs) continue;
+        const { depth, lastSeq, parentRunId, runId } = summary;
+        stored.add(summary);
+        const run = { key: runId, id: runId, depth, ...present({ parentId: parentRunId }) };
+        const followedRun = followedRuns.get(runId) ?? { run, nextSeq: 0 };
+        followedRuns.set(runId, followedRun);
+        if (followedRun.nextSeq > lastSeq) continue;
+        for await (const record of reader.readRun(runId, { fromSeq: followedRun.nextSeq })) {
+          followedRun.nextSeq = lastSeqOf(record) + 1;
+          yield { type: 'record', run: followedRun.run, record };
+        }
       }
+      isWhole = true;
+    } catch (error) {
+      if (!faults.has(messageOf(error))) onFault(error);
+      faults.add(messageOf(error));
     }
     await pause(Math.max(intervalMs, REST * (steadyMs() - startMs)), signal);
   }

@@ -254,6 +254,7 @@ export class Watcher {
     const last = this.#lastTick;
     this.#lastTick = { nowMs, steadyMs };
     if (last !== undefined && nowMs - last.nowMs - (steadyMs - last.steadyMs) > SLEPT_MS) this.#awokeAtMs = nowMs;
+    for (const notifier of this.#parts.notifiers) notifier.release();
     for (const notice of this.#notices.overdue(nowMs)) this.#tell(notice);
     for (const [, { source, watched }] of this.#open.entries()) {
       const file = source.fileOf?.(watched.runId);
@@ -265,7 +266,7 @@ export class Watcher {
       const { outcome } = view;
       // Following has not come to the end that the whole file has.
       if (outcome !== undefined && watched.view.outcome === undefined && source.isLive(view.lastAtMs)) {
-        const told = this.#notices.ended(watched.runId, outcome, view.lastAtMs);
+        const told = this.#notices.ended(watched.runId, view);
         if (told !== undefined) {
           const { outcome: word, reason, success } = outcome;
           await feed.take({
