@@ -172,6 +172,11 @@ test('the number of a run in the last report, or the beginning of its id, opens 
   const exported = await here.run(['export', '1', '--format', 'openai'], { env });
   expect(exported.code).toBe(0);
   expect(exported.stdout).toContain('"role":"user"');
+  for (const id of ids) {
+    const { stdout } = await here.run(['export', id, '--format', 'openai'], { env });
+    expect(stdout).toContain(`task of ${id.slice(0, 8)}`);
+  }
+  expect(await said('export', '9ea477a9')).toEqual([1, expect.stringContaining('no session 9ea477a9')]);
 });
 
 test('a report on one project, and one for a program, leave the numbers of the last report and continue them', async () => {

@@ -66,8 +66,13 @@ test('what is not there is nothing found, and exit code 0', async () => {
   const store = 'runs.db';
   await here.recorded(store);
   const { code, stdout, stderr } = await here.run(['search', 'zebra', '--store', store]);
-  expect([code, stdout, stderr]).toEqual([0, '', 'coxswain: nothing found\n']);
+  expect([code, stdout, stderr]).toEqual([0, '', 'coxswain: nothing found in runs.db\n']);
   expect((await here.run(['search', '...', '--store', store])).code).toBe(2);
+  const empty = sqliteStore(join(here.cwd, 'empty.db'));
+  await empty.listRuns();
+  await empty.close();
+  const { stderr: ofEmpty } = await here.run(['search', 'zebra', '--store', 'empty.db']);
+  expect(ofEmpty).toBe('coxswain: nothing found in empty.db: it has no run, and session files are not searched\n');
 });
 
 test('verify names the place of damage, and leaves with 1', async () => {

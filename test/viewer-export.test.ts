@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CoxswainError } from '../src/core/base/error.ts';
 import { foldRunSummaries } from '../src/core/facts/run-summary.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
+import { SESSION_NAMED } from '../src/core/records/words.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { scriptRun } from './support/script-records.ts';
 import { sharedRunsIn } from '../src/viewer/server/shared-data.ts';
@@ -109,6 +110,19 @@ async function exported(payloads: readonly TrajectoryPayload[], runId = 'run'): 
   return answer.text;
 }
 
+test('the title of the file is the name of the session, else that of its task', async () => {
+  const named: TrajectoryPayload = {
+    kind: 'session_event',
+    event_type: SESSION_NAMED,
+    data: { name: `<b> ${SECRET}` },
+  };
+  const begun: TrajectoryPayload = { kind: 'run_started', identity: { run_id: 'run', depth: 0 }, task: 'Mend <it>' };
+  expect(await exported([begun])).toContain('<title>Mend &lt;it&gt;</title>');
+  await viewer?.close();
+  await rm(join(folder.path, 'runs.db'));
+  expect(await exported([begun, named])).toMatch(/<title>&lt;b&gt; \[REDACTED:[^\]]*\]<\/title>/);
+});
+
 test('a shared run is one page whose policy allows only its script and its style, and texts of the run are data', async () => {
   const html = await exported(hostileRun());
   const [, style = ''] = /<style>([^<]*)<\/style>/.exec(html) ?? [];
@@ -118,8 +132,8 @@ test('a shared run is one page whose policy allows only its script and its style
   expect(html).toContain(`content="${policy}"`);
   const rest = html.replace(style, '').replace(script, '');
   const tags = [...rest.matchAll(/<(\/?[a-zA-Z!][a-zA-Z0-9]*)/g)].map(([, tag]) => tag);
-  const frame = '!doctype html head meta meta meta meta meta title /title style /style /head body div /div noscript';
-  expect(tags.join(' ')).toBe(`${frame} /noscript script /script script /script /body /html`);
+  const frame = '!doctype html head meta meta meta meta meta style /style script /script title /title /head';
+  expect(tags.join(' ')).toBe(`${frame} body div /div noscript /noscript script /script /body /html`);
   const [shared] = await sharedRunsIn(html);
   expect(shared?.answer.overview.lastAnswer?.text).toContain('<script>alert(1)</script>');
 });

@@ -1,15 +1,20 @@
-import { invalidArgument } from '../../core/base/error.ts';
+import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
 import { jsonOf, isJsonObject } from '../../core/base/json.ts';
 import { printableCut } from '../../core/base/printable.ts';
 import { countOf } from '../../core/base/number-text.ts';
 import { sessionIdOf } from '../../formats/find-sessions.ts';
-import { machineSessions } from './open-store.ts';
+import { type MachineReader, openMachineStores } from './machine-stores.ts';
+import { configuredStore, machineSessions, shownStore, storeFlag } from './open-store.ts';
+import { allRuns } from '../../core/store/run-page.ts';
+import type { StoreReader } from '../../core/store/trajectory-store.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { shellWord } from '../terminal/time-text.ts';
 import { replaceGuarded, readGuarded } from '../../core/node/guarded-file.ts';
 import { makeStateFolder, stateFile } from '../../core/node/state-places.ts';
 
 /** Number of runs that a message about several matches names. */
-export const MAX_CANDIDATES = 5;
+const MAX_CANDIDATES = 5;
 
 export interface NumberedRun {
   readonly id: string;
@@ -111,7 +116,7 @@ export function viewCommandOf(
   return `coxswain view ${shellWord(path)} --run ${shellWord(id)}${callOption}`;
 }
 
-export function numbersText(): string {
+function numbersText(): string {
   const count = runsIn('lastReport').length;
   if (count === 0) return 'run coxswain first';
   return count === 1 ? 'it has the number 1 only' : `it has the numbers 1 to ${count}`;
@@ -124,4 +129,62 @@ export function numberedRun(text: string): NumberedRun | undefined {
     [...runsIn('toldRuns'), ...runs].filter(({ id }) => id.startsWith(text)).map((run) => [run.id, run]),
   );
   return found.size === 1 ? found.values().next().value : undefined;
+}
+
+/** @throws CoxswainError `input-io` if no run matches; `invalid-argument` if several runs match */
+export async function namedRun(
+  store: Pick<StoreReader, 'listRuns' | 'findRun'>,
+  idStart: string,
+  address: string,
+): Promise<RunSummary> {
+  const exact = await store.findRun(idStart);
+  if (exact !== undefined) return exact;
+  const foundRuns: RunSummary[] = [];
+  for await (const run of allRuns(store)) {
+    if (run.runId.startsWith(idStart)) foundRuns.push(run);
+    if (foundRuns.length > MAX_CANDIDATES) break;
+  }
+  const [run] = foundRuns;
+  const shownId = printableCut(idStart, 100);
+  if (run === undefined) {
+    const list = `coxswain runs${storeFlag(address)}`;
+    throw new CoxswainError('input-io', `${shownStore(address)}: no run ${shownId}; list the runs with: ${list}`);
+  }
+  if (foundRuns.length === 1) return run;
+  const names = foundRuns.slice(0, MAX_CANDIDATES).map(({ runId }) => printableCut(runId, 80));
+  const more = foundRuns.length > MAX_CANDIDATES ? ', …' : '';
+  throw invalidArgument(`${shownId} matches several runs: ${names.join(', ')}${more}; give more of the id`);
+}
+
+/**
+ * Finds a run of this machine by its number in the last report, by its id, or by the beginning of its id: a recorded run
+ * of any project, else a session file.
+ *
+ * @throws CoxswainError `invalid-argument` for an unknown number and if several match; `input-io` without such a run
+ */
+export async function runOfMachine(text: string, terminal: Terminal): Promise<NumberedRun> {
+  const numbered = numberedRun(text);
+  if (numbered !== undefined) return numbered;
+  if (/^\d{1,4}$/.test(text)) throw invalidArgument(`no run ${text} in the last report: ${numbersText()}`);
+  const found = (await recordedRun(text, terminal)) ?? (await sessionNamed(text));
+  if (found !== undefined) return found;
+  throw new CoxswainError(
+    'input-io',
+    `no session ${printableCut(text, 100)}: neither a recorded run nor a session file of this machine has an id that begins so; coxswain --all lists the ids`,
+  );
+}
+
+async function recordedRun(idStart: string, terminal: Terminal): Promise<NumberedRun | undefined> {
+  const { address } = configuredStore();
+  let reader: MachineReader | undefined;
+  try {
+    reader = await openMachineStores({}, terminal);
+    const { runId: id } = await namedRun(reader, idStart, address);
+    return { id, path: (await reader.storeOf(id))?.address ?? address, isStore: true };
+  } catch (error) {
+    if (error instanceof CoxswainError && error.code === 'input-io') return undefined;
+    throw error;
+  } finally {
+    await reader?.close();
+  }
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../core/base/clock.ts';
-import { CoxswainError, messageOf, invalidArgument } from '../../core/base/error.ts';
+import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { present } from '../../core/base/json.ts';
 import { sessionFolder, type FoundSource } from '../../formats/find-sources.ts';
 import type { FormatName } from '../../formats/importer.ts';
@@ -13,7 +13,7 @@ import { RunIds } from '../../formats/run-ids.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
 import type { RunFactsFold, RunFactsOptions } from '../../core/facts/run-facts-fold.ts';
 import { allRuns } from '../../core/store/run-page.ts';
-import type { TrajectoryStore, StoreReader } from '../../core/store/trajectory-store.ts';
+import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { projectAt } from '../../core/node/git-folder.ts';
 import type { Problems } from './problems.ts';
 import { thinFacts, type FactsCache } from './facts-cache.ts';
@@ -21,10 +21,6 @@ import { markStanding } from './run-standing.ts';
 import { SessionThreads, type SessionAnswer, type ThreadQuery } from './session-threads.ts';
 import { createRunFold } from './run-recorder.ts';
 import { secretRemover } from './run-totals.ts';
-import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { shownStore, storeFlag } from './open-store.ts';
-import { printableCut } from '../../core/base/printable.ts';
-import { MAX_CANDIDATES } from './numbered-runs.ts';
 
 /** Beyond this number of open runs, the least recently changed one is yielded before its end. */
 const MAX_OPEN = 1_000;
@@ -328,29 +324,4 @@ export async function* runsOfSource(
     if (item.type === 'end') yield* await placed(take(run));
   }
   if (!hasOld) reportDamage();
-}
-
-/** @throws CoxswainError `input-io` if no run matches; `invalid-argument` if several runs match */
-export async function namedRun(
-  store: Pick<StoreReader, 'listRuns' | 'findRun'>,
-  idStart: string,
-  address: string,
-): Promise<RunSummary> {
-  const exact = await store.findRun(idStart);
-  if (exact !== undefined) return exact;
-  const foundRuns: RunSummary[] = [];
-  for await (const run of allRuns(store)) {
-    if (run.runId.startsWith(idStart)) foundRuns.push(run);
-    if (foundRuns.length > MAX_CANDIDATES) break;
-  }
-  const [run] = foundRuns;
-  const shownId = printableCut(idStart, 100);
-  if (run === undefined) {
-    const list = `coxswain runs${storeFlag(address)}`;
-    throw new CoxswainError('input-io', `${shownStore(address)}: no run ${shownId}; list the runs with: ${list}`);
-  }
-  if (foundRuns.length === 1) return run;
-  const names = foundRuns.slice(0, MAX_CANDIDATES).map(({ runId }) => printableCut(runId, 80));
-  const more = foundRuns.length > MAX_CANDIDATES ? ', …' : '';
-  throw invalidArgument(`${shownId} matches several runs: ${names.join(', ')}${more}; give more of the id`);
 }

@@ -363,6 +363,10 @@ test('a check whose program is not installed could not run, which says nothing a
   expect(resultsAfter(['go build ./...', 'Exit code 127\nbash: line 1: go: command not found'])).toEqual([
     'go build ./... could not run: its program was not found',
   ]);
+  for (const shell of ['zsh:1', '(eval):1'])
+    expect(resultsAfter(['python -m pyright a.py 2>&1 | tail -20', `${shell}: command not found: python`])).toEqual([
+      'python -m pyright a.py could not run: its program was not found',
+    ]);
   expect(resultsAfter(['python -m pytest', '/usr/bin/python: No module named pytest'])).toEqual([
     'python -m pytest could not run: its program was not found',
   ]);

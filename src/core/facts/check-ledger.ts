@@ -241,14 +241,15 @@ function isAllThatIsLeft({ hiddenBy = [] }: CheckCommand, result: string): boole
 }
 
 /** Returns true if the shell, or Python, did not find a program or module that the check names. */
-function isNotInstalled({ key }: CheckCommand, result: string): boolean {
-  const [, program, module] = NOT_INSTALLED.exec(result.slice(0, FEW_CHARS)) ?? [];
-  const name = program ?? module;
-  return name !== undefined && key.split(/[ /]/).includes(name);
+function isNotInstalled({ command, key }: CheckCommand, result: string): boolean {
+  const name = NOT_INSTALLED.exec(result.slice(0, FEW_CHARS))
+    ?.slice(1)
+    .find((found) => found !== undefined);
+  return name !== undefined && `${key} ${command}`.split(/[ /]/).includes(name);
 }
 
 const NOT_INSTALLED =
-  /(?<![\w./-])([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)/im;
+  /\bcommand not found: ([\w.+-]+)|(?<![\w./-])(?!\d+:)([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)/im;
 
 /** What a shell or a package manager says before it begins a command or script, and the line with which it begins one. */
 const ABORTED_BEFORE =

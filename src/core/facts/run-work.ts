@@ -351,8 +351,9 @@ export class WorkFold {
     const isOfWindows = /^[A-Za-z]:\\/.test(named);
     const file = isOfWindows ? named.replaceAll('\\', '/') : named.replace(/^(?:\.\/)+/, '');
     if (isNew && !this.#files.has(file) && this.#created.size < MAX_FILES) this.#created.add(file);
+    if (PLAN_FILE.test(file)) return;
     addPath(this.#files, file);
-    if (TEMPORARY.test(file) || PLAN_FILE.test(file)) return;
+    if (TEMPORARY.test(file)) return;
     addPath(this.#afterCommit, file);
     if (!NO_SOURCE.test(file)) this.#lastChange = { file, number };
     else this.#lastText = { file, number, taskFrom: this.#taskFrom };

@@ -3,7 +3,6 @@ import { Fragment, type ReactElement, useEffect, useState } from 'react';
 import { ApiError, getSources } from './api.ts';
 import { Comparison } from './compare-page.tsx';
 import { Dialog } from './dialog.tsx';
-import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
 import { type Route, runKey } from './route.ts';
@@ -13,21 +12,17 @@ import { safeLine } from './safe-text.ts';
 import { keepAddress } from './session.ts';
 import { sharedRun } from './shared-runs.ts';
 import { useLoaded } from './use-loaded.ts';
+import { useKeys } from './use-keys.ts';
 import { useRoute } from './use-route.ts';
 import { KEYS } from './use-run-keys.ts';
 
 export function App({ sessionProblem }: { readonly sessionProblem: string | undefined }): ReactElement {
   const route = useRoute();
   const [isHelpOpen, setHelpOpen] = useState(false);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.key !== '?' || isTyping(event)) return;
-      setHelpOpen(true);
-      event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
+  useKeys(({ key }) => {
+    if (key === '?') setHelpOpen(true);
+    return key === '?';
+  });
   const title = titleOf(route);
   useEffect(() => {
     document.title = `${title} · coxswain`;

@@ -1,4 +1,4 @@
-import { lexer, type Token, type Tokens } from 'marked';
+import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { createElement, useMemo, type ReactElement, type ReactNode } from 'react';
 
 import { CodeText } from './code-text.tsx';
@@ -118,24 +118,3 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
       return token.raw;
   }
 }
-
-type MarkedToken =
-  | Tokens.Space
-  | Tokens.Paragraph
-  | Tokens.Heading
-  | Tokens.Blockquote
-  | Tokens.List
-  | Tokens.Code
-  | Tokens.Table
-  | Tokens.Hr
-  | Tokens.Strong
-  | Tokens.Em
-  | Tokens.Del
-  | Tokens.Codespan
-  | Tokens.Br
-  | Tokens.Text
-  | Tokens.Escape
-  | Tokens.Link
-  | Tokens.Image
-  | Tokens.HTML
-  | Tokens.Checkbox;

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 
 import { countText } from '../../core/base/number-text.ts';
 import { titlesOf } from '../../core/facts/task-title.ts';
@@ -7,6 +7,7 @@ import type { RunFilters } from './api.ts';
 import { patternName } from './pattern-name.ts';
 import { baseName, unfiltered } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
+import { SearchBox } from './search-box.tsx';
 import { goTo } from './use-route.ts';
 
 type FilterName = keyof RunFilters;
@@ -51,7 +52,12 @@ export function RunFiltersBar(props: {
   const hasChoice = (name: keyof Facets): boolean => (facets?.[name].length ?? 0) > 1;
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      <SearchBox filters={filters} onSet={setFilter} />
+      <SearchBox
+        label="Search everything in the runs"
+        words={filters.q}
+        onWords={(words) => setFilter('q', words)}
+        delayMs={350}
+      />
       {sources.length > 1 ? (
         <FilterSelect
           name="source"
@@ -124,37 +130,5 @@ function FilterSelect(props: {
         ))}
       </select>
     </label>
-  );
-}
-
-/** A search box. It applies the text on Enter, on blur, and shortly after the last key press. */
-function SearchBox(props: {
-  readonly filters: RunFilters;
-  readonly onSet: (name: FilterName, value: string) => void;
-}): ReactElement {
-  const latest = useRef(props.onSet);
-  latest.current = props.onSet;
-  const currentWords = props.filters.q ?? '';
-  const [typedText, setTypedText] = useState(currentWords);
-  useEffect(() => setTypedText(currentWords), [currentWords]);
-  useEffect(() => {
-    if (typedText === currentWords) return undefined;
-    const timer = setTimeout(() => latest.current('q', typedText.trim()), 350);
-    return () => clearTimeout(timer);
-  }, [typedText, currentWords]);
-  return (
-    <input
-      type="search"
-      className="search"
-      aria-label="Search everything in the runs"
-      placeholder="Search everything in the runs"
-      value={typedText}
-      spellCheck={false}
-      onInput={(event: FormEvent<HTMLInputElement>) => setTypedText(event.currentTarget.value)}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') latest.current('q', typedText.trim());
-        if (event.key === 'Escape') event.currentTarget.blur();
-      }}
-    />
   );
 }

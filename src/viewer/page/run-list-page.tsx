@@ -6,7 +6,6 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import { countOf, countText, shareText, usdText } from '../../core/base/number-text.ts';
 import type { ListedRow, RunGroup, SourceRow, TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
 import { ApiError, getLabels, getTasks, type RunFilters } from './api.ts';
-import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
 import { patternName } from './pattern-name.ts';
@@ -17,6 +16,7 @@ import { type PlacedRun, placeRuns } from './run-tree.ts';
 import { safeLine } from './safe-text.ts';
 import { totalsText } from './totals-text.ts';
 import { type Loaded, useLoaded, useReloadWhilePending } from './use-loaded.ts';
+import { useKeys } from './use-keys.ts';
 import { goTo } from './use-route.ts';
 import { type RunListState, useRunList } from './use-run-list.ts';
 
@@ -314,29 +314,21 @@ function useListKeys(list: {
   readonly setCurrent: (index: number) => void;
   readonly show: (index: number) => void;
 }): void {
-  const latest = useRef(list);
-  latest.current = list;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (isTyping(event)) return;
-      const { placed, current, setCurrent, show } = latest.current;
-      const to = { j: current + 1, k: current - 1, g: 0, G: placed.length - 1 }[event.key];
-      if (to !== undefined) {
-        const index = Math.max(0, Math.min(placed.length - 1, to));
-        setCurrent(index);
-        show(index);
-      } else if (event.key === 'Enter' && !(event.target instanceof HTMLElement && event.target.matches('a, button'))) {
-        const place = placed[current];
-        if (place === undefined) return;
-        goTo(runRouteOf(place.run, latest.current.filters));
-      } else if (event.key === '/') {
-        document.querySelector<HTMLInputElement>('.filters .search')?.focus();
-      } else return;
-      event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
+  const { current, filters, placed, setCurrent, show } = list;
+  useKeys(({ key }) => {
+    const to = { j: current + 1, k: current - 1, g: 0, G: placed.length - 1 }[key];
+    if (to !== undefined) {
+      const index = Math.max(0, Math.min(placed.length - 1, to));
+      setCurrent(index);
+      show(index);
+      return true;
+    }
+    const place = placed[current];
+    if (key === 'Enter' && place !== undefined) goTo(runRouteOf(place.run, filters));
+    else if (key === '/') document.querySelector<HTMLInputElement>('.filters .search')?.focus();
+    else return false;
+    return true;
+  });
 }
 
 const TASK_CHARS = 160;

@@ -10,7 +10,7 @@ import { findInRun, getLabels, getRun, getRuns, type RunAddress, type RunFilters
 import { ChildRunsContext } from './call-view.tsx';
 import { viewChildRun } from './child-run.tsx';
 import { ConversationView, type ConversationHandle } from './conversation.tsx';
-import { FindBox, RunTitle } from './run-title.tsx';
+import { RunTitle } from './run-title.tsx';
 import { FoldedTextContext } from './folded-text.tsx';
 import { LabelBar } from './label-bar.tsx';
 import { Markdown } from './markdown.tsx';
@@ -22,6 +22,8 @@ import type { Route } from './route.ts';
 import type { Rows } from './rows.ts';
 import { choiceFor } from './run-list-row.tsx';
 import { RunStory } from './run-story.tsx';
+import { safeLine } from './safe-text.ts';
+import { SearchBox } from './search-box.tsx';
 import { sharedRun } from './shared-runs.ts';
 import { StatePanel } from './state-panel.tsx';
 import { Strip } from './strip.tsx';
@@ -61,6 +63,9 @@ function LoadedRun(props: {
   const { pause } = following;
   const selected = route.at ?? (route.call === undefined ? undefined : rows.seqOf(route.call));
   useEffect(() => noteOpened(route.run), [route.run]);
+  useEffect(() => {
+    document.title = `${safeLine(run.title).slice(0, 60)} · coxswain`;
+  }, [run.title]);
   const words = useMemo(() => findWords(route.find ?? ''), [route.find]);
 
   const latest = useRef({ route, rows });
@@ -176,9 +181,11 @@ function LoadedRun(props: {
     <div className={noticed === undefined ? 'run' : 'run has-side'}>
       <div className="run-top">
         <RunTitle answer={answer} label={labels.summary}>
-          <FindBox
-            find={route.find}
-            onFind={(q, direction) => {
+          <SearchBox
+            label="Find in this run"
+            placeholder="Find in this run  /"
+            words={route.find}
+            onWords={(q, direction) => {
               goTo({ ...route, find: q }, { replace: true });
               if (q !== '') void findText(q, direction);
             }}

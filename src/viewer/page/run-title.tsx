@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useEffect, useState } from 'react';
+import { type ReactElement, type ReactNode, useState } from 'react';
 
 import { bytesText, countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { isLeast, tokenFacts } from '../../core/facts/usage-text.ts';
@@ -152,30 +152,5 @@ function Masked({ bytes, masked }: FileContent): ReactElement {
         </ul>
       )}
     </>
-  );
-}
-
-export function FindBox(props: {
-  readonly find: string | undefined;
-  readonly onFind: (find: string, direction: 1 | -1) => void;
-}): ReactElement {
-  const currentWords = props.find ?? '';
-  const [typedText, setTypedText] = useState(currentWords);
-  useEffect(() => setTypedText(currentWords), [currentWords]);
-  return (
-    <input
-      type="search"
-      aria-label="Find in this run"
-      placeholder="Find in this run  /"
-      value={typedText}
-      spellCheck={false}
-      onChange={(event) => setTypedText(event.target.value)}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') event.currentTarget.blur();
-        if (event.key !== 'Enter') return;
-        event.preventDefault();
-        props.onFind(typedText.trim(), event.shiftKey ? -1 : 1);
-      }}
-    />
   );
 }

@@ -1,6 +1,4 @@
-import { useEffect, useRef } from 'react';
-
-import { isTyping } from './is-typing.ts';
+import { useKeys } from './use-keys.ts';
 
 export interface RunKeys {
   readonly step: (direction: 1 | -1) => void;
@@ -47,20 +45,9 @@ export const KEYS: readonly (readonly [key: string, meaning: string, act?: (keys
 ];
 
 export function useRunKeys(keys: RunKeys): void {
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    const listen = (event: KeyboardEvent): void => {
-      if (isTyping(event)) return;
-      // On buttons and links, this key has its usual effect.
-      const isControl = event.target instanceof HTMLElement && event.target.matches('a, button, summary');
-      if (event.key === 'Enter' && isControl) return;
-      const [, , act] = KEYS.find(([key]) => key === event.key) ?? [];
-      if (act === undefined) return;
-      event.preventDefault();
-      act(latest.current);
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
+  useKeys((event) => {
+    const [, , act] = KEYS.find(([key]) => key === event.key) ?? [];
+    act?.(keys);
+    return act !== undefined;
+  });
 }

@@ -45,7 +45,6 @@ export async function* sharedFile(
 ): AsyncGenerator<string, void, void> {
   const { script, style } = await readPage(folder);
   const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
-  const title = htmlText(html`${createRedactor().text(titleOf(tree.run))}`);
   yield `<!doctype html>
 <html lang="en">
 <head>
@@ -54,15 +53,16 @@ export async function* sharedFile(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${title}</title>
 <style>${style}</style>
+`;
+  const shared: ListedRow[] = [];
+  yield* runData(tree, nowMs, shared);
+  yield `<title>${htmlText(html`${createRedactor().text(shared[0]?.title ?? '')}`)}</title>
 </head>
 <body>
 <div id="app"></div>
 <noscript>This file shows the run with a script of its own, which makes no request; please allow it.</noscript>
-`;
-  yield* runData(tree, nowMs, []);
-  yield `<script type="module">${script}</script>\n</body>\n</html>\n`;
+<script type="module">${script}</script>\n</body>\n</html>\n`;
 }
 
 function hashOf(text: string): string {

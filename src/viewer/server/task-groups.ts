@@ -186,18 +186,18 @@ const MAX_NAMED = 24;
 
 /** Groups runs by task or by pattern, the largest group first. Runs without one are left out. Cost: one pass over the runs. */
 export function runGroups(runs: readonly MatchedRun[], by: 'task' | 'pattern'): Pick<TasksAnswer, 'tasks' | 'leftOut'> {
-  const groups = new Map<string, MatchedRun[]>();
-  for (const matched of runs) {
-    const task = taskKeyOf(matched);
-    const keys = by === 'pattern' ? (matched.extras?.patterns ?? []) : task === undefined ? [] : [task];
-    for (const key of keys) {
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [matched]);
-      else group.push(matched);
-    }
-  }
-  const tasks = [...groups]
-    .map(([key, groupRuns]) => toTaskGroup(key, by, groupRuns))
+  const keyed = runs.flatMap((matched) => {
+    const keys = by === 'pattern' ? (matched.extras?.patterns ?? []) : listOf(taskKeyOf(matched));
+    return keys.map((key) => ({ key, matched }));
+  });
+  const tasks = [...Map.groupBy(keyed, ({ key }) => key)]
+    .map(([key, group]) =>
+      toTaskGroup(
+        key,
+        by,
+        group.map(({ matched }) => matched),
+      ),
+    )
     .sort((a, b) => b.runs - a.runs || (a.task < b.task ? -1 : 1));
   return { tasks: tasks.slice(0, MAX_TASKS), leftOut: Math.max(0, tasks.length - MAX_TASKS) };
 }

@@ -17,8 +17,7 @@ import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { jsonLine, printable, printableJson } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
-import { numberedRun, numbersText, type NumberedRun } from '../../runs/numbered-runs.ts';
-import { namedRun } from '../../runs/runs-from.ts';
+import { namedRun, type NumberedRun, runOfMachine } from '../../runs/numbered-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { atifOf, chatOf, exportedTree, spanBatches, type ExportedTree } from '../../../formats/export/export-json.ts';
 import { otlpCollector, otlpRequest } from '../../../formats/export/otlp-request.ts';
@@ -205,20 +204,19 @@ export async function exportCommand(
   options: ExportOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const numbered = options.store === undefined ? runsByNumber(ids) : new Map<string, NumberedRun>();
-  const [named] = numbered.values();
-  const file = named?.path ?? storeNamed(options.store, terminal);
+  const named = options.store === undefined ? await runsNamed(ids, terminal) : [];
+  const file = named[0]?.path ?? storeNamed(options.store, terminal);
   const format = formatOf(options);
   if (options.content === false && format !== 'otlp')
     throw invalidArgument('--no-content leaves content out of spans only: add --format otlp');
   checkTarget(file, options, format);
   const problems = new Problems(terminal);
   problems.source(shownStore(file));
-  const store = named?.isStore === false ? await storeOfSession(file, problems) : await openReadableStore(file);
+  const store = named[0]?.isStore === false ? await storeOfSession(file, problems) : await openReadableStore(file);
   try {
     const namedRuns: RunSummary[] = [];
-    for (const id of ids) {
-      const { id: name = id, isStore = true } = numbered.get(id) ?? {};
+    for (const [at, id] of ids.entries()) {
+      const { id: name = id, isStore = true } = named[at] ?? {};
       namedRuns.push(await namedRun(store, isStore ? name : withoutNumber(name), file));
     }
     const counts = { runs: 0, records: 0 };
@@ -267,19 +265,11 @@ export async function exportCommand(
   }
 }
 
-/**
- * Returns the runs that are named by their numbers in the last report.
- *
- * @throws CoxswainError `invalid-argument` unless one store or session file has all
- */
-function runsByNumber(ids: readonly string[]): ReadonlyMap<string, NumberedRun> {
-  const runs = new Map<string, NumberedRun>();
-  for (const id of ids.filter((one) => /^\d{1,4}$/.test(one))) {
-    const run = numberedRun(id);
-    if (run === undefined) throw invalidArgument(`no run ${id} in the last report: ${numbersText()}`);
-    runs.set(id, run);
-  }
-  if (new Set([...runs.values()].map(({ path }) => path)).size > 1)
+/** @throws CoxswainError `invalid-argument` unless one store or session file has all */
+async function runsNamed(ids: readonly string[], terminal: Terminal): Promise<readonly NumberedRun[]> {
+  const runs: NumberedRun[] = [];
+  for (const id of ids) runs.push(await runOfMachine(id, terminal));
+  if (new Set(runs.map(({ path }) => path)).size > 1)
     throw invalidArgument('these runs are in several stores or files: export those of one at a time');
   return runs;
 }

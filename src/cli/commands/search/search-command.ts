@@ -5,9 +5,9 @@ import { RunView } from '../../../core/facts/run-view.ts';
 import type { SearchHit, StoreReader } from '../../../core/store/trajectory-store.ts';
 import { choiceOption, limitOf } from '../../terminal/option-values.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
-import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
+import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';
-import { namedRun } from '../../runs/runs-from.ts';
+import { namedRun } from '../../runs/numbered-runs.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -44,7 +44,7 @@ export async function searchCommand(
       const place = places.get(`${hit.runId} ${hit.seq}`);
       await terminal.write(options.json === true ? outputLine(hit) : hitText(hit, place, terminal));
     }
-    if (hits.length === 0) terminal.complain('coxswain: nothing found');
+    if (hits.length === 0) terminal.complain(`coxswain: nothing found in ${await searchedText(store, file)}`);
     if (notIndexed > 0) {
       const count = countOf(notIndexed, 'record');
       terminal.complain(
@@ -59,6 +59,12 @@ export async function searchCommand(
   } finally {
     await store.close();
   }
+}
+
+/** Session files are not searched: an empty store says nothing about them. */
+async function searchedText(store: Pick<StoreReader, 'listRuns'>, file: string): Promise<string> {
+  const { runs } = await store.listRuns({ limit: 1 });
+  return runs.length > 0 ? shownStore(file) : `${shownStore(file)}: it has no run, and session files are not searched`;
 }
 
 function damagedText({ runId, seq }: { readonly runId: string; readonly seq?: number }): string {

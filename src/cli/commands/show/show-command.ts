@@ -12,8 +12,7 @@ import { checkResult } from '../../../core/facts/run-verdict.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, styled, type Block } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
-import { MachineReader, openMachineStores } from '../../runs/machine-stores.ts';
-import { openReadableStore, shownStore, configuredStore } from '../../runs/open-store.ts';
+import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { printable, printableCut, printableJson, outputLine } from '../../../core/base/printable.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
@@ -25,11 +24,11 @@ import type { TrajectoryRecord } from '../../../core/records/trajectory-record.t
 import { secretRemover } from '../../runs/run-totals.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
 import { changedFiles, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
-import { numberedRun, type NumberedRun, numbersText, sessionNamed, viewCommandOf } from '../../runs/numbered-runs.ts';
+import { namedRun, type NumberedRun, runOfMachine, sessionNamed, viewCommandOf } from '../../runs/numbered-runs.ts';
 import { markStanding, mayStand, standingNow } from '../../runs/run-standing.ts';
-import { runsOfSources, namedRun } from '../../runs/runs-from.ts';
+import { runsOfSources } from '../../runs/runs-from.ts';
 import { factsJson, patternJson } from '../../../core/facts/run-facts.ts';
-import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
+import { CoxswainError } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { callReadingDocument, explainCall } from './show-call.ts';
@@ -51,36 +50,20 @@ export interface ShowOptions {
  * @throws CoxswainError `input-io` without such a run; `invalid-argument` if several match or the call does not exist
  */
 export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
-  const numbered = options.store === undefined ? numberedRun(idStart) : undefined;
-  if (numbered === undefined && /^\d{1,4}$/.test(idStart) && options.store === undefined)
-    throw invalidArgument(`no run ${idStart} in the last report: ${numbersText()}`);
-  if (numbered?.isStore === false) return showTranscriptRun(numbered, options, terminal);
-  try {
-    return await showRecordedRun(
-      numbered?.id ?? idStart,
-      { ...options, ...present({ store: numbered?.path }) },
-      terminal,
-    );
-  } catch (error) {
-    const isMissing = error instanceof CoxswainError && error.code === 'input-io' && options.store === undefined;
-    const session = isMissing ? await sessionNamed(idStart) : undefined;
-    if (session !== undefined) return showTranscriptRun(session, options, terminal);
-    if (!isMissing) throw error;
-    const id = printableCut(idStart, 100);
-    throw new CoxswainError(
-      'input-io',
-      `no session ${id}: neither a recorded run nor a session file of this machine has an id that begins so; coxswain --all lists the ids`,
-    );
-  }
+  if (options.store !== undefined) return showRecordedRun(idStart, options.store, options, terminal);
+  const run = await runOfMachine(idStart, terminal);
+  return run.isStore ? showRecordedRun(run.id, run.path, options, terminal) : showTranscriptRun(run, options, terminal);
 }
 
-async function showRecordedRun(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
-  const { store: place } = options;
-  const store = place === undefined ? await openMachineStores({}, terminal) : await openReadableStore(place);
+async function showRecordedRun(
+  idStart: string,
+  file: string,
+  options: ShowOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const store = await openReadableStore(file);
   try {
-    const run = await namedRun(store, idStart, place ?? configuredStore().address);
-    const found = store instanceof MachineReader ? await store.storeOf(run.runId) : undefined;
-    const file = found?.address ?? place ?? configuredStore().address;
+    const run = await namedRun(store, idStart, file);
     if (options.call !== undefined) return await showCall(run.runId, store.readRun(run.runId), options, terminal);
     if (options.json === true) {
       for await (const record of store.readRun(run.runId)) await terminal.write(printableJson(encodeRecord(record)));

@@ -8,7 +8,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import type { MachineFeed } from './watch-output.ts';
 import type { RunAlert } from '../../../core/facts/run-alert.ts';
 import type { OpenSessions, WatchedEvent } from './watched-item.ts';
-import { withoutNumber } from '../../../core/facts/task-title.ts';
+import { taskTitle, withoutNumber } from '../../../core/facts/task-title.ts';
 
 const TASK_CHARS = 76;
 const STATE_CHARS = 46;
@@ -97,7 +97,7 @@ export class ListFeed implements MachineFeed {
     const row: Row = {
       label: event.label,
       format,
-      task,
+      task: taskTitle(task) ?? '',
       calls: 0,
       errors: 0,
       atMs: 0,

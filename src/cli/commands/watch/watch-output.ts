@@ -4,6 +4,7 @@ import { liveLines, type LiveTextOptions } from '../../runs/live-event.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import type { Paint, Terminal } from '../../terminal/terminal.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
+import { taskTitle } from '../../../core/facts/task-title.ts';
 import { outcomeText } from '../../runs/run-blocks.ts';
 import {
   type WatchCounts,
@@ -84,7 +85,7 @@ function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string
       const { run, format, parentRun, task } = event;
       const by = parentRun === undefined ? '' : `, started by ${printableCut(parentRun, ID_CHARS)}`;
       return [
-        paint('bold', `● ${task === undefined ? 'a run started' : printableCut(task, TASK_CHARS)}`),
+        paint('bold', `● ${printableCut(taskTitle(task ?? '') ?? 'a run started', TASK_CHARS)}`),
         paint('dim', `  ${printable(format)}, run ${printableCut(run, ID_CHARS)}${by}`),
       ];
     }

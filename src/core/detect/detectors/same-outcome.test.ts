@@ -43,6 +43,15 @@ test('other reports, short ones, code, the calls of one turn, and a change in be
       times(6, (at) => hand(at, 'The directory has no entry.')),
     ),
   ).toBeNull();
+  // Agents that Claude Code starts one after the other.
+  const receipt = (at: number): string =>
+    `Async agent launched successfully.\nagentId: a${at}cc8ab821610b0e1 (internal ID - do not mention to user. Use to resume later if needed.)\nThe agent is working in the background. You will be notified automatically when it completes.\nDo not duplicate this agent's work. Work on other tasks, or end your response.\noutput_file: /tmp/claude-1000/p/tasks/a${at}cc8ab821610b0e1.output`;
+  expect(
+    firstFlag(
+      sameOutcomeDetector(),
+      times(6, (at) => hand(at, receipt(at))),
+    ),
+  ).toBeNull();
   const query = (at: number): ScriptedCall => ({
     ...hand(at),
     args: { sql: `select a from b where c = ${at} and d = 1 order by e limit 5` },

@@ -125,7 +125,8 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
       ? answer.keyOf(call.isError)
       : hashText(canonicalJson(progress), call.isError ? FLAGGED_SEED : 0);
   const { shapeKey, lines } = answerLines(answer.masked);
-  const mayReport = failure === undefined && !semantics.shell && kind !== 'write' && answer.text.length >= REPORT_CHARS;
+  const isReport = answer.text.length >= REPORT_CHARS && !GOES_ON.test(answer.text.slice(0, REPORT_CHARS));
+  const mayReport = failure === undefined && !semantics.shell && kind !== 'write' && isReport;
   const mayRefuse = !acknowledged && kind !== 'write' && kind !== 'ui' && lines.length <= REFUSAL_LINES;
   return {
     index: call.index,
@@ -160,6 +161,8 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
 
 /** A shorter result reports too little to be compared by its words. */
 const REPORT_CHARS = 300;
+/** The receipt for a job that was begun, as that of Claude Code's agents. */
+const GOES_ON = /\bin the background\b/i;
 const REPORT_WORDS_CHARS = 4_000;
 
 function withoutDigits(text: string): string {
