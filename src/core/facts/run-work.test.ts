@@ -109,6 +109,21 @@ test('a commit that replaces one of the run is no further commit, and a rebase c
   expect(other.work.commits).toBe(1);
 });
 
+test('commits of one line that print nothing are counted by their commands, without the words of a message', () => {
+  const fold = new WorkFold();
+  const line =
+    "git add a && git commit -q -F - <<'EOF'\na\n\nrun git commit again\nEOF\ngit -C . commit -qm 'git commit b' && git log --oneline -2";
+  const ended = {
+    kind: 'tool_ended',
+    tool_call_id: 'a',
+    tool_name: 'Bash',
+    result: '1111111 b\n2222222 a',
+    is_error: false,
+  } as const;
+  fold.fold(ended, { ...call, args: { command: line } });
+  expect(fold.work.commits).toBe(2);
+});
+
 test('a commit that a rebase or a reset makes again counts once', () => {
   const fold = new WorkFold();
   const run = (command: string, result: string): readonly string[] => {

@@ -3,7 +3,7 @@ import { hashText } from '../base/hash.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { countOf, countText } from '../base/number-text.ts';
 import { BACKGROUNDED, commandLineOf, COMMIT, commitsIn } from './check-command.ts';
-import { shellChangesOf } from './shell-changes.ts';
+import { commitCommands, shellChangesOf } from './shell-changes.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
@@ -302,7 +302,9 @@ export class WorkFold {
       this.#afterCommit.clear();
       // An amended commit replaces the last one, which the run may have made.
       const isNew = !AMENDS.test(command) || (this.#commits.length === 0 && !REWRITES.test(command));
-      if (isNew && made.length === 0) this.#addCommit(command, undefined, { subject: '', isFixup: false });
+      // `--quiet` prints nothing.
+      for (let left = isNew && made.length === 0 ? commitCommands(command) : 0; left > 0; left -= 1)
+        this.#addCommit(command, undefined, { subject: '', isFixup: false });
       for (const [, branch, line = '', date] of made) {
         // A part of the result would keep all of it in memory.
         const subject = hashText(line);

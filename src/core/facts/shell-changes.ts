@@ -37,6 +37,23 @@ export function shellChangesOf(line: string): readonly ShellChange[] {
   }
 }
 
+/** Returns the number of `git commit` commands in a line; at least 1. */
+export function commitCommands(line: string): number {
+  const count = (node: SyntaxNode): number => {
+    const [program, ...args] = node.type === 'Command' ? commandWords(node) : [];
+    let below = program === 'git' && verbOf(args).verb === 'commit' ? 1 : 0;
+    forEachChild(node, (child) => {
+      below += count(child);
+    });
+    return below;
+  };
+  try {
+    return line.length > MAX_CHARS ? 1 : Math.max(1, count(shellTree(line)));
+  } catch {
+    return 1;
+  }
+}
+
 function changesUnder(node: SyntaxNode): readonly ShellChange[] {
   const below: ShellChange[] = node.type === 'Command' ? [...changesOf(commandWords(node))] : [];
   const target = node.type === 'Redirect' && node.operator.includes('>') ? node.target?.value : undefined;
@@ -90,10 +107,13 @@ function placed(isMove: boolean, names: readonly string[]): readonly ShellChange
   });
 }
 
-function changesByGit(args: readonly string[]): readonly ShellChange[] {
+function verbOf(args: readonly string[]): { readonly verb: string; readonly rest: readonly string[] } {
   const at = args.findIndex((word, index) => !word.startsWith('-') && !/^-[Cc]$/.test(args[index - 1] ?? ''));
-  const verb = args[at] ?? '';
-  const rest = args.slice(at + 1);
+  return { verb: args[at] ?? '', rest: args.slice(at + 1) };
+}
+
+function changesByGit(args: readonly string[]): readonly ShellChange[] {
+  const { rest, verb } = verbOf(args);
   const names = rest.filter((word) => !word.startsWith('-'));
   const separator = rest.indexOf('--');
   const after = separator === -1 ? names : rest.slice(separator + 1);
