@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { NightReport } from '../src/cli/commands/report/night-report.ts';
-import { reportDocument, screenDocument } from '../src/cli/commands/report/report-document.ts';
+import { reportDocument, screenDocument, shortProject } from '../src/cli/commands/report/report-document.ts';
 import { htmlPage, markdownText, terminalText } from '../src/cli/document/write-document.ts';
 import { RunFactsFold } from '../src/core/facts/run-facts-fold.ts';
 import type { RunFacts } from '../src/core/facts/run-facts.ts';
@@ -220,4 +220,10 @@ test('a screen of more than a day names the age of each session, at any width', 
   report.add({ ...factsOf(4), lastAtMs: UNTIL_MS - 75 * HOUR_MS });
   const text = terminalText(screenDocument(report, { ...FRAME, sinceMs: 0 }, 80), { paint, width: 80 });
   expect(text).toMatch(/^cut off .* 3d +1$/m);
+});
+
+test('of a name with several folders the last one is shown', () => {
+  expect(shortProject('api', 14)).toBe('api');
+  expect(shortProject('Users/jan/prg/cluster/cc-backend', 14)).toBe('…/cc-backend');
+  expect(shortProject('ubuntu/charming-analysis', 14)).toBe('charming-anal…');
 });

@@ -137,6 +137,13 @@ function shortTime({ lastAtMs }: RunFacts, { isPast, untilMs }: Pick<ScreenForm,
   return ageDays < 1 ? localTimeText(lastAtMs).slice(-5) : `${countText(ageDays)}d`;
 }
 
+/** The last part of a long name tells most. */
+export function shortProject(name: string, chars: number): string {
+  const last = name.slice(name.lastIndexOf('/') + 1);
+  if (name.length <= chars || last === name) return printableCut(name, chars);
+  return printableCut(last.length + 2 <= chars ? `…/${last}` : last, chars);
+}
+
 function itemLine({ first, items }: AlikeItems, { name }: NightSection, form: ScreenForm): Text {
   const { isPast = false, sinceMs, untilMs, width } = form;
   const { number, project, verb, why } = first;
@@ -144,7 +151,7 @@ function itemLine({ first, items }: AlikeItems, { name }: NightSection, form: Sc
   const isNight = !isPast && untilMs - sinceMs <= DAY_MS;
   const time = width < WIDE && isNight ? '' : `  ${shortTime(first.run, form).padStart(5)}`;
   const numberText = `${time}${`  ${countText(number)}`.padStart(6)}`;
-  const start = `${verb.padEnd(VERB_CHARS)} ${printableCut(project, PROJECT_CHARS).padEnd(PROJECT_CHARS)} `;
+  const start = `${verb.padEnd(VERB_CHARS)} ${shortProject(project, PROJECT_CHARS).padEnd(PROJECT_CHARS)} `;
   const room = width - 2 - start.length - numberText.length;
   const whyText = printable(why);
   // The task has at least half of the line.
@@ -159,7 +166,7 @@ function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, widt
   const count =
     worked === sessions ? countOf(worked, 'session') : `${countText(worked)} of ${countOf(sessions, 'session')}`;
   return printableCut(
-    `${printableCut(project, PROJECT_CHARS + VERB_CHARS + 1)}: ${[count, ...(ofWorked === undefined ? [] : projectFacts(ofWorked))].join(', ')}`,
+    `${shortProject(project, PROJECT_CHARS + VERB_CHARS + 1)}: ${[count, ...(ofWorked === undefined ? [] : projectFacts(ofWorked))].join(', ')}`,
     width - 2,
   );
 }
