@@ -63,10 +63,42 @@ test('nothing after a pipe says nothing, except of checks that print nothing whe
 test('a pipe hides no command that is wrong itself', () => {
   const none = 'ERR_PNPM_RECURSIVE_RUN_NO_SCRIPT  None of the selected packages has a "typecheck" script';
   const wrong = ['pnpm --filter web typecheck 2>&1 | tail -20', undefined, none] as const;
-  expect(resultsAfter(wrong)).toEqual(['pnpm --filter web typecheck failed']);
+  const stopped = 'could not run: it was stopped before it began';
+  expect(resultsAfter(wrong)).toEqual([`pnpm --filter web typecheck ${stopped}`]);
+  const missing = 'npm error Missing script: "lint"\nnpm error\nnpm error To see a list of scripts, run:';
+  expect(resultsAfter(['npm run lint', missing])).toEqual([`npm run lint ${stopped}`]);
+  const notTsc =
+    'This is not the tsc command you are looking for\n\nTo get access to the TypeScript compiler, tsc, from the command line either:';
+  expect(resultsAfter(['npx tsc --noEmit | tail -5', undefined, notTsc])).toEqual([
+    'npx tsc --noEmit could not run: its program was not found',
+  ]);
   expect(resultsAfter(wrong, ['pnpm --filter web exec tsc --noEmit | tail', undefined, ''])).toEqual([
     'pnpm --filter web exec tsc --noEmit passed',
   ]);
+});
+
+test('tests behind a command that hides their exit code passed only if what is left says so', () => {
+  const after = (line: string, result: string): readonly string[] =>
+    resultsAfter([line, undefined, result]).map((text) => text.replace(/^.*?(?=passed|failed|not seen)/, ''));
+  const failing = 'ℹ tests 2\nℹ pass 1\nℹ fail 1\nℹ todo 0\n\n✖ failing tests:\n\n✖ adds (1.6ms)';
+  const end = "    operator: '==',\n    diff: 'simple'\n  }";
+  for (const hiding of ['|| true', '2>&1 | tail -3', '| tee out.txt', '> out.txt 2>&1; tail -3 out.txt']) {
+    expect([hiding, after(`npm test ${hiding}`, failing)]).toEqual([hiding, ['failed']]);
+    expect([hiding, after(`node --test ${hiding}`, end)]).toEqual([hiding, ['not seen to its end']]);
+    expect([hiding, after(`npm test ${hiding}`, 'ℹ pass 2\nℹ fail 0\nℹ todo 0')]).toEqual([hiding, ['passed']]);
+  }
+  for (const passed of [
+    'OK',
+    'Passed!  - Failed:     0, Passed:     5',
+    'Failed: 0\nPassed!',
+    '5 examples, 0 failures',
+    '.....s..                       [100%]\n',
+    '100% tests passed, 0 tests failed out of 3',
+    'All tests passed!',
+  ])
+    expect([passed, after('make test | tail -3', passed)]).toEqual([passed, ['passed']]);
+  for (const failed of ['FAILED (failures=1)', 'not ok 1 - adds', 'BUILD FAILED in 3s', '# fail 1'])
+    expect([failed, after('make test | tail -3', failed)]).toEqual([failed, ['failed']]);
 });
 
 test('hooks that passed before a commit that was not made are named so', () => {

@@ -17,7 +17,7 @@ const MAX_CHECKS = 16;
 
 /** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
 const WRONG_COMMAND =
-  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|cannot find main module|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument/i;
+  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|cannot find main module|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler/i;
 
 /** A commit that fails although its hooks passed. */
 const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to commit|working tree clean/;
@@ -188,7 +188,7 @@ export class CheckLedger {
       this.#noteUnknown(check, number, { couldNotRun: true });
       return;
     }
-    if (failed && !isWrong && neverBegan(result)) {
+    if (failed && neverBegan(result)) {
       this.#noteUnknown(check, number, { neverBegan: true });
       return;
     }
@@ -249,11 +249,11 @@ function isNotInstalled({ command, key }: CheckCommand, result: string): boolean
 }
 
 const NOT_INSTALLED =
-  /\bcommand not found: ([\w.+-]+)|(?<![\w./-])(?!\d+:)([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)/im;
+  /\bcommand not found: ([\w.+-]+)|(?<![\w./-])(?!\d+:)([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)|to get access to the TypeScript compiler, (tsc),/im;
 
 /** What a shell or a package manager says before it begins a command or script, and the line with which it begins one. */
 const ABORTED_BEFORE =
-  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT)|^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
+  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
 const BEGUN = /^(?:> \S+@\S+ |> |\$ |\S+ \S+\$ )/m;
 
 function neverBegan(result: string): boolean {
@@ -351,7 +351,7 @@ const QUIET = /(?:^| )(?:(?:vue-)?tsc|tsgo|eslint|flake8|gofmt|go (?:build|vet)|
 /** Programs that show the end of what they read, or leave it. */
 const SHOWS_END = /^(?:tail|tee|cat|echo|printf|true|:)$/;
 const SAYS_PASSED =
-  /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|\btest result: ok\b|^OK \(|^ok\s+\S+\s|\b0 (?:errors|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)/im;
+  /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|^\W{0,3}pass [1-9]\d*$|\b(?:100%|all)(?: \d+)? tests (?:passed|successful)\b|\bpassed!|\btest result: ok\b|^OK(?: \(|$)|^ok\s+\S+\s|\b0 (?:errors|failures|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)|\bcompiled successfully\b|^[.sx]+ +\[100%\]\s*(?![^])/im;
 
 /** Returns true for a line whose last command, after `;`, is no check: the exit code is its own. */
 function endsWithoutCheck(line: string): boolean {
@@ -365,22 +365,23 @@ function hidersOf({ hiddenBy = [] }: Pick<CheckCommand, 'hiddenBy'>): readonly s
 }
 
 /**
- * Returns true if a pipe hides how the check ended, and what is left of its output does not say it. The errors of a linter and of a compiler
- * are its first lines, so `head` shows them.
+ * Returns true if a pipe hides how the check ended, and what is left of its output does not say it. The end of the output of tests says
+ * whether they passed; the errors of a linter and of a compiler are its first lines, so `head` shows them.
  */
 function isEndHidden({ key, hiddenBy = [], purpose }: CheckCommand, result: string): boolean {
   const hiding = hidersOf({ hiddenBy });
   // Go names each package that failed, and a filter of other lines leaves it.
   if (key === 'go test' && hiding.length > 0 && hiding.every((program) => program === 'grep -v')) return false;
   if (hiddenBy.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
-  if (DART.test(key) && hiddenBy.length > 0) return !SAYS_PASSED.test(result.slice(-20_000));
+  const saysHow = purpose === 'test' || purpose === 'integration' || purpose === 'task' || DART.test(key);
+  if (saysHow && hiddenBy.length > 0) return !SAYS_PASSED.test(result.slice(-20_000));
   if (hiding.length === 0) return false;
   if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;
   return !SAYS_PASSED.test(result.slice(-20_000));
 }
 
 const SAYS_FAILED =
-  /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^(?:--- )?FAIL\b|\btest result: FAILED\b/im;
+  /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^\W{0,3}fail [1-9]\d*$|^✖ failing tests|^not ok\b|^(?:--- )?FAIL(?:ED)?\b(?!\W*0\b)|\b(?:test result:|BUILD) FAILED\b/im;
 
 /** Exits with 0 if it found notes only, and counts them as issues. */
 const DART = /^(?:dart|flutter) analyze$/;

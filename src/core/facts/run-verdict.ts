@@ -120,8 +120,9 @@ export interface LastAct {
   readonly call?: string;
   readonly isRunning?: boolean;
   readonly othersRunning?: number;
-  /** Number of all calls, and of the refused ones. */
+  /** Number of all calls, of the failed and of the refused ones. */
   readonly calls?: number;
+  readonly errors?: number;
   readonly refused?: number;
   /** True if the call was refused, so that it did not run. */
   readonly isRefused?: boolean;
@@ -189,7 +190,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   if (lastCheck === undefined) {
     const why =
       empty === undefined ? 'no check that coxswain recognises' : `its ${checkText(empty)} ${stateText(empty)}`;
-    return { verdict: 'answered', evidence: `${answer}; ${why}${refusedText(last)}` };
+    return { verdict: 'answered', evidence: `${answer}; ${why}${lostText(last)}` };
   }
   const changes = last.changes?.filter((one) => isChangeAfter(one, lastCheck)) ?? [];
   const change = changes.toSorted((a, b) => a.number - b.number).at(-1);
@@ -223,10 +224,12 @@ function isStop(ended: RunOutcome | undefined): boolean {
   return ended?.outcome === 'aborted' || ended?.outcome === 'interrupted';
 }
 
-/** Names refusals if most of the work was refused, as in a headless run without permissions. */
-function refusedText({ calls = 0, refused = 0 }: LastAct): string {
-  if (refused === 0 || 2 * refused < calls) return '';
-  return `; ${countText(refused)} of its ${countOf(calls, 'call')} ${refused === 1 ? 'was' : 'were'} refused`;
+/** Says if most of the work was refused, as in a headless run without permissions, or failed. */
+function lostText({ calls = 0, errors = 0, refused = 0 }: LastAct): string {
+  const of = `of its ${countOf(calls, 'call')}`;
+  if (refused > 0 && 2 * refused >= calls)
+    return `; ${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`;
+  return errors > 0 && 2 * (errors + refused) >= calls ? `; ${countText(errors)} ${of} failed` : '';
 }
 
 /** The result of a check of unknown result, as the end of a sentence. */

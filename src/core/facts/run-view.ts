@@ -151,8 +151,8 @@ export class RunView {
     const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
     const { plan } = this.#work.work;
     const { changes } = this.#work;
-    const { calls, refused = 0 } = this.counts;
-    const last = { ...this.#lastAct.state, changes, calls, refused, ...present({ plan, silentMs }) };
+    const { calls, errors, refused = 0 } = this.counts;
+    const last = { ...this.#lastAct.state, changes, calls, errors, refused, ...present({ plan, silentMs }) };
     return verdictOf(this.outcome, this.checks, last);
   }
   /** @internal What the run did last, from which `verdictAt` judges a run without an end. */
