@@ -29,6 +29,9 @@ export interface RunUsage {
 
 export const CACHE_TOKENS = ['cacheTokens', 'cacheTokensWithin', 'cacheWriteTokens'] as const;
 
+/** The prices of a host and of the table may differ a little. */
+const MOST_OF_TOTAL = 1.05;
+
 /** Adds the usage of a run's responses. Cost: O(1) per record. */
 export class UsageFold {
   readonly #prices: ModelPrices;
@@ -44,6 +47,7 @@ export class UsageFold {
   #answersCountedEarly = 0;
   #hasInput = false;
   #answersWithoutInput = 0;
+  #isOfClaude = false;
 
   constructor(prices?: ModelPrices) {
     this.#prices = prices === undefined ? MODEL_PRICES : { ...MODEL_PRICES, ...prices };
@@ -58,16 +62,22 @@ export class UsageFold {
   get usage(): RunUsage {
     const countedEarly = this.#answersCountedEarly + (this.#hasInput ? 0 : this.#answersWithoutInput);
     const { answersWithoutCost, ...answers } = this.answers;
-    const known = this.#sessionCostUsd !== undefined;
+    const total = this.#isPart ? undefined : this.#sessionCostUsd;
+    const known = total !== undefined;
     return {
       ...answers,
       ...present({
-        tokens: this.#sessionTokens ?? this.#tokens,
-        costUsd: this.#sessionCostUsd ?? this.#costUsd,
+        tokens: (this.#isPart ? undefined : this.#sessionTokens) ?? this.#tokens,
+        costUsd: total ?? this.#costUsd,
         answersWithoutCost: known ? undefined : answersWithoutCost,
       }),
       ...(countedEarly === 0 || this.#tokens === undefined || known ? {} : { answersCountedEarly: countedEarly }),
     };
+  }
+
+  /** Claude Code adds up the costs of its process by list prices. After a process that was killed, its total is that of the last one. */
+  get #isPart(): boolean {
+    return this.#isOfClaude && (this.#costUsd ?? 0) > MOST_OF_TOTAL * (this.#sessionCostUsd ?? Infinity);
   }
 
   /** The sums of the responses so far. Only differences of these belong to a part of a run. */
@@ -88,6 +98,7 @@ export class UsageFold {
     payload: TrajectoryPayload,
     run: { readonly modelId: string | undefined; readonly format: string | undefined },
   ): number | undefined {
+    this.#isOfClaude = run.format === 'claude-code';
     if (payload.kind === 'run_ended') {
       this.#sessionCostUsd = payload.usage?.cost_usd ?? this.#sessionCostUsd;
       this.#sessionTokens = payload.usage?.tokens ?? this.#sessionTokens;
