@@ -49,7 +49,7 @@ test('the total of a Claude Code process that went on after a killed one is not 
     const fold = new UsageFold();
     const run = { modelId: 'claude-sonnet-4-5', format };
     for (let at = 0; at < 2; at += 1) fold.fold(answer({ cost_usd: 0.25, input_tokens: 10, output_tokens: 2 }), run);
-    fold.fold({ kind: 'run_ended', outcome: 'ended', usage: { cost_usd: total, tokens: 12 } }, run);
+    fold.fold({ kind: 'run_ended', outcome: 'ended', new_messages: [], usage: { cost_usd: total, tokens: 12 } }, run);
     return [fold.usage.costUsd, fold.usage.tokens];
   };
   expect(costOf('claude-code', 0.25)).toEqual([0.5, 24]);
