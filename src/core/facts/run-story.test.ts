@@ -29,8 +29,8 @@ function textsOf(facts: Partial<StoryFacts>): readonly string[] {
 
 test('a run without a pattern and without advice has four short sentences', () => {
   expect(textsOf({})).toEqual([
-    'Got stuck Never.',
-    'Cost of it No warning, so no waste.',
+    'Got stuck No pattern was detected.',
+    'Cost of it Nothing is counted, because it counts from the first pattern.',
     'Advice None.',
     'Did it help? There was no advice.',
   ]);

@@ -176,7 +176,7 @@ function stuckPieces({ calls, complete, errorLine, patternBasis, patterns }: Sto
   const stuckPatterns = patterns.filter(({ stuck }) => stuck);
   // The first warning. The next sentence counts from it.
   const [first] = stuckPatterns.toSorted((a, b) => (a.flaggedCall ?? Infinity) - (b.flaggedCall ?? Infinity));
-  if (first === undefined) return [{ text: complete ? 'Never.' : 'Not in the part read so far.' }];
+  if (first === undefined) return [{ text: complete ? 'No pattern was detected.' : 'Not in the part read so far.' }];
   const { flaggedCall, fromCall, fromSeq, kind, toCall } = first;
   const until = toCall === null ? ' to the end' : ` until call ${countText(toCall)}`;
   const noticed = flaggedCall === null ? '' : `, noticed at call ${countText(flaggedCall)}`;
@@ -197,7 +197,8 @@ function stuckPieces({ calls, complete, errorLine, patternBasis, patterns }: Sto
 }
 
 function costText({ calls, complete, wasted }: StoryFacts): string {
-  if (wasted === undefined) return complete ? 'No warning, so no waste.' : 'No warning so far.';
+  if (wasted === undefined)
+    return complete ? 'Nothing is counted, because it counts from the first pattern.' : 'No warning so far.';
   if (wasted.calls === 0) return 'The first warning came at the last call.';
   const parts = [
     countOf(wasted.calls, 'call'),

@@ -110,7 +110,11 @@ export class RunView {
     }
     const { modelId } = this.#counter;
     this.#context = contextAfter(this.#context, payload, modelId);
-    const costUsd = this.#usage.fold(payload, { modelId, format: this.#runStarted?.format });
+    const costUsd = this.#usage.fold(payload, {
+      modelId,
+      format: this.#runStarted?.format,
+      host: this.#runStarted?.host,
+    });
     const { recorded_at_unix_ms: atMs } = record;
     if (costUsd !== undefined && atMs > 0) this.#recent = withWork(this.#recent, { atMs, costUsd, children: 0 });
     this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd });

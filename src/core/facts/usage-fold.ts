@@ -91,14 +91,18 @@ export class UsageFold {
   }
 
   /**
-   * @param run  the model and the format of the run so far
+   * @param run  the model, the format and the host of the run so far
    * @returns the cost of the response, if known
    */
   fold(
     payload: TrajectoryPayload,
-    run: { readonly modelId: string | undefined; readonly format: string | undefined },
+    run: {
+      readonly modelId?: string | undefined;
+      readonly format?: string | undefined;
+      readonly host?: string | undefined;
+    },
   ): number | undefined {
-    this.#isOfClaude = run.format === 'claude-code';
+    this.#isOfClaude = (run.format ?? run.host) === 'claude-code';
     if (payload.kind === 'run_ended') {
       this.#sessionCostUsd = payload.usage?.cost_usd ?? this.#sessionCostUsd;
       this.#sessionTokens = payload.usage?.tokens ?? this.#sessionTokens;

@@ -449,7 +449,16 @@ function sessionOf(entry: JsonMembers): string | undefined {
   return textOrUndefined(entry.sessionId) ?? textOrUndefined(entry.session_id);
 }
 
+/** Claude Code writes it when a session goes on after its process was killed; no model was asked. */
+function isFiller({ isApiErrorMessage, message, type }: JsonMembers): boolean {
+  if (type !== 'assistant' || isApiErrorMessage === true || !isJsonObject(message)) return false;
+  return (
+    message['model'] === '<synthetic>' && JSON.stringify(message['content'] ?? '').includes('No response requested.')
+  );
+}
+
 function isUsed(entry: JsonMembers): boolean {
+  if (isFiller(entry)) return false;
   if (entry.type === 'system') return entry.subtype === 'compact_boundary' || isTurnEnd(entry) || isDenial(entry);
   if (entry.type === 'attachment') return endingAfter(entry) !== 'same';
   // A workflow's journal has results too, of its agents.

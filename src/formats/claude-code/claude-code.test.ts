@@ -309,6 +309,19 @@ test('what a person typed while the agent worked is a message of the user, and w
   expect(run?.run).toMatchObject({ task: 'Task' });
 });
 
+test('the words that Claude Code puts after a killed process are no answer of a model', () => {
+  const filler = answer('f', [{ type: 'text', text: 'No response requested.' }]);
+  const [run] = importLines(claudeCodeImporter, [
+    user('Task'),
+    answer('m1', [use('a')]),
+    user([result('a')]),
+    { ...filler, message: { ...(filler['message'] as object), model: '<synthetic>' } },
+    user('Go on'),
+    answer('m2', [{ type: 'text', text: 'Done.' }]),
+  ]).runs;
+  expect(kinds(run?.payloads)?.filter((kind) => kind === 'turn_started')).toHaveLength(2);
+});
+
 test('what is passed over or unusable is counted once for the file', () => {
   const { diagnostics } = importLines(claudeCodeImporter, [
     { type: 'summary', summary: 'x', leafUuid: 'y' },

@@ -10,12 +10,12 @@ import { projectAt } from '../../../core/node/git-folder.ts';
 import { branchText, commitsText } from '../../../core/facts/run-work.ts';
 import { checkResult } from '../../../core/facts/run-verdict.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
-import { linesOf, listBlock, sectionOf, styled, type Block } from '../../document/document.ts';
+import { linesOf, listBlock, sectionOf, styled, type Block, type Text } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { printable, printableCut, printableJson, outputLine } from '../../../core/base/printable.ts';
 import { inWords } from '../../../core/records/words.ts';
-import { timeText } from '../../terminal/time-text.ts';
+import { shellWord, timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText, Problems } from '../../runs/problems.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { importSource } from '../../../formats/import-source.ts';
@@ -76,7 +76,7 @@ async function showRecordedRun(
     if (standing !== undefined) markStanding(fold, standing);
     const report = fold.facts(systemClock.nowMs());
     const blocks = [
-      listBlock([titleItem(report, headerLines(run, file))]),
+      listBlock([titleItem(report, [...headerLines(run, file), ...doneLines(report, report.project)])]),
       storyTable(fold.story()),
       ...patternBlocks(report),
       ...adviceBlocks(fold.view),
@@ -101,11 +101,7 @@ async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions
     if (run.id !== id && run.id !== withoutNumber(id)) continue;
     if (json) await terminal.write(outputLine(factsJson(run)));
     else {
-      const more = [
-        ...workLines(run, projectAt(await sessionFolder(path))),
-        ...(run.lastMessage === undefined ? [] : [`“${printableCut(run.lastMessage, 300)}”`]),
-        styled('code', view),
-      ];
+      const more = [...doneLines(run, projectAt(await sessionFolder(path))), styled('code', view)];
       await terminal.write(
         terminalText({ blocks: [listBlock([titleItem(run, more)]), ...patternBlocks(run)] }, terminal),
       );
@@ -138,6 +134,22 @@ async function* recordsOfSession(path: string, id: string): AsyncGenerator<Traje
     if (item.type === 'record' && (item.run.id === id || item.run.id === withoutNumber(id)))
       yield withoutSecrets(item.record);
 }
+
+/** What the run left behind, its last words, and how its program goes on with it. */
+function doneLines(run: RunFacts, project: string | undefined): readonly Text[] {
+  const resume = RESUMES[run.format];
+  const hasEnded = run.ending !== undefined || run.verdict.verdict === 'cut_off';
+  return [
+    ...workLines(run, project),
+    ...(run.lastMessage === undefined ? [] : [`“${printableCut(run.lastMessage, 300)}”`]),
+    ...(resume === undefined || !hasEnded || run.parentId !== undefined
+      ? []
+      : [`to go on, in its folder: ${resume} ${shellWord(withoutNumber(run.id))}`]),
+  ];
+}
+
+/** The commands that go on with a session, by format. */
+const RESUMES: Readonly<Record<string, string>> = { 'claude-code': 'claude --resume', codex: 'codex resume' };
 
 function workLines(run: RunFacts, project: string | undefined): readonly string[] {
   const { checks, commits, pullRequest, uncommitted } = run;

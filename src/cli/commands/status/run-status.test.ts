@@ -128,11 +128,11 @@ test('the status has the tokens, the cost and the context of the last answer', (
     },
   });
   const status = runStatus(summary, records(answer(1_000, 0), answer(500, 40_000)), NOW_MS);
-  expect(status).toMatchObject({ tokens: 1_700, contextTokens: 40_500 });
+  expect(status).toMatchObject({ tokens: 41_700, contextTokens: 40_500 });
   expect(statusText(status)).toBe(
-    'cox 1,234 calls, 1 error, 1,700 tokens, $0.019, context 40,500 (20 % of the window)',
+    'cox 1,234 calls, 1 error, 41,700 tokens, $0.019, context 40,500 (20 % of the window)',
   );
-  expect(formattedStatus('{tokens} {cost} {context}', status)).toBe('1,700 $0.019 40,500 (20 % of the window)');
+  expect(formattedStatus('{tokens} {cost} {context}', status)).toBe('41,700 $0.019 40,500 (20 % of the window)');
   const long = runStatus({ ...summary, lastSeq: 10_000 }, records(answer(1_000, 0)), NOW_MS);
   expect(long).toMatchObject({ tokens: null, costUsd: null, contextTokens: 1_000 });
 });

@@ -1,5 +1,5 @@
-import { answerCost } from '../../../core/records/answer-cost.ts';
-import { MODEL_PRICES } from '../../../core/records/model-prices.ts';
+import { UsageFold } from '../../../core/facts/usage-fold.ts';
+import { allTokens, hasNoPrice } from '../../../core/facts/usage-text.ts';
 import { pressureOf, withWork, type RecentWork } from '../../../core/facts/run-pressure.ts';
 import { contextAfter, type ContextSize } from '../../../core/facts/context-tokens.ts';
 import { seriousness } from '../../../core/facts/seen-pattern.ts';
@@ -28,7 +28,7 @@ export interface RunStatus {
   readonly leftMs: number | null;
   /** Cost in US dollars. Null if no answer has tokens, if a price is unknown, or if the run has more records than were read. */
   readonly costUsd: number | null;
-  /** Input and output tokens, without cached ones that the input does not include. Null as `costUsd`. */
+  /** All tokens, also those from the cache, as the report counts them. Null as `costUsd`. */
   readonly tokens: number | null;
   /** Tokens that the model read for its last answer: the size of the context. Null if no answer has tokens. */
   readonly contextTokens: number | null;
@@ -47,12 +47,10 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
   const open = new Map<string, TrajectoryPattern>();
   let deadlineAtMs: number | null = null;
   let host: string | null = null;
-  let costUsd: number | undefined;
-  let tokens: number | undefined;
+  const usage = new UsageFold();
   let context: ContextSize | undefined;
   let recent: readonly RecentWork[] = [];
   const isWhole = summary.lastSeq <= HEAD_RECORDS + TAIL_RECORDS;
-  let isPriced = isWhole;
   for (const { payload, recorded_at_unix_ms: atMs } of records) {
     context = contextAfter(context, payload, summary.modelId);
     if (payload.kind === 'run_started') {
@@ -61,15 +59,10 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     } else if (payload.kind === 'deadline_set') deadlineAtMs = payload.deadline_at_unix_ms ?? null;
     else if (payload.kind === 'pattern_flagged') open.set(payload.pattern.identity, payload.pattern);
     else if (payload.kind === 'pattern_cleared') open.delete(payload.pattern.identity);
-    else if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
-      const { model_id: modelId = summary.modelId, usage } = payload.message;
-      const cost = usage && answerCost(usage, modelId, MODEL_PRICES);
-      if (usage !== undefined && cost === undefined) isPriced = false;
-      if (cost !== undefined) costUsd = (costUsd ?? 0) + cost;
-      if (cost !== undefined && atMs > 0) recent = withWork(recent, { atMs, costUsd: cost, children: 0 });
-      if (usage !== undefined) tokens = (tokens ?? 0) + (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
-    }
+    const cost = usage.fold(payload, summary);
+    if (cost !== undefined && atMs > 0) recent = withWork(recent, { atMs, costUsd: cost, children: 0 });
   }
+  const spent = isWhole ? usage.usage : {};
   const { calls, errors, lastAtMs, outcome = null, runId, task = null, turns } = summary;
   const worstPattern = [...open.values()].toSorted((a, b) => seriousness(b) - seriousness(a))[0];
   const pattern = worstPattern && {
@@ -89,8 +82,8 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     pattern: outcome === null ? (pattern ?? null) : null,
     deadlineAtMs,
     leftMs,
-    costUsd: isPriced ? (costUsd ?? null) : null,
-    tokens: isWhole ? (tokens ?? null) : null,
+    costUsd: hasNoPrice(spent) ? null : (spent.costUsd ?? null),
+    tokens: allTokens(spent) ?? null,
     contextTokens: context?.tokens ?? null,
     contextShare: context?.share ?? null,
     runaway: (outcome === null ? pressureOf(undefined, recent, lastAtMs) : [])[0]?.text ?? null,
