@@ -61,7 +61,7 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
     name: 'the same error again and again',
     sentences: ({ tool, count, calls, result, remedy }) => [
       `${count} calls of ${tool} failed in the same way (${calls}). Last result: ${result}.`,
-      remedy ?? 'Test one part of the call by itself, or reach the goal with a different call.',
+      remedy ?? 'Change what the error names before you call again; if you cannot, say what is missing.',
     ],
   },
   error_cascade: {
