@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { RunFactsFold } from './run-facts-fold.ts';
-import { runStory, sentenceText, type StoryFacts } from './run-story.ts';
+import { RunView } from './run-view.ts';
+import { runStory, sentenceText, StoryFold, type StoryFacts } from './run-story.ts';
 
 const NOTHING: StoryFacts = {
   calls: 12,
@@ -51,12 +52,30 @@ test('a stuck run says where, what it cost, what was advised, and that it did no
   ]);
 });
 
+test('the error line of a run is one that stands in its results, with its own numbers', () => {
+  const story = new StoryFold(new RunView());
+  const call = {
+    id: 'a',
+    number: 1,
+    tool: 'Bash',
+    args: null,
+    seq: 0,
+    startLost: false,
+    failed: true,
+    resultMissing: false,
+  };
+  story.fold(call, 'sh: 1: jq: not found');
+  story.fold(call, '/usr/bin/python3: No module named pytest');
+  story.fold(call, '/usr/bin/python4: No module named pytest');
+  expect(story.errorLine).toEqual(['/usr/bin/python3: No module named pytest', 2]);
+});
+
 test('a few calls after advice do not show that it did not help', () => {
   const helpAfter = (calls: number): string | undefined =>
     textsOf({ calls, advice: [{ ...ADVICE, pattern: {} }] })[3]?.replace('Did it help? ', '');
-  expect(helpAfter(5)).toMatch(/^Not known yet: no call followed, and the pattern was not cleared\. /);
-  expect(helpAfter(6)).toMatch(/^Not known yet: only 1 call followed/);
-  expect(helpAfter(9)).toMatch(/^Not known yet: only 4 calls followed/);
+  expect(helpAfter(5)).toMatch(/^Not known: no call followed, and the pattern was not cleared\. /);
+  expect(helpAfter(6)).toMatch(/^Not known: only 1 call followed/);
+  expect(helpAfter(9)).toMatch(/^Not known: only 4 calls followed/);
   expect(helpAfter(10)).toMatch(/^No: /);
 });
 

@@ -29,7 +29,8 @@ interface Warning extends RunUsage, Pick<Wasted, 'kind' | 'tool' | 'line'> {
 /** Collects what the story of a run needs besides its view: the first warning, and the error lines. Memory: 64 lines. */
 export class StoryFold {
   readonly #view: RunView;
-  readonly #errorLines = new Map<string, number>();
+  /** The first line with its own numbers, and how many equal it but for them. */
+  readonly #errorLines = new Map<string, readonly [line: string, count: number]>();
   #firstWarning: Warning | undefined;
   #lastError: { readonly line: string; readonly index: number } | undefined;
 
@@ -39,18 +40,19 @@ export class StoryFold {
 
   /** @returns the line that states why the call failed, with masked numbers */
   fold(call: RunCall | undefined, errorLine: string | undefined): string | undefined {
-    const line = errorLine?.replaceAll(/\d+/g, '#').trim().slice(0, LINE_CHARS).toWellFormed();
-    if (call !== undefined && line !== undefined) {
+    const shown = errorLine?.trim().slice(0, LINE_CHARS).toWellFormed();
+    const line = shown?.replaceAll(/\d+/g, '#');
+    if (call !== undefined && shown !== undefined && line !== undefined) {
       this.#lastError = { line, index: call.number - 1 };
-      if (this.#errorLines.has(line) || this.#errorLines.size < MAX_LINES)
-        this.#errorLines.set(line, (this.#errorLines.get(line) ?? 0) + 1);
+      const [first = shown, count = 0] = this.#errorLines.get(line) ?? [];
+      if (count > 0 || this.#errorLines.size < MAX_LINES) this.#errorLines.set(line, [first, count + 1]);
     }
     if (this.#firstWarning === undefined) this.#noteWarning();
     return line;
   }
 
   get errorLine(): readonly [string, number] | undefined {
-    return [...this.#errorLines].sort(([, a], [, b]) => b - a)[0];
+    return [...this.#errorLines.values()].sort(([, a], [, b]) => b - a)[0];
   }
 
   /** Undefined if the run never got stuck. */
@@ -263,6 +265,6 @@ function helpText({ advice, calls }: StoryFacts): string {
   if (isSilent) return `${next} Later ${cleared}.`;
   const callsAfter = calls - Math.max(...aboutPattern.map(({ callsBefore }) => callsBefore));
   if (leftCount === 0 && callsAfter < TELLING_CALLS)
-    return `Not known yet: ${callsAfter === 0 ? 'no call' : `only ${countOf(callsAfter, 'call')}`} followed, and ${cleared}. ${next}`;
+    return `Not known: ${callsAfter === 0 ? 'no call' : `only ${countOf(callsAfter, 'call')}`} followed, and ${cleared}. ${next}`;
   return `${leftCount === 0 ? 'No' : 'Perhaps'}: ${cleared}. ${next}`;
 }
