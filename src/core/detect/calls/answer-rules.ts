@@ -41,7 +41,7 @@ const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: n
   reportsFailure: {
     id: 'line-reports-failure',
     mentions: /ERROR|FATAL|CRITICAL|FAIL|[Ee]rror|[Ee]xception|fatal|[Ff]ail|not ok|exit|ould not|annot|nable to/,
-    form: /^(?:[^\sa-z]\S*[ \t]+){0,4}\[?(?:ERROR|FATAL|CRITICAL)\b(?!\S*[ :=]+0\b)|^[ \t]*(?:\S{1,120}: ?)?(?:\w+ )?(?:[Ee]rror|fatal)(?:\[\w+\])?: (?!0\b)\S|^[ \t]*(?:\S+ ){0,2}[\w.]*(?:Error|Exception) ?: \S|^\W*(?:[Bb]uild|BUILD|[Tt]ests?|[Jj]ob)\b.{0,80}\b(?<!\b0 )(?:failed|FAILED|failure|FAILURE)\b|^[-\s]*(?:FAIL|FAILED|not ok)\b|(?<![\w.])(?!0\b)\d+ (?:tests? |checks? )?(?:fail|failed|failing|failures?)\b(?!\s*[=:]\s*0\b)|\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|^[ \t]*(?:[Cc]ould not|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w/m,
+    form: /^(?:[^\sa-z]\S*[ \t]+){0,4}\[?(?:ERROR|FATAL|CRITICAL)\b(?!\S*[ :=]+0\b)|^[ \t]*(?:\S{1,120}: ?)?(?:\w+ )?(?:[Ee]rror|fatal)(?:\[\w+\])?: (?!0\b)\S|^[ \t]*(?:\S+ ){0,2}[\w.]*(?:Error|Exception) ?: \S|^\W*(?:[Bb]uild|BUILD|[Tt]ests?|[Jj]ob)\b.{0,80}\b(?<!\b0 )(?:failed|FAILED|failure|FAILURE)\b|^[-\s]*(?:FAIL|FAILED|not ok)\b|^\W{0,3}fail [1-9]\d*$|(?<![\w.])(?!0\b)\d+ (?:tests? |checks? )?(?:fail|failed|failing|failures?)\b(?!\s*[=:]\s*0\b)|\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|^[ \t]*(?:[Cc]ould not|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w/m,
   },
   /** A line with the number of passed tests. Errors in earlier lines come from the tested program. */
   countsPassed: { id: 'counts-passed', form: /(?<![\w.])\d+ (?:tests? )?pass(?:ed|ing)?\b/ },

@@ -112,6 +112,7 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], sk
       'INFO read\n2026-03-01 10:00:00,123 [w-1] ERROR c.a.Sink - cannot merge',
       '--- FAIL: TestSum (0.01s)',
       'Tests: 2 failed, 5 passed',
+      '✖ adds (1.6ms)\nℹ tests 2\nℹ pass 1\nℹ fail 1\nℹ todo 0',
       'test result: FAILED. 3 passed; 1 failed; 0 ignored',
       ' 1351 pass\n 114 fail',
       'BUILD FAILED in 12s',
@@ -119,6 +120,7 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], sk
     ],
     [
       '12 passed, 0 failed',
+      'ℹ tests 2\nℹ pass 2\nℹ fail 0',
       'test result: ok. 121 passed; 0 failed; 0 ignored; finished in 4.29s',
       '<summary passed=22 failed=0 />',
       'src/error.ts written, 0 errors',
