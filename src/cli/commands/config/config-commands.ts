@@ -99,8 +99,8 @@ export function steeringRows({ steering }: ResolvedConfig): readonly SpeakerRow[
 function triggerText(trigger: FeedbackTrigger = {}): string {
   const { everyNCalls, everyNSeconds, onSessionEvent, onPattern, onFileCreated } = trigger;
   const parts = [
-    everyNCalls === undefined ? [] : [`every ${everyNCalls} calls`],
-    everyNSeconds === undefined ? [] : [`every ${everyNSeconds} seconds`],
+    everyNCalls === undefined ? [] : [everyNCalls === 1 ? 'after each call' : `every ${everyNCalls} calls`],
+    everyNSeconds === undefined ? [] : [`every ${everyNSeconds === 1 ? 'second' : `${everyNSeconds} seconds`}`],
     onSessionEvent === undefined ? [] : [`on ${onSessionEvent.eventName}`],
     onPattern === undefined ? [] : [patternText(onPattern)],
     onFileCreated === undefined ? [] : [`when ${onFileCreated} exists`],
