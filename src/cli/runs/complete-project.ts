@@ -4,7 +4,6 @@ import { systemClock } from '../../core/base/clock.ts';
 import { messageOf } from '../../core/base/error.ts';
 import { logFault } from '../../core/node/fault-log.ts';
 import { projectAt, projectStoreFile } from '../../core/node/git-folder.ts';
-import type { StoreReader } from '../../core/store/trajectory-store.ts';
 import { sessionFolder } from '../../formats/find-sources.ts';
 import {
   completeRuns,
@@ -16,35 +15,29 @@ import { machineStores, type MachineStore } from './machine-stores.ts';
 import { configuredStore, openReadableStore, openStoreNamed } from './open-store.ts';
 
 const RECENT_RUNS = 50;
-const done = new Set<string>();
 
 /**
  * A run of another project is completed by the configuration of that project, which the folder in the session file
  * tells; without it, the run stays as it is. A problem is a line in the fault log.
  */
-export async function completeProjects(openReaders: ReadonlyMap<string, StoreReader> = new Map()): Promise<void> {
+export async function completeProjects(): Promise<void> {
   const nowMs = systemClock.nowMs();
-  for (const store of machineStores({ sinceMs: nowMs - RECENT_MS }))
-    await completeStore(store, openReaders.get(store.address), nowMs);
+  for (const store of machineStores({ sinceMs: nowMs - RECENT_MS })) await completeStore(store, nowMs);
 }
 
-async function completeStore(
-  { address }: MachineStore,
-  openReader: StoreReader | undefined,
-  nowMs: number,
-): Promise<void> {
+async function completeStore({ address }: MachineStore, nowMs: number): Promise<void> {
   const { env } = process;
   const own = configuredStore();
   const place = { projectFolder: own.projectFolder, env, nowMs };
   try {
-    const reader = openReader ?? (await openReadableStore(address).catch(() => undefined));
+    const reader = await openReadableStore(address).catch(() => undefined);
     if (reader === undefined) return;
     const { runs } = await reader.listRuns({ limit: RECENT_RUNS });
     const found = await incompleteRuns(runs, { home: homedir(), env, nowMs, store: reader });
-    if (reader !== openReader) await reader.close();
+    // A reader in the same process may keep SQLite from writing.
+    await reader.close();
     const byProject = new Map<string, IncompleteRun[]>();
-    for (const run of found.filter(({ changedAtMs, runId }) => !done.has(`${runId} ${changedAtMs}`))) {
-      done.add(`${run.runId} ${run.changedAtMs}`);
+    for (const run of found) {
       const folder = address === own.address ? own.projectFolder : await projectOf(run, address);
       if (folder !== undefined) byProject.set(folder, [...(byProject.get(folder) ?? []), run]);
     }

@@ -1,6 +1,9 @@
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
+import { steadyMs, systemClock } from '../../core/base/clock.ts';
 import type { RunFactsFold } from '../../core/facts/run-facts-fold.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
+import { withoutNumber } from '../../core/facts/task-title.ts';
 import { PERMISSION_REQUESTED } from '../../core/records/words.ts';
 import { hostFolder, type FoundSession } from '../../formats/find-sessions.ts';
 import { openSessions, type OpenSession } from '../../hosts/claude-code/open-sessions.ts';
@@ -45,4 +48,33 @@ export function markStanding(fold: RunFactsFold, { localIds, open }: Standing): 
   fold.markAlive();
   if (session.waitingFor?.includes('permission') === true && fold.view.waitsFor === '')
     fold.add({ kind: 'session_event', event_type: PERMISSION_REQUESTED, data: {} });
+}
+
+const LOOK_MS = 10_000;
+
+/**
+ * Returns a function that is true for a session of Claude Code whose process no longer exists, as `markStanding` has it.
+ * When asked, it looks again at most every ten seconds.
+ */
+export async function killedSessions(): Promise<(run: RunSummary) => boolean> {
+  const look = async () => {
+    const atMs = systemClock.nowMs();
+    const claude = machineSessions().filter(({ format }) => format === 'claude-code');
+    return { atMs, standing: await standingNow(claude.flatMap(({ sessions }) => sessions)) };
+  };
+  let found = await look();
+  let nextMs = steadyMs() + LOOK_MS;
+  return ({ lastAtMs, runId }) => {
+    if (steadyMs() >= nextMs) {
+      nextMs = steadyMs() + LOOK_MS;
+      // Without another look, the one before holds.
+      void look().then(
+        (next) => (found = next),
+        () => undefined,
+      );
+    }
+    const id = withoutNumber(runId);
+    const { atMs, standing } = found;
+    return standing !== undefined && lastAtMs < atMs && standing.localIds.has(id) && !standing.open.has(id);
+  };
 }

@@ -1,7 +1,7 @@
 import { checkCommandsOf, commandLineOf } from './check-command.ts';
 import { periodText } from '../base/number-text.ts';
 import type { RunCall } from './run-call.ts';
-import { WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from './run-verdict.ts';
+import { isAboutPlan, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type RunVerdict } from './run-verdict.ts';
 import type { RunView } from './run-view.ts';
 
 /** After how long a clock speaks about a run, in milliseconds. */
@@ -41,7 +41,7 @@ const WAITS = /(?:^|[;&|]\s*)(?:sleep|wait|watch|tail\s+-[a-zA-Z]*[fF])\b/;
  * ended or answered, and for one without times.
  */
 export function alertOf(
-  view: Pick<RunView, 'lastAct' | 'lastAtMs' | 'outcome' | 'runningCall'>,
+  view: Pick<RunView, 'lastAct' | 'lastAtMs' | 'outcome'> & Partial<Pick<RunView, 'runningCall'>>,
   { activeAtMs = 0, hostWaitsFor, nowMs }: AlertNow,
   times: AlertTimes = ALERT_TIMES,
 ): RunAlert | undefined {
@@ -58,7 +58,7 @@ export function alertOf(
     return { kind: 'waiting', text: `waits for ${waits.replace(/^wait(?:s|ing) for /, '')}${about}`, sinceMs };
   }
   if (isAnswer || isIdle) return undefined;
-  const isLong = runningCall !== undefined && takesLong(runningCall);
+  const isLong = lastAct.isLong ?? (runningCall !== undefined && takesLong(runningCall));
   if (silentMs < (isLong ? times.longMs : times.silentMs)) return undefined;
   const silence = `has had no record for ${periodText(silentMs)}`;
   if (!isRunning) return { kind: 'silent', text: `${silence}: its model has not answered`, sinceMs };
@@ -66,7 +66,33 @@ export function alertOf(
   return { kind: 'silent', text: `${silence}: "${call}" ${cause}`, sinceMs };
 }
 
-function takesLong({ args, tool }: RunCall): boolean {
+/** Returns true for a check, a build, another agent, or a command that waits. */
+export function takesLong({ args, tool }: RunCall): boolean {
   if (AGENT_TOOL.test(tool) || checkCommandsOf(args).length > 0) return true;
   return WAITS.test(commandLineOf(args) ?? '');
+}
+
+/**
+ * Why a session needs its person, in the terminal as in the viewer: it waits, it failed or was cut off, it answered
+ * although a check failed, or it is stuck or silent now. Undefined if it does not.
+ */
+export function needOf(
+  { evidence, verdict }: RunVerdict,
+  now: { readonly alert: RunAlert['kind'] | undefined; readonly hasFailedCheck: boolean; readonly isStuck: boolean },
+): 'waiting' | 'failed' | 'failing' | 'stuck' | undefined {
+  switch (verdict) {
+    case 'waiting':
+      return 'waiting';
+    case 'failed':
+    case 'cut_off':
+      return 'failed';
+    case 'answered':
+      return now.hasFailedCheck && !isAboutPlan(evidence) ? 'failing' : undefined;
+    case 'open':
+    case 'unknown':
+      if (now.alert === 'waiting') return 'waiting';
+      return now.alert === 'silent' || now.isStuck ? 'stuck' : undefined;
+    default:
+      return undefined;
+  }
 }

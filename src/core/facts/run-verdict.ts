@@ -103,6 +103,10 @@ export function isPresentedPlan(evidence: string): boolean {
   return evidence.startsWith(PRESENTED_PLAN);
 }
 
+export function isAboutPlan(evidence: string): boolean {
+  return evidence === WAITS_FOR_DECISION || isPresentedPlan(evidence);
+}
+
 export function hasFailed(verdict: RunVerdict['verdict'] | undefined): boolean {
   return verdict === 'failed' || verdict === 'cut_off';
 }
@@ -119,6 +123,8 @@ export interface LastAct {
   readonly isIdle?: boolean;
   readonly call?: string;
   readonly isRunning?: boolean;
+  /** True if the running call is known to take long. */
+  readonly isLong?: boolean;
   readonly othersRunning?: number;
   /** Number of all calls, of the failed and of the refused ones. */
   readonly calls?: number;

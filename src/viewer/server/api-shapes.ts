@@ -67,6 +67,8 @@ export interface RunExtras extends RunUsage {
   /** The name of the session in its host. */
   readonly name?: string;
   readonly stuck: boolean;
+  /** Absent if no such pattern is open at the end of its records. */
+  readonly stuckNow?: true;
   readonly adviceCount: number;
   /** Amount of advice without a record of delivery: withheld, shadowed, or not delivered. */
   readonly adviceUnsaid: number;

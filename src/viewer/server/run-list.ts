@@ -157,12 +157,11 @@ export class RunList {
     return rows;
   }
 
-  childrenOf({ overviews, source, fullText }: ListedSource, runId: string): readonly ListedRow[] {
+  childrenOf(listed: ListedSource, runId: string): readonly ListedRow[] {
+    const { overviews, source } = listed;
     const children = source.childrenOf(runId).flatMap((id) => source.runs.get(id) ?? []);
     children.sort((a, b) => a.startedAtMs - b.startedAtMs);
-    return children
-      .slice(0, MAX_CHILDREN)
-      .map((run) => runRowOf({ overviews, source, fullText }, run, overviews.knownExtras(run)));
+    return children.slice(0, MAX_CHILDREN).map((run) => runRowOf(listed, run, overviews.knownExtras(run)));
   }
 
   async #readInBackground(sources: readonly ListedSource[]): Promise<void> {
@@ -176,11 +175,12 @@ export class RunList {
   }
 }
 
-export function runRowOf({ source }: ListedSource, run: RunSummary, known: RunExtras | undefined): ListedRow {
+export function runRowOf({ isKilled, source }: ListedSource, run: RunSummary, known: RunExtras | undefined): ListedRow {
   return listedRow(run, known, {
     source: source.id,
     title: source.titleOf(run),
     childCount: source.countChildren(run.runId),
+    isKilled: isKilled(run),
     nowMs: systemClock.nowMs(),
   });
 }
@@ -188,16 +188,20 @@ export function runRowOf({ source }: ListedSource, run: RunSummary, known: RunEx
 export function listedRow(
   run: RunSummary,
   known: RunExtras | undefined,
-  { nowMs, ...place }: Pick<ListedRow, 'source' | 'title' | 'childCount'> & { readonly nowMs: number },
+  {
+    isKilled = false,
+    nowMs,
+    ...place
+  }: Pick<ListedRow, 'source' | 'title' | 'childCount'> & { readonly isKilled?: boolean; readonly nowMs: number },
 ): ListedRow {
   const { openCalls: _openCalls, source: from, ...summary } = run;
-  const extras = extrasAt(run, known, nowMs);
+  const extras = extrasAt(run, known, nowMs, isKilled);
   return {
     ...summary,
     ...place,
     title: known?.name ?? place.title,
     ...present({ from }),
-    live: isLive(run, nowMs),
+    live: !isKilled && isLive(run, nowMs),
     group: groupOf(run, extras, nowMs),
     pendingCalls: run.openCalls?.length ?? 0,
     extras: extras !== undefined,

@@ -12,11 +12,12 @@ import type {
 } from '../../core/records/trajectory-record.ts';
 import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import { followedText } from '../../core/facts/followed-text.ts';
+import { takesLong } from '../../core/facts/run-alert.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
 import { lastSeenCheck, type LastCheck } from '../../core/facts/run-verdict.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/run-story.ts';
-import { isFlagged, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
+import { isFlagged, isStuckNow, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { WorkFold } from '../../core/facts/run-work.ts';
 import type { AdviceMark, ChangedFile, EvidenceCall, Overview, PatternSpan, RunExtras } from './api-shapes.ts';
@@ -80,6 +81,7 @@ export class RunOverviewFold implements KnownTimeline {
       flaggedPatterns: patterns,
       lastAct,
       pressure,
+      runningCall,
       usage,
       verdict,
       waitsFor,
@@ -95,7 +97,9 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({ wasted, errorLine }),
       verdict: verdict.verdict,
       evidence: verdict.evidence,
-      ...(verdict.verdict === 'open' ? { lastAct } : {}),
+      ...(verdict.verdict === 'open'
+        ? { lastAct: runningCall && takesLong(runningCall) ? { ...lastAct, isLong: true } : lastAct }
+        : {}),
       ...(verdict.verdict === 'open' && pressure.length > 0
         ? { pressure: pressure.map(({ text }) => text).join('; ') }
         : {}),
@@ -109,6 +113,7 @@ export class RunOverviewFold implements KnownTimeline {
       ...(waitsFor === '' ? {} : { waitsFor }),
       ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name }),
       stuck: saysStuck(patterns),
+      ...(patterns.some(isStuckNow) ? { stuckNow: true } : {}),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - deliveredAdvice.length,
       ...usage,

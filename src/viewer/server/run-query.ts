@@ -1,8 +1,8 @@
 import { isJsonObject, present, textsIn, type JsonObject } from '../../core/base/json.ts';
 import { invalidArgument } from '../../core/base/error.ts';
-import { ALERT_TIMES } from '../../core/facts/run-alert.ts';
+import { ALERT_TIMES, alertOf, needOf } from '../../core/facts/run-alert.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { hasFailed, verdictOf } from '../../core/facts/run-verdict.ts';
+import { verdictOf } from '../../core/facts/run-verdict.ts';
 import type { RunExtras, RunGroup } from './api-shapes.ts';
 
 export type RunSort = (typeof SORTS)[number];
@@ -88,22 +88,32 @@ export function isLive({ lastAtMs, outcome }: RunSummary, nowMs: number): boolea
   return outcome === undefined && nowMs - lastAtMs < LIVE_MS;
 }
 
-/** Returns the extras of a run at this time: an open run that has been silent for long was cut off. */
-export function extrasAt(run: RunSummary, extras: RunExtras | undefined, nowMs: number): RunExtras | undefined {
+/** Returns the extras of a run at this time: an open run without a process, or that has been silent for long, was cut off. */
+export function extrasAt(
+  run: RunSummary,
+  extras: RunExtras | undefined,
+  nowMs: number,
+  isKilled = false,
+): RunExtras | undefined {
   if (extras?.lastAct === undefined) return extras;
   const silentMs = run.lastAtMs === 0 ? undefined : nowMs - run.lastAtMs;
-  return { ...extras, ...verdictOf(undefined, [], { ...extras.lastAct, ...present({ silentMs }) }) };
+  const end = isKilled ? { outcome: 'aborted', reason: 'killed' } : undefined;
+  return { ...extras, ...verdictOf(end, [], { ...extras.lastAct, ...present({ silentMs }) }) };
 }
 
-/** The group of a run in the list. A run whose source states its success needs no one, nor does a subagent that ended: its session does. */
+/** The group of a run in the list. A run whose source states its success needs no one, nor does a subagent: its session does. */
 export function groupOf(run: RunSummary, extras: RunExtras | undefined, nowMs: number): RunGroup {
-  if (run.success !== undefined || extras?.verdict === 'worked') return 'done';
-  const isOpen = run.outcome === undefined && (extras === undefined || extras.verdict === 'open');
-  if (isOpen)
-    return extras?.waitsFor === undefined && nowMs - run.lastAtMs < ALERT_TIMES.silentMs ? 'running' : 'needs';
-  if (extras === undefined || run.parentRunId !== undefined) return 'done';
-  const isBad = hasFailed(extras.verdict) || extras.verdict === 'waiting';
-  return isBad || extras.stuck || extras.check?.failed === true ? 'needs' : 'done';
+  if (run.success !== undefined) return 'done';
+  const { lastAtMs } = run;
+  if (extras === undefined) {
+    if (run.outcome !== undefined) return 'done';
+    return nowMs - lastAtMs < ALERT_TIMES.silentMs ? 'running' : 'needs';
+  }
+  const { check, lastAct, stuckNow = false } = extras;
+  const alert = lastAct && alertOf({ lastAct, lastAtMs, outcome: undefined }, { nowMs })?.kind;
+  const need = needOf(extras, { alert, hasFailedCheck: check?.failed === true, isStuck: stuckNow });
+  if (need !== undefined && run.parentRunId === undefined) return 'needs';
+  return extras.verdict === 'open' ? 'running' : 'done';
 }
 
 /** Splits a search text into lower-case words. `"words in quotes"` count as one. A text matches if it contains each of the words. */

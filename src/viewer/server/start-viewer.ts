@@ -8,6 +8,7 @@ import { getRequestListener } from '@hono/node-server';
 import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { boundConnections, UNPROVEN_LIMITS, allowedHosts, guardRequest } from '../../core/node/guard-request.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../core/store/trajectory-store.ts';
 import type { FoundSession } from '../../formats/find-sessions.ts';
 import { openStoreReader, storeKindAt } from '../../stores/registry/open-store.ts';
@@ -32,6 +33,8 @@ export interface ViewerOptions {
   readonly labels?: string;
   readonly pageFolder?: string;
   readonly cacheFolder?: string;
+  /** Returns true for a run whose process is known to be gone. Default: none is. */
+  readonly isKilled?: (run: RunSummary) => boolean;
 }
 
 export interface RunningViewer {
@@ -55,7 +58,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   const { paths, sessions: found = [] } = options;
   const named = await Promise.all(paths.map((path, index) => openSource(String(index), path)));
   const sources = found.length === 0 ? named : [...named, openSessions(String(paths.length), found)];
-  const listed = sources.map((source) => listedSource(source, options.cacheFolder));
+  const listed = sources.map((source) => listedSource(source, options));
   const labels = new LabelsFile(absolute(options.labels ?? 'labels.csv'));
   let listener: ProvingListener = (_request, response) => void response.writeHead(503).end();
   const { port, servers } = await listen(options.port, (...request) => listener(...request));

@@ -85,7 +85,7 @@ export function matchRuns(
     for (const run of listed.source.runs.values()) {
       if (isSessions && stored.idOf(run.runId) !== undefined) continue;
       if (filter.compare === `${listed.source.id}/${run.runId}`) continue;
-      const extras = extrasAt(run, listed.overviews.knownExtras(run), nowMs);
+      const extras = extrasAt(run, listed.overviews.knownExtras(run), nowMs, listed.isKilled(run));
       if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: foundBySource.get(listed) }))
         continue;
       const failedFilters = activeFilters.filter(

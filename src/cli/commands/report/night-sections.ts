@@ -6,7 +6,14 @@ import { pressureOf } from '../../../core/facts/run-pressure.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { hasNoPrice, sumOfCosts } from '../../../core/facts/usage-text.ts';
-import { checkResult, isPresentedPlan, WAITS_FOR_ANSWER, WAITS_FOR_DECISION } from '../../../core/facts/run-verdict.ts';
+import { needOf } from '../../../core/facts/run-alert.ts';
+import {
+  checkResult,
+  isAboutPlan,
+  isPresentedPlan,
+  WAITS_FOR_ANSWER,
+  WAITS_FOR_DECISION,
+} from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
 
@@ -145,7 +152,7 @@ export function sectionsOf(
           why: name === 'open' ? pressureText(run, family) : whyOf(run, name),
           run,
         };
-        if (run.plan !== undefined && isAboutPlan(run)) nextPlans.push({ item, plan: run.plan });
+        if (run.plan !== undefined && isAboutPlan(run.verdict.evidence)) nextPlans.push({ item, plan: run.plan });
         return item;
       });
     return [{ name, title, items }];
@@ -174,22 +181,12 @@ function withNextSessions(
 
 function sectionNameOf(run: RunFacts): SectionName {
   const { verdict } = run.verdict;
-  switch (verdict) {
-    case 'cut_off':
-      return 'failed';
-    case 'open':
-    case 'unknown':
-      if (run.alert !== undefined) return run.alert.kind === 'silent' ? 'stuck' : 'waiting';
-      return openPattern(run) === undefined ? verdict : 'stuck';
-    case 'answered':
-      return !isAboutPlan(run) && run.checks.some(({ failed }) => failed) ? 'failing' : verdict;
-    default:
-      return verdict;
-  }
-}
-
-function isAboutPlan({ verdict: { evidence } }: RunFacts): boolean {
-  return evidence === WAITS_FOR_DECISION || isPresentedPlan(evidence);
+  const need = needOf(run.verdict, {
+    alert: run.alert?.kind,
+    hasFailedCheck: run.checks.some(({ failed }) => failed),
+    isStuck: openPattern(run) !== undefined,
+  });
+  return need ?? (verdict === 'cut_off' ? 'failed' : verdict);
 }
 
 function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | undefined {

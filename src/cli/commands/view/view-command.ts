@@ -9,6 +9,7 @@ import { startViewer, type ViewerOptions } from '../../../viewer/server/start-vi
 import { completeProjects } from '../../runs/complete-project.ts';
 import { machineStores, openMachineStores } from '../../runs/machine-stores.ts';
 import { machineSessions, requireStore, storeNamed } from '../../runs/open-store.ts';
+import { killedSessions } from '../../runs/run-standing.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { numberedRun, sessionNamed, type NumberedRun } from '../../runs/numbered-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -53,6 +54,7 @@ export async function viewCommand(
   const viewer = await startViewer({
     ...sources,
     cacheFolder: cacheRoot({ env: process.env }),
+    isKilled: await killedSessions(),
     ...present({ port, labels: options.labels }),
   });
   let redirect: RedirectFile | undefined;

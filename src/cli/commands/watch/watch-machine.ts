@@ -117,7 +117,6 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
     while (!signal.aborted) {
       const scanStartMs = steadyMs();
       const scanAtMs = systemClock.nowMs();
-      if (stores.size > 0) await (await import('../../runs/complete-project.ts')).completeProjects(stores);
       // A store may be created, or change again, later.
       for (const { address, project } of machineStores({ project: parts.project, sinceMs }, terminal)) {
         if (stores.has(address)) continue;

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+
+import { markStanding } from '../src/cli/runs/run-standing.ts';
+import { sectionsOf } from '../src/cli/commands/report/night-sections.ts';
+import { defaultDetectors } from '../src/core/detect/detectors/default-detectors.ts';
+import { RunFactsFold } from '../src/core/facts/run-facts-fold.ts';
+import { PERMISSION_REQUESTED } from '../src/core/records/words.ts';
+import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
+import { listedRow } from '../src/viewer/server/run-list.ts';
+import { RunOverviewFold } from '../src/viewer/server/run-overview-fold.ts';
+import { scriptRun } from './support/script-records.ts';
+
+const ID = '11111111-2222-4333-8444-555555555555';
+const START_MS = Date.UTC(2026, 5, 1);
+const NEEDS: ReadonlySet<string | undefined> = new Set(['waiting', 'failed', 'failing', 'stuck']);
+
+function called(command: string, id = 'c'): TrajectoryPayload {
+  return { kind: 'tool_started', tool_call_id: id, tool_name: 'Bash', args: { command } };
+}
+
+function answered(result: string, failed = false, id = 'c'): TrajectoryPayload {
+  return { kind: 'tool_ended', tool_call_id: id, tool_name: 'Bash', result, is_error: failed };
+}
+
+const said: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content: 'Done.' } };
+const ended: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', reason: 'answered', new_messages: [] };
+const asked: TrajectoryPayload = { kind: 'session_event', event_type: PERMISSION_REQUESTED, data: { tool: 'Bash' } };
+const limited: TrajectoryPayload = { kind: 'run_ended', outcome: 'error', reason: 'rate_limit', new_messages: [] };
+const loop = Array.from({ length: 6 }, (_, at) => [
+  called('make', `c${at}`),
+  answered('no rule', true, `c${at}`),
+]).flat();
+const tests = [called('npm test'), answered('1 failed, 2 passed', true)];
+
+const RUNS: Readonly<Record<string, readonly TrajectoryPayload[]>> = {
+  'in a call': [called('git push')],
+  'in a check': [called('npm test')],
+  'waits for a permission': [called('git push'), asked],
+  'stuck in a loop': loop,
+  'stuck in a loop, then answered': [...loop, said, ended],
+  'stuck in a loop, then answered without an end': [...loop, said],
+  'answered, although a check failed': [...tests, said, ended],
+  'answered after a passed check': [called('npm test'), answered('3 passed'), said, ended],
+  'answered without a check': [called('ls'), answered('a'), said, ended],
+  'ended by a limit': [called('ls'), answered('a'), limited],
+};
+
+test('the terminal and the viewer say the same of how a session stands, and whether it needs its person', () => {
+  const differing: unknown[] = [];
+  const killed: string[] = [];
+  for (const [name, payloads] of Object.entries(RUNS))
+    for (const isKilled of [false, true])
+      for (const minutes of [1, 12, 45, 500]) {
+        const nowMs = START_MS + minutes * 60_000;
+        const start: TrajectoryPayload = {
+          kind: 'run_started',
+          identity: { run_id: ID, depth: 0 },
+          host: 'claude-code',
+        };
+        const facts = new RunFactsFold(ID, { detectors: defaultDetectors() });
+        const overview = new RunOverviewFold();
+        for (const record of scriptRun(ID, [start, ...payloads], { startMs: START_MS })) {
+          facts.fold(record);
+          overview.fold(record);
+        }
+        if (isKilled) markStanding(facts, { open: new Map(), localIds: new Set([ID]) });
+        const run = facts.facts(nowMs);
+        const [section] = sectionsOf([run]);
+        const row = listedRow(overview.counts, overview.extras(), {
+          source: '0',
+          title: '',
+          childCount: 0,
+          nowMs,
+          isKilled,
+        });
+        const terminal = [NEEDS.has(section?.name), run.verdict.verdict, run.verdict.evidence];
+        const viewer = [row.group === 'needs', row.verdict, row.evidence];
+        if (JSON.stringify(terminal) !== JSON.stringify(viewer))
+          differing.push({ name, isKilled, minutes, terminal, viewer });
+        if (isKilled && minutes === 12) killed.push(`${name}: ${row.group}, ${row.evidence}`);
+      }
+  expect(differing).toEqual([]);
+  expect(killed[0]).toBe('in a call: needs, killed while "git push" was running');
+});
