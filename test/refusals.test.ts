@@ -97,7 +97,7 @@ const aboutCalls = (texts: readonly string[]): readonly string[] =>
   texts.filter((text) => !NOT_ABOUT_CALLS.test(text)).map((text) => text.replace(/^\[.*\]\n\n/, ''));
 
 test.each(STEERINGS.flatMap(([name, steering]) => REFUSALS.map((refusal) => ({ name, steering, ...refusal }))))(
-  'after refusals of $host, $name says nothing or to ask the person: $text',
+  'after refusals of $host, $name says nothing or to leave them undone: $text',
   async ({ steering, text }) => {
     const scenes: readonly (readonly Call[])[] = [
       times(8, () => ({ result: text })),
@@ -125,7 +125,14 @@ test.each(STEERINGS.flatMap(([name, steering]) => REFUSALS.map((refusal) => ({ n
   },
 );
 
-test('an agent that repeats refused calls hears once that it should ask', () => {
+test('the text about refusals is of use to an agent whose person is away: it goes on without them, and names no other way', () => {
+  expect(REFUSAL_ADVICE).toMatch(
+    /Do not try the same in another way.*go on with the parts.*say at the end what is missing/,
+  );
+  expect(REFUSAL_ADVICE).not.toMatch(/\b(?:stop|ask|instead|alternative|sudo|permission mode)\b/i);
+});
+
+test('an agent that repeats refused calls hears once what to do', () => {
   const run = startRun(standardSteering());
   const texts = textsAfter(
     run,

@@ -82,7 +82,7 @@ const EXAMPLES = [
   "coxswain analyze 'runs/**/*.jsonl'     report on each run, with totals",
   'coxswain analyze runs/ --json          print one line of JSON per run',
   'coxswain watch                         follow every running agent live',
-  'coxswain runs                          list the recorded runs of this project',
+  'coxswain runs                          list the recorded runs of your projects',
   'coxswain init claude-code              record and steer Claude Code sessions',
   "coxswain backtest 'runs/**/*.jsonl'    show what a steering would have said, and how often it is wrong",
 ];

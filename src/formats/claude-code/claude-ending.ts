@@ -64,7 +64,12 @@ export function statedFailure(text: string, error?: unknown, knownStatus?: unkno
   return reason === 'invalid_request' && status !== 400 ? ending : { ...ending, ...present({ reason }) };
 }
 
+/** What OpenAI says without credit, also as 429. A limit whose end it knows is none of credit. */
+const NO_CREDIT = /insufficient_quota|check your plan and billing/i;
+const ENDS_LATER = /\b(?:retry|try again|resets?)\b/i;
+
 export function failureReason({ error, status, text }: FailedRequest): EndReason {
+  if (error === 'insufficient_quota' || (NO_CREDIT.test(text) && !ENDS_LATER.test(text))) return 'credit';
   if (status === 429 || error === 'rate_limit' || error === 'usage_limit_exceeded' || /\busage limit\b/i.test(text))
     return 'rate_limit';
   if (status === 401 || status === 403 || error === 'authentication_failed') return 'login';

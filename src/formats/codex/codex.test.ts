@@ -210,6 +210,16 @@ test.each([
   expect(ended === undefined ? [] : [ended.outcome, ended.reason]).toEqual(expected);
 });
 
+test.each([
+  ['Quota exceeded. Check your plan and billing details.', 'credit'],
+  ["You've hit your usage limit. Try again at 3:14 AM.", 'rate_limit'],
+  ['You exceeded your current quota, please check your plan and billing details. Please retry in 34s.', 'rate_limit'],
+])('a request that was refused with "%s" ends the run by its %s', (message, reason) => {
+  const failed = event({ type: 'task_complete', error: { message, codex_error_info: 'usage_limit_exceeded' } });
+  const { runs } = importLines(codexRolloutImporter, [meta(), failed]);
+  expect(runs[0]?.payloads.find(({ kind }) => kind === 'run_ended')).toMatchObject({ reason });
+});
+
 test('a compaction is a record, and the history that replaces the old one is not read again', () => {
   const history = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go.' }] }];
   const compacted = { timestamp: at, type: 'compacted', payload: { message: '', replacement_history: history } };

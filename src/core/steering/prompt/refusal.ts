@@ -1,8 +1,9 @@
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryView } from './prompt.ts';
 
-/** The only text for a model about calls that a person or a policy refused. It never suggests anything but to ask. */
-export const REFUSAL_ADVICE = 'A person or a policy refused these calls: stop and ask the person before you go on.';
+/** The only text for a model about calls that a person or a policy refused. It names no way round, and nobody may be there to ask. */
+export const REFUSAL_ADVICE =
+  'A person or a policy refused these calls. Do not try the same in another way: leave it undone, go on with the parts of the task that need no such permission, and say at the end what is missing.';
 
 /** Number of newest calls among which a refused call holds advice back: the agent may still be trying to do the same thing. */
 const HELD_CALLS = 16;
