@@ -1,81 +1,96 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 
-import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
-import { homeOnly, jsonLines, runCli, type CliResult } from './run-cli.ts';
+import { homeOnly, jsonLines, runCli } from './run-cli.ts';
 import { testFolder } from './support/test-folder.ts';
-import { storeFileOf } from './user-state.ts';
 
-/** A user with two projects, in each of which an agent was recorded. */
-class User {
-  readonly home: string = testFolder();
-  readonly env: Readonly<Record<string, string>> = homeOnly(this.home);
+const AT_MS = Date.now();
 
-  folder(project: string): string {
-    const folder = join(this.home, 'code', project);
-    mkdirSync(join(folder, '.git'), { recursive: true });
-    return folder;
-  }
-
-  async record(project: string, ...runIds: readonly string[]): Promise<void> {
-    const file = storeFileOf({ project: this.folder(project), env: this.env });
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const store = sqliteStore(file);
-    const cox = createCoxswain({ store });
-    for (const runId of runIds) cox.startRun({ runId, task: `task of ${runId}` }).emit({ type: 'turn_start' });
-    await cox.close();
-    await store.close();
-  }
-
-  async run(project: string, ...args: readonly string[]): Promise<CliResult> {
-    return runCli(args, { cwd: this.folder(project), env: this.env });
-  }
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }
 
-test('runs, show and report read every project of the user, and --project narrows them', async () => {
-  const user = new User();
-  await user.record('app', 'in-app', 'shared');
-  await user.record('site', 'in-site', 'shared');
-  const idsOf = ({ stdout }: CliResult): readonly string[] =>
-    jsonLines(stdout).flatMap(({ id, runId = id }) => (typeof runId === 'string' ? [runId] : []));
-  const sorted = (ids: readonly string[]): readonly string[] => ids.toSorted((a, b) => a.localeCompare(b));
+/** A database of opencode with one session per folder. */
+function opencodeSessions(home: string, folders: Readonly<Record<string, string>>): void {
+  const path = join(home, '.local/share/opencode/opencode.db');
+  mkdirSync(dirname(path), { recursive: true });
+  const database = new DatabaseSync(path);
+  database.exec(`
+    CREATE TABLE session (id TEXT, parent_id TEXT, agent TEXT, directory TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT, session_id TEXT, time_updated INTEGER)`);
+  for (const [id, folder] of Object.entries(folders)) {
+    database.prepare('INSERT INTO session VALUES (?, NULL, NULL, ?, ?)').run(id, folder, AT_MS);
+    const data = JSON.stringify({ role: 'user', time: { created: AT_MS } });
+    database.prepare('INSERT INTO message VALUES (?, ?, ?, ?)').run(`m${id}`, id, AT_MS, data);
+    const part = JSON.stringify({ type: 'text', text: '"List the files."' });
+    database.prepare('INSERT INTO part VALUES (?, ?, ?, ?, ?)').run(`p${id}`, `m${id}`, part, id, AT_MS);
+  }
+  database.close();
+}
 
-  const all = await user.run('app', 'runs', '--json');
-  expect([all.code, all.stderr]).toEqual([0, '']);
-  expect(sorted(idsOf(all))).toEqual(['in-app', 'in-site', 'shared']);
-  const runs = jsonLines(all.stdout);
-  expect(runs.find(({ runId }) => runId === 'in-site')).toMatchObject({ project: 'site' });
-  // A run in two stores is that of this project.
-  expect(runs.find(({ runId }) => runId === 'shared')).toMatchObject({ project: user.folder('app') });
-  expect((await user.run('app', 'runs')).stdout).toContain('run in-site, project site');
+/** A session of Claude Code. */
+function claudeSession(home: string, id: string, cwd: string): void {
+  const timestamp = new Date(AT_MS).toISOString();
+  const message = { role: 'user', content: 'Fix it' };
+  const entry = { sessionId: id, cwd, timestamp, isSidechain: false, type: 'user', uuid: 'u', message };
+  write(join(home, '.claude/projects/-x', `${id}.jsonl`), `${JSON.stringify(entry)}\n`);
+}
 
-  const pages = [await user.run('app', 'runs', '--json', '--limit', '2')];
-  const [, cursor = ''] = /--after (\S+)/.exec(pages[0]?.stderr ?? '') ?? [];
-  pages.push(await user.run('app', 'runs', '--json', '--limit', '2', '--after', cursor));
-  expect(sorted(pages.flatMap(idsOf))).toEqual(['in-app', 'in-site', 'shared']);
-
-  for (const project of ['site', '../site'])
-    expect(sorted(idsOf(await user.run('app', 'runs', '--json', '--project', project)))).toEqual(['in-site', 'shared']);
-  expect((await user.run('app', 'show', 'in-site')).stdout).toContain('task of in-site');
-
-  const report = await user.run('app', 'report', '--json');
-  expect(sorted(idsOf(report))).toEqual(['in-app', 'in-site', 'shared']);
-  expect(jsonLines(report.stdout).at(-1)).toMatchObject({
-    projects: expect.arrayContaining([expect.objectContaining({ project: user.folder('app'), count: 2 })]),
-  });
+test('a session of opencode has the project of its own folder, from wherever the report is called', async () => {
+  const folder = testFolder();
+  const home = join(folder, 'home');
+  const projects = { ses_one: join(folder, 'shop'), ses_two: join(folder, 'lib') };
+  for (const project of Object.values(projects)) mkdirSync(join(project, '.git'), { recursive: true });
+  opencodeSessions(home, projects);
+  for (const cwd of [folder, projects.ses_two]) {
+    const { stdout } = await runCli(['report', '--json'], { cwd, env: homeOnly(home) });
+    const found = jsonLines(stdout).flatMap(({ id, project }) => (id === undefined ? [] : [[id, project]]));
+    expect(Object.fromEntries(found)).toEqual(projects);
+  }
+  const { stdout } = await runCli(['report', '--all'], { cwd: folder, env: homeOnly(home) });
+  expect(stdout).toContain('List the files.');
+  expect(stdout).not.toContain('"List the files."');
 });
 
-test('outside of a recorded project, runs are those of the others, and a damaged store of another project is left out', async () => {
-  const user = new User();
-  await user.record('site', 'in-site');
-  const { code, stdout } = await user.run('empty', 'runs', '--json');
-  expect([code, jsonLines(stdout).map(({ runId }) => runId)]).toEqual([0, ['in-site']]);
-  await user.record('app', 'in-app');
-  writeFileSync(storeFileOf({ project: user.folder('site'), env: user.env }), 'no store');
-  const left = await user.run('app', 'runs', '--json');
-  expect([left.code, jsonLines(left.stdout).map(({ runId }) => runId)]).toEqual([0, ['in-app']]);
-  expect(left.stderr).toContain('is left out');
+test('a git work tree has the name of its repository, also where the report is called in it', async () => {
+  const folder = testFolder();
+  const home = join(folder, 'home');
+  const [main, tree] = [join(folder, 'shop'), join(folder, 'shop-wt')];
+  write(join(main, '.git/HEAD'), 'ref: refs/heads/main\n');
+  write(join(main, '.git/worktrees/wt/commondir'), '../..\n');
+  write(join(main, '.git/worktrees/wt/gitdir'), `${join(tree, '.git')}\n`);
+  write(join(tree, '.git'), `gitdir: ${join(main, '.git/worktrees/wt')}\n`);
+  claudeSession(home, 'one', tree);
+  const env = homeOnly(home);
+  await runCli(['import', join(home, '.claude/projects/-x/one.jsonl')], { cwd: tree, env });
+  for (const cwd of [main, tree, folder]) {
+    const { stdout } = await runCli(['report', '--json', '--project', 'shop'], { cwd, env });
+    expect(jsonLines(stdout)[0]).toMatchObject({ id: 'one', project: main });
+  }
+});
+
+test('a name that no project has is refused with the names there are, also if it is like the file of a store', async () => {
+  const folder = testFolder();
+  const home = join(folder, 'home');
+  const project = join(folder, 'my api');
+  mkdirSync(join(project, '.git'), { recursive: true });
+  claudeSession(home, 'one', project);
+  const env = homeOnly(home);
+  await runCli(['import', join(home, '.claude/projects/-x/one.jsonl')], { cwd: project, env });
+  const { code, stderr } = await runCli(['report', '--project', 'my-api'], { cwd: folder, env });
+  expect([code, stderr]).toEqual([1, 'coxswain: no run of a project my-api; it takes: my api\n']);
+  let isOver = false;
+  const watched = await runCli(['watch', '--project', 'nothing'], {
+    cwd: folder,
+    env,
+    onStdout: ({ all, interrupt }) => {
+      if (!isOver && all.includes('following')) setTimeout(interrupt, 3_000);
+      isOver ||= all.includes('following');
+    },
+  });
+  expect(watched.stderr).toContain('no run of a project nothing; it takes: my api; waiting for one');
 });

@@ -37,7 +37,7 @@ const answered = (text: string): TrajectoryPayload => ({
 test('an open call without a record for ten minutes is told, with its command', () => {
   expect(alertAfter(9, running('git push'))).toBeUndefined();
   expect(alertAfter(10, running('git push'))).toBe(
-    'has had no record for 10 minutes: "git push" has no result; it hangs or waits for a permission',
+    'has had no record for 10 minutes: "git push" has no result; it hangs, waits for a permission, or its program has ended',
   );
 });
 

@@ -4,7 +4,9 @@ import { constants, gunzipSync } from 'node:zlib';
 import { codeOf } from '../core/base/error.ts';
 import { AIDER_HISTORY } from './aider/aider.ts';
 import { subagentFolder } from './claude-code/claude-code-entry.ts';
+import { withoutNumber } from '../core/facts/task-title.ts';
 import type { FormatName } from './importer.ts';
+import { opencodeDatabase } from './opencode/opencode-database.ts';
 import { isJsonObject, jsonOf, textOrUndefined } from '../core/base/json.ts';
 
 /** Numbers of bytes read. Programs write the working folder in the first entries. */
@@ -16,10 +18,11 @@ const EXPORTED_FOLDER = /^\s*\{\s*"info":\s*\{[^{}]{0,2000}?"directory":\s*"((?:
 
 /**
  * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it; gzip is unpacked. Undefined for an unreadable
- * file.
+ * file, and for a run of a database of which only the database is known.
  * Cost: reads the first 16 kB, and the first 256 kB if these do not have it.
  */
-export async function sessionFolder(path: string): Promise<string | undefined> {
+export async function sessionFolder(path: string, runId?: string): Promise<string | undefined> {
+  if (path.endsWith('.db')) return runId === undefined ? undefined : folderInDatabase(path, withoutNumber(runId));
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
@@ -39,6 +42,15 @@ export async function sessionFolder(path: string): Promise<string | undefined> {
     return undefined;
   } finally {
     await file.close();
+  }
+}
+
+function folderInDatabase(path: string, sessionId: string): string | undefined {
+  try {
+    return opencodeDatabase.folder(path, sessionId);
+  } catch {
+    // A database of another program, or one that cannot be read.
+    return undefined;
   }
 }
 

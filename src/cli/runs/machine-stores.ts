@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { printableCut } from '../../core/base/printable.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import { projectFolderOf, projectStoreFile } from '../../core/node/git-folder.ts';
+import { projectAt, projectFolderOf, projectStoreFile } from '../../core/node/git-folder.ts';
 import { dataRoot } from '../../core/node/state-places.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkRunQuery, compareRuns, toRunPage } from '../../core/store/run-page.ts';
@@ -32,9 +32,10 @@ export function machineStores({ project, sinceMs = 0 }: MachineQuery, terminal?:
   const { env } = process;
   const named = env['COXSWAIN_STORE'] ?? '';
   const { address, projectFolder } = configuredStore(terminal);
-  if (named !== '') return [{ address: named, project: projectFolder }];
+  const ownProject = projectAt(projectFolder) ?? projectFolder;
+  if (named !== '') return [{ address: named, project: ownProject }];
   const folder = dataRoot({ env });
-  const own = { address, project: projectFolder };
+  const own = { address, project: ownProject };
   const others = filesIn(folder).flatMap((name): readonly MachineStore[] => {
     const file = join(folder, name);
     const [, projectName] = STORE_FILE.exec(name) ?? [];

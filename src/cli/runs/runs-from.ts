@@ -73,8 +73,8 @@ export async function* runsOfStore(
   }
 }
 
-async function projectOfSource(source: string): Promise<string> {
-  return projectAt(await sessionFolder(source)) ?? dirname(resolve(source));
+async function projectOfSource(source: string, runId: string): Promise<string> {
+  return projectAt(await sessionFolder(source, runId)) ?? dirname(resolve(source));
 }
 
 interface SourceQuery extends ThreadQuery, Pick<RunFactsOptions, 'detectors' | 'hints' | 'recompute'> {
@@ -242,6 +242,7 @@ export async function* runsOfSource(
   const { detectors, format, hints, isVerbose = false, onBytes, onItem, problems, recompute, sinceMs = 0 } = query;
   const { onlyLessons = false, reportsDamage = false, standing, withProject = false } = query;
   let projectFound: Promise<string> | undefined;
+  const isOfMany = path.endsWith('.db');
   const folds = new Map<ReadRun, RunFactsFold>();
   /** Runs that were yielded before their end. The value is true if a later record was lost. */
   const yielded = new Map<ReadRun, boolean>();
@@ -275,8 +276,10 @@ export async function* runsOfSource(
   };
   const placed = async (runs: readonly RunFacts[]): Promise<readonly RunFacts[]> => {
     if (!withProject || runs.length === 0) return runs;
-    const project = await (projectFound ??= projectOfSource(path));
-    return runs.map((run) => ({ ...run, project }));
+    // A database has the sessions of many projects.
+    const projectOf = ({ id }: RunFacts): Promise<string> =>
+      isOfMany ? projectOfSource(path, id) : (projectFound ??= projectOfSource(path, id));
+    return Promise.all(runs.map(async (run) => ({ ...run, project: await projectOf(run) })));
   };
   // Recorded runs name the whole path of their source.
   const source = path === '-' ? path : resolve(path);

@@ -24,6 +24,8 @@ export interface AlertNow {
   /** The latest sign of life that is no record of the run: its file grew, a child run worked, the machine woke up. */
   readonly activeAtMs?: number;
   readonly hostWaitsFor?: string | undefined;
+  /** True if its process is known to run. */
+  readonly isAlive?: boolean;
 }
 
 export interface RunAlert {
@@ -42,7 +44,7 @@ const WAITS = /(?:^|[;&|]\s*)(?:sleep|wait|watch|tail\s+-[a-zA-Z]*[fF])\b/;
  */
 export function alertOf(
   view: Pick<RunView, 'lastAct' | 'lastAtMs' | 'outcome'> & Partial<Pick<RunView, 'runningCall'>>,
-  { activeAtMs = 0, hostWaitsFor, nowMs }: AlertNow,
+  { activeAtMs = 0, hostWaitsFor, isAlive = false, nowMs }: AlertNow,
   times: AlertTimes = ALERT_TIMES,
 ): RunAlert | undefined {
   const { lastAct, lastAtMs: sinceMs, outcome, runningCall } = view;
@@ -62,7 +64,10 @@ export function alertOf(
   if (silentMs < (isLong ? times.longMs : times.silentMs)) return undefined;
   const silence = `has had no record for ${periodText(silentMs)}`;
   if (!isRunning) return { kind: 'silent', text: `${silence}: its model has not answered`, sinceMs };
-  const cause = isLong ? 'is still running' : 'has no result; it hangs or waits for a permission';
+  const hangs = isAlive
+    ? 'it hangs or waits for a permission'
+    : 'it hangs, waits for a permission, or its program has ended';
+  const cause = isLong ? 'is still running' : `has no result; ${hangs}`;
   return { kind: 'silent', text: `${silence}: "${call}" ${cause}`, sinceMs };
 }
 

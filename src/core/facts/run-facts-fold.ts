@@ -194,7 +194,9 @@ export class RunFactsFold {
       ...usage,
       ...present({ context, ending }),
       verdict,
-      ...present({ alert: verdict.verdict === 'open' ? alertOf(this.view, { nowMs }) : undefined }),
+      ...present({
+        alert: verdict.verdict === 'open' ? alertOf(this.view, { nowMs, isAlive: this.#isAlive }) : undefined,
+      }),
       recent: this.view.recent,
       ...work,
       ...(saysNoLastMessage(verdict) ? {} : present({ lastMessage })),

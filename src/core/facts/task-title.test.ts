@@ -6,6 +6,9 @@ test.each([
   ['Fix the login form', 'Fix the login form'],
   ['Implement the following plan:\n\n# Plan: Show the address always\n\n## Context\n…', 'Show the address always'],
   ['<system-reminder>Today is Monday</system-reminder>\nAdd a health endpoint', 'Add a health endpoint'],
+  // A command line puts them around words with spaces.
+  ['"Add a first unit test and commit."', 'Add a first unit test and commit.'],
+  ['"Yes" and "no" as words', '"Yes" and "no" as words'],
   ['<environment_context>\n  <cwd>/w</cwd>\n</environment_context>\n\nRename the table', 'Rename the table'],
   [
     '<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>the parser\nall</command-args>',

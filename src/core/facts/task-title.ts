@@ -68,7 +68,8 @@ export function taskTitle(task: string): string | undefined {
     .replace(/^(?:task|request|plan|title)\s*:\s*/i, '')
     .replaceAll(/\*\*|__|`/g, '')
     .replaceAll(/\s+/g, ' ')
-    .trim();
+    .trim()
+    .replace(/^"([^"]+)"$/, '$1');
 }
 
 /** Number of characters that remain of the part that several tasks share. */

@@ -286,11 +286,13 @@ class FilesReading {
     onRecord: (runKey: string, runId: string) => void = () => {},
   ): Promise<void> {
     // The content of a pipe can be read only once.
-    const project = sizeBytes === undefined ? undefined : projectAt(await sessionFolder(path));
+    let project = sizeBytes === undefined ? undefined : projectAt(await sessionFolder(path));
     try {
       for await (const item of readRuns(items, { source: path, ids: this.#ids })) {
         if (this.#stop.signal.aborted) return;
         if (item.type === 'record') {
+          if (path.endsWith('.db') && item.record.seq === 0)
+            project = projectAt(await sessionFolder(path, item.run.id));
           if (project !== undefined) this.#projects.set(item.run.id, project);
           onRecord(item.run.key, item.run.id);
           await this.#addRecord(item.run.id, item.record);

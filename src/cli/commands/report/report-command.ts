@@ -28,7 +28,7 @@ import { keepNumberedRuns, keptNumbers, viewCommandOf, type NumberedRun } from '
 import { markStanding, standingNow, type Standing } from '../../runs/run-standing.ts';
 import { runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
-import { projectAt } from '../../../core/node/git-folder.ts';
+import { projectAt, projectStoreFile } from '../../../core/node/git-folder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -131,10 +131,12 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
 async function machineReport(context: ReportContext): Promise<boolean> {
   const { problems, terminal, untilMs } = context;
   const sinceMs = sinceOf(context, true);
-  const { address: place, projectFolder: project } = configuredStore(terminal);
+  const { address: place, projectFolder } = configuredStore(terminal);
+  // A work tree belongs to its repository.
+  const project = projectAt(projectFolder) ?? projectFolder;
   const storeName = shownStore(place);
   await completeProjects();
-  const hosts = machineSessions(project);
+  const hosts = machineSessions(projectFolder);
   const store = await openStores({ sinceMs }, { hosts, place, problems, terminal });
   if (store === undefined && hosts.every(({ sessions }) => sessions.length === 0) && context.options.json !== true) {
     const titles = hosts.map(({ title }) => title).join(', ');
@@ -278,16 +280,16 @@ async function foldRuns(
     if (json === true && hasFailuresOnly !== true) await terminal.write(outputLine(factsJson(found)));
   }
   // Of a project that is there, no run in this time is no error.
-  if (project !== undefined && report.sums.count === 0 && !isKnownProject(project))
+  if (project !== undefined && report.sums.count === 0 && !isKnownProject(project, others))
     throw unknownProject(project, [...namesOfFolders(others).values()]);
   return report;
 }
 
-function isKnownProject(name: string): boolean {
-  return (
-    statSync(resolve(name), { throwIfNoEntry: false })?.isDirectory() === true ||
-    machineStores({ project: name }).length > 0
-  );
+/** @param others  projects that do not have this name. The file of a store has a similar one */
+function isKnownProject(name: string, others: ReadonlySet<string>): boolean {
+  if (statSync(resolve(name), { throwIfNoEntry: false })?.isDirectory() === true) return true;
+  const stores = new Set([...others].map((folder) => projectStoreFile(folder, { env: process.env })));
+  return machineStores({ project: name }).some(({ address }) => !stores.has(address));
 }
 
 async function writeReportTo(
@@ -408,7 +410,7 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
       continue;
     }
     if (!folders.has(storedId)) {
-      const folder = projectAt(await sessionFolder(found.source));
+      const folder = projectAt(await sessionFolder(found.source, found.id));
       if (folder !== undefined) folders.set(storedId, folder);
     }
     const { ending, lastAtMs: atMs } = found;

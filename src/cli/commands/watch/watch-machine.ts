@@ -22,7 +22,7 @@ import { importSource } from '../../../formats/import-source.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
-import { isProjectNamed, machineStores } from '../../runs/machine-stores.ts';
+import { isProjectNamed, machineStores, unknownProject } from '../../runs/machine-stores.ts';
 import { BackgroundRecord } from './background-watch.ts';
 import { lookAtRun } from '../../runs/numbered-runs.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
@@ -109,6 +109,7 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
   const running: Promise<void>[] = [];
   const places = new Map<string, SessionPlace>();
   const followed = new Set<string>();
+  let isTold = false;
   // Files that a scan finds are read in the pause after it.
   let [seenMs, nextSeenMs]: (number | undefined)[] = [];
   const [scanMs, rest, lookMs] =
@@ -142,6 +143,11 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
           : readChanges(path, changed, signal);
         running.push(follow(path, place, runs));
       }
+      if (!isTold && parts.project !== undefined && followed.size === 0 && stores.size === 0) {
+        const known = [...places.values()].map(({ folder }) => basename(folder));
+        terminal.complain(`coxswain: ${unknownProject(parts.project, known).message}; waiting for one`);
+      }
+      isTold = true;
       if (background?.keep(seenMs) === false) break;
       [seenMs, nextSeenMs] = [nextSeenMs, scanAtMs - SEEN_LAG_MS];
       const nextScanMs = steadyMs() + Math.max(scanMs, rest * (steadyMs() - scanStartMs));

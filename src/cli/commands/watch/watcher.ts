@@ -290,6 +290,7 @@ export class Watcher {
         nowMs,
         activeAtMs: Math.max(this.#awokeAtMs, this.#childAtMs.get(watched.runId) ?? 0, file?.changedAtMs ?? 0),
         hostWaitsFor: session === undefined ? undefined : open?.get(session)?.waitingFor,
+        isAlive: session !== undefined && open?.has(session) === true,
       });
       if (alert === undefined) continue;
       await feed.take({ type: 'alert', ...watched.placeOf(nowMs), ...alert });
