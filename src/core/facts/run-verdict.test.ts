@@ -69,10 +69,10 @@ test('an answer after which most calls were refused says so', () => {
     verdictOf(answered, [], { ...isAnswer, calls, refused }).evidence;
   expect(after(6, 4)).toBe('it answered; no check that coxswain recognises; 4 of its 6 calls were refused');
   expect(after(20, 4)).toBe('it answered; no check that coxswain recognises');
-  const failed = (calls: number, errors: number) =>
+  const evidenceAfter = (calls: number, errors: number) =>
     verdictOf(undefined, [], { isAnswer: true, calls, errors }).evidence;
-  expect(failed(8, 8)).toBe('it answered; no check that coxswain recognises; 8 of its 8 calls failed');
-  expect(failed(8, 3)).toBe('it answered; no check that coxswain recognises');
+  expect(evidenceAfter(8, 8)).toBe('it answered; no check that coxswain recognises; 8 of its 8 calls failed');
+  expect(evidenceAfter(8, 3)).toBe('it answered; no check that coxswain recognises');
 });
 
 test('a check that ran nothing does not say that a run worked', () => {

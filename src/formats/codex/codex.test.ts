@@ -214,8 +214,8 @@ test.each([
   ['Quota exceeded. Check your plan and billing details.', 'credit'],
   ["You've hit your usage limit. Try again at 3:14 AM.", 'rate_limit'],
   ['You exceeded your current quota, please check your plan and billing details. Please retry in 34s.', 'rate_limit'],
-])('a request that was refused with "%s" ends the run by its %s', (message, reason) => {
-  const failed = event({ type: 'task_complete', error: { message, codex_error_info: 'usage_limit_exceeded' } });
+])('a request that was refused with "%s" ends the run by its %s', (said, reason) => {
+  const failed = event({ type: 'task_complete', error: { message: said, codex_error_info: 'usage_limit_exceeded' } });
   const { runs } = importLines(codexRolloutImporter, [meta(), failed]);
   expect(runs[0]?.payloads.find(({ kind }) => kind === 'run_ended')).toMatchObject({ reason });
 });
