@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
-import { mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 
@@ -120,6 +120,34 @@ test('without a host, init is about those that the user has, asks once, and with
   expect((await readdir(project)).toSorted()).toEqual(['.gemini', '.github']);
 });
 
+test('init takes several hosts, names those that it leaves out, and says when it has found none', async () => {
+  await writeFile(join(folder, 'bin', 'opencode'), '', { mode: 0o755 });
+  const none = await cox('init');
+  expect(none.stdout).toContain('No agent program is found; this sets up Claude Code.\n');
+  expect(none.stdout).toContain('Left out, because it has no settings yet: opencode. To add: coxswain init opencode\n');
+  await cox('init', 'pi', 'qwen-code', '--yes');
+  expect((await readdir(project)).toSorted()).toEqual(['.pi', '.qwen']);
+});
+
+test('files that only coxswain uses are kept out of git, all of them, and undo takes that back', async () => {
+  spawnSync('git', ['init', '-q', project]);
+  await Promise.all(['.claude', '.codex', '.pi/agent'].map((name) => mkdir(join(home, name), { recursive: true })));
+  const exclude = join(project, '.git', 'info', 'exclude');
+  const before = await readFile(exclude, 'utf8');
+  const { stdout } = await cox('init', '--yes');
+  expect(stdout).not.toContain('keep them out of a shared repository');
+  const status = (): string => spawnSync('git', ['-C', project, 'status', '--short'], { encoding: 'utf8' }).stdout;
+  expect(status()).toBe('');
+  await cox('init', '--undo');
+  expect([await readFile(exclude, 'utf8'), status()]).toEqual([before, '']);
+});
+
+test('undo says of a file that the user has deleted that it is deleted', async () => {
+  await cox('init', 'claude-code', '--deadline', '45m', '--yes');
+  await rm(join(project, 'coxswain.config.json'));
+  expect((await cox('init', '--undo')).stdout).toContain('coxswain.config.json is deleted already\n');
+});
+
 test('Codex trusts our hook and no other, and undo removes the trust too', async () => {
   await fakeCodex();
   await mkdir(join(home, '.codex'));
@@ -139,8 +167,9 @@ test('Codex trusts our hook and no other, and undo removes the trust too', async
 
 test('where Codex cannot be asked, init says how to trust the hook', async () => {
   await writeFile(join(folder, 'bin', 'codex'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
-  const { code, stderr } = await cox('init', 'codex', '--user', '--yes');
+  const { code, stderr, stdout } = await cox('init', 'codex', '--user', '--yes');
   expect([code, stderr]).toEqual([0, expect.stringContaining('exit code 3')]);
+  expect(stdout).not.toContain('recorded and steered');
   expect(stderr).toContain('/hooks');
 });
 

@@ -152,7 +152,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
       'Adds the hook to the settings of agent CLIs, which records and steers their sessions from then on. Shows the files ' +
       'to change and asks once. Other hooks in these settings stay. Repeating it changes nothing.',
     arguments: {
-      '[target]': 'claude-code, codex, copilot, gemini, opencode, pi or qwen-code (default: the installed ones)',
+      '[targets...]': 'claude-code, codex, copilot, gemini, opencode, pi or qwen-code (default: the installed ones)',
     },
     options: {
       '--user': 'change your own settings, for all projects, instead of this project’s',

@@ -36,7 +36,7 @@ export interface UndoneFile {
    * `restored`: the bytes from before `init`; `removed`: the file did not exist before; `edited`: changed after `init`,
    * so only the hooks went; `kept`: deleted, or changed and without hooks.
    */
-  readonly outcome: 'restored' | 'removed' | 'edited' | 'kept';
+  readonly outcome: 'restored' | 'removed' | 'edited' | 'kept' | 'gone';
 }
 
 interface Backup {
@@ -175,7 +175,7 @@ function foreignBytes(file: string, bytes: Buffer): Buffer {
 function undoBackup({ file, before, after_sha256, folder_made, mode, within }: Backup): UndoneFile['outcome'] {
   if (within !== undefined) requireInside(within, file);
   const foundFile = findFile(file);
-  if (foundFile === undefined) return 'kept';
+  if (foundFile === undefined) return 'gone';
   if (sha256(foundFile.bytes) !== after_sha256) return removeHooksFrom(file, within);
   if (before !== null) {
     replaceFile(file, Buffer.from(before, 'base64'), { mode, within });

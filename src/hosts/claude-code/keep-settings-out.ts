@@ -16,9 +16,10 @@ export interface IgnoreFile {
  * A line in the repository's `info/exclude`. Git is not run: a repository's configuration can name programs to run.
  * Undefined if the line exists, without a repository, or for a tracked file.
  *
+ * @param planned  the content that the file is about to have
  * @throws CoxswainError `unsafe-path` for a link
  */
-export function ignoreFileFor(file: string, projectFolder: string): IgnoreFile | undefined {
+export function ignoreFileFor(file: string, projectFolder: string, planned?: string): IgnoreFile | undefined {
   const project = realProject(projectFolder);
   const place = findGit(project);
   if (place === undefined) return undefined;
@@ -26,7 +27,7 @@ export function ignoreFileFor(file: string, projectFolder: string): IgnoreFile |
   if (mayBeTracked(place, realPath)) return undefined;
   const gitFolder = commonFolder(place);
   const exclude = requireInside(gitFolder, join(gitFolder, 'info', 'exclude'));
-  const textBefore = textOf(exclude);
+  const textBefore = planned ?? textOf(exclude);
   const line = `/${relative(place.top, realPath).split(sep).join('/')}`;
   if (textBefore.split(/\r?\n/).includes(line)) return undefined;
   return {

@@ -8,6 +8,7 @@ import {
   type HookNeeds,
   isOurCommand,
 } from '../../../hosts/claude-code/init-hooks.ts';
+import { projectAt } from '../../../core/node/git-folder.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { messageOf } from '../../../core/base/error.ts';
@@ -131,7 +132,7 @@ function pathLine(command: string, settings: readonly FoundSettings[]): readonly
   const brokenSettings = settings.find(({ commands }) =>
     [...commands.values()].some((found) => found.includes(command)),
   );
-  const fix = `Run ${initFor(brokenSettings?.layer)} again: Node or coxswain has moved.`;
+  const fix = `Run ${initFor(brokenSettings?.layer)} again: Node or coxswain has moved, or was uninstalled; without coxswain, delete its hooks: coxswain init --undo.`;
   return [failed('hook paths', `${missingFiles.join(', ')} does not exist`, fix)];
 }
 
@@ -177,9 +178,13 @@ export interface SettingsPlaces {
 export function findSettings({ projectFolder, homeFolder, env }: SettingsPlaces): readonly FoundSettings[] {
   const configFolder = env['CLAUDE_CONFIG_DIR'];
   const userFolder = configFolder === undefined || configFolder === '' ? join(homeFolder, '.claude') : configFolder;
+  const local = (folder: string): FoundSettings =>
+    readSettings('local', join(folder, '.claude', 'settings.local.json'));
+  const ownLocal = local(projectFolder);
   return [
     readSettings('project', join(projectFolder, '.claude', 'settings.json')),
-    readSettings('local', join(projectFolder, '.claude', 'settings.local.json')),
+    // In a linked work tree, Claude Code reads that of the main one.
+    ownLocal.state === 'absent' ? local(projectAt(projectFolder) ?? projectFolder) : ownLocal,
     readSettings('user', join(userFolder, 'settings.json')),
   ];
 }

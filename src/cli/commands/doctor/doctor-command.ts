@@ -252,10 +252,6 @@ async function examineProject(): Promise<DoctorReport> {
   const settings = findSettings(places);
   const { hooks: hookedHosts, lines: hosts } = await checkHosts(places);
   const setup = { projectFolder, env, openStore: () => openStoreNamed(store.address) };
-  const canaries: DoctorLine[] = [];
-  for (const { command, mayRun } of commandsToTry(settings).slice(0, MAX_CANARIES)) {
-    canaries.push(mayRun ? await sendCanary(command, setup) : notTried(command));
-  }
   const storeLines = await checkStore(store, projectFolder);
   const path = storePath(store.address);
   const hasStore = path === undefined || existsSync(path);
@@ -270,6 +266,18 @@ async function examineProject(): Promise<DoctorReport> {
   const usesClaude = needsClaude || hasClaudeHooks;
   const claude = usesClaude ? await findClaude(projectFolder, env) : undefined;
   const claudeFiles = settings.filter(({ commands }) => commands.size > 0);
+  const settingsLines = checkSettings(settings, {
+    isHookElsewhere: !needsClaude,
+    needs: needsOf(claude?.version, loaded),
+  });
+  const isMissing = settingsLines.some(({ check, status }) => check === 'hook paths' && status === 'fail');
+  // A line above says already why nothing is recorded.
+  const isOff = isMissing || env['COXSWAIN_DISABLE'] === '1';
+  const canaries: DoctorLine[] = [];
+  for (const { command, mayRun } of commandsToTry(settings).slice(0, MAX_CANARIES)) {
+    if (!mayRun) canaries.push(notTried(command));
+    else if (!isOff) canaries.push(await sendCanary(command, setup));
+  }
   const silent = await findSilentSession(
     [...claudeFiles.map(({ file }) => ({ host: 'claude-code' as const, file })), ...hookedHosts],
     { projectFolder, home: places.homeFolder, env, lastByHost },
@@ -280,11 +288,11 @@ async function examineProject(): Promise<DoctorReport> {
   const lines = [
     ...checkVersions(BUILD, env),
     ...(usesClaude ? [claudeLine(claude)] : []),
-    ...checkSettings(settings, { isHookElsewhere: !needsClaude, needs: needsOf(claude?.version, loaded) }),
+    ...settingsLines,
     ...checkOldSessions(settings, claudeSessions, nowMs),
     ...hosts,
     ...canaries,
-    heartbeatsLine(heartbeats, nowMs, silent),
+    heartbeatsLine(heartbeats, nowMs, isOff ? undefined : silent),
     ...oldRecordsLine(projectFolder),
     ...storeLines,
     ...checkStateFolder(places),

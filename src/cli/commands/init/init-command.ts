@@ -1,6 +1,6 @@
 import { spanOption } from '../../terminal/option-values.ts';
 import { existsSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 
 import { present } from '../../../core/base/json.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
@@ -44,12 +44,19 @@ export interface InitOptions {
   readonly yes?: boolean;
 }
 
-/** @param target  one of `HOSTS`; default: the installed agent programs, or Claude Code if none is installed */
+/** @param targets  some of `HOSTS`; default: the installed agent programs, or Claude Code if none is installed */
 export async function initCommand(
-  target: string | undefined,
+  targets: readonly string[],
   options: InitOptions,
   terminal: Terminal,
 ): Promise<number> {
+  let code = 0;
+  for (const target of targets.length === 0 ? [undefined] : targets)
+    code = Math.max(code, await initTarget(target, options, terminal));
+  return code;
+}
+
+async function initTarget(target: string | undefined, options: InitOptions, terminal: Terminal): Promise<number> {
   const { user = false, undo = false, shared = false } = options;
   const namedHost = HOSTS.find((host) => host === target);
   const { home, config } = userFolders({});
@@ -64,6 +71,7 @@ export async function initCommand(
   const chosenHosts = namedHost !== undefined ? [namedHost] : shared ? [] : installedHosts(places);
   const hosts: readonly HostName[] = chosenHosts.length === 0 ? ['claude-code'] : chosenHosts;
   const project = resolve(options.project ?? '.');
+  if (target === undefined && !undo && !shared) await tellOthers(chosenHosts, terminal);
   const projectFolder = user ? undefined : project;
   const owner: StateOwner = { env: process.env, projectFolder };
   const filesOf = (host: HostName): readonly [string, ...string[]] => {
@@ -101,14 +109,17 @@ export async function initCommand(
   const claude = hosts.includes('claude-code') ? await findClaude(home, process.env) : undefined;
   const loaded = loadConfigSync({ projectFolder: user ? config : project, env: process.env });
   const needs = needsOf(claude?.version, loaded);
+  let ignored: string | undefined;
   const changes = hosts.flatMap((host, at) => {
     const settingsFile = fileOf(host);
+    const ignore = user || !isOwnFile(host, settingsFile) ? undefined : ignoreFileFor(settingsFile, project, ignored);
+    ignored = ignore?.text ?? ignored;
     return planInit({
       host,
       settingsFile,
       owner,
       edit: (text) => HOST_PLACES[host].edit(text, { node: process.execPath, hookFile }, needs),
-      ...present({ ignore: isLocal(settingsFile) ? ignoreFileFor(settingsFile, project) : undefined }),
+      ...present({ ignore }),
       ...(at === 0
         ? configOf(options.deadline, user ? join(config, 'config.json') : configFileOf(project), project)
         : {}),
@@ -116,6 +127,27 @@ export async function initCommand(
   });
   const setNote = hosts.includes('claude-code') ? setNoteOf(claude?.version ?? '', needs) : '';
   return await writeChanges(changes, { options, owner, hosts, fileOf, hookFile, project, setNote }, terminal);
+}
+
+/** By the names of their programs, where these differ from those of the hosts. */
+const PROGRAMS: Partial<Record<HostName, string>> = { 'claude-code': 'claude', 'qwen-code': 'qwen' };
+
+/** Names what is set up without a sign of it, and what is not although its program is there. */
+async function tellOthers(installed: readonly HostName[], terminal: Terminal): Promise<void> {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const isThere = (host: HostName): boolean =>
+    ['', '.exe', '.cmd'].some((end) =>
+      folders.some((folder) => existsSync(join(folder, `${PROGRAMS[host] ?? host}${end}`))),
+    );
+  const others = HOSTS.filter((host) => !installed.includes(host) && isThere(host));
+  const isClaude = installed.length === 0 && others.includes('claude-code');
+  const left = others.filter((host) => installed.length > 0 || host !== 'claude-code');
+  if (installed.length === 0 && !isClaude)
+    await terminal.write('No agent program is found; this sets up Claude Code.\n');
+  if (left.length > 0)
+    await terminal.write(
+      `Left out, because ${left.length === 1 ? 'it has' : 'they have'} no settings yet: ${left.map(hostTitle).join(', ')}. To add: coxswain init ${left.join(' ')}\n`,
+    );
 }
 
 /** Lets the watch in the background start when the user logs in. */
@@ -210,11 +242,18 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
   // The user requested this configuration, so the project is trusted.
   if (options.user !== true && changes.some(({ file }) => file === configFileOf(project))) trustProject(project);
   if (options.user !== true) removeOldServer(project, process.env);
-  await terminal.write(`Written. New sessions of ${titles} are recorded and steered; coxswain doctor checks it.\n`);
+  const others = hosts.filter((host) => host !== 'codex').map(hostTitle);
+  await terminal.write(
+    others.length === 0
+      ? 'Written; coxswain doctor checks it.\n'
+      : `Written. New sessions of ${others.join(', ')} are recorded and steered; coxswain doctor checks it.\n`,
+  );
   if (setNote !== '') await terminal.write(setNote);
   await tellTrust(situation, terminal);
   if (hosts.includes('codex')) await trustInCodex(project, { owner, hookFile }, terminal);
-  const committedFiles = options.user === true ? [] : hosts.map(fileOf).filter((file) => !isLocal(file));
+  const ignored = changes.findLast(({ file }) => basename(file) === 'exclude')?.after ?? '';
+  const isIgnored = (file: string): boolean => isLocal(file) || ignored.includes(`/${shownFile(file, project)}\n`);
+  const committedFiles = options.user === true ? [] : hosts.map(fileOf).filter((file) => !isIgnored(file));
   if (committedFiles.length > 0) {
     const files = committedFiles.map((file) => printable(shownFile(file, project))).join(', ');
     await terminal.write(
@@ -243,7 +282,10 @@ async function trustInCodex(
   const hooks = await codexHooks(project, { env: process.env, command, trust: true });
   keepBackup({ file, before: bytesBefore, host: 'codex' }, owner);
   const isTrusted = typeof hooks !== 'string' && hooks.length > 0 && hooks.every((hook) => hook.isTrusted);
-  if (isTrusted) return await terminal.write(`Codex trusts the hook (${printable(file)}).\n`);
+  if (isTrusted)
+    return await terminal.write(
+      `Codex trusts the hook (${printable(file)}): its new sessions are recorded and steered.\n`,
+    );
   const reason =
     typeof hooks === 'string'
       ? hooks
@@ -260,6 +302,7 @@ const OUTCOMES: Readonly<Record<UndoneFile['outcome'], string>> = {
   removed: 'is removed: it did not exist before',
   edited: 'has changed since, so only the hooks of coxswain were removed',
   kept: 'has changed since and has no hooks of coxswain; unchanged',
+  gone: 'is deleted already',
 };
 
 async function reportUndone(
@@ -287,6 +330,14 @@ async function reportUndone(
 function shownLine(text: string): string {
   return printable(text.replace(/("Authorization"\s*:\s*"Bearer )[^"]*/g, '$1…the token…'));
 }
+
+/** A file that coxswain alone uses, or that is of this machine. Others may be committed. */
+function isOwnFile(host: HostName, file: string): boolean {
+  return isLocal(file) || (findFile(file) === undefined && EXCLUDED.has(host));
+}
+
+/** Their files in a project are used by nobody else when `init` makes them. */
+const EXCLUDED: ReadonlySet<HostName> = new Set(['codex', 'opencode', 'pi']);
 
 function isLocal(file: string): boolean {
   return file.endsWith('settings.local.json');
