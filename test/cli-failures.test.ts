@@ -36,7 +36,7 @@ test('the failures that come back are listed by cause, with what worked after th
     /1\. rtk bun run test: error: unrecognized subcommand '…'\n +3 times in 3 sessions, 3 calls until something else worked/,
   );
   expect(stdout).toMatch(
-    /then worked: bun run test \(in 3 sessions\).*; it failed in the last session that ran it\n +instruction files: not looked at\n +coxswain view runs\.jsonl --run s1 --call 1\n +coxswain view runs\.jsonl --run s2 --call 1\n/,
+    /then worked: bun run test \(in 3 sessions\).*; it failed in the last session that ran it\n +no instruction file that the sessions show names it\n +coxswain view runs\.jsonl --run s1 --call 1\n +coxswain view runs\.jsonl --run s2 --call 1\n/,
   );
   expect(stdout).toMatch(/The same cause, but another call each time\n+Edit: String to replace not found in <path>/);
   const [first] = jsonLines((await here.run(['failures', 'runs.jsonl', '--json'])).stdout);

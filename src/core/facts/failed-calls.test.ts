@@ -190,6 +190,13 @@ test('what worked instead keeps most words of the failed command', () => {
   expect(worked('bun run test', 'cd a && bun run test')).toBe('bun run test');
   expect(worked('git for-each-ref | sort -u | rg x', 'sort -u')).toBeUndefined();
   expect(worked('git -C /w add a && git status', 'git status')).toBeUndefined();
+  expect(worked('scripts/send.sh --to x', '/home/a/scripts/send.sh --to x')).toBe('/home/a/scripts/send.sh --to x');
+  const skill = (name: string) => ({ tool: 'Skill', args: { skill: name } });
+  expect(folded({ ...skill('commit'), error: 'Unknown skill: commit' }, skill('git:commit')).failures[0]).toMatchObject(
+    {
+      worked: 'Skill git:commit',
+    },
+  );
 });
 
 test('a call that looks whether a file is there, and one that the host could not read, make no key', () => {

@@ -29,6 +29,7 @@ const SAYS_NOTHING = /\bwarning\b|^(?:\^C)?$|^Command: /i;
 const ALIKE_SHARE = 0.75;
 /** The least share of the words of the failed command that it has. */
 const KEPT_SHARE = 0.6;
+const MIN_PART_CHARS = 4;
 const SHOWN_CHARS = 160;
 const HIDDEN_CHARS = 4_000;
 const MAX_RUNNING = 50;
@@ -70,10 +71,13 @@ export interface KeyRun {
   readonly last: KeyOutcome;
 }
 
-export function keyRunsOf(numbers: readonly number[]): readonly KeyRun[] {
+/** @param isWanted  which keys are read; default: all */
+export function keyRunsOf(numbers: readonly number[], isWanted?: ReadonlySet<number>): readonly KeyRun[] {
   const runs: KeyRun[] = [];
   for (let at = 0; at + 1 < numbers.length; at += 2) {
-    const [key = 0, code = 0] = numbers.slice(at, at + 2);
+    const key = numbers[at] ?? 0;
+    if (isWanted?.has(key) === false) continue;
+    const code = numbers[at + 1] ?? 0;
     const [first, last] = [OUTCOMES[Math.floor(code / 4) % 4] ?? 'none', OUTCOMES[code % 4] ?? 'none'];
     runs.push({ key, number: Math.floor(code / 32), callFailed: Math.floor(code / 16) % 2 === 1, first, last });
   }
@@ -92,6 +96,8 @@ interface Spent {
 
 type OpenFailure = Omit<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens' | 'worked'> & {
   readonly before: Spent;
+  /** The command of the line that failed, if the error names it. */
+  readonly command: string;
   /** What it cost until something of the same tool worked; absent before. */
   readonly cost?: Pick<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens'>;
 };
@@ -155,6 +161,10 @@ export class FailedCallsFold {
       number,
       atMs,
       before: { activeMs, costUsd, tokens },
+      command: keys.commands
+        .filter(({ key }) => failedKeys.includes(key))
+        .map(({ text }) => text)
+        .join(' && '),
     });
   }
 
@@ -183,7 +193,7 @@ export class FailedCallsFold {
     this.#open = this.#open.flatMap((open) => {
       if (open.tool !== tool) return [open];
       const costed = open.cost === undefined ? { ...open, cost: costOf(open, { ...now, number }) } : open;
-      if (shown === undefined || !isAlike(open.shown, shown)) return [costed];
+      if (shown === undefined || !(isAlike(open.shown, shown) || isAlike(open.command, shown))) return [costed];
       this.#failures.push(closed(costed, shown));
       return [];
     });
@@ -221,7 +231,7 @@ const ONE_CALL = { calls: 1, ms: 0, tokens: 0, costUsd: 0 } as const;
 
 function closed(open: OpenFailure, worked?: string): FailedCall {
   // If no call of its tool worked later, only the call itself is known to be lost.
-  const { before: _before, cost = ONE_CALL, ...failure } = open;
+  const { before: _before, command: _command, cost = ONE_CALL, ...failure } = open;
   return { ...failure, ...cost, ...present({ worked }) };
 }
 
@@ -229,10 +239,15 @@ function isAlike(failed: string, worked: string): boolean {
   const [left, right] = [failed.split(' '), worked.split(' ')];
   if (left.length === 1 && right.length === 1) return failed === worked;
   const words = new Set(left);
-  const shared = right.filter((word) => words.has(word)).length;
+  const shared = right.filter((word) => words.has(word) || left.some((other) => isPartOf(other, word))).length;
   const isMost = shared >= ALIKE_SHARE * Math.min(words.size, right.length) && shared >= 2;
   if (isMost && shared >= KEPT_SHARE * words.size) return true;
   return left.length > 2 && right.length > 2 && left.slice(-2).join(' ') === right.slice(-2).join(' ');
+}
+
+/** Returns true for `commit` and `plugin:commit`, or `a.sh` and `scripts/a.sh`. */
+function isPartOf(word: string, longer: string): boolean {
+  return word.length >= MIN_PART_CHARS && (longer.endsWith(`/${word}`) || longer.endsWith(`:${word}`));
 }
 
 function shownCall({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
@@ -250,7 +265,7 @@ function shownCall({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
 
 /** A line that begins like a message, not like a line of a file, with or without its number. */
 const SHELL_COMPLAINT =
-  /^(?![\s\d/#*=-]|(?!zsh|bash|sh)[\w./-]+:\d+:).*(?:command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|flag|shorthand flag)|(?:illegal|invalid) option|unexpected argument|missing script|No such file or directory|is not recognized as|npm (?:ERR!|error) code).*$|^(?:\S*sh|\(eval\)): ?(?:line )?(?:\d+: )?\S+: not found$/im;
+  /^(?![\s\d/#*=-]|(?!zsh|bash|sh)[\w./-]+:\d+:).*(?:command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|flag|shorthand flag)|(?:illegal|invalid) option|unexpected argument|missing script|No such file or directory|is not recognized as|npm (?:ERR!|error) code).*$|^(?:\S*sh|\(eval\)): ?(?:line )?(?:\d+: )?\S+:? not found$/im;
 
 /** Returns the line of the output that says that a program was not understood, of a line whose exit code is not that of its programs. */
 function hiddenFailure({ args }: Pick<RunCall, 'args'>, result: Parameters<typeof resultText>[0]): string | undefined {

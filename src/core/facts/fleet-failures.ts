@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import { failedKeysOf, isCheckFailure, keyNumber, keysOf } from './call-keys.ts';
+import { failedKeysOf, isCheckFailure, keyNumber, keysOf, teachesNothing } from './call-keys.ts';
 import type { RunCall } from './run-call.ts';
 
 const SESSIONS = 5;
@@ -31,7 +31,7 @@ export class FleetFailures {
     cause: string,
     { atMs, project, session }: { readonly project: string; readonly session: string; readonly atMs: number },
   ): FleetFailure | undefined {
-    if (isCheckFailure(args, cause)) return undefined;
+    if (isCheckFailure(args, cause) || teachesNothing(args, cause)) return undefined;
     let found: FleetFailure | undefined;
     for (const key of failedKeysOf(keysOf(tool, args), cause)) {
       const id = `${project} ${keyNumber(key)}`;

@@ -7,8 +7,8 @@ const FILE = instructionFile(
   '# Rules\n\nAlways prefix commands with rtk.\nRun `pnpm verify` before a commit.\nThe plan is in docs/plan.md.\nUse `git --frob` and go.',
 );
 
-function lineOf(text: string, shown: string, tool = 'Bash'): number | undefined {
-  return instructionLineOf({ key: { kind: 'name', text }, shown, tool }, [FILE])?.line;
+function lineOf(text: string, shown: string, tool = 'Bash', cause = 'not found'): number | undefined {
+  return instructionLineOf({ key: { kind: 'name', text }, shown, tool, cause }, [FILE])?.line;
 }
 
 test('the line is the one that names the command, the path, the flag or a program that is not a common one', () => {
@@ -16,6 +16,7 @@ test('the line is the one that names the command, the path, the flag or a progra
   expect(lineOf('pnpm verify', 'pnpm verify --all')).toBe(4);
   expect(lineOf('~/w/docs/plan.md', 'Read /home/a/w/docs/plan.md', 'Read')).toBe(5);
   expect(lineOf('git --frob', 'git --frob status')).toBe(6);
+  expect(lineOf('~/w/docs/plan.md', 'Read /home/a/w/docs/plan.md', 'Read', 'File is too large')).toBeUndefined();
 });
 
 test('a common program or a part of another word names nothing', () => {
@@ -25,14 +26,22 @@ test('a common program or a part of another word names nothing', () => {
   // The line names a file of the folder, not the folder.
   expect(lineOf('~/w/app/docs', 'find /home/a/w/app/docs', 'Bash')).toBeUndefined();
   const file = instructionFile('CLAUDE.md', 'Styles are in `app/src/styles.css`.');
-  const folder = { key: { kind: 'call', text: 'find ~/w/app/src' }, shown: 'find ~/w/app/src', tool: 'Bash' } as const;
+  const folder = {
+    key: { kind: 'call', text: 'find ~/w/app/src' },
+    shown: 'find ~/w/app/src',
+    tool: 'Bash',
+    cause: 'not found',
+  } as const;
   expect(instructionLineOf(folder, [file])).toBeUndefined();
 });
 
 test('a session shows the files that the agent reads and the host gives to it, with the numbers of their lines', () => {
   const fold = new InstructionsFold();
   fold.readCall({ file_path: '/w/CLAUDE.md', offset: 41 }, '    41→alpha\n    42→beta');
-  fold.readCall({ command: 'cat AGENTS.md' }, 'gamma\ndelta');
+  fold.readCall(
+    { command: 'cat AGENTS.md' },
+    'Chunk ID: 1f\nWall time: 0.1 s\nProcess exited with code 0\nOutput:\ngamma\ndelta',
+  );
   fold.readCall({ file_path: '/w/README.md' }, '1→none');
   fold.readCall({ file_path: '/w/GEMINI.md', content: 'a' }, 'written');
   fold.readMessage('<x>Contents of /v/CLAUDE.md (project instructions):\n\nepsilon\n</x>');
@@ -59,7 +68,12 @@ test('a skill whose name is a usual word is named only as a skill', () => {
   const files = [
     instructionFile('CLAUDE.md', 'Use git add/commit often.\nMake a git commit.\nUse the `commit` skill.'),
   ];
-  const skill = { key: { kind: 'name', text: 'commit' }, shown: 'Skill commit', tool: 'Skill' } as const;
+  const skill = {
+    key: { kind: 'name', text: 'commit' },
+    shown: 'Skill commit',
+    tool: 'Skill',
+    cause: 'Unknown skill',
+  } as const;
   expect(instructionLineOf(skill, files)?.line).toBe(3);
 });
 

@@ -2,6 +2,7 @@ import { isJsonObject, type Json } from '../base/json.ts';
 import { commandLineOf } from './check-command.ts';
 import { isListedProgram } from '../detect/calls/shell-program.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
+import { shellAnswer } from '../detect/calls/shell-answer.ts';
 import type { CallKey } from './call-keys.ts';
 
 /** Instruction files of agent programs, relative to the project; `*` is the folder of a skill. */
@@ -22,6 +23,7 @@ const IS_INSTRUCTION =
 const MAX_FILES = 10;
 const MAX_LINES = 2_000;
 const LINE_CHARS = 300;
+const IS_ABSENT = /not exist|no such|not found|ENOENT|EISDIR|directory/i;
 /** A shorter name of a file stands for many files. */
 const MIN_FILE_CHARS = 7;
 
@@ -60,7 +62,7 @@ export class InstructionsFold {
   readCall(args: Json, result: Json): void {
     const path = readPath(args);
     if (path === undefined) return;
-    const lines = resultText(result).split('\n', MAX_LINES);
+    const lines = (shellAnswer(result)?.text ?? resultText(result)).split('\n', MAX_LINES);
     const isNumbered = /^\s*\d+[→\t]/.test(lines[0] ?? '');
     // Of a part without numbers it is not known which lines they are.
     if (!isNumbered && isJsonObject(args) && Number(args['offset'] ?? 1) > 1) return;
@@ -109,6 +111,7 @@ export interface NamedFailure {
   readonly key: CallKey;
   readonly shown: string;
   readonly tool: string;
+  readonly cause: string;
 }
 
 /** Returns the first line of the files that names what fails: its command, else its path, else a program that is not a common one. */
@@ -125,7 +128,7 @@ export function instructionLineOf(
   return undefined;
 }
 
-function patternsOf({ key, shown, tool }: NamedFailure): readonly RegExp[] {
+function patternsOf({ cause, key, shown, tool }: NamedFailure): readonly RegExp[] {
   const isShell = shown.split(' ', 1)[0] !== tool;
   const words = (key.kind === 'name' ? key.text : shown).split(' ').filter((word) => !/^[-"'$(#<>|&]|=|…/.test(word));
   const [program = ''] = words;
@@ -133,7 +136,8 @@ function patternsOf({ key, shown, tool }: NamedFailure): readonly RegExp[] {
   const flag = key.kind === 'name' ? / (--?[a-z][\w-]+)$/.exec(key.text)?.[1] : undefined;
   const patterns: RegExp[] = [];
   if (flag !== undefined) return [new RegExp(`${wordOf(program)}.*${wordOf(flag)}`)];
-  const steps = path?.split('/') ?? [];
+  // A line that names a file does not cause that it is too large.
+  const steps = IS_ABSENT.test(cause) ? (path?.split('/') ?? []) : [];
   for (const count of [4, 3, 2])
     if (steps.length >= count) patterns.push(new RegExp(wordOf(steps.slice(-count).join('/'), '\\w-')));
   const file = steps.at(-1) ?? '';

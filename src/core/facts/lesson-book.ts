@@ -44,10 +44,16 @@ export function sessionsOf(runs: readonly LessonRun[]): readonly LessonSession[]
   const inOrder = runs.toSorted((a, b) => a.startedAtMs - b.startedAtMs || (a.id < b.id ? -1 : 1));
   const bySession = Map.groupBy(inOrder, ({ id }) => rootOf(id, parents));
   const seen = new Set<string>();
+  // A key that never failed teaches nothing, and few keys did.
+  const failed = new Set(
+    runs.flatMap(({ failures }) =>
+      failures.filter(({ kind }) => kind !== 'check').flatMap(({ keys }) => keys.map(keyNumber)),
+    ),
+  );
   return [...bySession].map(([id, members]) => {
     const keys = new Map<number, KeyRun & { readonly runId: string }>();
     for (const run of members) {
-      for (const one of keyRunsOf(run.keys)) {
+      for (const one of keyRunsOf(run.keys, failed)) {
         const known = keys.get(one.key);
         if (known === undefined) keys.set(one.key, { ...one, runId: run.id });
         else if (one.last !== 'none') keys.set(one.key, { ...known, last: one.last });

@@ -122,3 +122,12 @@ test('a lesson has the line of an instruction file that a session shows, and say
   ];
   expect(lessonsOf(...parts).lessons[0]?.instruction).toMatchObject({ line: 1 });
 });
+
+test('the call that is shown is the one after which the shown fix worked', () => {
+  const error = 'zsh: command not found: rg';
+  const { lessons } = lessonsOf(
+    { calls: [['rg alpha src', error], ['command rg alpha src']] },
+    { calls: [['rg beta docs', error]] },
+  );
+  expect(lessons[0]).toMatchObject({ shown: 'rg alpha src', worked: { shown: 'command rg alpha src' } });
+});

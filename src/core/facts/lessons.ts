@@ -148,7 +148,9 @@ function othersOf(project: string, failures: readonly PlacedFailure[]): readonly
 }
 
 function lessonOf(project: string, state: KeyState, failures: readonly PlacedFailure[]): Lesson {
-  const last = failures.at(-1);
+  const worked = mostOf(failures.flatMap((one) => (one.worked === undefined ? [] : [[one.worked, one.sessionId]])));
+  // What worked is that of the call that is shown.
+  const last = failures.findLast((one) => one.worked === worked?.shown) ?? failures.at(-1);
   const sessions = sessionCount(failures);
   const times = failures.map(({ atMs }) => atMs).filter((atMs) => atMs > 0);
   return {
@@ -164,9 +166,7 @@ function lessonOf(project: string, state: KeyState, failures: readonly PlacedFai
     hidden: failures.filter(({ kind }) => kind === 'hidden').length,
     firstAtMs: times.length === 0 ? 0 : Math.min(...times),
     lastAtMs: times.length === 0 ? 0 : Math.max(...times),
-    ...present({
-      worked: mostOf(failures.flatMap(({ sessionId, worked }) => (worked === undefined ? [] : [[worked, sessionId]]))),
-    }),
+    ...present({ worked }),
     stillHappens: state.lastFailed,
     examples: examplesOf(failures),
   };

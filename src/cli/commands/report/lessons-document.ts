@@ -79,7 +79,10 @@ function apartText(checks: number): string {
 
 /** The call as the agent made it, or the name that it has in common with the others. */
 function nameOf({ key, shown }: Lesson): string {
-  return printableCut(key.kind === 'name' && !shown.includes(key.text) ? key.text : shown, 80);
+  const words = new Set(shown.split(' '));
+  const isShown =
+    key.kind !== 'name' || shown.includes(key.text) || key.text.split(' ').every((word) => words.has(word));
+  return printableCut(isShown ? shown : key.text, 80);
 }
 
 function lessonItem(lesson: Lesson, report: NightReport): ListItem {
@@ -109,10 +112,10 @@ function otherItem(
   };
 }
 
-function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times, worked }: Lesson): string {
+function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times }: Lesson): string {
   const facts = [
     `${countOf(times, 'time')} in ${countOf(sessions, 'session')}${ranIn <= sessions ? '' : ` of ${countText(ranIn)} that ran it`}`,
-    `${countOf(calls, 'call')} ${worked === undefined ? 'without a similar one that worked' : 'until something else worked'}`,
+    `${countOf(calls, 'call')} until something else worked`,
     ...(ms >= 1000 ? [durationText(ms)] : []),
     ...(costUsd >= 0.005 ? [usdText(costUsd)] : []),
     ...(hidden > 0 ? [`${countText(hidden)} of them hidden by a pipe or the end of the command`] : []),
@@ -134,8 +137,10 @@ function placeOf({ line, path }: InstructionLine): string {
 function endText({ lastAtMs, stillHappens, worked }: Lesson): string {
   const then =
     worked === undefined
-      ? 'no similar call worked after it'
-      : `then worked: ${printableCut(worked.shown, 80)} (in ${countOf(worked.sessions, 'session')})`;
-  const last = lastAtMs > 0 ? `, last ${localTimeText(lastAtMs)}` : '';
-  return `${then}${last}; it ${stillHappens ? 'failed' : 'worked'} in the last session that ran it`;
+      ? []
+      : [`then worked: ${printableCut(worked.shown, 80)} (in ${countOf(worked.sessions, 'session')})`];
+  const last = lastAtMs > 0 ? [`last ${localTimeText(lastAtMs)}`] : [];
+  const facts = [...then, ...last].join(', ');
+  const end = `it ${stillHappens ? 'failed' : 'worked'} in the last session that ran it`;
+  return facts === '' ? end : `${facts}; ${end}`;
 }
