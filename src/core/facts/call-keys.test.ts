@@ -25,6 +25,15 @@ test('a failed command makes the keys of the call, of the command in its chain, 
   );
 });
 
+test('a program that reports what is wrong with a file is no name of the failure', () => {
+  const names = (cause: string): readonly string[] =>
+    failed('rm a/b.md', cause).filter((key) => key.startsWith('name'));
+  expect(names("rm: cannot remove 'a/b.md': Value too large")).toEqual(['name a/b.md']);
+  expect(names('rm: command not found')).toEqual(['name rm']);
+  // It still tells which command of a line failed.
+  expect(failed('sed -n 1p a | cat -A', 'cat: illegal option -- A')).toContain('command cat -A');
+});
+
 test('a command of a chain that the error does not name makes no key, because another one may have failed', () => {
   expect(failed('npm ci && npm run x', 'something went wrong')).toEqual(['call npm ci && npm run x']);
 });

@@ -83,7 +83,10 @@ export function failedKeysOf({ call, commands, names }: CallKeys, cause: string)
   return [
     call,
     ...one.map(({ key }) => key).filter(({ text }) => text !== ''),
-    ...[...new Set([...most, ...missing])].map((text): CallKey => ({ kind: 'name', text })),
+    ...[...new Set([...most.filter((name) => !reports(name, homed)), ...missing])].map((text): CallKey => ({
+      kind: 'name',
+      text,
+    })),
   ];
 }
 
@@ -136,6 +139,13 @@ function isNamed(name: string, cause: string): boolean {
   }
   return false;
 }
+
+/** Returns true for a program that only says what is wrong with something else: `rm: cannot remove 'a'`. */
+function reports(name: string, cause: string): boolean {
+  return cause.startsWith(`${name}: `) && !IS_INVOCATION_OF_NAME.test(cause.slice(name.length));
+}
+
+const IS_INVOCATION_OF_NAME = /^: (?:command )?not found|not recognized|version|not installed/i;
 
 /** @param isAny  a plain word is a name too; else only a path */
 function nameIn(value: Json, isAny: boolean): readonly string[] {
