@@ -131,13 +131,9 @@ export class SourceCallIds {
   }
 }
 
-/** What a shell says instead of a command. */
-const SHELL_FAULT = /^(?:\S*\/)?(?:zsh|bash|sh|dash|fish)(?::\d+| line \d+|: line \d+)?: /m;
-
 /** Returns true for a command that says "no" by its exit code and prints no failure: a search that found nothing is no error. */
 function answersNo({ args, name }: OpenCall, { exitCode, result }: ResultShape): boolean {
   const printed = exitCode === undefined ? shellAnswer(result) : { text: printedText(resultText(result)), exitCode };
   if (printed === undefined || printed.exitCode === undefined || printed.exitCode <= 0) return false;
-  const saysFault = inferIsError(printed.text) || SHELL_FAULT.test(printed.text);
-  return isAnswerCode(name, args, printed.exitCode) && !saysFault;
+  return isAnswerCode(name, args, printed.exitCode) && !inferIsError(printed.text);
 }

@@ -42,7 +42,6 @@ export class AnswerReading {
   readonly text: string;
   readonly #statements: Partial<Record<AnswerProperty, boolean>> = {};
   #masked: string | undefined;
-  #keys: readonly [success: string | undefined, failure: string | undefined] = [undefined, undefined];
   #refuses: boolean | undefined;
   #reportsAnywhere: boolean | undefined;
   #failure: ErrorClass | undefined;
@@ -57,11 +56,7 @@ export class AnswerReading {
     return (this.#masked ??= lightMask(this.text));
   }
   keyOf(isFlagged: boolean): string {
-    const cachedKey = this.#keys[isFlagged ? 1 : 0];
-    if (cachedKey !== undefined) return cachedKey;
-    const key = hashText(this.masked, isFlagged ? FLAGGED_SEED : 0);
-    this.#keys = isFlagged ? [this.#keys[0], key] : [key, this.#keys[1]];
-    return key;
+    return hashText(this.masked, isFlagged ? FLAGGED_SEED : 0);
   }
   get isPending(): boolean {
     return this.#says('pending');

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { hashText } from '../../base/hash.ts';
 import { isJsonObject, type Json, type Mutable, present } from '../../base/json.ts';
-import { comparedArgs } from './declared-keys.ts';
+import { comparedArgs, withoutMembers } from './declared-keys.ts';
 import { tokensOf } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
 
@@ -46,7 +46,10 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
     ...tokensOf(text),
     ...numbersOf(object),
     ...present({
-      actionKey: kind === 'ui' ? hashText(`${tool}\n${canonicalJson(withoutReferences(object))}`) : undefined,
+      actionKey:
+        kind === 'ui'
+          ? hashText(`${tool}\n${canonicalJson(withoutMembers(object, (name) => REFERENCE.test(name)))}`)
+          : undefined,
       leavesKey: newContent === undefined ? undefined : hashText(newContent),
       fromKey: replaces && hashText(replaces.before),
     }),
@@ -77,11 +80,6 @@ const SENTENCE = /^(?:[^\s=;{}<>*|\\]+\s+){7}[^=;{}<>*|\\]*$/;
 const QUERY = /^q$|quer(?:y|ies)$|search|keyword|question/i;
 /** Names of arguments that refer to an element of a page, which gets a new number in each rendering. */
 const REFERENCE = /^(?:ref|uid|index|(?:backend_?)?node_?id|element_?(?:id|index|ref))$/i;
-
-function withoutReferences(args: Readonly<Record<string, Json>>): Json {
-  const others = Object.entries(args).filter(([name]) => !REFERENCE.test(name));
-  return others.length === 0 ? args : Object.fromEntries(others);
-}
 
 /** Returns the text used to compare calls. The length of a pause and extra blanks are removed. */
 function normalizeCall(tool: string, call: string, { kind, shell }: CallSemantics): string {

@@ -9,17 +9,17 @@ const IGNORED_ARGUMENT =
 export function comparedArgs(args: Json, declaration: ToolDeclaration | undefined): Json {
   const declaredArgs = pickMembers(args, declaration?.loopKey);
   if (declaredArgs !== undefined || !isJsonObject(args)) return declaredArgs ?? args;
-  // Most calls contain no such argument, so they are not copied.
-  for (const name in args) {
-    if (!isIgnored(name, args[name])) continue;
-    const comparedEntries = Object.entries(args).filter((entry) => !isIgnored(...entry));
-    return comparedEntries.length === 0 ? args : Object.fromEntries(comparedEntries);
-  }
-  return args;
+  return withoutMembers(args, (name, value) => value === '' || value === null || IGNORED_ARGUMENT.test(name));
 }
 
-function isIgnored(name: string, value: unknown): boolean {
-  return value === '' || value === null || IGNORED_ARGUMENT.test(name);
+/** The same object if nothing would be left, or nothing is left out: most calls are not copied. */
+export function withoutMembers(
+  args: Readonly<Record<string, Json>>,
+  isLeftOut: (name: string, value: Json) => boolean,
+): Readonly<Record<string, Json>> {
+  const entries = Object.entries(args);
+  const others = entries.filter((entry) => !isLeftOut(...entry));
+  return others.length === 0 || others.length === entries.length ? args : Object.fromEntries(others);
 }
 
 /**

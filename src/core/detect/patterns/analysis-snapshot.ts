@@ -50,7 +50,7 @@ export interface DetectorFault {
 }
 
 export interface TrajectoryAnalysisSnapshot {
-  readonly schema_version: 7;
+  readonly schema_version: 8;
   readonly counters: Counters;
   readonly pending: readonly (readonly [string, PendingCall])[];
   readonly recentCalls: readonly PackedCall[];

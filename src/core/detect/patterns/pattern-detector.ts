@@ -126,39 +126,29 @@ export function withoutComparison(call: RecentCall): RecentCall {
   return copy;
 }
 
-/** A `RecentCall` as an array for snapshots. Field names would double the size of the JSON. */
-export type PackedCall = readonly [
-  index: number,
-  turn: number,
-  tool: string,
-  kind: ToolKind,
-  /** Bit flags: 1 for a failed call, 2 for a novel call, 4 for a refused call, 8 for a cancelled call. */
-  marks: number,
-  atMs: number,
-  resultChars: number,
-  errorLine: string | null,
-  comparison?: readonly [argsKey: string, resultKey: string, tokens: readonly number[]],
-];
+const PACKED = [
+  'index',
+  'turn',
+  'tool',
+  'kind',
+  'failed',
+  'novel',
+  'atMs',
+  'resultChars',
+  'errorLine',
+  'outcome',
+  'comparison',
+] as const satisfies readonly (keyof RecentCall)[];
+
+/** The values of a `RecentCall` for snapshots, null for an absent one. Field names would double the size of the JSON. */
+export type PackedCall = readonly (RecentCall[keyof RecentCall] | null)[];
 
 export function packCall(call: RecentCall): PackedCall {
-  const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine = null, comparison, outcome } = call;
-  const marks = (failed ? 1 : 0) + (novel ? 2 : 0) + (outcome === 'refused' ? 4 : outcome === 'cancelled' ? 8 : 0);
-  if (comparison === undefined) return [index, turn, tool, kind, marks, atMs, resultChars, errorLine];
-  const { argsKey, resultKey, tokens } = comparison;
-  return [index, turn, tool, kind, marks, atMs, resultChars, errorLine, [argsKey, resultKey, tokens]];
+  return PACKED.map((field) => call[field] ?? null);
 }
 
 export function unpackCall(packed: PackedCall): RecentCall {
-  const [index, turn, tool, kind, marks, atMs, resultChars, errorLine, packedComparison] = packed;
-  const call = { index, turn, tool, kind, failed: (marks & 1) !== 0, novel: (marks & 2) !== 0, atMs, resultChars };
-  const [argsKey, resultKey, tokens] = packedComparison ?? [];
-  return {
-    ...call,
-    ...(errorLine === null ? {} : { errorLine }),
-    ...((marks & 4) === 0 ? {} : { outcome: 'refused' }),
-    ...((marks & 8) === 0 ? {} : { outcome: 'cancelled' }),
-    ...(argsKey === undefined || resultKey === undefined || tokens === undefined
-      ? {}
-      : { comparison: { argsKey, resultKey, tokens } }),
-  };
+  const entries = PACKED.map((field, at) => [field, packed[at] ?? null] as const);
+  // `packCall` wrote the values in this order.
+  return Object.fromEntries(entries.filter(([, value]) => value !== null)) as unknown as RecentCall;
 }

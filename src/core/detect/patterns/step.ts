@@ -152,7 +152,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     ...present({
       failure,
       gistKey: mayRefuse ? gistOf(answer.text, tool, keys.tokens) : undefined,
-      outcomeWords: mayReport && delegates ? tokensOf(withoutDigits(answer.text)).tokens : undefined,
+      outcomeWords: mayReport && delegates ? tokensOf(answer.text.replaceAll(/\d+/g, ' ')).tokens : undefined,
       hits: asks && failure === undefined ? hitsOf(answer.text) : undefined,
       target: semantics.target,
     }),
@@ -163,11 +163,6 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
 const REPORT_CHARS = 300;
 /** The receipt for a job that was begun, as that of Claude Code's agents. */
 const GOES_ON = /\bin the background\b/i;
-const REPORT_WORDS_CHARS = 4_000;
-
-function withoutDigits(text: string): string {
-  return text.slice(0, REPORT_WORDS_CHARS).replaceAll(/\d+/g, ' ');
-}
 
 /** A refusal has few lines. */
 const REFUSAL_LINES = 4;

@@ -99,8 +99,8 @@ export class TrajectoryAnalysis {
     const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
     // A stored snapshot may have any version, regardless of its type.
     const version: number | undefined = snapshot?.schema_version;
-    if (version !== undefined && version !== 7) {
-      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 7`);
+    if (version !== undefined && version !== 8) {
+      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 8`);
     }
     this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
     this.#pending = new OpenCalls(snapshot?.pending);
@@ -226,7 +226,7 @@ export class TrajectoryAnalysis {
     const detectors: Record<string, Json> = {};
     for (const [name, fold] of this.#folds) detectors[name] = fold.snapshot();
     const snapshot: TrajectoryAnalysisSnapshot = {
-      schema_version: 7,
+      schema_version: 8,
       counters: this.#counters,
       pending: this.#pending.entries(),
       recentCalls: this.#recentCalls.toArray().map(packCall),
