@@ -21,8 +21,6 @@ type State = readonly (readonly [string, Entry])[];
 /** As in three rounds of two failures that alternate. */
 const COMEBACKS = 4;
 const MAX_SEEN = 12;
-/** An answer with a larger share of new lines reports something else. */
-const MAX_FRESH = 0.34;
 
 /**
  * A check fails in the same way after each edit. Running a check again after an edit is normal, but four edits without any change of
@@ -37,7 +35,6 @@ const MAX_FRESH = 0.34;
  *
  * Resets on:
  * - A success of that check.
- * - For a program with different arguments: a result of which more than a third of the lines are new.
  */
 export const sameFailureDetector: DetectorFactory<'warnAt'> = defineDetector(
   'same_failure_after_edits',
@@ -91,7 +88,7 @@ export const sameFailureDetector: DetectorFactory<'warnAt'> = defineDetector(
         if (failure.category === 'silent') return undefined;
         const previous = checks.get(ownKey);
         const hasMoved = previous !== undefined && previous.failureKey !== failure.messageKey;
-        if (hasMoved || context.freshLines > MAX_FRESH) checks.delete(programKey);
+        if (hasMoved) checks.delete(programKey);
         const ownSighting = addFailure(ownKey, failure.messageKey, step, context);
         const programSighting =
           step.kind === 'execute' ? addFailure(programKey, failure.lineKey, step, context) : undefined;

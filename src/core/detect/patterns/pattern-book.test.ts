@@ -9,7 +9,7 @@ function stepAt(index: number, result = 'text to read'): Step {
 }
 
 function contextAt(ordinal: number, novel: boolean): StepContext {
-  return { epoch: 0, advanced: false, novel, freshLines: 1, ordinal, task: undefined, userMessages: 0 };
+  return { epoch: 0, advanced: false, novel, ordinal, task: undefined, userMessages: 0 };
 }
 
 const SEEN: Sighting = {

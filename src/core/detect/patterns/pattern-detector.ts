@@ -12,8 +12,6 @@ export interface StepContext {
   readonly advanced: boolean;
   /** True if no earlier call in this epoch had the same arguments and the same result. */
   readonly novel: boolean;
-  /** Share (0 to 1) of the lines in the result that no recent result contained. Digits are ignored. Without lines: 1 for a novel step, else 0. */
-  readonly freshLines: number;
   /** Number of non-transparent steps in the run, including this step. */
   readonly ordinal: number;
   readonly userMessages: number;

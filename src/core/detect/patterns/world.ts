@@ -2,7 +2,7 @@ import { LruMap } from '../../base/lru-map.ts';
 import type { StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
 
-export interface WorldView extends Pick<StepContext, 'epoch' | 'advanced' | 'novel' | 'freshLines'> {
+export interface WorldView extends Pick<StepContext, 'epoch' | 'advanced' | 'novel'> {
   /** True if the call failed with a line that successful programs also print, so the line names no cause. */
   readonly background: boolean;
 }
@@ -10,8 +10,8 @@ export interface WorldView extends Pick<StepContext, 'epoch' | 'advanced' | 'nov
 /** The state of a `World` as JSON. */
 export interface WorldSnapshot {
   readonly epoch: number;
-  readonly seen: readonly string[];
-  readonly mutations: readonly string[];
+  readonly seen: readonly (readonly [string, true])[];
+  readonly mutations: readonly (readonly [string, true])[];
   /** Hashes of result lines. The value is 1 for a line printed by a successful program. */
   readonly lines?: readonly (readonly [number, 0 | 1])[];
 }
@@ -31,14 +31,8 @@ export class World {
 
   constructor(snapshot?: WorldSnapshot) {
     this.#epoch = snapshot?.epoch ?? 0;
-    this.#seen = new LruMap(
-      REMEMBERED,
-      (snapshot?.seen ?? []).map((key) => [key, true]),
-    );
-    this.#mutations = new LruMap(
-      REMEMBERED,
-      (snapshot?.mutations ?? []).map((key) => [key, true]),
-    );
+    this.#seen = new LruMap(REMEMBERED, snapshot?.seen);
+    this.#mutations = new LruMap(REMEMBERED, snapshot?.mutations);
     this.#lines = new LruMap(REMEMBERED_LINES, snapshot?.lines);
   }
 
@@ -53,28 +47,22 @@ export class World {
     const novel = !isKnownChange && !this.#seen.has(step.callKey);
     this.#seen.set(step.callKey, true);
     const background = step.failure !== undefined && this.#lines.get(step.failure.lineHash) === 1;
-    return { epoch: this.#epoch, advanced, novel, freshLines: this.#freshLines(step, novel), background };
+    this.#noteLines(step);
+    return { epoch: this.#epoch, advanced, novel, background };
   }
 
-  #freshLines(step: Step, novel: boolean): number {
-    if (step.lines.length === 0) return novel ? 1 : 0;
+  #noteLines(step: Step): void {
     // A line printed by a successful program names no failure. The content of a displayed file is excluded, because it may contain
     // any line.
     const isBackground = step.failure === undefined && !step.resultMissing && step.kind === 'execute';
-    let freshCount = 0;
-    for (const line of step.lines) {
-      const knownValue = this.#lines.get(line);
-      if (knownValue === undefined) freshCount += 1;
-      this.#lines.set(line, isBackground || knownValue === 1 ? 1 : 0);
-    }
-    return freshCount / step.lines.length;
+    for (const line of step.lines) this.#lines.set(line, isBackground || this.#lines.get(line) === 1 ? 1 : 0);
   }
 
   snapshot(): WorldSnapshot {
     return {
       epoch: this.#epoch,
-      seen: this.#seen.entries().map(([key]) => key),
-      mutations: this.#mutations.entries().map(([key]) => key),
+      seen: this.#seen.entries(),
+      mutations: this.#mutations.entries(),
       lines: this.#lines.entries(),
     };
   }
