@@ -297,3 +297,32 @@ test('a report of damaged files names the lost lines and ends with 1', async () 
   expect([code, stderr]).toEqual([1, expect.stringContaining('coxswain: damaged.jsonl:2: ')]);
   expect(stdout).toContain('2 sessions');
 });
+
+const OUTPUTS = [
+  { command: 'analyze', flag: '--csv', ending: 'csv' },
+  { command: 'report', flag: '--html', ending: 'html' },
+] as const;
+
+test.each(OUTPUTS)(
+  '$command $flag replaces only what it wrote itself, and refuses another file before it reads',
+  async ({ command, ending, flag }) => {
+    const text = sampleRun('precious', 'stuck');
+    await writeFile(join(cwd, `input-${ending}.json`), text);
+    const own = await runCli([command, `input-${ending}.json`, flag, `input-${ending}.json`], { cwd });
+    const message = `coxswain: input-${ending}.json already exists; give another name or remove it\n`;
+    expect(own).toEqual({ code: 2, stdout: '', stderr: message });
+    expect(await readFile(join(cwd, `input-${ending}.json`), 'utf8')).toBe(text);
+
+    // Two times to one name: an empty file, and what the command wrote.
+    await writeFile(join(cwd, `out.${ending}`), '');
+    for (const run of ['stuck', 'fine'] as const) {
+      await writeFile(join(cwd, 'one.json'), sampleRun(`was-${run}`, run));
+      expect((await runCli([command, 'one.json', flag, `out.${ending}`], { cwd })).code).toBe(0);
+    }
+    expect(await readFile(join(cwd, `out.${ending}`), 'utf8')).toContain('was-fine');
+    // The input is not there either: the output is looked at first.
+    const nowhere = await runCli([command, 'missing.json', flag, join(cwd, 'no-folder', 'x')], { cwd });
+    expect([nowhere.code, nowhere.stdout]).toEqual([1, '']);
+    expect(nowhere.stderr).toMatch(/^coxswain: \S*no-folder\S* cannot be written: [^\n]*\n$/);
+  },
+);

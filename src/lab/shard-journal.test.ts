@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -57,4 +57,14 @@ test('a journal is refused when a run of a store has gone on, or there is a new 
   await backtest([path], { resume: other });
   await add(recordsOf('two'));
   expect(await backtest([path], { resume: other }).then(() => 'none', messageOf)).toContain('the input has changed');
+});
+
+test('a file that is no journal is refused as it is, whatever it ends with', async () => {
+  const path = join(folder, 'input.jsonl');
+  const text = recordsOf('one')
+    .map((one) => JSON.stringify(one))
+    .join('\n');
+  await writeFile(path, text);
+  expect(await backtest([path], { resume: path }).then(() => 'none', messageOf)).toContain('not a backtest journal');
+  expect(await readFile(path, 'utf8')).toBe(text);
 });

@@ -55,7 +55,6 @@ export class ShardJournal {
 function readDone(path: string, key: string): ReadonlyMap<number, ShardResult> {
   const bytes = readFileSync(path);
   const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1);
-  if (whole.length < bytes.length) truncateSync(path, whole.length);
   const [head = '', ...lines] = whole.toString('utf8').split('\n');
   const facts = membersOf(jsonOf(head));
   if (facts['coxswain_backtest'] !== VERSION) {
@@ -65,6 +64,7 @@ function readDone(path: string, key: string): ReadonlyMap<number, ShardResult> {
     const reason = 'it belongs to another input or configuration, or the input has changed';
     throw invalidArgument(`--resume ${path}: ${reason}; delete it to start again`);
   }
+  if (whole.length < bytes.length) truncateSync(path, whole.length);
   const done = new Map<number, ShardResult>();
   for (const line of lines) {
     const entry = jsonOf(line);

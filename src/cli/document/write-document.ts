@@ -260,6 +260,11 @@ export function htmlPage({ blocks, title = '' }: Document): string {
   return pageText(unstyled(title), body);
 }
 
+/** The beginning of every page. */
+export function pageStart(): string {
+  return htmlPage({ blocks: [] }).split("'sha256-")[0] ?? '';
+}
+
 function htmlBlock(block: Exclude<Block, { readonly type: 'heading' }>): Html {
   switch (block.type) {
     case 'facts':

@@ -13,7 +13,7 @@ import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { writeOutput } from '../../runs/write-output.ts';
+import { checkReplaceable, writeOutput } from '../../runs/write-output.ts';
 import { countText, rangeText, usdText, callNumber } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { type RunFacts, factsJson } from '../../../core/facts/run-facts.ts';
@@ -76,7 +76,7 @@ export class TableOutput implements ReportOutput {
   }
 
   async save(file: string): Promise<void> {
-    await writeOutput(file, csvText(this.#rows));
+    await writeOutput(file, CSV_START, csvText(this.#rows));
   }
 }
 
@@ -168,6 +168,9 @@ function analysedRow(run: RunFacts) {
   };
 }
 
+/** The first columns of every version. */
+const CSV_START = 'id,source,folder,format,model,task,';
+
 /** Formats rows as CSV (RFC 4180 with LF line ends), with a header row. An empty field means unknown. */
 function csvText(rows: readonly AnalysedRow[]): string {
   const [first] = rows;
@@ -203,6 +206,7 @@ export async function analyzeCommand(
   // The keys of GROUPS are known from its type.
   const groups = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
   const by = options.by === undefined ? undefined : choiceOption('--by', options.by, groups);
+  if (options.csv !== undefined) checkReplaceable(options.csv, CSV_START);
   const problems = new Problems(terminal);
   const progress = new Progress(terminal);
   const print = {

@@ -13,6 +13,7 @@ import type { StoreReader } from '../../../core/store/trajectory-store.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import type { ExportedRun } from '../../../formats/export/transcript.ts';
 import { openReadableStore, openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
+import { alreadyExists } from '../../runs/write-output.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { jsonLine, printable, printableJson } from '../../../core/base/printable.ts';
@@ -33,7 +34,7 @@ interface TextTarget {
   close(isWhole: boolean): Promise<void>;
 }
 
-/** @throws CoxswainError `input-io` if the file exists or cannot be created; `unsafe-path` from `checkOutput` */
+/** @throws CoxswainError `invalid-argument` if the file exists, `input-io` if it cannot be created; `unsafe-path` from `checkOutput` */
 async function openTextTarget(to: string | undefined, terminal: Terminal): Promise<TextTarget> {
   if (to !== undefined && to !== '-') return openFileTarget(to);
   return { name: undefined, write: (text) => terminal.write(text), close: async () => {} };
@@ -80,10 +81,6 @@ async function openFileTarget(path: string): Promise<TextTarget> {
 function linkError(path: string, error: unknown): CoxswainError {
   if (hasCode(error, 'EEXIST')) return alreadyExists(path);
   return new CoxswainError('input-io', `${printable(path)} cannot be created: ${messageOf(error)}`, { cause: error });
-}
-
-function alreadyExists(path: string): CoxswainError {
-  return new CoxswainError('input-io', `${printable(path)} already exists; give another name or remove it`);
 }
 
 const EXPORT_FORMATS = ['records', 'atif', 'openai', 'otlp', 'html'] as const;

@@ -37,6 +37,8 @@ import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night
 import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
+import { checkReplaceable } from '../../runs/write-output.ts';
+import { pageStart } from '../../document/write-document.ts';
 import { present } from '../../../core/base/json.ts';
 import { CACHE_TOKENS, type RunUsage } from '../../../core/facts/usage-fold.ts';
 import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
@@ -327,6 +329,7 @@ function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping
   const forms = [json === true, markdown === true, html !== undefined, to !== undefined].filter(Boolean);
   if (forms.length > 1) throw invalidArgument('give one of --json, --markdown, --html and --to');
   to?.forEach(reportTarget);
+  if (html !== undefined) checkReplaceable(html, pageStart());
   return by === undefined ? undefined : choiceOption('--by', by, GROUPINGS);
 }
 

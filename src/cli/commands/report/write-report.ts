@@ -1,6 +1,6 @@
 import { writeOutput } from '../../runs/write-output.ts';
 import { withoutSecrets, sendWithRetries } from '../../../hosts/notify/notifier.ts';
-import { htmlPage, markdownText, terminalText } from '../../document/write-document.ts';
+import { htmlPage, markdownText, pageStart, terminalText } from '../../document/write-document.ts';
 import { printable, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
@@ -44,7 +44,7 @@ export async function writeReport(
         : screenDocument(report, frame, terminal.width);
     await terminal.write(terminalText(document, terminal));
   } else {
-    await writeOutput(html, htmlPage(reportDocument(report, frame, MAX_WRITTEN)));
+    await writeOutput(html, pageStart(), htmlPage(reportDocument(report, frame, MAX_WRITTEN)));
     await terminal.write(`${printable(html)}: written\n`);
   }
   return true;
