@@ -226,6 +226,54 @@ test('--by folder shows calls after the first flag and examples, and rows are wr
   expect((await runCli(['analyze', 'many.jsonl', '--by', 'moon'], { cwd })).code).toBe(2);
 });
 
+test('tokens can be compared between vendors in CSV and JSON, however a vendor counts those in its cache', async () => {
+  const vendors = {
+    // Anthropic counts cached tokens beside the input, OpenAI within it.
+    beside: { model_id: 'claude-sonnet-4-5', usage: { input_tokens: 10, output_tokens: 5 } },
+    within: { model_id: 'gpt-5', usage: { input_tokens: 110, output_tokens: 5 } },
+    // The source counts no input.
+    part: { model_id: 'gpt-5', usage: { output_tokens: 15 } },
+  };
+  const cached = { cache_read_tokens: 70, cache_write_tokens: 30 };
+  const lines = Object.entries(vendors).flatMap(([id, { model_id, usage }]) => {
+    const message = { role: 'assistant', content: 'x', model_id, usage: { ...usage, ...cached } };
+    const payloads = [
+      { kind: 'run_started', identity: { run_id: id, depth: 0 } },
+      { kind: 'message_appended', message },
+      { kind: 'run_ended', outcome: 'ended', new_messages: [] },
+    ];
+    return payloads.map((payload, seq) => {
+      const place = { schema_version: 1, seq, run_id: id, depth: 1, parent_run_id: 'parent' };
+      return `${JSON.stringify({ ...place, recorded_at_unix_ms: 1 + seq, payload })}\n`;
+    });
+  });
+  await writeFile(join(cwd, 'vendors.jsonl'), lines.join(''));
+  for (const args of [
+    ['analyze', 'vendors.jsonl', '--csv', 'vendors.csv', '--json'],
+    ['report', 'vendors.jsonl', '--json'],
+  ]) {
+    const runs = jsonLines((await runCli(args, { cwd })).stdout).filter((run) => run['id'] !== undefined);
+    expect(runs.map(({ allTokens, tokens }) => [allTokens, tokens])).toEqual([
+      [115, 15],
+      [115, 115],
+      [115, 15],
+    ]);
+  }
+  const [head = '', ...rows] = (await readFile(join(cwd, 'vendors.csv'), 'utf8')).trimEnd().split('\n');
+  for (const row of rows) {
+    const cells = row.split(',');
+    expect(Object.fromEntries(head.split(',').map((name, at) => [name, cells[at]]))).toMatchObject({
+      parent_id: 'parent',
+      refused: '0',
+      cancelled: '0',
+      all_tokens: '115',
+      cached_tokens: '70',
+      cache_written_tokens: '30',
+      tokens_at_least: String(cells[0] === 'part'),
+    });
+  }
+});
+
 test('analyze, report, backtest and effect say that a copied run counts several times', async () => {
   await mkdir(join(cwd, 'copies'));
   for (const name of ['a.json', 'b.json']) await copyFile(join(cwd, 'runs', 'a.json'), join(cwd, 'copies', name));

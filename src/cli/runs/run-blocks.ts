@@ -234,7 +234,7 @@ export function spanLine(
 
 export function totalsBlocks(totals: RunTotals): readonly Block[] {
   const { all, outcomes, patterns } = totals;
-  const counts = heading([countOf(all.runs, 'run'), ...countFacts(totals)].join(', '));
+  const counts = heading([countOf(all.runs, 'run'), ...countFacts(totals.counts)].join(', '));
   if (all.runs === 0) return [counts];
   const table = (
     words: 'outcome' | 'pattern',

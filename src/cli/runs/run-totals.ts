@@ -46,6 +46,7 @@ export function secretRemover(): (record: TrajectoryRecord) => TrajectoryRecord 
   };
 }
 
+const COUNTS = ['calls', 'errors', 'refused', 'declined', 'cancelled', 'lostRecords'] as const;
 const MAX_NAMES = 64;
 const OTHERS = '(others)';
 
@@ -61,16 +62,19 @@ const NONE: RunTally = { runs: 0, stuck: 0, judged: 0, succeeded: 0 };
 
 export class RunTotals {
   #all = NONE;
-  #calls = 0;
-  #errors = 0;
-  #refused = 0;
+  readonly counts: Record<(typeof COUNTS)[number], number> = {
+    calls: 0,
+    errors: 0,
+    refused: 0,
+    declined: 0,
+    cancelled: 0,
+    lostRecords: 0,
+  };
   readonly #outcomes = new Map<string, RunTally>();
   readonly #patterns = new Map<string, RunTally>();
 
   add(run: RunFacts): void {
-    this.#calls += run.calls;
-    this.#errors += run.errors;
-    this.#refused += run.refused ?? 0;
+    for (const name of COUNTS) this.counts[name] += run[name] ?? 0;
     this.#all = tallied(this.#all, run);
     count(this.#outcomes, run.verdict.verdict, run);
     const kinds = new Set(run.patterns.filter(({ level }) => level !== 'hint').map(({ kind }) => kind));
@@ -79,15 +83,6 @@ export class RunTotals {
 
   get all(): RunTally {
     return this.#all;
-  }
-  get calls(): number {
-    return this.#calls;
-  }
-  get errors(): number {
-    return this.#errors;
-  }
-  get refused(): number {
-    return this.#refused;
   }
   get outcomes(): readonly (readonly [string, RunTally])[] {
     return byRuns(this.#outcomes);
@@ -100,9 +95,7 @@ export class RunTotals {
     const { runs } = this.#all;
     return {
       ...this.#all,
-      calls: this.#calls,
-      errors: this.#errors,
-      refused: this.#refused,
+      ...this.counts,
       outcomes: this.outcomes.map(([outcome, tally]) => ({ outcome, ...tally, share: share(tally.runs, runs) })),
       patterns: this.patterns.map(([kind, tally]) => ({ kind, ...tally, share: share(tally.runs, runs) })),
     };

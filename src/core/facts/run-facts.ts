@@ -11,6 +11,7 @@ import type { RunAlert } from './run-alert.ts';
 import type { RecentWork } from './run-pressure.ts';
 import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
 import type { RunUsage } from './usage-fold.ts';
+import { allTokens } from './usage-text.ts';
 import type { RunWork } from './run-work.ts';
 import type { RunPatterns } from './seen-pattern.ts';
 import type { Wasted } from './run-story.ts';
@@ -94,7 +95,7 @@ export function factsJson(facts: RunFacts): object {
     strip: _strip,
     ...rest
   } = facts;
-  return { ...rest, patterns: patterns.map(patternJson) };
+  return { ...rest, ...present({ allTokens: allTokens(facts) }), patterns: patterns.map(patternJson) };
 }
 
 /** The calls of a pattern, which are indices, as numbers from 1. */

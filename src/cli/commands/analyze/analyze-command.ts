@@ -17,6 +17,7 @@ import { checkReplaceable, writeOutput } from '../../runs/write-output.ts';
 import { countText, rangeText, usdText, callNumber } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { type RunFacts, factsJson } from '../../../core/facts/run-facts.ts';
+import { allTokens } from '../../../core/facts/usage-text.ts';
 import { isFlagged } from '../../../core/facts/seen-pattern.ts';
 import { csvField } from '../../../core/base/csv-field.ts';
 import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
@@ -138,6 +139,7 @@ type AnalysedRow = ReturnType<typeof analysedRow>;
 function analysedRow(run: RunFacts) {
   const { afterFlag, calls, costUsd, durationMs, ending, errors, format, id, modelId, source, task, tokens, turns } =
     run;
+  const { cacheTokens, cacheWriteTokens = 0 } = run;
   const stuck = run.patterns.filter((pattern) => pattern.stuck && isFlagged(pattern));
   const [first] = stuck.toSorted((a, b) => (a.flaggedAt ?? 0) - (b.flaggedAt ?? 0));
   return {
@@ -165,6 +167,13 @@ function analysedRow(run: RunFacts) {
     first_stuck_tool: first?.tool ?? null,
     calls_after_flag: afterFlag?.calls ?? null,
     cost_after_flag_usd: afterFlag?.costUsd ?? null,
+    parent_id: run.parentId ?? null,
+    refused: run.refused ?? 0,
+    cancelled: run.cancelled ?? 0,
+    all_tokens: allTokens(run) ?? null,
+    cached_tokens: cacheTokens === undefined ? null : cacheTokens - cacheWriteTokens,
+    cache_written_tokens: cacheTokens === undefined ? null : cacheWriteTokens,
+    tokens_at_least: run.answersCountedEarly !== undefined,
   };
 }
 

@@ -146,6 +146,20 @@ test('the totals count runs by outcome and by pattern, without hints', async () 
   );
 });
 
+test('the totals say of all calls what a run says of its own', async () => {
+  const counts = { calls: 9, errors: 2, refused: 3, cancelled: 4, lostRecords: 5, declined: 1 };
+  const text = await printed([report('a', counts), report('b', counts)]);
+  const own = '9 calls, 2 errors, 2 refused, 1 plan or question declined, 4 cancelled, 5 records lost';
+  expect(text).toContain(own);
+  const all = '2 runs, 18 calls, 4 errors, 4 refused, 2 plans or questions declined, 8 cancelled, 10 records lost';
+  expect(text).toContain(`${all}\n`);
+  const json = await printed(
+    [report('a', counts), report('b')],
+    (terminal) => new PrintedOutput(terminal, { ...DEFAULTS, json: true, summaryOnly: true }),
+  );
+  expect(JSON.parse(json)).toMatchObject({ ...counts, calls: 15, errors: 3 });
+});
+
 test('of thousands of runs the ones stuck the most are printed', async () => {
   const reports = Array.from({ length: 2000 }, (_, index) =>
     report(`r${index}`, { patterns: [pattern({ occurrences: index })] }),

@@ -7,7 +7,7 @@ import { LessonsFold, type LessonExample, type Lessons } from '../../../core/fac
 import { BestMoments } from '../../../core/facts/moments.ts';
 import type { Moment } from '../../../core/facts/run-facts.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type RunFacts } from '../../../core/facts/run-facts.ts';
-import { hasNoPrice } from '../../../core/facts/usage-text.ts';
+import { allTokens, hasNoPrice } from '../../../core/facts/usage-text.ts';
 
 const MAX_LISTED = 5_000;
 const MAX_MOMENTS = 5;
@@ -232,7 +232,14 @@ export class NightReport {
     const { count: _count, tokens = null, cacheTokens = null, costUsd = null, ...sums } = this.#sums;
     return {
       ...frame,
-      totals: { ...this.totals.toJson(), ...sums, tokens, cacheTokens, costUsd },
+      totals: {
+        ...this.totals.toJson(),
+        ...sums,
+        tokens,
+        allTokens: allTokens(this.#sums) ?? null,
+        cacheTokens,
+        costUsd,
+      },
       ...(this.#groups.size === 0
         ? {}
         : {
