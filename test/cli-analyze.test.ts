@@ -226,6 +226,15 @@ test('--by folder shows calls after the first flag and examples, and rows are wr
   expect((await runCli(['analyze', 'many.jsonl', '--by', 'moon'], { cwd })).code).toBe(2);
 });
 
+test('ids in examples are never cut, and groups whose names begin alike can be told apart', async () => {
+  const names = ['claude', 'gpt'].map((model) => `${'an/experiment/with/a/very/long/name/'.repeat(4)}${model}`);
+  const runs = names.map((task) => sampleRun(`${task}/pass_1/task_1`, 'stuck').replace('{', `{"task":"${task}",`));
+  await writeFile(join(cwd, 'long.jsonl'), `${runs.join('\n')}\n`);
+  const { stdout } = await runCli(['analyze', 'long.jsonl', '--by', 'task'], { cwd, env: { COLUMNS: '80' } });
+  for (const task of names) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`run ${task}/pass_1/task_1 in long.jsonl`);
+  for (const model of ['claude', 'gpt']) expect(stdout).toMatch(new RegExp(`\nan/experiment/\\S*…${model} +1 `));
+});
+
 test('tokens can be compared between vendors in CSV and JSON, however a vendor counts those in its cache', async () => {
   const vendors = {
     // Anthropic counts cached tokens beside the input, OpenAI within it.

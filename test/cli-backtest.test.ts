@@ -25,7 +25,7 @@ test('the sample is backtested with the standard steering: a table, and the note
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^1 run, \d+ calls: /);
   expect(stdout).toMatch(/\nPattern +\d+ +1 /);
-  expect(stdout).toContain('a recording is off-policy');
+  expect(stdout).toContain('A recording shows where a configuration would have given advice');
 });
 
 test('--json is one line that is the same every time', async () => {

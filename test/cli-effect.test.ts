@@ -53,6 +53,17 @@ async function record(
   await cox.close();
 }
 
+test('a source without a run is one line and exit 1, as at analyze, also with --json', async () => {
+  for (const flags of [[], ['--json']]) {
+    for (const command of ['effect', 'analyze']) {
+      const { code, stderr, stdout } = await cli([command, 'nope.db', ...flags]);
+      expect([command, code, stdout, stderr]).toEqual([command, 1, '', 'coxswain: nope.db: no such file\n']);
+    }
+    const empty = await cli(['effect', '.', ...flags]);
+    expect(empty).toEqual({ code: 1, stdout: '', stderr: 'coxswain: .: no run found\n' });
+  }
+});
+
 test('a planted effect is shown with its interval, from a store that real runs made', async () => {
   await record(120, { holdout: 0.5 });
   const { code, stderr, stdout } = await cli(['effect', 'runs.db']);

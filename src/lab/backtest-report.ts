@@ -1,10 +1,6 @@
 /** Version of the `BacktestReport` shape. It increases when a field is removed or changes its meaning. */
 export const BACKTEST_REPORT_VERSION = 1;
 
-/** The first note of every report. */
-export const OFF_POLICY_NOTE =
-  'Past the first changed decision a recording is off-policy: it shows what would have been said, not what the agent would have done then.';
-
 /**
  * The result of a backtest, as plain JSON. The fields have this order, so equal reports are identical byte for byte. The report depends
  * only on the input, the configurations, the labels and the options. It contains no timestamps, no durations and no number of workers.
@@ -25,7 +21,7 @@ export interface BacktestReport {
   readonly sweep?: SweepReport;
   /** Empty without gates. Gates are checked on the last part, with the last configuration. */
   readonly gates: readonly GateReport[];
-  /** Notes on how to read the figures, in a fixed order. The off-policy note comes first. */
+  /** Notes on how to read the figures, in a fixed order. */
   readonly notes: readonly string[];
 }
 

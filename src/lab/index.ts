@@ -3,7 +3,6 @@ export { backtest } from './backtest.ts';
 export type { BacktestOptions, BacktestProgress, BacktestResult } from './backtest-options.ts';
 export {
   BACKTEST_REPORT_VERSION,
-  OFF_POLICY_NOTE,
   type BacktestReport,
   type ChangeCounts,
   type ComparisonReport,

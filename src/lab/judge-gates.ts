@@ -142,8 +142,9 @@ export function judgeGates(gates: Gates, part: PartReport | undefined): readonly
       });
       return;
     }
-    const hasPassed = gate === 'min-recall' ? value >= limit : value <= limit;
-    const relation = hasPassed ? 'within' : gate === 'min-recall' ? 'below' : 'over';
+    const isMinimum = gate === 'min-recall';
+    const hasPassed = isMinimum ? value >= limit : value <= limit;
+    const relation = hasPassed ? (isMinimum ? 'at least' : 'at most') : isMinimum ? 'below' : 'over';
     const reason = `${gate}: ${what}${place} is ${rounded(value)}, ${relation} ${limit}`;
     reports.push({ gate, limit, value: rounded(value), passed: hasPassed, reason });
   };

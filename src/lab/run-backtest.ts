@@ -21,7 +21,6 @@ import { copiesNote, judgeGates, type Gates, partNames, partOf, type Split } fro
 import {
   BACKTEST_REPORT_VERSION,
   type GroupReport,
-  OFF_POLICY_NOTE,
   type BacktestReport,
   type InputReport,
   type PartReport,
@@ -306,7 +305,9 @@ function notesOf(
   parts: readonly PartReport[],
   { repeated, ...setup }: ReportSetup & { readonly repeated: number },
 ): readonly string[] {
-  const notes: string[] = [OFF_POLICY_NOTE];
+  const notes: string[] = [
+    'A recording shows where a configuration would have given advice, not what the agent would have done with it: after the first new advice in a run, its figures are uncertain.',
+  ];
   const judgedRuns = input.positive + input.negative;
   const isByOutcome = setup.truth.kind === 'outcomes';
   if (judgedRuns > 0 && isByOutcome) {

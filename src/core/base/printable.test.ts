@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { costGrowth, MOST_LINEAR_GROWTH } from '../../../test/support/cost-growth.ts';
-import { jsonLine, printable, printableCut } from './printable.ts';
+import { distinctCuts, jsonLine, printable, printableCut } from './printable.ts';
 
 const ACTS_ON_A_TERMINAL = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
 
@@ -77,4 +77,29 @@ test('many unclosed sequences take linear time', () => {
     printable(`\u001b]${'x'.repeat(16_000 * factor)}`);
   });
   expect(growth).toBeLessThan(MOST_LINEAR_GROWTH);
+});
+
+test('names that differ are cut so that they still do, to a length that does not depend on what they share', () => {
+  const name = fc.tuple(
+    fc.constantFrom('', 'a/b/c/'.repeat(30)),
+    fc.string({ unit: fc.constantFrom('a', '/'), maxLength: 90 }),
+  );
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(
+        name.map((parts) => parts.join('')),
+        { maxLength: 12 },
+      ),
+      (names) => {
+        const cuts = distinctCuts(names, 20);
+        expect(new Set(cuts).size).toBe(names.length);
+        expect(cuts.filter((_, at) => (names[at] ?? '').length <= 20)).toEqual(
+          names.filter((text) => text.length <= 20),
+        );
+      },
+    ),
+    { numRuns: 500 },
+  );
+  const shared = 'the/same/folder/'.repeat(60);
+  expect(distinctCuts([`${shared}one`, `${shared}two`], 20)).toEqual(['the/same/…one', 'the/same/…two']);
 });

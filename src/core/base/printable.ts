@@ -54,6 +54,25 @@ export function printableCut(text: string, chars: number): string {
   return shown.length <= chars ? shown : `${shown.slice(0, chars - 1).toWellFormed()}…`;
 }
 
+/** Cuts as `printableCut`. Of names that would look alike, the beginning that they share is cut out instead. */
+export function distinctCuts(names: readonly string[], chars: number): readonly string[] {
+  const alike = Map.groupBy(new Set(names), (name) => printableCut(name, chars));
+  return names.map((name) => {
+    const cut = printableCut(name, chars);
+    const others = alike.get(cut) ?? [];
+    if (others.length < 2) return cut;
+    const rests = others.map((one) => one.slice(sharedLength(others)));
+    const rest = distinctCuts(rests, chars)[others.indexOf(name)] ?? '';
+    return `${printable(name.slice(0, chars / 2)).slice(0, chars / 2 - 1)}…${rest}`;
+  });
+}
+
+function sharedLength([first = '', ...others]: readonly string[]): number {
+  let length = 0;
+  while (length < first.length && others.every((other) => other[length] === first[length])) length += 1;
+  return length;
+}
+
 /** Characters that `printable` removes become `\u` escapes, so parsing returns the same value. */
 export function jsonLine(value: unknown): string {
   return printableJson(JSON.stringify(value));

@@ -8,7 +8,7 @@ import type { ReadRunsItem } from '../../../formats/read-runs.ts';
 import { runsOfSources } from '../../runs/runs-from.ts';
 import { machineSessions, openStoreNamed } from '../../runs/open-store.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
-import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
+import { distinctCuts, printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
@@ -60,15 +60,19 @@ export class TableOutput implements ReportOutput {
       return;
     }
     const hiddenGroups = groups.length - MAX_PRINTED;
+    const names = distinctCuts(
+      groups.map(({ name }) => name),
+      NAME_CHARS,
+    );
     const shown = groups.slice(0, MAX_PRINTED);
-    const examples = shown.flatMap(({ name, samples }) =>
-      samples.length === 0 ? [] : [{ head: printableCut(name, NAME_CHARS), lines: samples.map(sampleText) }],
+    const examples = shown.flatMap(({ samples }, at) =>
+      samples.length === 0 ? [] : [{ head: names[at] ?? '', lines: samples.map(sampleText) }],
     );
     const blocks: readonly Block[] = [
       {
         type: 'table',
         head: [by, 'runs', 'stuck', 'succeeded', 'calls', 'after first flag', 'cost', 'after first flag'],
-        rows: shown.map(cellsOf),
+        rows: shown.map((group, at) => cellsOf(names[at] ?? '', group)),
       },
       ...(hiddenGroups > 0 ? [linesOf([`and ${countText(hiddenGroups)} more; --json has all`])] : []),
       ...sectionOf('Examples of stuck runs', listBlock(examples)),
@@ -110,10 +114,10 @@ function groupOf(name: string, rows: readonly AnalysedRow[]) {
   };
 }
 
-function cellsOf({ afterFlag, calls, costAfterFlagUsd, costUsd, judged, name, runs, stuck, succeeded }: Group) {
+function cellsOf(name: string, { afterFlag, calls, costAfterFlagUsd, costUsd, judged, runs, stuck, succeeded }: Group) {
   const costText = (cost: number | null): string => (cost === null ? '–' : usdText(cost));
   return [
-    printableCut(name, NAME_CHARS),
+    name,
     countText(runs),
     intervalText(stuck, runs),
     intervalText(succeeded, judged),
@@ -130,7 +134,7 @@ function sampleText({
   id,
   source,
 }: Group['samples'][number]): string {
-  return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)} in ${printableCut(source, 200)}`;
+  return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printable(id)} in ${printable(source)}`;
 }
 
 type AnalysedRow = ReturnType<typeof analysedRow>;

@@ -192,7 +192,7 @@ export async function backtestVerify(
 }
 
 function runText({ run, status, matched, mismatched, mismatches, detail }: RunVerification, hash: string): string {
-  const head = printableCut(run, 80);
+  const head = printable(run);
   switch (status) {
     case 'equal':
       return `${head}: ${countText(matched)} matched\n`;
@@ -295,7 +295,7 @@ function lessonsDocument({ all, projects, withoutAny, withoutTwo, wrong }: Lesso
             .slice(0, SHOWN_WRONG)
             .map(
               ({ keys, number, project, runId }) =>
-                `${printableCut(basename(project), NAME_CHARS)}, call ${countText(number)} of ${printableCut(runId, 80)}: ${printableCut(keys.join('; '), 120)}`,
+                `${printableCut(basename(project), NAME_CHARS)}, call ${countText(number)} of ${printable(runId)}: ${printableCut(keys.join('; '), 120)}`,
             ),
         ),
       ),

@@ -11,7 +11,7 @@ import type {
   SweepReport,
 } from '../../../lab/backtest-report.ts';
 import { heading, linesOf, sectionOf, styled, type Block, type Document, type Text } from '../../document/document.ts';
-import { printableCut } from '../../../core/base/printable.ts';
+import { distinctCuts, printable, printableCut } from '../../../core/base/printable.ts';
 
 const NAME_CHARS = 48;
 const SHOWN_PLACES = 10;
@@ -128,6 +128,10 @@ function groupBlocks({ groups, negative, positive }: PartReport, configuration: 
   const shown = groups.slice(0, MAX_GROUPS);
   const rest = groups.length - shown.length;
   const folderChars = sharedFolderChars(groups.map(({ name }) => name));
+  const names = distinctCuts(
+    groups.map(({ name }) => name.slice(folderChars)),
+    GROUP_CHARS,
+  );
   return [
     linesOf([
       `${countOf(groups.length, 'group')} by source, agent and model. "At the same call" compares runs within a group: it covers ${countText(compared)} of ${countOf(judged, 'judged run')}, those of groups with both kinds.`,
@@ -136,10 +140,10 @@ function groupBlocks({ groups, negative, positive }: PartReport, configuration: 
       type: 'table',
       head: ['group', 'runs', 'positive', 'with advice', 'precision', 'false rate', 'at the same call'],
       left: [4, 5, 6],
-      rows: shown.map(({ advice, name, ...group }) => {
+      rows: shown.map(({ advice, ...group }, at) => {
         const figures = advice[configuration];
         return [
-          printableCut(name.slice(folderChars), GROUP_CHARS),
+          names[at] ?? '',
           countText(group.runs),
           countText(group.positive),
           countText(figures?.runs ?? 0),
@@ -208,7 +212,7 @@ function comparisonBlocks(comparison: ComparisonReport, report: BacktestReport):
   const placeLists = (['added', 'removed', 'moved'] as const).flatMap((kind) => {
     const shownPlaces = places[kind].slice(0, SHOWN_PLACES).map(({ run, provider, call, to }) => {
       const callRange = to === undefined ? `call ${countText(call)}` : `call ${countText(call)} → ${countText(to)}`;
-      return `${callRange}  ${printableCut(provider, NAME_CHARS)}  ${printableCut(run, 100)}`;
+      return `${callRange}  ${printableCut(provider, NAME_CHARS)}  ${printable(run)}`;
     });
     const hiddenCount = comparison[kind] - shownPlaces.length;
     const hiddenNote = hiddenCount > 0 ? [`and ${countText(hiddenCount)} more; --json lists the first 50`] : [];

@@ -2,7 +2,7 @@ import { present } from '../../../core/base/json.ts';
 import { effect } from '../../../lab/measure-effect.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { sourcesNamed, pricesInForce } from '../../runs/open-store.ts';
-import { jsonLine, printableCut } from '../../../core/base/printable.ts';
+import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
@@ -221,6 +221,10 @@ export async function effectCommand(
   });
   progress.end();
   problems.endSource();
+  if (report.runs.read === 0) {
+    if (!problems.any) terminal.complain(`coxswain: ${report.paths.map(printable).join(', ')}: no run found`);
+    return 1;
+  }
   await terminal.write(options.json === true ? jsonLine(report) : terminalText(effectDocument(report), terminal));
   return problems.any ? 1 : 0;
 }
