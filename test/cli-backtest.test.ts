@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -193,4 +193,31 @@ test('--lessons judges each session by the sessions before it, and each of sever
   expect(stdout).toMatch(/one\.jsonl +4 +3 +0 +2 +1 +1\n/);
   expect(stdout).toMatch(/projects without a warning: 50 %/);
   expect(stdout).toContain('one.jsonl, call 1 of s3: rtk bun');
+});
+
+test('subagents are in the group of their session, and a store has the groups of the files it was made from', async () => {
+  const sessions = join(folder, 'sessions');
+  await mkdir(sessions);
+  for (const name of ['one', 'two', 'three']) {
+    const lines = [name, `${name}/agent`].flatMap((id) => {
+      const parent = id === name ? {} : { parent_run_id: name };
+      const identity = { run_id: id, depth: 0, agent_name: 'claude', ...parent };
+      const payloads = [
+        { kind: 'run_started', identity },
+        { kind: 'tool_started', tool_call_id: 'c', tool_name: 'bash', args: { command: 'ls' } },
+        { kind: 'tool_ended', tool_call_id: 'c', tool_name: 'bash', result: id, is_error: false },
+        { kind: 'run_ended', outcome: 'ended', success: name === 'one', new_messages: [] },
+      ];
+      const place = { schema_version: 1, run_id: id, depth: id === name ? 0 : 1, ...parent };
+      return payloads.map((payload, seq) => JSON.stringify({ ...place, seq, recorded_at_unix_ms: 1 + seq, payload }));
+    });
+    await writeFile(join(sessions, `${name}.jsonl`), `${lines.join('\n')}\n`);
+  }
+  const stored = await runCli(['analyze', 'sessions', '--store', 'sessions.db', '--summary'], { cwd: folder });
+  expect(stored.code).toBe(0);
+  for (const input of ['sessions', 'sessions.db']) {
+    const [report] = jsonLines((await run(input, '--json')).stdout);
+    const group = { name: expect.stringMatching(/sessions: claude$/), runs: 6, positive: 4, negative: 2 };
+    expect(report).toMatchObject({ parts: [{ groups: [group] }] });
+  }
 });

@@ -49,6 +49,8 @@ export interface InputReport extends RunCounts {
   readonly ownEvaluations: number;
   /** Runs that coxswain steered but that contain no decision point. No advice can fire in them. */
   readonly neverAsked: number;
+  /** Runs in which recorded advice reached the agent: their outcomes include its effect. */
+  readonly advised: number;
   /** Runs with missing records. They are replayed without those records. */
   readonly withGap: number;
   /** Runs that were left out because a recorded verdict of a model-backed classifier is missing. */

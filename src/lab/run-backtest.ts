@@ -16,7 +16,7 @@ import {
   measureStops,
   type StoppableRun,
 } from './measure-signals.ts';
-import { shareText } from '../core/base/number-text.ts';
+import { countOf, shareText } from '../core/base/number-text.ts';
 import { copiesNote, judgeGates, type Gates, partNames, partOf, type Split } from './judge-gates.ts';
 import {
   BACKTEST_REPORT_VERSION,
@@ -45,6 +45,8 @@ function baseRate({ positive, negative }: Pick<PartReport, 'positive' | 'negativ
 function isChance({ precision: { high, low, of } }: Pick<SignalReport, 'precision'>, base: number): boolean {
   return of >= MIN_JUDGED_RUNS && low !== null && high !== null && low <= base && high >= base;
 }
+
+const MAX_DEPTH = 16;
 
 /** The name that selects `standardSteering()` instead of a file. */
 const STANDARD = 'standard';
@@ -294,6 +296,7 @@ function inputReport({ rows, problems }: JoinedRuns, runs: readonly KnownRun[]):
     unlabelled: count(({ positive }) => positive === null),
     ownEvaluations: count(({ row }) => row.own),
     neverAsked: count(({ row }) => row.own && !row.evaluated),
+    advised: count(({ row }) => row.advised),
     withGap: count(({ row }) => row.gap),
     withoutVerdicts: rows.length - runs.length,
     problems: new Set(problems.map(({ path }) => path)).size,
@@ -335,6 +338,11 @@ function notesOf(
       `${input.neverAsked} runs were recorded by a host that never evaluated the steering, so nothing can fire in them.`,
     );
   }
+  if (input.advised > 0) {
+    notes.push(
+      `${input.advised} of ${countOf(input.runs, 'run')} got advice while they were recorded (${input.ownEvaluations} were steered), so what they did and how they ended includes its effect.`,
+    );
+  }
   notes.push(...copiesNote(repeated));
   if (input.withGap > 0) notes.push(`${input.withGap} runs have a gap; lost records are not evaluated.`);
   if (input.withoutVerdicts > 0) {
@@ -364,7 +372,10 @@ function chanceNotes(part: PartReport | undefined, { configurations }: ReportSet
 
 interface JoinedRow extends RunRow {
   readonly source: string;
-  /** Source, agent and model. The source is the file, or the folder of files with one run each. */
+  /**
+   * Source, agent and model. The source is the file, or the folder of files with one session each; of a subagent that of its session. It
+   * does not depend on whether the runs were imported into a store.
+   */
   readonly group: string;
 }
 
@@ -382,10 +393,11 @@ function joinShards(shards: readonly { readonly path: string; readonly result: S
   const ids = new RunIds();
   const rows: JoinedRow[] = [];
   const problems: ShardProblem[] = [];
+  const placeOf = placesOf(shards.flatMap(({ result }) => result.rows));
   for (const { path, result } of shards) {
     const numbers = result.keys.map((key) => keys.numberOf(key));
-    const place = result.rows.length > 1 ? path : dirname(path);
     for (const row of result.rows) {
+      const place = placeOf(row) ?? path;
       const fired = row.fired.map((pairs) =>
         pairs.map((value, index) => (index % 2 === 0 ? (numbers[value] ?? 0) : value)),
       );
@@ -400,6 +412,21 @@ function joinShards(shards: readonly { readonly path: string; readonly result: S
     problems.push(...result.problems);
   }
   return { keys: keys.keys, rows, problems, repeated: ids.repeated };
+}
+
+/** Returns a function that gives the source of an imported run; undefined for one that was recorded live. */
+function placesOf(rows: readonly RunRow[]): (row: RunRow) => string | undefined {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const sessions = new Map<string, number>();
+  for (const { origin, parent } of rows) if (parent === '') sessions.set(origin, (sessions.get(origin) ?? 0) + 1);
+  return (row) => {
+    let session = row;
+    // A damaged file may name runs as each other's parents.
+    for (let depth = 0; depth < MAX_DEPTH; depth += 1) session = byId.get(session.parent) ?? session;
+    const { origin } = session;
+    if (origin === '') return undefined;
+    return (sessions.get(origin) ?? 0) > 1 ? origin : dirname(origin);
+  };
 }
 
 export interface RunShardsOptions {

@@ -12,11 +12,17 @@ export interface RunRow {
   readonly task: string;
   /** The agent and its model, as one name. Empty if the run records neither. */
   readonly agent: string;
+  /** The file from which the run was imported. Empty if it was recorded live. */
+  readonly origin: string;
+  /** The run that started it. Empty for a session. */
+  readonly parent: string;
   readonly calls: number;
   /** Null if the run records no outcome. */
   readonly success: boolean | null;
   /** True if the run was evaluated at the decision points that its own host recorded. */
   readonly own: boolean;
+  /** True if recorded advice reached the agent. */
+  readonly advised: boolean;
   /** True if the run was evaluated at least once. */
   readonly evaluated: boolean;
   readonly gap: boolean;

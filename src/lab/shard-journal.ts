@@ -9,7 +9,7 @@ import type { Configuration } from './configuration.ts';
 import type { Shard } from './list-shards.ts';
 import type { ShardResult } from './run-row.ts';
 
-const VERSION = 4;
+const VERSION = 5;
 
 /** Returns a fingerprint of the input and the configurations. A journal is only valid for one such combination. */
 export function jobKey(shards: readonly Shard[], configurations: readonly Configuration[]): string {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { f1Of, quartilesOf, rateRatioOf, shareOf, type RunAtRisk } from './statistics.ts';
+import { f1Of, quartilesOf, rateRatioOf, ratioOf, shareOf, type RunAtRisk } from './statistics.ts';
 
 test('a share has the Wilson interval: one of ten is 1.8 to 40.4 per cent', () => {
   expect(shareOf(1, 10)).toEqual({ hits: 1, of: 10, share: 0.1, low: 0.017876, high: 0.40415 });
@@ -23,6 +23,28 @@ test('an interval holds its share and is inside 0 and 1', () => {
       expect(high).toBeLessThanOrEqual(1);
       expect(low).toBeLessThanOrEqual(share ?? -1);
       expect(high).toBeGreaterThanOrEqual(share ?? 2);
+    }),
+  );
+});
+
+test('the interval of a ratio is never a point, and runs that are alike give that of as many runs', () => {
+  const alike = Array.from({ length: 228 }, () => ({ part: 0, whole: 40 }));
+  expect(ratioOf(alike)).toMatchObject({ share: 0, low: 0, high: shareOf(0, 228).high });
+  // One run has nearly all of the calls.
+  const { high } = ratioOf([...alike, { part: 0, whole: 1_000_000 }]);
+  expect(high).toBeGreaterThan(0.7);
+  expect(ratioOf(alike.map(({ whole }) => ({ part: whole, whole })))).toMatchObject({ share: 1, high: 1 });
+  const run = fc.record({ whole: fc.integer({ min: 1, max: 50 }), left: fc.nat(50) });
+  fc.assert(
+    fc.property(fc.array(run, { minLength: 1, maxLength: 20 }), (some) => {
+      const {
+        low,
+        high: most,
+        share,
+      } = ratioOf(some.map(({ left, whole }) => ({ part: Math.max(0, whole - left), whole })));
+      expect((most ?? 0) - (low ?? 1)).toBeGreaterThan(0);
+      expect(share).toBeGreaterThanOrEqual(low ?? 2);
+      expect(share).toBeLessThanOrEqual(most ?? -1);
     }),
   );
 });

@@ -15,19 +15,23 @@ export function rounded(value: number): number {
  */
 export function shareOf(hits: number, of: number): ShareReport {
   if (of === 0) return { hits, of, share: null, low: null, high: null };
-  const share = hits / of;
+  return { hits, of, share: rounded(hits / of), ...intervalOf(hits / of, of) };
+}
+
+function intervalOf(share: number, of: number): { readonly low: number; readonly high: number } {
   const z2 = Z * Z;
   const centre = (share + z2 / (2 * of)) / (1 + z2 / of);
   const half = (Z / (1 + z2 / of)) * Math.sqrt((share * (1 - share)) / of + z2 / (4 * of * of));
   // For shares of 0 and 1, the interval must contain the share despite rounding errors.
-  const low = hits === 0 ? 0 : rounded(Math.max(0, centre - half));
-  const high = hits === of ? 1 : rounded(Math.min(1, centre + half));
-  return { hits, of, share: rounded(share), low, high };
+  const low = share === 0 ? 0 : rounded(Math.max(0, centre - half));
+  const high = share === 1 ? 1 : rounded(Math.min(1, centre + half));
+  return { low, high };
 }
 
 /**
  * Each run is one cluster; 95 % by the linearised variance of a ratio (W. G. Cochran, "Sampling Techniques", 1977,
- * section 6.3).
+ * section 6.3). If all runs are alike, which shows no variance, Wilson's for as many runs as their sizes amount to (L. Kish, "Survey
+ * Sampling", 1965, section 11.7).
  */
 export function ratioOf(runs: readonly { readonly part: number; readonly whole: number }[]): SavedReport {
   const savedTotal = runs.reduce((sum, { part }) => sum + part, 0);
@@ -35,9 +39,14 @@ export function ratioOf(runs: readonly { readonly part: number; readonly whole: 
   if (of === 0) return { saved: savedTotal, of, share: null, low: null, high: null };
   const share = savedTotal / of;
   const squares = runs.reduce((sum, { part, whole }) => sum + (part - share * whole) ** 2, 0);
-  const half = runs.length < 2 ? 1 : (Z * Math.sqrt((squares * runs.length) / (runs.length - 1))) / of;
+  const saved = rounded(savedTotal);
+  if (squares < 1e-12 * of * of) {
+    const size = of ** 2 / runs.reduce((sum, { whole }) => sum + whole ** 2, 0);
+    return { ...intervalOf(share, size), saved, of: rounded(of), share: rounded(share) };
+  }
+  const half = (Z * Math.sqrt((squares * runs.length) / (runs.length - 1))) / of;
   const [low, high] = [Math.max(0, share - half), Math.min(1, share + half)];
-  return { saved: rounded(savedTotal), of: rounded(of), share: rounded(share), low: rounded(low), high: rounded(high) };
+  return { saved, of: rounded(of), share: rounded(share), low: rounded(low), high: rounded(high) };
 }
 
 /** Returns the harmonic mean of precision and recall. Null if either is unknown or both are 0. */

@@ -131,7 +131,8 @@ test('a backtest under its own configuration gives the advice of the live run at
   await store.close();
   const pieces = records.filter(({ payload }) => payload.kind.endsWith('_produced')).length;
   const { report } = await backtest([path]);
-  expect(report.input).toMatchObject({ runs: 1, ownEvaluations: 1, neverAsked: 0 });
+  expect(report.input).toMatchObject({ runs: 1, ownEvaluations: 1, neverAsked: 0, advised: 1 });
+  expect(report.notes).toContainEqual(expect.stringMatching(/^1 of 1 run got advice while .* includes its effect\.$/));
   expect(report.parts[0]?.byConfiguration[0]?.advice.fired).toBe(pieces);
   expect(pieces).toBeGreaterThan(2);
 });

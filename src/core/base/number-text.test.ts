@@ -66,4 +66,32 @@ test('a size is given in the largest fitting unit', () => {
 test('a share has its interval behind it', () => {
   expect(rangeText({ share: 0.25, low: 0.089, high: 0.53 })).toBe('25 % (8.9–53 %)');
   expect(rangeText({ share: null, low: null, high: null })).toBe('–');
+  // Quartiles may be equal.
+  expect(rangeText({ share: 0.25, low: 0.25, high: 0.25 })).toBe('25 % (25–25 %)');
+});
+
+test('an interval has enough digits to be one', () => {
+  const texts = [
+    { share: 0, low: 0, high: 0.000427 },
+    { share: 0, low: 0, high: 0.017 },
+    { share: 1, low: 0.9987, high: 1 },
+    { share: 0.9996, low: 0.9992, high: 0.9998 },
+    { share: 0.1234, low: 0.1228, high: 0.1239 },
+  ].map(rangeText);
+  expect(texts).toEqual([
+    '0 % (0–0.04 %)',
+    '0 % (0–1.7 %)',
+    '100 % (99.9–100 %)',
+    '100.0 % (99.9–100.0 %)',
+    '12.3 % (12.3–12.4 %)',
+  ]);
+  const part = fc.integer({ min: 0, max: 1_000_000 }).map((one) => one / 1_000_000);
+  fc.assert(
+    fc.property(part, part, part, (...parts) => {
+      const [low = 0, share = 0, high = 0] = parts.toSorted((a, b) => a - b);
+      const [, from = '', to = ''] = /\((.*)–(.*) %\)$/.exec(rangeText({ share, low, high })) ?? [];
+      expect(from === to).toBe(low === high);
+      expect(to === '0').toBe(high === 0);
+    }),
+  );
 });

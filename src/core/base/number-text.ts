@@ -37,7 +37,7 @@ export function shareText(part: number | null, whole = 1): string {
   return `${percent < 9.95 && percent > 0 ? percent.toFixed(1) : Math.round(percent)} %`;
 }
 
-/** Formats a share with its interval or quartiles: `25 % (8.9–53 %)`; a dash if it is unknown. */
+/** Formats a share with its interval or quartiles, with enough digits that they differ: `25 % (8.9–53 %)`; a dash if it is unknown. */
 export function rangeText({
   high,
   low,
@@ -48,7 +48,15 @@ export function rangeText({
   readonly high: number | null;
 }): string {
   if (share === null || low === null || high === null) return '–';
-  return `${shareText(share)} (${shareText(low).replace(' %', '')}–${shareText(high)})`;
+  const texts = (decimals?: number): readonly string[] =>
+    [share, low, high].map((value) =>
+      decimals === undefined || value === 0 || value === 1 ? shareText(value) : `${(100 * value).toFixed(decimals)} %`,
+    );
+  const shown = [undefined, 1, 2, 3, 4]
+    .map(texts)
+    .find(([, from, to]) => low === high || (from !== to && !/^[<]|^0\.0+ /.test(to ?? '')));
+  const [middle, from = '', to] = shown ?? texts(4);
+  return `${middle} (${from.replace(' %', '')}–${to})`;
 }
 
 /** Formats a size in bytes: `512 B`, `3.4 MB`. */
