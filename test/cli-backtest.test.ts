@@ -138,7 +138,7 @@ test('labels: bad ones are refused with the line, unknown ids are told, good one
   await writeFile(labels, 'id,target,split,note\nsample-stuck-run,stuck,,seen\nmissing,ok,,\n');
   const { code, stdout, stderr } = await run(SAMPLE, '--labels', 'labels.csv');
   expect(code).toBe(1);
-  expect(stderr).toBe('coxswain: labels.csv: 1 labels match no run: missing\n');
+  expect(stderr).toBe('coxswain: labels.csv: 1 label matches no run and no call of one: missing\n');
   expect(stdout).toContain('1 stuck, 0 ok, 0 unlabelled');
   await writeFile(labels, 'id,target,split,note\nsample-stuck-run,maybe,,\n');
   const bad = await run(SAMPLE, '--labels', 'labels.csv');

@@ -36,7 +36,10 @@ export interface ConfigurationReport {
 interface RunCounts {
   readonly runs: number;
   readonly calls: number;
-  /** The number of runs of each kind. Positive runs failed or are labelled stuck. Unlabelled runs have neither a label nor an outcome. */
+  /**
+   * Positive runs failed or are labelled stuck; each labelled call counts too. Unlabelled runs have neither a label nor, without
+   * labels, an outcome.
+   */
   readonly positive: number;
   readonly negative: number;
   readonly unlabelled: number;
@@ -157,14 +160,14 @@ export interface SignalReport {
   /** The decision point. Only present in `details`. */
   readonly point?: string;
   readonly fired: number;
-  /** Number of runs with at least one firing, and how many of these runs are labelled. */
+  /** Number of runs with at least one firing, how many of these are labelled, and how many labelled calls have one. */
   readonly runs: number;
   readonly positiveRuns: number;
   readonly negativeRuns: number;
   readonly unlabelledRuns: number;
   /** Firings per 100 calls of the part. */
   readonly per100Calls: number | null;
-  /** Share of positive runs among the labelled runs with a firing. */
+  /** Share of positive runs among the labelled runs with a firing. In every share, a labelled call counts as a run. */
   readonly precision: ShareReport;
   /** Share of positive runs with a firing. */
   readonly recall: ShareReport;

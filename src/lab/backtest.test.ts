@@ -11,6 +11,7 @@ import { backtest } from './backtest.ts';
 import type { BacktestOptions } from './backtest-options.ts';
 import type { BacktestReport, SignalReport } from './backtest-report.ts';
 import { parseSplit } from './judge-gates.ts';
+import type { Label, LabelTarget } from './labels.ts';
 import { parseSweep } from './sweep-report.ts';
 
 const folder = testFolder();
@@ -136,25 +137,69 @@ test('without any outcome figures are unknown, and that is said; the moments are
   expect(report.notes.join(' ')).toContain('No run records whether it succeeded');
 });
 
-test('labels take the place of outcomes; a moment labels its run; unknown ids are told', async () => {
+test('a label of a run takes the place of its outcome; labels that match nothing are told', async () => {
   const path = await file('labelled.jsonl', FOUR);
-  const label = { split: '', note: '' };
   const { report, unknownLabels } = await backtest([path], {
-    labels: [
-      { ...label, id: 'found@4', target: 'stuck' },
-      { ...label, id: 'found@1', target: 'ok' },
-      { ...label, id: 'false', target: 'stuck' },
-      { ...label, id: 'quiet', target: 'ok' },
-      { ...label, id: 'missed', target: 'skip' },
-      { ...label, id: 'unknown', target: 'ok' },
-    ],
+    labels: labelled({ found: 'stuck', false: 'stuck', quiet: 'ok', missed: 'skip', unknown: 'ok' }),
   });
   expect(report.truth).toBe('labels');
   expect(report.input).toMatchObject({ positive: 2, negative: 1, unlabelled: 1 });
   expect(patternFeedback(report)).toMatchObject({ precision: { hits: 2, of: 2 }, recall: { hits: 2, of: 2 } });
   expect(unknownLabels).toEqual(['unknown']);
-  const alone = await refusalOf([path], { labels: [{ ...label, id: 'unknown', target: 'ok' }] });
-  expect(alone).toMatch(/^no label matches a run \(such as "unknown"\)/);
+  const alone = await refusalOf([path], { labels: labelled({ unknown: 'ok' }) });
+  expect(alone).toMatch(/^no label matches a run or a call of one \(such as "unknown"\)/);
+});
+
+function labelled(targets: Readonly<Record<string, LabelTarget>>): readonly Label[] {
+  return Object.entries(targets).map(([id, target]) => ({ id, target, split: '', note: '' }));
+}
+
+test('a label of a moment judges what fires at that call, and no other call', async () => {
+  const path = await file('moments.jsonl', FOUR);
+  const judged = async (targets: Readonly<Record<string, LabelTarget>>) => {
+    const { report, unknownLabels } = await backtest([path], { labels: labelled(targets) });
+    const { precision, recall, falseRate, examples, unlabelledRuns } = patternFeedback(report) ?? {};
+    const shares = [precision, recall, falseRate].map((share) => share && [share.hits, share.of]);
+    return { shares, input: report.input, examples, unknownLabels, unlabelledRuns, notes: report.notes };
+  };
+  // The advice comes after call 4 of both.
+  const right = await judged({ 'found@4': 'stuck', 'found@9': 'ok', 'false@4': 'ok', 'quiet@2': 'stuck' });
+  expect(right.shares).toEqual([
+    [1, 2],
+    [1, 2],
+    [1, 2],
+  ]);
+  expect(right.input).toMatchObject({ positive: 2, negative: 2, unlabelled: 1 });
+  expect(right.examples).toMatchObject({
+    positive: [{ run: 'found', call: 4 }],
+    negative: [{ run: 'false', call: 4 }],
+    unlabelled: [],
+  });
+  expect(right.notes.join(' ')).toContain('label calls without a flag too');
+  expect(right.notes.join(' ')).not.toContain('no better than chance');
+  // Another call says nothing about the advice.
+  const beside = await judged({ 'found@3': 'stuck', 'false@5': 'ok' });
+  expect(beside.shares).toEqual([
+    [0, 0],
+    [0, 1],
+    [0, 1],
+  ]);
+  expect(beside.unlabelledRuns).toBe(2);
+  const beyond = await judged({
+    'found@12': 'ok',
+    'found@13': 'ok',
+    'found@0': 'ok',
+    'found@x': 'ok',
+    'found@4': 'skip',
+  });
+  expect(beyond.unknownLabels).toEqual(['found@13', 'found@0', 'found@x']);
+  expect(beyond.input).toMatchObject({ positive: 0, negative: 1 });
+  // The label of a run and those of its moments are judged each by itself.
+  expect((await judged({ found: 'stuck', 'found@4': 'ok' })).shares).toEqual([
+    [1, 2],
+    [1, 1],
+    [1, 1],
+  ]);
 });
 
 test('a steering that never speaks is reported as silent', async () => {

@@ -23,10 +23,24 @@ export interface ExampleRun {
   readonly id: string;
   readonly source: string;
   readonly positive: boolean | null;
+  /** Its labelled calls. */
+  readonly moments?: readonly LabelledMoment[];
+}
+
+export interface LabelledMoment {
+  /** 0-based. */
+  readonly call: number;
+  readonly positive: boolean;
+}
+
+/** The truth of a run and of its moments: each label is judged by itself. */
+export function judgedTruths({ moments = [], positive }: Pick<ExampleRun, 'moments' | 'positive'>): readonly boolean[] {
+  return [...(positive === null ? [] : [positive]), ...moments.map((moment) => moment.positive)];
 }
 
 interface Ranked {
   readonly index: number;
+  readonly call: number;
   readonly rank: string;
 }
 
@@ -34,19 +48,28 @@ interface Ranked {
  * The runs with the smallest id hashes: spread over the input and the same every time.
  *
  * @param first  for each run with a firing: its index in `runs`, and the call
+ * @param hits  the labelled moments at which it fired, which are the examples of their runs
  */
-export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<number, number>): ExamplesReport {
+export function examplesOf(
+  runs: readonly ExampleRun[],
+  first: ReadonlyMap<number, number>,
+  hits: ReadonlySet<LabelledMoment> = new Set(),
+): ExamplesReport {
   const examples = { negative: [] as Ranked[], positive: [] as Ranked[], unlabelled: [] as Ranked[] };
-  for (const index of first.keys()) {
+  for (const [index, firstCall] of first) {
     const run = runs[index];
     if (run === undefined) continue;
-    const kind = run.positive === null ? 'unlabelled' : run.positive ? 'positive' : 'negative';
-    keepSmallest(examples[kind], { index, rank: hashText(run.id) });
+    const judged = run.moments?.filter((moment) => hits.has(moment)) ?? [];
+    const shown = judged.length > 0 ? judged : [{ call: firstCall, positive: run.positive }];
+    for (const { call, positive } of shown) {
+      const kind = positive === null ? 'unlabelled' : positive ? 'positive' : 'negative';
+      keepSmallest(examples[kind], { index, call, rank: hashText(run.id) });
+    }
   }
   const moments = (ranked: readonly Ranked[]): readonly MomentReport[] =>
-    ranked.flatMap(({ index }) => {
+    ranked.flatMap(({ call, index }) => {
       const run = runs[index];
-      return run === undefined ? [] : [{ run: run.id, call: callNumber(first.get(index) ?? 0), source: run.source }];
+      return run === undefined ? [] : [{ run: run.id, call: callNumber(call), source: run.source }];
     });
   return {
     negative: moments(examples.negative),
@@ -81,6 +104,7 @@ interface Gathered {
   fired: number;
   /** For each run with a firing: its index and the call of its first firing. */
   readonly first: Map<number, number>;
+  readonly hits: Set<LabelledMoment>;
 }
 
 const ADVICE: SignalName = { by: 'advice', name: 'advice' };
@@ -91,32 +115,39 @@ export function measureSignals(runs: readonly MeasuredRun[], keys: readonly Firi
   const signals = new Map<string, Gathered>();
   const signalOf = (signal: SignalName): Gathered => {
     const id = idOf(signal);
-    const entry = signals.get(id) ?? { signal, fired: 0, first: new Map<number, number>() };
+    const entry = signals.get(id) ?? {
+      signal,
+      fired: 0,
+      first: new Map<number, number>(),
+      hits: new Set<LabelledMoment>(),
+    };
     signals.set(id, entry);
     return entry;
   };
   // The row for all advice exists even if nothing fired.
   signalOf(ADVICE);
   const byKey = names.map((signalNames) => signalNames.map(signalOf));
-  for (const [index, { fired }] of runs.entries()) {
+  for (const [index, { fired, moments = [] }] of runs.entries()) {
     for (let pairIndex = 0; pairIndex < fired.length; pairIndex += 2) {
       const call = fired[pairIndex + 1] ?? 0;
       for (const one of byKey[fired[pairIndex] ?? -1] ?? []) {
         one.fired += 1;
         if (!one.first.has(index)) one.first.set(index, call);
+        for (const moment of moments) if (moment.call === call) one.hits.add(moment);
       }
     }
   }
+  const truths = runs.flatMap(judgedTruths);
   const part: PartTotals = {
     calls: runs.reduce((sum, { calls }) => sum + calls, 0),
-    positive: runs.filter(({ positive }) => positive === true).length,
-    negative: runs.filter(({ positive }) => positive === false).length,
+    positive: truths.filter((positive) => positive).length,
+    negative: truths.filter((positive) => !positive).length,
   };
   const reports = [...signals.values()]
     .filter(({ fired, signal }) => fired > 0 || signal.by === 'advice')
     .map((one) => reportOf(one, runs, part))
     .sort(inOrder);
-  const silentReport = reportOf({ signal: ADVICE, fired: 0, first: new Map() }, runs, part);
+  const silentReport = reportOf({ signal: ADVICE, fired: 0, first: new Map(), hits: new Set() }, runs, part);
   return {
     advice: reports.find(({ by }) => by === 'advice') ?? silentReport,
     providers: reports.filter(({ by }) => by === 'provider'),
@@ -147,17 +178,24 @@ interface PartTotals {
   readonly negative: number;
 }
 
-function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun[], part: PartTotals): SignalReport {
+function reportOf(
+  { signal, fired, first, hits }: Gathered,
+  runs: readonly MeasuredRun[],
+  part: PartTotals,
+): SignalReport {
   let positiveRuns = 0;
   let negativeRuns = 0;
+  let unlabelledRuns = 0;
   const sharesLeft: number[] = [];
   const atRisk: RunAtRisk[] = [];
-  for (const [index, { calls, group, positive }] of runs.entries()) {
+  for (const [index, { calls, group, moments, positive }] of runs.entries()) {
     const firstCall = first.get(index) ?? null;
     if (positive !== null && calls > 0) atRisk.push({ positive, calls, firstCall, group });
     if (firstCall === null) continue;
-    if (positive === true) positiveRuns += 1;
-    if (positive === false) negativeRuns += 1;
+    const truths = judgedTruths({ positive, ...present({ moments: moments?.filter((moment) => hits.has(moment)) }) });
+    positiveRuns += truths.filter((one) => one).length;
+    negativeRuns += truths.filter((one) => !one).length;
+    if (truths.length === 0) unlabelledRuns += 1;
     if (calls > 0) sharesLeft.push(Math.max(0, (calls - firstCall - 1) / calls));
   }
   const precision = shareOf(positiveRuns, positiveRuns + negativeRuns);
@@ -170,7 +208,7 @@ function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun
     runs: first.size,
     positiveRuns,
     negativeRuns,
-    unlabelledRuns: first.size - positiveRuns - negativeRuns,
+    unlabelledRuns,
     per100Calls: part.calls === 0 ? null : rounded((100 * fired) / part.calls),
     precision,
     recall,
@@ -178,7 +216,7 @@ function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun
     f1: f1Of(precision, recall),
     callsLeft: quartilesOf(sharesLeft),
     atSameCall: rateRatioOf(atRisk),
-    examples: examplesOf(runs, first),
+    examples: examplesOf(runs, first, hits),
   };
 }
 
@@ -256,16 +294,17 @@ function figuresOf(
   };
 }
 
-/** The expected result of a run: whether it went wrong, and its part of the split if a label names it. */
+/** The expected result of a run and of its labelled calls, and its part of the split if a label names it. */
 interface RunTruth {
   readonly positive: boolean | null;
+  readonly moments?: readonly LabelledMoment[];
   readonly split?: string;
 }
 
 export interface TruthSource {
   readonly kind: 'outcomes' | 'labels';
   readonly of: (row: RunRow) => RunTruth;
-  /** Returns the ids of labels that matched none of the runs looked up, in order. */
+  /** Returns the ids of labels that matched none of the runs looked up and none of their calls, in order. */
   readonly unknownIds: () => readonly string[];
 }
 
@@ -278,37 +317,33 @@ export function truthOfOutcomes(): TruthSource {
   };
 }
 
-/**
- * Positive if the run or any of its calls (`RUN@CALL`) is labelled `stuck`, negative if all labels are `ok`. `skip` has
- * no effect, and recorded outcomes are ignored.
- */
+/** `stuck` is positive, `ok` is negative, `skip` has no effect, and recorded outcomes are ignored. `RUN@CALL` judges that call only. */
 export function truthOfLabels(labels: readonly Label[]): TruthSource {
-  const byId = new Map<string, Label[]>();
+  const byRun = new Map<string, { readonly label: Label; readonly call?: number }[]>();
+  const add = (run: string, label: Label, call?: number): void => {
+    byRun.set(run, [...(byRun.get(run) ?? []), { label, ...present({ call }) }]);
+  };
   for (const label of labels) {
-    const list = byId.get(label.id);
-    if (list === undefined) byId.set(label.id, [label]);
-    else list.push(label);
+    add(label.id, label);
+    const [, run, call] = /^(.+)@(\d+)$/s.exec(label.id) ?? [];
+    if (run !== undefined) add(run, label, Number(call) - 1);
   }
-  const byRun = new Map<string, string[]>();
-  for (const id of byId.keys()) {
-    const run = id.replace(/@\d+$/, '');
-    byRun.set(run, [...(byRun.get(run) ?? []), id]);
-  }
-  const unknown = new Set(byId.keys());
+  const unknown = new Set(labels.map(({ id }) => id));
   return {
     kind: 'labels',
-    of: ({ id }) => {
-      const ids = new Set([...(byRun.get(id) ?? []), ...(byId.has(id) ? [id] : [])]);
-      for (const used of ids) unknown.delete(used);
-      return joined([...ids].flatMap((used) => byId.get(used) ?? []));
+    of: ({ calls, id }) => {
+      const own = (byRun.get(id) ?? []).filter(({ call }) => call === undefined || (call >= 0 && call < calls));
+      for (const { label } of own) unknown.delete(label.id);
+      const judged = own.filter(({ label }) => label.target !== 'skip');
+      const runLabel = judged.find(({ call }) => call === undefined)?.label;
+      return {
+        positive: runLabel === undefined ? null : runLabel.target === 'stuck',
+        moments: judged.flatMap(({ call, label }) =>
+          call === undefined ? [] : [{ call, positive: label.target === 'stuck' }],
+        ),
+        ...present({ split: own.find(({ label }) => label.split !== '')?.label.split }),
+      };
     },
     unknownIds: () => [...unknown],
   };
-}
-
-function joined(labels: readonly Label[]): RunTruth {
-  const targets = new Set(labels.map(({ target }) => target));
-  const positive = targets.has('stuck') ? true : targets.has('ok') ? false : null;
-  const split = labels.find((label) => label.split !== '')?.split;
-  return { positive, ...present({ split }) };
 }

@@ -11,6 +11,8 @@ import {
   truthOfLabels,
   truthOfOutcomes,
   type TruthSource,
+  judgedTruths,
+  type LabelledMoment,
   measureSignals,
   type MeasuredRun,
   measureStops,
@@ -82,7 +84,10 @@ export async function runBacktest(paths: readonly string[], options: BacktestOpt
   const unknownLabels = truth.unknownIds();
   if (labels !== undefined && unknownLabels.length === new Set(labels.map(({ id }) => id)).size) {
     const example = labels[0] === undefined ? 'the file is empty' : `such as ${JSON.stringify(labels[0].id)}`;
-    throw new CoxswainError('input-io', `no label matches a run (${example}); use the ids that --json prints`);
+    throw new CoxswainError(
+      'input-io',
+      `no label matches a run or a call of one (${example}); use the ids that --json prints`,
+    );
   }
   return { report, problems: joinedRuns.problems, unknownLabels };
 }
@@ -191,6 +196,7 @@ interface ReportSetup {
 interface KnownRun {
   readonly row: JoinedRow;
   readonly positive: boolean | null;
+  readonly moments?: readonly LabelledMoment[];
   readonly part: string;
   readonly task: string;
 }
@@ -218,15 +224,19 @@ function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestReport {
     parts,
     ...present({ comparison, sweep }),
     gates: judgeGates(setup.gates, parts.at(-1)),
-    notes: notesOf(input, parts, { ...setup, repeated: joined.repeated }),
+    notes: notesOf(input, parts, {
+      ...setup,
+      repeated: joined.repeated,
+      hasMoments: runs.some(({ moments = [] }) => moments.length > 0),
+    }),
   };
 }
 
 function toKnownRun(row: JoinedRow, { truth, split }: ReportSetup): KnownRun {
-  const { positive, split: splitName } = truth.of(row);
+  const { moments, positive, split: splitName } = truth.of(row);
   const task = row.task === '' ? `run ${row.id}` : row.task;
   const isPart = split !== undefined && splitName !== undefined && partNames(split).includes(splitName);
-  return { row, positive, task, part: isPart ? splitName : partOf(task, split) };
+  return { row, positive, ...present({ moments }), task, part: isPart ? splitName : partOf(task, split) };
 }
 
 function partReport(
@@ -239,14 +249,11 @@ function partReport(
   }: Pick<ReportSetup, 'configurations' | 'stopEarly'> & { readonly joined: JoinedRuns },
 ): PartReport {
   const runs = knownRuns.filter(({ part }) => part === name);
-  const count = (positive: boolean | null): number => runs.filter((run) => run.positive === positive).length;
   return {
     name,
     runs: runs.length,
     calls: runs.reduce((sum, { row }) => sum + row.calls, 0),
-    positive: count(true),
-    negative: count(false),
-    unlabelled: count(null),
+    ...truthCounts(runs),
     tasks: new Set(runs.map(({ task }) => task)).size,
     groups: groupReports(runs, { joined, configurations }),
     byConfiguration: configurations.map((_, index) => {
@@ -261,10 +268,19 @@ function partReport(
 }
 
 function measuredRuns(runs: readonly KnownRun[], configuration: number): readonly MeasuredRun[] {
-  return runs.map(({ row, positive }) => {
+  return runs.map(({ moments, positive, row }) => {
     const { calls, group, id, source } = row;
-    return { id, source, group, calls, positive, fired: row.fired[configuration] ?? [] };
+    return { id, source, group, calls, positive, ...present({ moments }), fired: row.fired[configuration] ?? [] };
   });
+}
+
+function truthCounts(runs: readonly KnownRun[]): Pick<PartReport, 'positive' | 'negative' | 'unlabelled'> {
+  const truths = runs.map(judgedTruths);
+  return {
+    positive: truths.flat().filter((positive) => positive).length,
+    negative: truths.flat().filter((positive) => !positive).length,
+    unlabelled: truths.filter((judged) => judged.length === 0).length,
+  };
 }
 
 function groupReports(
@@ -272,11 +288,12 @@ function groupReports(
   { configurations, joined }: Pick<ReportSetup, 'configurations'> & { readonly joined: JoinedRuns },
 ): readonly GroupReport[] {
   return [...Map.groupBy(runs, ({ row }) => row.group)]
-    .map(([name, members]) => ({
+    .map(([name, members]) => ({ name, members, counts: truthCounts(members) }))
+    .map(({ counts, members, name }) => ({
       name,
       runs: members.length,
-      positive: members.filter(({ positive }) => positive === true).length,
-      negative: members.filter(({ positive }) => positive === false).length,
+      positive: counts.positive,
+      negative: counts.negative,
       advice: configurations.map((_, index) => {
         const { advice } = measureSignals(measuredRuns(members, index), joined.keys);
         const { atSameCall, falseRate, precision } = advice;
@@ -291,9 +308,7 @@ function inputReport({ rows, problems }: JoinedRuns, runs: readonly KnownRun[]):
   return {
     runs: runs.length,
     calls: runs.reduce((sum, { row }) => sum + row.calls, 0),
-    positive: count(({ positive }) => positive === true),
-    negative: count(({ positive }) => positive === false),
-    unlabelled: count(({ positive }) => positive === null),
+    ...truthCounts(runs),
     ownEvaluations: count(({ row }) => row.own),
     neverAsked: count(({ row }) => row.own && !row.evaluated),
     advised: count(({ row }) => row.advised),
@@ -306,7 +321,7 @@ function inputReport({ rows, problems }: JoinedRuns, runs: readonly KnownRun[]):
 function notesOf(
   input: InputReport,
   parts: readonly PartReport[],
-  { repeated, ...setup }: ReportSetup & { readonly repeated: number },
+  { hasMoments, repeated, ...setup }: ReportSetup & { readonly hasMoments: boolean; readonly repeated: number },
 ): readonly string[] {
   const notes: string[] = [
     'A recording shows where a configuration would have given advice, not what the agent would have done with it: after the first new advice in a run, its figures are uncertain.',
@@ -332,7 +347,11 @@ function notesOf(
     const isSilent = parts.every(({ byConfiguration }) => byConfiguration[index]?.advice.fired === 0);
     if (isSilent) notes.push(`The configuration ${name} gives no advice in any of these runs.`);
   }
-  notes.push(...chanceNotes(parts.at(-1), setup));
+  if (hasMoments) {
+    notes.push(
+      'The label of a call judges what fires at that call. Recall is of the labelled calls only: label calls without a flag too.',
+    );
+  } else notes.push(...chanceNotes(parts.at(-1), setup));
   if (input.neverAsked > 0) {
     notes.push(
       `${input.neverAsked} runs were recorded by a host that never evaluated the steering, so nothing can fire in them.`,

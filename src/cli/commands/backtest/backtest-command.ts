@@ -88,7 +88,7 @@ export async function backtestCommand(
     const names = unknownLabels.slice(0, SHOWN_IDS).map((id) => printableCut(id, 80));
     const ellipsis = unknownCount > SHOWN_IDS ? ', …' : '';
     terminal.complain(
-      `coxswain: ${printable(options.labels ?? '')}: ${unknownCount} labels match no run: ${names.join(', ')}${ellipsis}`,
+      `coxswain: ${printable(options.labels ?? '')}: ${countOf(unknownCount, 'label matches', 'labels match')} no run and no call of one: ${names.join(', ')}${ellipsis}`,
     );
   }
   const text =
