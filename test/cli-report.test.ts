@@ -53,7 +53,7 @@ async function record(path: string): Promise<void> {
 test('a report counts runs, usage, advice and what followed it', async () => {
   const store = 'runs.db';
   await record(store);
-  const { code, stderr, stdout } = await here.run(['report', store, '--json']);
+  const { code, stderr, stdout } = await here.run(['report', store, '--since', '12h', '--json']);
   expect([code, stderr]).toEqual([0, '']);
   const lines = jsonLines(stdout);
   expect(lines.map(({ id }) => id)).toEqual(expect.arrayContaining(['night', 'night/helper']));
@@ -116,6 +116,18 @@ test('without a path the project store is read, and an empty report names the ti
   expect((await here.run(['report', '--json', '--html', 'x.html'])).code).toBe(2);
 });
 
+test('a store that is named is a named file: without --since all of its runs are reported', async () => {
+  await writeFile(join(here.cwd, 'old.jsonl'), `${sampleRun('one', 'stuck')}\n`);
+  await here.run(['analyze', 'old.jsonl', '--store', 'old.db', '--summary']);
+  const [file, store, recent] = await Promise.all(
+    [['old.jsonl'], ['old.db'], ['old.db', '--since', '12h']].map((args) => here.run(['report', ...args, '--json'])),
+  );
+  const count = (stdout = ''): unknown => jsonLines(stdout).at(-1)?.['totals'];
+  expect(count(file?.stdout)).toMatchObject({ runs: 1 });
+  expect(count(store?.stdout)).toMatchObject({ runs: 1 });
+  expect(count(recent?.stdout)).toMatchObject({ runs: 0 });
+});
+
 test('transcripts are reported, and unreadable files are named', async () => {
   await writeFile(join(here.cwd, 'runs.jsonl'), `${sampleRun('one', 'stuck')}\n${sampleRun('two', 'fine')}\n`);
   await writeFile(join(here.cwd, 'poem.txt'), 'roses are red\n');
@@ -130,7 +142,7 @@ test('a run that was stuck at its end has the same mark in every form of the rep
   await record('runs.db');
   const forms = await Promise.all([['--all'], ['--markdown']].map((form) => here.run(['report', 'runs.db', ...form])));
   for (const { stdout } of forms) expect(stdout).toMatch(/● .*script/);
-  expect(forms[0]?.stdout).toContain('the last 12 hours');
+  expect(forms[0]?.stdout).toContain('in all records');
   await here.run(['report', 'runs.db', '--html', 'stuck.html']);
   expect(await readFile(join(here.cwd, 'stuck.html'), 'utf8')).toContain('<span class="bad">stuck</span>');
 });

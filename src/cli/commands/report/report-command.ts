@@ -9,6 +9,7 @@ import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { findUnread, filesOfSessions, type HostSessions, type FoundSession } from '../../../formats/find-sessions.ts';
 import { findSources, sessionFolder } from '../../../formats/find-sources.ts';
 import { storeKindAt } from '../../../stores/registry/open-store.ts';
+import { storePath } from '../../../stores/store-address.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { completeProjects } from '../../runs/complete-project.ts';
 import { projectInstructions } from '../../runs/project-instructions.ts';
@@ -102,7 +103,8 @@ export async function reportCommand(
 
 async function storeReport(path: string, context: ReportContext): Promise<boolean> {
   const { problems, untilMs } = context;
-  const sinceMs = sinceOf(context, true);
+  // A database has the runs of a team, of months.
+  const sinceMs = sinceOf(context, storePath(path) === undefined);
   const name = shownStore(path);
   const store = await openReadableStore(path);
   try {
@@ -333,8 +335,8 @@ function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping
   return by === undefined ? undefined : choiceOption('--by', by, GROUPINGS);
 }
 
-function sinceOf({ options: { since }, untilMs }: ReportContext, isStore: boolean): number {
-  if (since === undefined) return isStore ? untilMs - DEFAULT_SINCE_MS : 0;
+function sinceOf({ options: { since }, untilMs }: ReportContext, isRecent: boolean): number {
+  if (since === undefined) return isRecent ? untilMs - DEFAULT_SINCE_MS : 0;
   return since === 'all' ? 0 : momentOf('--since', since, untilMs);
 }
 
