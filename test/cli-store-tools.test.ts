@@ -105,7 +105,7 @@ test('an export is imported with every record as it was, also twice', async () =
   expect(one.code).toBe(0);
   const lines = jsonLines(await readFile(join(here.cwd, 'alpha.ndjson'), 'utf8'));
   expect(new Set(lines.map((record) => record['run_id']))).toEqual(new Set(['alpha']));
-  expect((await here.run(['export', '--store', store, '--to', 'alpha.ndjson'])).code).toBe(1);
+  expect((await here.run(['export', '--store', store, '--to', 'alpha.ndjson'])).code).toBe(2);
 });
 
 test('a store is copied into another, and the copy may be repeated', async () => {

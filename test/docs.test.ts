@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -77,7 +77,9 @@ beforeAll(() => {
   const built = packageSources(process.env['COXSWAIN_BUILT']);
   for (const snippet of [...programs, wrongEnd])
     writeFileSync(join(programFolder, fileOf(snippet)), moduleOf(snippet, built));
-  copyFileSync(join(root, 'samples/stuck-run.jsonl'), join(workFolder, 'transcript.jsonl'));
+  const sample = readFileSync(join(root, 'samples/stuck-run.jsonl'), 'utf8');
+  writeFileSync(join(workFolder, 'transcript.jsonl'), sample);
+  writeFileSync(join(workFolder, 'runs.jsonl'), sample + sample.replaceAll('sample-stuck-run', 'another-run'));
 });
 
 afterAll(() => {
