@@ -157,7 +157,7 @@ test('settings in a project are neither shown nor written through a link', async
   const precious = join(folder, 'precious.json');
   await writeFile(precious, '{ "precious": true }\n');
   await symlink(precious, settings);
-  const linked = await cox('init', '--yes');
+  const linked = await cox('init', 'claude-code', '--yes');
   expect([linked.code, linked.stdout, linked.stderr]).toEqual([1, '', expect.stringContaining('it is a link')]);
   await rm(settings);
   await link(precious, settings);

@@ -280,7 +280,7 @@ test('a call that hangs, a question without an answer and a killed session are t
   const messages = Object.fromEntries(told.map(({ message, run }) => [run, message]));
   expect(messages).toEqual({
     hangs: expect.stringMatching(
-      /^hangs-shop, ‘task of hangs’ has had no record for 12 minutes: "git push" has no result; it hangs, waits for a permission, or its program has ended, since \d\d:\d\d; coxswain show hangs$/,
+      /^hangs-shop, ‘task of hangs’ has had no record for 12 minutes: "git push" has no result; it hangs or waits for a permission, since \d\d:\d\d; coxswain show hangs$/,
     ),
     asks: expect.stringMatching(
       /^asks-shop, ‘task of asks’ waits for your answer: Which port\?, since .*; coxswain show asks$/,
