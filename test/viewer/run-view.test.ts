@@ -248,6 +248,25 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
+  test('a person who scrolls a long run down and up, a screen every 50 ms, sees no row that is still being fetched', async () => {
+    const page = await scene.open('/?source=0&run=large');
+    await page.locator('.row .call-head').first().waitFor();
+    // It runs in the page, which a busy machine delays as a whole.
+    const waiting = await page.evaluate<readonly number[]>(`(async () => {
+      const counts = [];
+      for (let step = 0; step < 80; step += 1) {
+        scrollBy(0, step < 50 ? innerHeight : -innerHeight);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const rows = [...document.querySelectorAll('.row.is-waiting')].map((row) => row.getBoundingClientRect());
+        counts.push(rows.filter(({ bottom, top }) => bottom > 60 && top < innerHeight).length);
+      }
+      return counts;
+    })()`);
+    expect(waiting.filter((count) => count > 0)).toEqual([]);
+    expect(await page.evaluate('scrollY')).toBeGreaterThan(5_000);
+    await page.context().close();
+  });
+
   test('shows the number and the kind of a row whose record is still being fetched', async () => {
     const page = await scene.open('/?source=0&run=large');
     await page.locator('.row .call-head').first().waitFor();

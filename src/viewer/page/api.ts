@@ -181,6 +181,35 @@ export function filterQuery(filters: RunFilters): URLSearchParams {
   return query;
 }
 
+/**
+ * Receives the events of a stream until the returned function is called. After a lost connection, which `onLost` reports, it
+ * resumes after the last event.
+ */
+export function listenTo<Events extends object>(
+  path: string,
+  handlers: { readonly [Name in keyof Events]: (data: Events[Name]) => void },
+  onLost: (isLost: boolean) => void,
+): () => void {
+  const events = new EventSource(path);
+  for (const [name, handle] of Object.entries<(data: never) => void>(handlers))
+    events.addEventListener(name, (event: MessageEvent<string>) => {
+      // The cast is safe: the server of the same package sends these events.
+      handle(JSON.parse(event.data) as never);
+    });
+  events.addEventListener('error', () => onLost(true));
+  events.addEventListener('open', () => onLost(false));
+  return () => events.close();
+}
+
+/** The viewer does not respond, and the page retries by itself. */
+export function unreachable(): ApiError {
+  return new ApiError(0, {
+    code: 'unreachable',
+    message: 'The viewer does not respond.',
+    fix: 'The page may be outdated. It retries automatically.',
+  });
+}
+
 async function get<Answer>(path: string): Promise<Answer> {
   // The cast is safe: the server is in the same package and uses the same types.
   if (sharedRun !== undefined) return answerShared(path) as Answer;

@@ -12,16 +12,11 @@ export function CodeText({ language, text }: { readonly text: string; readonly l
     let isCurrent = true;
     setLines(undefined);
     if (!isShort) return undefined;
-    const highlightText = async (): Promise<void> => {
-      try {
-        const { highlightCode: highlighted } = await import('./highlight.ts');
-        const highlightedText = await highlighted(text, language.toLowerCase());
-        if (isCurrent) setLines(highlightedText);
-      } catch {
-        // If highlighting fails, plain text is still readable.
-      }
-    };
-    void highlightText();
+    import('./highlight.ts')
+      .then(({ highlightCode }) => highlightCode(text, language.toLowerCase()))
+      .then((highlighted) => (isCurrent ? setLines(highlighted) : undefined))
+      // If highlighting fails, plain text is still readable.
+      .catch(() => {});
     return () => {
       isCurrent = false;
     };

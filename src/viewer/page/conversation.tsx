@@ -84,16 +84,23 @@ export function ConversationView(props: {
   const adviceAt = useMemo(() => new Map(overview.advice.map((mark) => [mark.seq, mark])), [overview]);
 
   const top = useTopOf(list);
+  // After each measurement the list places all rows below again, so it asks for them often.
+  const keys = useMemo(() => items.map(keyOf), [items]);
+  const heights = useMemo(() => items.map((item) => estimateOf(item, isOpen)), [items, isOpen]);
   const virtual = useWindowVirtualizer({
     count: items.length,
-    estimateSize: useCallback((at: number) => estimateOf(items[at], isOpen), [items, isOpen]),
-    // A new function would make the list place all rows again.
-    getItemKey: useCallback((at: number) => keyOf(items[at]), [items]),
-    overscan: 12,
+    estimateSize: useCallback((at: number) => heights[at] ?? LINE_PX, [heights]),
+    getItemKey: useCallback((at: number) => keys[at] ?? 0, [keys]),
+    overscan: 8,
     scrollMargin: top,
     scrollPaddingStart: LEAD_PX,
     useFlushSync: false,
   });
+  // Rows above the view move it by what they grow, which places all rows again. On the way down nobody reads above.
+  virtual.shouldAdjustScrollPositionOnItemSizeChange = ({ end, start }, _delta, { scrollDirection, scrollOffset }) =>
+    scrollDirection === 'backward'
+      ? start < (scrollOffset ?? 0)
+      : scrollDirection === null && end <= (scrollOffset ?? 0);
   const visible = virtual.getVirtualItems();
   const seen = visible.flatMap(({ index }) => seqsOf(items[index]));
   const seenKey = seen.join(' ');

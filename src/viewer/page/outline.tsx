@@ -1,4 +1,4 @@
-import { createContext, useContext, useMemo, useSyncExternalStore, type ReactElement, type ReactNode } from 'react';
+import { useMemo, useSyncExternalStore, type ReactElement, type ReactNode } from 'react';
 
 import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { nextText } from '../../core/facts/followed-text.ts';
@@ -18,6 +18,7 @@ const DEAREST = 5;
 /** The width from which the style sheet shows the outline beside the conversation. */
 const besideConversation = matchMedia('(min-width: 50.01rem)');
 
+/** True if the parts of the outline start open: they are beside the conversation, not above it. */
 function useIsBeside(): boolean {
   return useSyncExternalStore(
     (onChange) => {
@@ -27,9 +28,6 @@ function useIsBeside(): boolean {
     () => besideConversation.matches,
   );
 }
-
-/** True if the parts of the outline start open: they are beside the conversation, not above it. */
-const BesideContext = createContext(true);
 
 export type Noticed = { readonly mark: AdviceMark } | { readonly span: PatternSpan } | { readonly state: true };
 
@@ -44,73 +42,71 @@ export function Outline(props: {
   const dearest = useMemo(() => dearestOf(rows.list), [rows]);
   const family = [...(answer.parent === undefined ? [] : [answer.parent]), ...answer.children];
   return (
-    <BesideContext value={useIsBeside()}>
-      <nav className="outline" aria-label="Outline of the run">
-        <Part name="Prompts" of={prompts}>
-          {({ seq, text }) => (
-            <li key={seq}>
-              <Entry onClick={() => onGo(seq)}>{safeLine(text)}</Entry>
-            </li>
-          )}
-        </Part>
-        <Part name="Changed files" of={files}>
-          {(file) => (
-            <li key={file.path}>
-              <FileEntry file={file} onGo={onGo} />
-            </li>
-          )}
-        </Part>
-        {lastCheck === undefined ? null : (
-          <section>
-            <h2>Last check</h2>
-            <Entry at={lastCheck.call} onClick={() => onGo(lastCheck.seq)}>
-              <span className={lastCheck.failed ? 'bad' : 'good'}>{lastCheck.failed ? '✗' : '✓'}</span>{' '}
-              <code>{safeLine(lastCheck.command)}</code>
-            </Entry>
-          </section>
+    <nav className="outline" aria-label="Outline of the run">
+      <Part name="Prompts" of={prompts}>
+        {({ seq, text }) => (
+          <li key={seq}>
+            <Entry onClick={() => onGo(seq)}>{safeLine(text)}</Entry>
+          </li>
         )}
-        <Part name="Patterns" of={patterns} leftOut={patternsLeftOut}>
-          {(span) => (
-            <li key={`${span.identity} ${span.fromSeq}`}>
-              <Entry at={span.flaggedCall ?? span.fromCall} onClick={() => onNoticed({ span })}>
-                <span className={span.stuck ? 'mark stuck' : 'mark'} /> {patternName(span.kind)}
-              </Entry>
-            </li>
-          )}
-        </Part>
-        <Part name="Advice" of={advice} leftOut={adviceLeftOut}>
-          {(mark) => (
-            <li key={mark.seq}>
-              <Entry at={mark.callsBefore} onClick={() => onNoticed({ mark })}>
-                <span className="mark advice" /> {safeLine(mark.provider)},{' '}
-                <span className={FATE_CLASSES[mark.nextCall]}>{nextText(mark.nextCall)}</span>
-              </Entry>
-            </li>
-          )}
-        </Part>
-        <Part name="Dearest steps" of={dearest}>
-          {({ call, costUsd = 0, seq }) => (
-            <li key={seq}>
-              <Entry {...placeOf(call ?? rows.callAt(seq) + 1, answer.run.calls)} onClick={() => onGo(seq)}>
-                {usdText(costUsd)}
-              </Entry>
-            </li>
-          )}
-        </Part>
-        <Part name="Runs" of={family}>
-          {(run) => (
-            <li key={runKey(run)}>
-              <RunEntry run={run} isParent={run === answer.parent} />
-            </li>
-          )}
-        </Part>
-        {sharedRun === undefined ? (
-          <section>
-            <Entry onClick={() => onNoticed({ state: true })}>State at a call…</Entry>
-          </section>
-        ) : null}
-      </nav>
-    </BesideContext>
+      </Part>
+      <Part name="Changed files" of={files}>
+        {(file) => (
+          <li key={file.path}>
+            <FileEntry file={file} onGo={onGo} />
+          </li>
+        )}
+      </Part>
+      {lastCheck === undefined ? null : (
+        <section>
+          <h2>Last check</h2>
+          <Entry at={lastCheck.call} onClick={() => onGo(lastCheck.seq)}>
+            <span className={lastCheck.failed ? 'bad' : 'good'}>{lastCheck.failed ? '✗' : '✓'}</span>{' '}
+            <code>{safeLine(lastCheck.command)}</code>
+          </Entry>
+        </section>
+      )}
+      <Part name="Patterns" of={patterns} leftOut={patternsLeftOut}>
+        {(span) => (
+          <li key={`${span.identity} ${span.fromSeq}`}>
+            <Entry at={span.flaggedCall ?? span.fromCall} onClick={() => onNoticed({ span })}>
+              <span className={span.stuck ? 'mark stuck' : 'mark'} /> {patternName(span.kind)}
+            </Entry>
+          </li>
+        )}
+      </Part>
+      <Part name="Advice" of={advice} leftOut={adviceLeftOut}>
+        {(mark) => (
+          <li key={mark.seq}>
+            <Entry at={mark.callsBefore} onClick={() => onNoticed({ mark })}>
+              <span className="mark advice" /> {safeLine(mark.provider)},{' '}
+              <span className={FATE_CLASSES[mark.nextCall]}>{nextText(mark.nextCall)}</span>
+            </Entry>
+          </li>
+        )}
+      </Part>
+      <Part name="Dearest steps" of={dearest}>
+        {({ call, costUsd = 0, seq }) => (
+          <li key={seq}>
+            <Entry {...placeOf(call ?? rows.callAt(seq) + 1, answer.run.calls)} onClick={() => onGo(seq)}>
+              {usdText(costUsd)}
+            </Entry>
+          </li>
+        )}
+      </Part>
+      <Part name="Runs" of={family}>
+        {(run) => (
+          <li key={runKey(run)}>
+            <RunEntry run={run} isParent={run === answer.parent} />
+          </li>
+        )}
+      </Part>
+      {sharedRun === undefined ? (
+        <section>
+          <Entry onClick={() => onNoticed({ state: true })}>State at a call…</Entry>
+        </section>
+      ) : null}
+    </nav>
   );
 }
 
@@ -131,7 +127,7 @@ function Part<Value>(props: {
   readonly children: (value: Value) => ReactElement;
 }): ReactElement | null {
   const { leftOut = 0, name, of } = props;
-  const isBeside = useContext(BesideContext);
+  const isBeside = useIsBeside();
   if (of.length === 0) return null;
   const hidden = leftOut + Math.max(0, of.length - MAX_ENTRIES);
   return (

@@ -4,8 +4,8 @@ import { Fragment, type ReactElement, useCallback, useEffect, useLayoutEffect, u
 import type { Label } from '../../lab/labels.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { countOf, countText, shareText, usdText } from '../../core/base/number-text.ts';
-import type { ListedRow, RunGroup, SourceRow, TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
-import { ApiError, getLabels, getTasks, type RunFilters } from './api.ts';
+import type { ListedRow, RunGroup, SourceRow, TaskGroup } from '../server/api-shapes.ts';
+import { getLabels, getTasks, type RunFilters, unreachable } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
 import { patternName } from './pattern-name.ts';
@@ -15,7 +15,7 @@ import { RunListRow, runRouteOf, unfiltered } from './run-list-row.tsx';
 import { type PlacedRun, placeRuns } from './run-tree.ts';
 import { safeLine } from './safe-text.ts';
 import { totalsText } from './totals-text.ts';
-import { type Loaded, useLoaded, useReloadWhilePending } from './use-loaded.ts';
+import { useLoaded } from './use-loaded.ts';
 import { useKeys } from './use-keys.ts';
 import { goTo } from './use-route.ts';
 import { type RunListState, useRunList } from './use-run-list.ts';
@@ -25,11 +25,6 @@ const HEADING_PX = 32;
 const GROUP_WORDS: Readonly<Record<RunGroup, string>> = { needs: 'Needs you', running: 'Running', done: 'Done' };
 const places = new LruMap<{ readonly top: number; readonly current: number }>(20);
 const NO_LABELS: readonly Label[] = [];
-const LOST = new ApiError(0, {
-  code: 'unreachable',
-  message: 'The viewer does not respond.',
-  fix: 'The page may be outdated. It retries automatically.',
-});
 /** The next page is requested when the view is this many rows from the end. */
 const AHEAD = 60;
 
@@ -64,7 +59,7 @@ export function RunListPage(props: {
         {list.error !== undefined && list.rows.length > 0 ? (
           <ErrorBanner error={list.error} onRetry={list.reload} />
         ) : null}
-        {list.isLost ? <ErrorBanner error={LOST} /> : null}
+        {list.isLost ? <ErrorBanner error={unreachable()} /> : null}
         {list.arrived > 0 ? (
           <div className="banner" role="status">
             {countOf(list.arrived, 'run')} appeared since.
@@ -336,17 +331,22 @@ const TASK_CHARS = 160;
 const COLUMNS = ['Runs', 'Succeeded', 'Stuck', 'Calls, median', 'Wasted', 'Cost'];
 
 function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement {
-  const { error, reload, value } = useTasks(filters);
+  const { group, sort: _sort, ...rest } = filters;
+  const by = group === 'pattern' ? 'pattern' : 'task';
+  const { error, reload, value } = useLoaded(
+    `${by} ${JSON.stringify(rest)}`,
+    () => getTasks(by, rest),
+    ({ pending }) => pending > 0,
+  );
   if (error !== undefined && value === undefined) return <ErrorNotice error={error} onRetry={reload} />;
   if (value === undefined) return <Notice title="Loading…" />;
-  if (value.tasks.length === 0)
-    return <Notice title={`None of these runs has a ${filters.group === 'pattern' ? 'pattern' : 'task'}`} />;
+  if (value.tasks.length === 0) return <Notice title={`None of these runs has a ${by}`} />;
   return (
     <div
       className="run-scroll task-scroll"
       tabIndex={0}
       role="region"
-      aria-label={filters.group === 'pattern' ? 'Patterns' : 'Tasks'}
+      aria-label={by === 'pattern' ? 'Patterns' : 'Tasks'}
     >
       <TaskRows tasks={value.tasks} filters={filters} />
       {value.leftOut === 0 ? null : (
@@ -354,13 +354,6 @@ function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement 
       )}
     </div>
   );
-}
-
-function useTasks({ group, sort: _sort, ...filters }: RunFilters): Loaded<TasksAnswer> {
-  const by = group === 'pattern' ? 'pattern' : 'task';
-  const loaded = useLoaded(`${by} ${JSON.stringify(filters)}`, () => getTasks(by, filters));
-  useReloadWhilePending(loaded);
-  return loaded;
 }
 
 function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filters: RunFilters }): ReactElement {

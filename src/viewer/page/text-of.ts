@@ -31,14 +31,8 @@ function shownText(text: string): ShownText {
 }
 
 export function isCut(value: unknown): value is CutText {
-  if (typeof value !== 'object' || value === null || !('$cut' in value)) return false;
-  const placeholder: unknown = value.$cut;
-  return (
-    typeof placeholder === 'object' &&
-    placeholder !== null &&
-    'preview' in placeholder &&
-    typeof placeholder.preview === 'string'
-  );
+  const placeholder = isJsonObject(value) ? value['$cut'] : undefined;
+  return isJsonObject(placeholder) && typeof placeholder['preview'] === 'string';
 }
 
 export function shownResult(value: unknown): { readonly shown: ShownText; readonly pictures: readonly ShownPicture[] } {

@@ -4,7 +4,6 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 export interface Loaded<Value> {
   readonly value: Value | undefined;
   readonly error: Error | undefined;
-  readonly isLoading: boolean;
   readonly reload: () => void;
 }
 
@@ -12,52 +11,43 @@ interface State<Value> extends Omit<Loaded<Value>, 'reload'> {
   readonly key: string;
 }
 
-/** Fetches a value again whenever `key` changes. Responses for older keys are dropped. */
-export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loaded<Value> {
-  const [state, setState] = useState<State<Value>>({ key, value: undefined, error: undefined, isLoading: true });
+const PENDING_MS = 1_500;
+
+/**
+ * Fetches a value again whenever `key` changes, and after a pause while it is pending. Responses for older keys are
+ * dropped.
+ */
+export function useLoaded<Value>(
+  key: string,
+  load: () => Promise<Value>,
+  isPending: (value: Value) => boolean = () => false,
+): Loaded<Value> {
+  const [state, setState] = useState<State<Value>>({ key, value: undefined, error: undefined });
   const [round, setRound] = useState(0);
-  const latest = useRef(load);
-  latest.current = load;
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  const latest = useRef({ isPending, load });
+  latest.current = { isPending, load };
   useEffect(() => {
     let isCurrent = true;
-    setState((before) =>
-      before.key === key
-        ? { ...before, isLoading: true }
-        : { key, value: undefined, error: undefined, isLoading: true },
-    );
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const fetchIt = async (): Promise<void> => {
       try {
-        const value = await latest.current();
-        if (isCurrent) setState({ key, value, error: undefined, isLoading: false });
+        const value = await latest.current.load();
+        if (!isCurrent) return;
+        setState({ key, value, error: undefined });
+        if (latest.current.isPending(value)) timer = setTimeout(reload, PENDING_MS);
       } catch (error) {
-        if (isCurrent) setState((before) => ({ ...before, key, error: asError(error), isLoading: false }));
+        if (!isCurrent) return;
+        setState((before) => ({ key, value: before.key === key ? before.value : undefined, error: asError(error) }));
       }
     };
     void fetchIt();
     return () => {
       isCurrent = false;
+      clearTimeout(timer);
     };
-  }, [key, round]);
-  const reload = useCallback(() => setRound((before) => before + 1), []);
-  const isStale = state.key !== key;
-  return {
-    value: isStale ? undefined : state.value,
-    error: isStale ? undefined : state.error,
-    isLoading: isStale || state.isLoading,
-    reload,
-  };
-}
-
-const PENDING_MS = 1_500;
-
-export function useReloadWhilePending(loaded: Loaded<{ readonly pending: number }>): void {
-  const { isLoading, reload, value } = loaded;
-  const isPending = (value?.pending ?? 0) > 0;
-  useEffect(() => {
-    if (!isPending || isLoading) return undefined;
-    const timer = setTimeout(reload, PENDING_MS);
-    return () => clearTimeout(timer);
-  }, [isPending, isLoading, reload]);
+  }, [key, round, reload]);
+  return state.key === key ? { ...state, reload } : { value: undefined, error: undefined, reload };
 }
 
 export function asError(thrown: unknown): Error {

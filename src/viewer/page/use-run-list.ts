@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import type { FeedStart, ListedRow, RunsAnswer, SourceRow } from '../server/api-shapes.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { getRows, getRuns, type RunFilters } from './api.ts';
+import { getRows, getRuns, listenTo, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
 import { asError } from './use-loaded.ts';
 
@@ -118,27 +118,28 @@ export function useRunList(filters: RunFilters, sources: readonly SourceRow[], o
   }, []);
 
   const [isLost, setLost] = useState(false);
-  useListEvents(
-    useMemo(
-      () => ({
-        onRow: (row: ListedRow) => {
-          const isKnown = latest.current.rows.some((listedRow) => runKey(listedRow) === runKey(row));
-          requested.current.delete(runKey(row));
-          if (isKnown) setState((before) => ({ ...before, rows: replaceRows(before.rows, [row]) }));
-          else setArrived((before) => new Set([...before, runKey(row)]));
-        },
-        onReset: () => reload(),
-        onStart: setStartVersion,
-        sourceStates: () => new Map(known.current.map((source) => [source.id, sourceState(source)])),
-        onSource: () => {
-          onSource();
-          reload();
-        },
-        onLost: setLost,
-      }),
-      [reload, onSource],
-    ),
-  );
+  useEffect(() => {
+    const sourceStates = new Map(known.current.map((source) => [source.id, sourceState(source)]));
+    const handlers = {
+      start: ({ version }: FeedStart) => setStartVersion(version),
+      run: (row: ListedRow) => {
+        const isKnown = latest.current.rows.some((listedRow) => runKey(listedRow) === runKey(row));
+        requested.current.delete(runKey(row));
+        if (isKnown) setState((before) => ({ ...before, rows: replaceRows(before.rows, [row]) }));
+        else setArrived((before) => new Set([...before, runKey(row)]));
+      },
+      gone: () => reload(),
+      reset: () => reload(),
+      source: (source: SourceRow) => {
+        const isNew = sourceState(source) !== sourceStates.get(source.id);
+        sourceStates.set(source.id, sourceState(source));
+        if (!isNew) return;
+        onSource();
+        reload();
+      },
+    };
+    return listenTo('/api/events', handlers, setLost);
+  }, [reload, onSource]);
 
   const { isLoading, sums } = state;
   const isOlder = !isLoading && sums !== undefined && sums.version < startVersion;
@@ -177,43 +178,6 @@ export function useRunList(filters: RunFilters, sources: readonly SourceRow[], o
     () => ({ ...state, isLost, arrived: arrived.size, more, reload: () => reload(), complete }),
     [state, isLost, arrived, more, reload, complete],
   );
-}
-
-interface ListEvents {
-  readonly onRow: (row: ListedRow) => void;
-  readonly onReset: () => void;
-  readonly onStart: (version: number) => void;
-  /** The states of the sources that the page has. */
-  readonly sourceStates: () => Map<string, string>;
-  readonly onSource: () => void;
-  readonly onLost: (isLost: boolean) => void;
-}
-
-function useListEvents(handlers: ListEvents): void {
-  useEffect(() => {
-    const events = new EventSource('/api/events');
-    events.addEventListener('run', (event: MessageEvent<string>) => {
-      // The cast is safe: the server of the same package sends this event.
-      handlers.onRow(JSON.parse(event.data) as ListedRow);
-    });
-    events.addEventListener('gone', handlers.onReset);
-    events.addEventListener('reset', handlers.onReset);
-    events.addEventListener('start', (event: MessageEvent<string>) => {
-      // The cast is safe for the same reason as above.
-      handlers.onStart((JSON.parse(event.data) as FeedStart).version);
-    });
-    const sourceStates = handlers.sourceStates();
-    events.addEventListener('source', (event: MessageEvent<string>) => {
-      // The cast is safe for the same reason as above.
-      const source = JSON.parse(event.data) as SourceRow;
-      const state = sourceState(source);
-      if (state !== sourceStates.get(source.id)) handlers.onSource();
-      sourceStates.set(source.id, state);
-    });
-    events.addEventListener('error', () => handlers.onLost(true));
-    events.addEventListener('open', () => handlers.onLost(false));
-    return () => events.close();
-  }, [handlers]);
 }
 
 function sourceState({ indexing, problem }: SourceRow): string {

@@ -1,8 +1,19 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 
 import type { Problem, RunAnswer, RunRowsAnswer } from '../server/api-shapes.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import { ApiError, getOverview, getRecord, getRecords, getRun, getRunRows, runPath, type RunAddress } from './api.ts';
+import {
+  ApiError,
+  getOverview,
+  getRecord,
+  getRecords,
+  getRun,
+  getRunRows,
+  listenTo,
+  runPath,
+  type RunAddress,
+  unreachable,
+} from './api.ts';
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
 import { Rows } from './rows.ts';
 import { sharedRun } from './shared-runs.ts';
@@ -68,22 +79,38 @@ export function useRunModel(run: RunAddress, at: number, isFollowed = true): Run
 
   const { pages } = state;
   const refresh = useRefresh({ source, runId }, pages, setState);
-  useEvents(
-    { source, runId },
-    isFollowed && sharedRun === undefined ? pages : undefined,
-    useMemo(
-      () => ({
-        onRecords: (last: number) => {
-          setLastSeq(last);
-          refresh();
-        },
-        onProblem: (problem: Problem) => setTrouble(new ApiError(503, problem)),
-        onFine: () => setTrouble(undefined),
-        onReset: reload,
-      }),
-      [refresh, reload],
-    ),
-  );
+  const followed = isFollowed && sharedRun === undefined ? pages : undefined;
+  useEffect(() => {
+    if (followed === undefined) return undefined;
+    let frame = 0;
+    const notify = (): void => {
+      frame = 0;
+      setLastSeq(followed.lastSeq);
+      refresh();
+    };
+    let isLost = false;
+    const handlers = {
+      record: (record: TrajectoryRecord) => {
+        followed.add(record);
+        if (frame === 0) frame = requestAnimationFrame(notify);
+      },
+      problem: (problem: Problem) => setTrouble(new ApiError(503, problem)),
+      ok: () => setTrouble(undefined),
+      reset: reload,
+    };
+    const stop = listenTo(
+      `${runPath({ source, runId })}/events?from=${followed.lastSeq + 1}`,
+      handlers,
+      (isLostNow) => {
+        if (isLostNow || isLost) setTrouble(isLostNow ? unreachable() : undefined);
+        isLost = isLostNow;
+      },
+    );
+    return () => {
+      cancelAnimationFrame(frame);
+      stop();
+    };
+  }, [followed, source, runId, refresh, reload]);
   const rows = useRows({ source, runId }, state, { lastSeq, firstSeq: startAt.current });
   useCompletion({ source, runId }, state, { firstSeq: startAt.current, setState });
 
@@ -220,53 +247,4 @@ function useCompletion(
       clearTimeout(timer);
     };
   }, [overview, isWithoutExtras, pages, source, runId, firstSeq, setState]);
-}
-
-interface RunEvents {
-  readonly onRecords: (lastSeq: number) => void;
-  readonly onProblem: (problem: Problem) => void;
-  readonly onFine: () => void;
-  readonly onReset: () => void;
-}
-
-/** Receives new records. After a lost connection it resumes at the same record. */
-function useEvents(run: RunAddress, pages: RecordPages | undefined, handlers: RunEvents): void {
-  const { source, runId } = run;
-  useEffect(() => {
-    if (pages === undefined) return undefined;
-    const events = new EventSource(`${runPath({ source, runId })}/events?from=${pages.lastSeq + 1}`);
-    let frame = 0;
-    const notify = (): void => {
-      frame = 0;
-      handlers.onRecords(pages.lastSeq);
-    };
-    events.addEventListener('record', (event: MessageEvent<string>) => {
-      // The cast is safe: the server of the same package sends this event.
-      pages.add(JSON.parse(event.data) as TrajectoryRecord);
-      if (frame === 0) frame = requestAnimationFrame(notify);
-    });
-    events.addEventListener('problem', (event: MessageEvent<string>) => {
-      // The cast is safe for the same reason as above.
-      handlers.onProblem(JSON.parse(event.data) as Problem);
-    });
-    let isLost = false;
-    events.addEventListener('error', () => {
-      isLost = true;
-      handlers.onProblem({
-        code: 'unreachable',
-        message: 'The viewer does not respond.',
-        fix: 'The page may be outdated. It retries automatically.',
-      });
-    });
-    events.addEventListener('open', () => {
-      if (isLost) handlers.onFine();
-      isLost = false;
-    });
-    events.addEventListener('ok', handlers.onFine);
-    events.addEventListener('reset', handlers.onReset);
-    return () => {
-      cancelAnimationFrame(frame);
-      events.close();
-    };
-  }, [pages, source, runId, handlers]);
 }

@@ -1,9 +1,8 @@
 import type { Hono } from 'hono';
-import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import { streamSSE } from 'hono/streaming';
 import { steadyMs } from '../../core/base/clock.ts';
 import { lastSeqOf } from '../../core/facts/run-summary.ts';
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
-import type { FeedStart, Problem, SourceRow } from './api-shapes.ts';
+import type { FeedStart, SourceRow } from './api-shapes.ts';
 import type { ListedSource } from './listed-source.ts';
 import { shownRecord } from './read-records.ts';
 import { parseWholeNumber } from './run-query.ts';
@@ -17,9 +16,11 @@ const FEED_POLL_MS = 500;
 const MAX_WAITING = 500;
 const SEND_MS = 250;
 
-interface FeedEvent {
-  readonly event: 'start' | 'run' | 'gone' | 'source' | 'reset' | 'alive';
+interface StreamEvent {
+  readonly event: string;
   readonly data: unknown;
+  /** A browser that lost the connection asks for the events after the last `id`. */
+  readonly id?: string;
 }
 
 /**
@@ -31,7 +32,7 @@ async function* feedEvents(
   list: RunList,
   sources: readonly ListedSource[],
   signal: AbortSignal,
-): AsyncGenerator<FeedEvent> {
+): AsyncGenerator<StreamEvent> {
   await Promise.all(sources.map(({ source }) => source.refresh()));
   const changes = new WaitingChanges();
   const removers = sources.map((listed) =>
@@ -74,7 +75,7 @@ async function refreshSource({ source }: ListedSource, signal: AbortSignal): Pro
   }
 }
 
-function runEvent(listed: ListedSource, runId: string): FeedEvent {
+function runEvent(listed: ListedSource, runId: string): StreamEvent {
   const { overviews, source } = listed;
   const run = source.runs.get(runId);
   if (run === undefined) return { event: 'gone', data: { source: source.id, runId } };
@@ -82,10 +83,10 @@ function runEvent(listed: ListedSource, runId: string): FeedEvent {
 }
 
 class WaitingChanges {
-  #events = new Map<string, { readonly make: () => FeedEvent; readonly source: SourceRow['id'] | undefined }>();
+  #events = new Map<string, { readonly make: () => StreamEvent; readonly source: SourceRow['id'] | undefined }>();
   #resets = new Set<string>();
 
-  add(key: string, make: () => FeedEvent, source?: string): void {
+  add(key: string, make: () => StreamEvent, source?: string): void {
     if (source !== undefined && this.#resets.has(source)) return;
     this.#events.set(key, { make, source });
     if (source !== undefined && this.#events.size > MAX_WAITING) this.reset(source);
@@ -96,8 +97,8 @@ class WaitingChanges {
     for (const [key, event] of this.#events) if (event.source === source) this.#events.delete(key);
   }
 
-  takeEvents(): readonly FeedEvent[] {
-    const resets = [...this.#resets].map((source): FeedEvent => ({ event: 'reset', data: { source } }));
+  takeEvents(): readonly StreamEvent[] {
+    const resets = [...this.#resets].map((source): StreamEvent => ({ event: 'reset', data: { source } }));
     const events = [...resets, ...[...this.#events.values()].map(({ make }) => make())];
     this.#resets = new Set();
     this.#events = new Map();
@@ -111,7 +112,7 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   let streams = 0;
   const serveEvents = (
     context: ApiContext,
-    write: (stream: SSEStreamingApi, endSignal: AbortSignal) => Promise<void>,
+    eventsUntil: (endSignal: AbortSignal) => AsyncIterable<StreamEvent>,
   ): Response => {
     if (streams >= MAX_STREAMS) {
       throw viewerFault('too-many', `${streams} event streams are open`, 'Close some of the windows.');
@@ -121,7 +122,8 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
     return streamSSE(context, async (stream) => {
       stream.onAbort(() => disconnect.abort());
       try {
-        await write(stream, AbortSignal.any([disconnect.signal, signal]));
+        for await (const { data, ...event } of eventsUntil(AbortSignal.any([disconnect.signal, signal])))
+          await stream.writeSSE({ ...event, data: JSON.stringify(data) });
       } finally {
         streams -= 1;
       }
@@ -129,26 +131,16 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   };
   app.get('/api/events', (context) => {
     const sources = state.sources.map(({ id }) => state.list.sourceOf(id));
-    return serveEvents(context, async (stream, endSignal) => {
-      for await (const { data, event } of feedEvents(state.list, sources, endSignal)) {
-        await stream.writeSSE({ event, data: JSON.stringify(data) });
-      }
-    });
+    return serveEvents(context, (endSignal) => feedEvents(state.list, sources, endSignal));
   });
   app.get('/api/runs/:source/:runId/events', (context) => {
     const { runId, source } = context.req.param();
     const listed = state.list.sourceOf(source);
-    const lastEventId = context.req.header('last-event-id');
     const { after, from = '0' } = context.req.query();
-    const previousId = lastEventId ?? after;
+    const previousId = context.req.header('last-event-id') ?? after;
     const fromSeq =
       previousId === undefined ? parseWholeNumber('from', from) : parseWholeNumber('last-event-id', previousId) + 1;
-    return serveEvents(context, async (stream, endSignal) => {
-      for await (const tailEvent of followRun(listed, runId, { fromSeq, signal: endSignal })) {
-        const id = tailEvent.event === 'record' ? { id: String(tailEvent.id) } : {};
-        await stream.writeSSE({ event: tailEvent.event, data: JSON.stringify(tailEvent.data), ...id });
-      }
-    });
+    return serveEvents(context, (endSignal) => followRun(listed, runId, { fromSeq, signal: endSignal }));
   });
 }
 
@@ -157,15 +149,6 @@ const MAX_PAUSE_MS = 2_000;
 const PAGE_RECORDS = 200;
 const ALIVE_MS = 15_000;
 
-type TailEvent =
-  | { readonly event: 'record'; readonly id: number; readonly data: TrajectoryRecord }
-  | { readonly event: 'caught-up'; readonly data: { readonly lastSeq: number } }
-  | { readonly event: 'problem'; readonly data: Problem }
-  | { readonly event: 'ok'; readonly data: object }
-  /** Another run has this id now. The page must discard the records received. */
-  | { readonly event: 'reset'; readonly data: object }
-  | { readonly event: 'alive'; readonly data: object };
-
 /**
  * Records are read when events are consumed. If the store was locked or gone, the stream resumes at the same record.
  */
@@ -173,7 +156,7 @@ async function* followRun(
   listed: ListedSource,
   runId: string,
   { fromSeq, signal }: { readonly fromSeq: number; readonly signal: AbortSignal },
-): AsyncGenerator<TailEvent> {
+): AsyncGenerator<StreamEvent> {
   let nextSeq = fromSeq;
   let problem = '';
   let isBehind = true;
@@ -190,6 +173,7 @@ async function* followRun(
         const reader = await listed.source.reader();
         if (isReset) {
           [isReset, isBehind, nextSeq] = [false, true, 0];
+          // Another run has this id now. The page must discard the records received.
           yield { event: 'reset', data: {} };
         }
         const run = listed.source.runs.get(runId) ?? (await reader.findRun(runId));
@@ -199,7 +183,7 @@ async function* followRun(
           for await (const record of reader.readRun(runId, { fromSeq: nextSeq, limit: PAGE_RECORDS })) {
             // The run may have been replaced in the meantime.
             if (signal.aborted || isReset) break;
-            yield { event: 'record', id: record.seq, data: shownRecord(record) };
+            yield { event: 'record', id: String(record.seq), data: shownRecord(record) };
             nextSeq = lastSeqOf(record) + 1;
             sentCount += 1;
           }

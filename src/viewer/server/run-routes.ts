@@ -11,7 +11,6 @@ import { parseWholeNumber, findWords, hasWords } from './run-query.ts';
 import { type ApiContext, type ViewerEnv, runOf, type ViewerState } from './sessions.ts';
 import { sharedFile, sharedName } from './shared-run.ts';
 import { steadyMs } from '../../core/base/clock.ts';
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { toStoredRecord } from '../../core/records/decode-record.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { createBreather } from '../../core/node/run-limited.ts';
@@ -116,61 +115,36 @@ export interface FindQuery {
   readonly direction: 'next' | 'prev';
 }
 
-/** Searches for up to a second per response. `problem` is a damaged record that ended the search. */
-export async function findRecord(reader: RunReader, run: RunSummary, query: FindQuery): Promise<FindAnswer> {
+/**
+ * Searches for up to a second per response, 500 records at a time. `problem` is a damaged record that ended the search.
+ */
+export async function findRecord(
+  reader: RunReader,
+  run: RunSummary,
+  { direction, fromSeq, text }: FindQuery,
+): Promise<FindAnswer> {
   const endMs = steadyMs() + SEARCH_TIME_MS;
-  const matches = createMatcher(query);
+  const words = findWords(text);
+  const pauseIfDue = createBreather();
+  const isNext = direction === 'next';
   try {
-    return query.direction === 'next'
-      ? await findNext(reader, run, { query, matches, endMs })
-      : await findPrevious(reader, run, { query, matches, endMs });
+    for (let seq = Math.min(fromSeq, run.lastSeq + 1); seq >= 0 && seq <= run.lastSeq + 1;) {
+      if (steadyMs() > endMs) return { seq: null, resumeFrom: seq };
+      const [first, last] = isNext ? [seq, seq + CHUNK_RECORDS - 1] : [Math.max(0, seq - CHUNK_RECORDS + 1), seq];
+      let lastMatch: number | undefined;
+      for await (const record of reader.readRun(run.runId, { fromSeq: first, limit: last - first + 1 })) {
+        if (record.seq > last) break;
+        if (hasWords(toStoredRecord(record).payload, words)) lastMatch = record.seq;
+        if (isNext && lastMatch !== undefined) break;
+        const pause = pauseIfDue();
+        if (pause !== undefined) await pause;
+      }
+      if (lastMatch !== undefined) return { seq: lastMatch };
+      seq = isNext ? last + 1 : first - 1;
+    }
+    return { seq: null };
   } catch (error) {
     if (isDamage(error)) return { seq: null, problem: problemOf(error).problem };
     throw error;
   }
-}
-
-interface Search {
-  readonly query: FindQuery;
-  readonly matches: (record: TrajectoryRecord) => boolean;
-  readonly endMs: number;
-}
-
-async function findNext(reader: RunReader, run: RunSummary, { endMs, matches, query }: Search): Promise<FindAnswer> {
-  const pauseIfDue = createBreather();
-  for await (const record of reader.readRun(run.runId, { fromSeq: query.fromSeq })) {
-    if (matches(record)) return { seq: record.seq };
-    if (steadyMs() > endMs) return { seq: null, resumeFrom: record.seq + 1 };
-    const pause = pauseIfDue();
-    if (pause !== undefined) await pause;
-  }
-  return { seq: null };
-}
-
-async function findPrevious(
-  reader: RunReader,
-  run: RunSummary,
-  { endMs, matches, query }: Search,
-): Promise<FindAnswer> {
-  const pauseIfDue = createBreather();
-  let end = Math.min(query.fromSeq, run.lastSeq) + 1;
-  while (end > 0) {
-    const from = Math.max(0, end - CHUNK_RECORDS);
-    let lastMatch: number | undefined;
-    for await (const record of reader.readRun(run.runId, { fromSeq: from, limit: end - from })) {
-      if (record.seq >= end) break;
-      if (matches(record)) lastMatch = record.seq;
-      const pause = pauseIfDue();
-      if (pause !== undefined) await pause;
-    }
-    if (lastMatch !== undefined) return { seq: lastMatch };
-    end = from;
-    if (end > 0 && steadyMs() > endMs) return { seq: null, resumeFrom: end - 1 };
-  }
-  return { seq: null };
-}
-
-function createMatcher({ text }: FindQuery): (record: TrajectoryRecord) => boolean {
-  const words = findWords(text);
-  return (record) => hasWords(toStoredRecord(record).payload, words);
 }

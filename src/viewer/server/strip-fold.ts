@@ -111,9 +111,10 @@ export class StripFold {
     this.#buckets.addRecord(seq, atMs, this.#calls);
     if (call !== undefined) this.#countCall(call);
     if (payload.kind === 'message_appended') this.#noteMessage(payload.message, seq);
-    else if (payload.kind !== 'run_ended') return 0;
+    const isPaid = payload.kind === 'message_appended' && 'usage' in payload.message;
+    if (!isPaid && payload.kind !== 'run_ended') return 0;
     const costUsd = this.#countUsage(seq, usage());
-    return payload.kind === 'run_ended' ? 0 : costUsd;
+    return isPaid ? costUsd : 0;
   }
 
   #countUsage(seq: number, now: RunUsage): number {
