@@ -18,7 +18,6 @@ import type {
   CompareAnswer,
   FindAnswer,
   LabelsAnswer,
-  Overview,
   RecordsAnswer,
   RowsAnswer,
   RunAnswer,
@@ -682,7 +681,7 @@ test('the overview of a long run has bounded lists with all counts', async () =>
   await store.close();
   const { page } = await view(['runs.db']);
   const overview = await until(
-    () => page.json<Overview>('/api/runs/0/long/overview'),
+    async () => (await page.json<RunAnswer>('/api/runs/0/long?again')).overview,
     ({ complete }) => complete,
   );
   const sum = (list: readonly number[] = []): number => list.reduce((all, one) => all + one, 0);

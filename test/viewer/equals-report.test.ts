@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunFacts } from '../../src/core/facts/run-facts.ts';
 import { importSource } from '../../src/formats/import-source.ts';
 import { readRuns } from '../../src/formats/read-runs.ts';
-import type { Overview, RunsAnswer } from '../../src/viewer/server/api-shapes.ts';
+import type { RunAnswer, RunsAnswer } from '../../src/viewer/server/api-shapes.ts';
 import { startViewer, type RunningViewer } from '../../src/viewer/server/start-viewer.ts';
 import { runCli } from '../run-cli.ts';
 import { sharedPath } from '../support/shared-data.ts';
@@ -76,9 +76,9 @@ async function shown(opened: readonly string[]): Promise<FactsOfRuns> {
     for (const { calls, costUsd, errors, evidence, from, runId, source, verdict } of list.runs) {
       // A subagent has the id of its session before its own.
       if (runId.includes('/')) continue;
-      const address = `/api/runs/${source}/${encodeURIComponent(runId)}/overview`;
-      let overview = await get<Overview>(address);
-      while (!overview.complete) overview = await get<Overview>(address);
+      const address = `/api/runs/${source}/${encodeURIComponent(runId)}?again`;
+      let { overview } = await get<RunAnswer>(address);
+      while (!overview.complete) ({ overview } = await get<RunAnswer>(address));
       const lastAnswer = overview.lastAnswer?.text ?? '';
       facts[keyOf(from)] = { ending: `${verdict}: ${evidence}`, calls, errors, costUsd, lastAnswer };
     }

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
 import { timesSeen } from '../../core/facts/seen-pattern.ts';
@@ -41,34 +41,19 @@ export function AdviceCard(props: CardProps & { readonly mark: AdviceMark }): Re
       </div>
       <p dir="auto">{withoutBlankLines(safeText(mark.text))}</p>
       <dl>
-        {mark.why === undefined || mark.why === '' ? null : (
-          <>
-            <dt>Why</dt>
-            <dd>{safeLine(mark.why)}</dd>
-          </>
-        )}
+        <Fact name="Why">{safeLine(mark.why ?? '')}</Fact>
         <Evidence calls={mark.evidence} onGo={onGo} />
-        <dt>{mark.delivered === false ? 'Meant' : 'Said'}</dt>
-        <dd>
+        <Fact name={mark.delivered === false ? 'Meant' : 'Said'}>
           as {mark.speaker}, after {countOf(mark.callsBefore, 'call')}
           {deliveryText === '' ? '' : `, ${safeLine(deliveryText)}`}
-        </dd>
-        {mark.reason === undefined ? null : (
-          <>
-            <dt>Not said</dt>
-            <dd>{safeLine(mark.reason)}</dd>
-          </>
-        )}
-        <Around place="before" calls={mark.around.before} />
-        <Around place="after" calls={mark.around.after} />
-        <dt>Then</dt>
-        <dd className={mark.isLeft ? 'good' : undefined}>{mark.fate}</dd>
-        {mark.acknowledged === undefined ? null : (
-          <>
-            <dt>Agent</dt>
-            <dd>{mark.acknowledged} it</dd>
-          </>
-        )}
+        </Fact>
+        <Fact name="Not said">{safeLine(mark.reason ?? '')}</Fact>
+        <Fact name={`${countOf(mark.around.before.length, 'call')} before`}>{aroundText(mark.around.before)}</Fact>
+        <Fact name={`${countOf(mark.around.after.length, 'call')} after`}>{aroundText(mark.around.after)}</Fact>
+        <Fact name="Then" className={mark.isLeft ? 'good' : undefined}>
+          {mark.fate}
+        </Fact>
+        <Fact name="Agent">{mark.acknowledged === undefined ? '' : `${mark.acknowledged} it`}</Fact>
       </dl>
       {patternKind === undefined || sharedRun !== undefined ? null : (
         <p>
@@ -86,22 +71,23 @@ const AROUND_WORDS: readonly (readonly [CallMark, string])[] = [
   ['no-failure', 'did not fail'],
 ];
 
-/** Shows how the calls before or after the advice compare with the last call before it. */
-function Around(props: { readonly place: string; readonly calls: readonly CallMark[] }): ReactElement | null {
-  const { calls, place } = props;
-  if (calls.length === 0) return null;
-  const parts = AROUND_WORDS.map(([mark, words]) => [calls.filter((call) => call === mark).length, words] as const);
-  return (
+/** How the calls before or after the advice compare with the last call before it. */
+function aroundText(calls: readonly CallMark[]): string {
+  const counts = AROUND_WORDS.map(([mark, words]) => [calls.filter((call) => call === mark).length, words] as const);
+  const parts = counts.flatMap(([count, words]) => (count === 0 ? [] : [`${countText(count)} ${words}`]));
+  return parts.join(', ');
+}
+
+/** A line of a card; none without a text. */
+function Fact(props: {
+  readonly name: string;
+  readonly className?: string | undefined;
+  readonly children: ReactNode;
+}): ReactElement | null {
+  return props.children === '' ? null : (
     <>
-      <dt>
-        {countOf(calls.length, 'call')} {place}
-      </dt>
-      <dd>
-        {parts
-          .filter(([count]) => count > 0)
-          .map(([count, words]) => `${countText(count)} ${words}`)
-          .join(', ')}
-      </dd>
+      <dt>{props.name}</dt>
+      <dd className={props.className}>{props.children}</dd>
     </>
   );
 }
@@ -140,16 +126,13 @@ function Evidence(props: {
   const { calls, onGo } = props;
   if (calls.length === 0) return null;
   return (
-    <>
-      <dt>Evidence</dt>
-      <dd className="calls-list">
-        {calls.slice(-MAX_EVIDENCE).map(({ call, seq }) => (
-          <button key={call} type="button" aria-label={`Call ${call}`} onClick={() => onGo(seq)}>
-            {call}
-          </button>
-        ))}
-      </dd>
-    </>
+    <Fact name="Evidence" className="calls-list">
+      {calls.slice(-MAX_EVIDENCE).map(({ call, seq }) => (
+        <button key={call} type="button" aria-label={`Call ${call}`} onClick={() => onGo(seq)}>
+          {call}
+        </button>
+      ))}
+    </Fact>
   );
 }
 
@@ -172,16 +155,14 @@ export function PatternCard(props: CardProps & { readonly span: PatternSpan }): 
         </FilterTag>
       </div>
       <dl>
-        <dt>Seen</dt>
-        <dd>
+        <Fact name="Seen">
           {timesSeen({ ...span, clearedAt: span.toCall }, answer.overview.patternBasis)}
           {span.tool === undefined ? '' : ` with ${safeLine(span.tool).slice(0, 80)}`}
-        </dd>
-        <dt>Calls</dt>
-        <dd>
+        </Fact>
+        <Fact name="Calls">
           {countText(span.fromCall)} to{' '}
           {span.toCall === null ? 'the end, not cleared' : `${countText(span.toCall)}, then cleared`}
-        </dd>
+        </Fact>
         <Evidence calls={span.evidence} onGo={onGo} />
       </dl>
     </article>

@@ -3,7 +3,6 @@ import type {
   ErrorAnswer,
   FindAnswer,
   LabelsAnswer,
-  Overview,
   RecordsAnswer,
   RunAnswer,
   RunRowsAnswer,
@@ -15,6 +14,7 @@ import type {
 } from '../server/api-shapes.ts';
 import type { LabelTarget } from '../../lab/labels.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import { TEXT_FILTERS } from '../server/run-query.ts';
 import { WRITE_HEADER } from './session.ts';
 import { answerShared, sharedRun } from './shared-runs.ts';
 
@@ -44,19 +44,7 @@ export class ApiError extends Error {
 export type RunFilters = Readonly<Partial<Record<RunFilterName, string>>>;
 
 /** The names of `RunFilters`, in the order in which they appear in an address. */
-export const RUN_FILTER_NAMES = [
-  'source',
-  'q',
-  'project',
-  'model',
-  'agent',
-  'task',
-  'pattern',
-  'status',
-  'sort',
-  'group',
-  'compare',
-] as const;
+export const RUN_FILTER_NAMES = [...TEXT_FILTERS, 'sort', 'group'] as const;
 type RunFilterName = (typeof RUN_FILTER_NAMES)[number];
 
 export function getSources(): Promise<SourcesAnswer> {
@@ -87,13 +75,9 @@ export function getRows(runs: readonly RunAddress[]): Promise<RowsAnswer> {
   );
 }
 
-export function getRun(run: RunAddress): Promise<RunAnswer> {
-  return get<RunAnswer>(runPath(run));
-}
-
-/** Fetches the overview of a run that is still being read. */
-export function getOverview(run: RunAddress): Promise<Overview> {
-  return get<Overview>(`${runPath(run)}/overview`);
+/** @param isAgain  the run is still being read: the answer waits for the next part of its overview */
+export function getRun(run: RunAddress, isAgain = false): Promise<RunAnswer> {
+  return get<RunAnswer>(`${runPath(run)}${isAgain ? '?again' : ''}`);
 }
 
 export function getRecords(

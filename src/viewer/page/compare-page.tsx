@@ -136,26 +136,23 @@ function Pair(props: {
   readonly b: RunAddress;
 }): ReactElement {
   const { row } = props;
+  const [sign, title] = signOf(row);
   const classes = ['pair line', row.same ? '' : 'differs', props.isFirst ? 'first' : ''];
   return (
     <div className={classes.join(' ')} style={{ transform: `translateY(${props.top}px)` }}>
       <Cell call={row.a} run={props.a} />
-      <span className="sign">{signOf(row)}</span>
+      <span className={row.same ? 'sign dim' : 'sign'} title={title}>
+        {sign}
+      </span>
       <Cell call={row.b} run={props.b} />
     </div>
   );
 }
 
-function signOf(row: CompareRow): ReactElement {
-  if (row.same)
-    return (
-      <span className="dim" title="the same call">
-        =
-      </span>
-    );
-  if (row.a === undefined) return <span title="only in the second run">+</span>;
-  if (row.b === undefined) return <span title="only in the first run">−</span>;
-  return <span title="the same tool, other arguments">≠</span>;
+function signOf({ a, b, same }: CompareRow): readonly [sign: string, title: string] {
+  if (same) return ['=', 'the same call'];
+  if (a === undefined) return ['+', 'only in the second run'];
+  return b === undefined ? ['−', 'only in the first run'] : ['≠', 'the same tool, other arguments'];
 }
 
 function Cell({ call, run }: { readonly call: CallRow | undefined; readonly run: RunAddress }): ReactElement {

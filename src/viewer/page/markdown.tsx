@@ -48,8 +48,6 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
     case 'heading':
       // Headings of a message must not be part of the page's outline.
       return <p className={`heading h${Math.min(token.depth, 3)}`}>{renderChildren()}</p>;
-    case 'blockquote':
-      return <blockquote>{renderChildren()}</blockquote>;
     case 'list':
       return createElement(
         token.ordered ? 'ol' : 'ul',
@@ -89,18 +87,16 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
           </table>
         </div>
       );
-    case 'hr':
-      return <hr />;
+    case 'blockquote':
     case 'strong':
-      return <strong>{renderChildren()}</strong>;
     case 'em':
-      return <em>{renderChildren()}</em>;
     case 'del':
-      return <del>{renderChildren()}</del>;
+      return createElement(token.type, {}, renderChildren());
     case 'codespan':
       return <code>{token.text}</code>;
+    case 'hr':
     case 'br':
-      return <br />;
+      return createElement(token.type);
     case 'text':
       return token.tokens === undefined ? token.raw : <>{renderChildren()}</>;
     case 'escape':

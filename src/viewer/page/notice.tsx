@@ -24,7 +24,7 @@ const READING_MS = 300;
 
 export function ErrorNotice(props: { readonly error: Error; readonly onRetry: () => void }): ReactElement {
   const { error, onRetry } = props;
-  const isReading = isStillReading(error);
+  const isReading = error instanceof ApiError && error.code === 'still-reading';
   useEffect(() => {
     if (!isReading) return undefined;
     const timer = setTimeout(onRetry, READING_MS);
@@ -42,10 +42,6 @@ export function ErrorNotice(props: { readonly error: Error; readonly onRetry: ()
       )}
     </Notice>
   );
-}
-
-function isStillReading(error: Error): boolean {
-  return error instanceof ApiError && error.code === 'still-reading';
 }
 
 export function ErrorBanner(props: { readonly error: Error; readonly onRetry?: () => void }): ReactElement {
@@ -107,13 +103,8 @@ function fixOf(error: Error): string {
   return error instanceof ApiError && error.fix !== undefined ? safeText(error.fix) : '';
 }
 
-export function RunDamage({
-  pages,
-  run,
-}: {
-  readonly pages: RecordPages;
-  readonly run: ListedRow;
-}): ReactElement | null {
+export function RunDamage(props: { readonly pages: RecordPages; readonly run: ListedRow }): ReactElement | null {
+  const { pages, run } = props;
   const damage = useSyncExternalStore(pages.subscribe, () => pages.damage);
   if (damage !== undefined) {
     const { problem, seq } = damage;

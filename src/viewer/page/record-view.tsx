@@ -160,11 +160,9 @@ function Block(props: PartProps & { readonly block: StoredContentBlock }): React
       const picture = { mediaType: block.media_type, data: block.data_base64 ?? { bytes: block.bytes } };
       return <Picture picture={picture} seq={seq} />;
     }
-    case 'other':
-      return <FoldedText shown={textOf(block.value)} seq={seq} part={part} />;
     default:
-      // This version does not know the type of this part.
-      return <FoldedText shown={textOf(block)} seq={seq} part={part} />;
+      // This version may not know the type of this part.
+      return <FoldedText shown={textOf(block.type === 'other' ? block.value : block)} seq={seq} part={part} />;
   }
 }
 

@@ -199,37 +199,29 @@ export interface RunStateWords {
 }
 
 export function stateOf(run: ListedRow): RunStateWords {
-  const { evidence = '', outcome, success, verdict } = run;
-  if (run.problem !== undefined)
-    return { className: 'bad', text: 'Damaged', reason: safeLine(run.problem), filters: { status: 'damaged' } };
-  const reason = safeLine(evidence);
+  const { evidence = '', outcome, pendingCalls, success, verdict } = run;
+  const state = (
+    className: RunStateWords['className'],
+    text: string,
+    status: string,
+    reason = safeLine(evidence),
+  ): RunStateWords => ({ className, text, reason, filters: { status } });
+  if (run.problem !== undefined) return state('bad', 'Damaged', 'damaged', safeLine(run.problem));
+  const silence = silenceOf(run);
   if (run.group === 'running') {
-    const silence = silenceOf(run);
-    const text = run.pendingCalls > 0 ? `in a call${silence}` : `last record${silence === '' ? ' just now' : silence}`;
-    return {
-      className: 'live',
-      text: 'At work',
-      reason: safeLine(run.pressure ?? '') || text,
-      filters: { status: 'running' },
-    };
+    const text = pendingCalls > 0 ? `in a call${silence}` : `last record${silence === '' ? ' just now' : silence}`;
+    return state('live', 'At work', 'running', safeLine(run.pressure ?? '') || text);
   }
-  if (success === true || verdict === 'worked')
-    return { className: 'good', text: 'Succeeded', reason, filters: { status: 'success' } };
-  if (success === false || verdict === 'failed')
-    return { className: 'bad', text: 'Failed', reason, filters: { status: 'failed' } };
-  if (verdict === 'cut_off') return { className: 'stuck', text: 'Cut off', reason, filters: { status: 'failed' } };
+  if (success === true || verdict === 'worked') return state('good', 'Succeeded', 'success');
+  if (success === false || verdict === 'failed') return state('bad', 'Failed', 'failed');
+  if (verdict === 'cut_off') return state('stuck', 'Cut off', 'failed');
   if (verdict === 'waiting' || run.waitsFor !== undefined)
-    return {
-      className: 'stuck',
-      text: 'Waiting',
-      reason: reason || safeLine(run.waitsFor ?? ''),
-      filters: { status: 'needs' },
-    };
-  if (verdict === 'stopped') return { className: '', text: 'Stopped', reason, filters: { status: 'ended' } };
-  if (verdict === 'answered') return { className: '', text: 'Answered', reason, filters: { status: 'done' } };
-  if (outcome !== undefined) return { className: '', text: 'Ended', reason, filters: { status: 'ended' } };
-  const text = run.pendingCalls > 0 ? 'Silent in a call' : 'No end';
-  return { className: 'stuck', text, reason: reason || `silent${silenceOf(run)}`, filters: { status: 'open' } };
+    return state('stuck', 'Waiting', 'needs', safeLine(evidence || (run.waitsFor ?? '')));
+  if (verdict === 'stopped') return state('', 'Stopped', 'ended');
+  if (verdict === 'answered') return state('', 'Answered', 'done');
+  if (outcome !== undefined) return state('', 'Ended', 'ended');
+  const text = pendingCalls > 0 ? 'Silent in a call' : 'No end';
+  return state('stuck', text, 'open', safeLine(evidence) || `silent${silence}`);
 }
 
 /** For how long the run has had no record, such as ` for 12 min`; empty within a minute. */

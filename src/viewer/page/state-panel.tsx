@@ -17,9 +17,9 @@ export function StatePanel(props: {
   const { calls, onGo, rows, run, selected } = props;
   const chosen = selected === undefined ? calls : rows.callAt(selected);
   const runState = useLoaded(`${run.source}/${run.runId} ${chosen}`, () => getState(run, chosen));
-  const goToCall = (call: number): void => {
-    const seq = rows.seqOf(call);
-    if (seq !== undefined) onGo(seq);
+  const stepTo = (call: number): { readonly disabled: boolean; readonly onClick: () => void } => {
+    const seq = call < 1 || call > calls ? undefined : rows.seqOf(call);
+    return { disabled: seq === undefined, onClick: () => onGo(seq ?? 0) };
   };
   const { value: state } = runState;
   return (
@@ -30,21 +30,11 @@ export function StatePanel(props: {
       ) : (
         <article className="card">
           <div className="card-head">
-            <button
-              type="button"
-              aria-label="State at the previous call"
-              disabled={state.call <= 1}
-              onClick={() => goToCall(state.call - 1)}
-            >
+            <button type="button" aria-label="State at the previous call" {...stepTo(state.call - 1)}>
               ←
             </button>
             <h3>At call {countText(state.call)}</h3>
-            <button
-              type="button"
-              aria-label="State at the next call"
-              disabled={state.call >= calls}
-              onClick={() => goToCall(state.call + 1)}
-            >
+            <button type="button" aria-label="State at the next call" {...stepTo(state.call + 1)}>
               →
             </button>
           </div>

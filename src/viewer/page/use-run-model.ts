@@ -4,7 +4,6 @@ import type { Problem, RunAnswer, RunRowsAnswer } from '../server/api-shapes.ts'
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import {
   ApiError,
-  getOverview,
   getRecord,
   getRecords,
   getRun,
@@ -78,7 +77,11 @@ export function useRunModel(run: RunAddress, at: number, isFollowed = true): Run
   }, [source, runId, round]);
 
   const { pages } = state;
-  const refresh = useRefresh({ source, runId }, pages, setState);
+  const setAnswer = useCallback(
+    (answer: RunAnswer) => setState((before) => (before.pages === pages ? { ...before, answer } : before)),
+    [pages],
+  );
+  const refresh = useRefresh({ source, runId }, setAnswer);
   const followed = isFollowed && sharedRun === undefined ? pages : undefined;
   useEffect(() => {
     if (followed === undefined) return undefined;
@@ -112,7 +115,7 @@ export function useRunModel(run: RunAddress, at: number, isFollowed = true): Run
     };
   }, [followed, source, runId, refresh, reload]);
   const rows = useRows({ source, runId }, state, { lastSeq, firstSeq: startAt.current });
-  useCompletion({ source, runId }, state, { firstSeq: startAt.current, setState });
+  useCompletion({ source, runId }, state, startAt.current, setAnswer);
 
   const fetchWhole = useCallback(
     async (seq: number) => {
@@ -182,63 +185,32 @@ function useRows(
   return rows;
 }
 
-type SetState = (change: (before: State) => State) => void;
-
-function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: SetState): () => void {
+function useRefresh({ source, runId }: RunAddress, setAnswer: (answer: RunAnswer) => void): () => void {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const { source, runId } = run;
-  useEffect(() => () => clearTimeout(timer.current), [pages]);
+  useEffect(() => () => clearTimeout(timer.current), [setAnswer]);
   return useCallback(() => {
     if (timer.current !== undefined) return;
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      getRun({ source, runId }).then(
-        (answer) => setState((before) => (before.pages === pages ? { ...before, answer } : before)),
-        () => {
-          // The event stream reports the problem. The next record causes a retry.
-        },
-      );
+      // The event stream reports the problem. The next record causes a retry.
+      getRun({ source, runId }).then(setAnswer, () => {});
     }, REFRESH_MS);
-  }, [source, runId, pages, setState]);
+  }, [source, runId, setAnswer]);
 }
 
-/**
- * Fetches the overview until it covers the run, then the facts if the run had not been read when they were requested.
- */
+/** Fetches the run again until its overview covers it. If a request fails, the incomplete overview stays. */
 function useCompletion(
-  run: RunAddress,
+  { source, runId }: RunAddress,
   { answer, pages }: State,
-  { firstSeq, setState }: { readonly firstSeq: number; readonly setState: SetState },
+  firstSeq: number,
+  setAnswer: (answer: RunAnswer) => void,
 ): void {
-  const { source, runId } = run;
-  const overview = answer?.overview;
-  const isWithoutExtras = answer?.run.extras === false;
   useEffect(() => {
-    if (overview === undefined || overview.complete) return undefined;
+    if (answer === undefined || answer.overview.complete) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isCurrent = true;
-    const fetchOverview = (): void => {
-      const update = async (): Promise<void> => {
-        const nextOverview = await getOverview({ source, runId });
-        const latest = nextOverview.complete && isWithoutExtras ? await getRun({ source, runId }) : undefined;
-        setState((before) =>
-          before.answer === undefined || before.pages !== pages
-            ? before
-            : {
-                ...before,
-                answer: {
-                  ...before.answer,
-                  run: latest?.run ?? { ...before.answer.run, ...nextOverview.usage },
-                  overview: nextOverview,
-                },
-              },
-        );
-      };
-      // If a request fails, the incomplete overview stays.
-      update().catch(() => {});
-    };
     const schedule = (): void => {
-      if (isCurrent) timer = setTimeout(fetchOverview, OVERVIEW_MS);
+      if (isCurrent) timer = setTimeout(() => getRun({ source, runId }, true).then(setAnswer, () => {}), OVERVIEW_MS);
     };
     // `RecordPages` reports a failed request.
     pages?.ensure(firstSeq).then(schedule, schedule);
@@ -246,5 +218,5 @@ function useCompletion(
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [overview, isWithoutExtras, pages, source, runId, firstSeq, setState]);
+  }, [answer, pages, source, runId, firstSeq, setAnswer]);
 }

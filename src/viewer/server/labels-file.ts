@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
 import { present } from '../../core/base/json.ts';
@@ -66,11 +67,7 @@ export class LabelsFile {
   }
 
   async #readLabels(): Promise<readonly Label[]> {
-    const exists = await stat(this.#path).then(
-      () => true,
-      () => false,
-    );
-    return exists ? readLabels(this.#path) : [];
+    return existsSync(this.#path) ? readLabels(this.#path) : [];
   }
 }
 

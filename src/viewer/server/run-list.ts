@@ -57,17 +57,15 @@ export class RunList {
     const latest = this.#latestMatches;
     // The pages of a list are requested one after another.
     if (latest?.key === key && latest.matches.pending === 0 && steadyMs() < latest.untilMs) return latest.matches;
-    const matches = await this.#match(filter, { needsAllExtras, labelled: labelled?.ids });
+    const matches = await this.#match(filter, needsAllExtras, labelled?.ids);
     this.#latestMatches = { key, matches, untilMs: steadyMs() + REUSE_MS };
     return matches;
   }
 
   async #match(
     filter: RunFilter,
-    {
-      labelled,
-      needsAllExtras,
-    }: { readonly labelled: ReadonlySet<string> | undefined; readonly needsAllExtras: boolean },
+    needsAllExtras: boolean,
+    labelled: ReadonlySet<string> | undefined,
   ): Promise<ListMatches> {
     const sources = filter.source === undefined ? this.#sources : [this.sourceOf(filter.source)];
     const areListed = await Promise.all(sources.map(({ source }) => source.refreshWithin(LIST_MS)));

@@ -57,7 +57,17 @@ export function parseWholeNumber(
   throw invalidArgument(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
 }
 
-const TEXT_FILTERS = ['source', 'q', 'project', 'status', 'model', 'agent', 'task', 'pattern', 'compare'] as const;
+export const TEXT_FILTERS = [
+  'source',
+  'q',
+  'project',
+  'model',
+  'agent',
+  'task',
+  'pattern',
+  'status',
+  'compare',
+] as const;
 
 function textFilters(query: Readonly<Record<string, string>>): RunFilter {
   const filters: Partial<Record<(typeof TEXT_FILTERS)[number], string>> = {};

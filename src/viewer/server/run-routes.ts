@@ -28,20 +28,20 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState, pageFolde
     runOf(state, context.req.param('source') ?? '', context.req.param('runId') ?? '');
   app.get(path, async (context) => {
     const { listed, run } = await findRun(context);
-    // The rows of a long run appear before its timeline.
-    const overview = await listed.overviews.overview(run, isLongRun(run) ? 0 : OVERVIEW_MS / 2);
+    // The rows of a long run appear before its timeline, for which the page asks again.
+    const firstMs = isLongRun(run) ? 0 : OVERVIEW_MS / 2;
+    const overview = await listed.overviews.overview(
+      run,
+      context.req.query('again') === undefined ? firstMs : OVERVIEW_MS,
+    );
     const parent = run.parentRunId === undefined ? undefined : listed.source.runs.get(run.parentRunId);
     return context.json({
-      run: runRowOf(listed, run, listed.overviews.knownExtras(run)),
+      run: { ...runRowOf(listed, run, listed.overviews.knownExtras(run)), ...overview.usage },
       children: state.list.childrenOf(listed, run.runId),
       ...(parent === undefined ? {} : { parent: runRowOf(listed, parent, listed.overviews.knownExtras(parent)) }),
       overview,
       ...(isAlone(state) ? { isAlone: true as const } : {}),
     } satisfies RunAnswer);
-  });
-  app.get(`${path}/overview`, async (context) => {
-    const { listed, run } = await findRun(context);
-    return context.json(await listed.overviews.overview(run, OVERVIEW_MS));
   });
   app.get(`${path}/records`, async (context) => {
     const { from = '0', limit = '200' } = context.req.query();

@@ -1,7 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
-import type { CoxswainError } from '../../core/base/error.ts';
-import type { SourceRow } from './api-shapes.ts';
 import type { LabelsFile } from './labels-file.ts';
 import type { ListedSource } from './listed-source.ts';
 import type { RunList } from './run-list.ts';
@@ -37,14 +35,13 @@ export async function runOf(
   const reader = await listed.source.reader();
   const run = known ?? (await reader.findRun(runId));
   if (run !== undefined) return { listed, run };
-  if (listed.source.isReading) throw stillReading(listed.source.row());
+  if (listed.source.isReading) {
+    const { indexing, name } = listed.source.row();
+    const progress = indexing === undefined ? '' : ` (${indexing.done} of ${indexing.files})`;
+    const fix = 'The page opens when it has been read.';
+    throw viewerFault('still-reading', `The files of ${name} are still being read${progress}`, fix);
+  }
   throw viewerFault('not-found', `there is no run ${runId.slice(0, 200)} (any more)`, 'Go back to the list of runs.');
-}
-
-function stillReading({ indexing, name }: SourceRow): CoxswainError {
-  const progress = indexing === undefined ? '' : ` (${indexing.done} of ${indexing.files})`;
-  const fix = 'The page opens when it has been read.';
-  return viewerFault('still-reading', `The files of ${name} are still being read${progress}`, fix);
 }
 
 export interface ViewerEnv {

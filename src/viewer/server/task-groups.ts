@@ -86,8 +86,8 @@ export function matchRuns(
       if (isSessions && stored.idOf(run.runId) !== undefined) continue;
       if (filter.compare === `${listed.source.id}/${run.runId}`) continue;
       const extras = extrasAt(run, listed.overviews.knownExtras(run), nowMs, listed.isKilled(run));
-      if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: foundBySource.get(listed) }))
-        continue;
+      const found = foundBySource.get(listed)?.places.get(run.runId);
+      if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found })) continue;
       const failedFilters = activeFilters.filter(
         (name) => !passesFilter(name, valuesOf(name, { extras, listed, run }), filter[name] ?? ''),
       );
@@ -97,8 +97,7 @@ export function matchRuns(
         for (const value of valuesOf(name, { extras, listed, run }))
           valueCounts?.set(value, (valueCounts.get(value) ?? 0) + 1);
       }
-      const place = foundBySource.get(listed)?.places.get(run.runId);
-      if (failedFilters.length === 0) runs.push({ listed, run, extras, found: place });
+      if (failedFilters.length === 0) runs.push({ listed, run, extras, found });
     }
   }
   // The cast is safe: every name has an entry.
@@ -141,16 +140,8 @@ function passesFilter(name: keyof Facets, values: readonly string[], wantedValue
 }
 
 /** Returns true if a record, the id or the task contains the words, or if they name a pattern of the run. */
-function matchesWords(
-  q: string,
-  matchedRun: {
-    readonly run: RunSummary;
-    readonly extras: RunExtras | undefined;
-    readonly found: FoundRuns | undefined;
-  },
-): boolean {
-  const { extras, found, run } = matchedRun;
-  if (found?.places.has(run.runId) === true) return true;
+function matchesWords(q: string, { extras, found, run }: Pick<MatchedRun, 'extras' | 'found' | 'run'>): boolean {
+  if (found !== undefined) return true;
   const lowerWords = q.toLowerCase();
   if (run.runId.toLowerCase().includes(lowerWords) || (run.task ?? '').toLowerCase().includes(lowerWords)) return true;
   return (
