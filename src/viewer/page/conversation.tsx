@@ -14,7 +14,6 @@ import {
 } from 'react';
 
 import { countOf, countText } from '../../core/base/number-text.ts';
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { Overview, RunRow } from '../server/api-shapes.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
@@ -173,7 +172,7 @@ export function ConversationView(props: {
               <RecordView
                 row={item.row}
                 record={record}
-                end={endOf(item.row, record, pages)}
+                end={item.row.end === undefined ? undefined : pages.at(item.row.end)}
                 isOpen={isOpen(item.row)}
                 marks={[
                   item.row.seq === selected ? 'is-selected' : '',
@@ -208,13 +207,6 @@ function isOpenAtFirst(
 
 function isBetween(seq: number, from: number, to: number | null): boolean {
   return seq >= from && seq < (to ?? Number.POSITIVE_INFINITY);
-}
-
-/** Returns the record of a call's result. A result that just arrived is not in the row yet. */
-function endOf({ end }: RunRow, { payload, seq }: TrajectoryRecord, pages: RecordPages): TrajectoryRecord | undefined {
-  const at = end ?? (payload.kind === 'tool_started' ? pages.endOf(payload.tool_call_id, seq) : undefined);
-  if (at === undefined) return undefined;
-  return pages.at(at);
 }
 
 const FOLD_WORDS = {

@@ -13,11 +13,8 @@ const STEPS_AHEAD = 4;
 
 export type LoadRecords = (query: { readonly from: number; readonly limit: number }) => Promise<RecordsAnswer>;
 
-interface Page {
-  readonly records: Map<number, TrajectoryRecord>;
-  /** The result of each call on this page, keyed by call id. */
-  readonly ends: Map<string, number>;
-}
+/** Records by `seq`. */
+type Page = Map<number, TrajectoryRecord>;
 
 /** Pages of records around the view. The least recently used pages are dropped. */
 export class RecordPages {
@@ -58,7 +55,7 @@ export class RecordPages {
   }
 
   at(seq: number): TrajectoryRecord | undefined {
-    return this.#pages.get(pageOf(seq))?.records.get(seq);
+    return this.#pages.get(pageOf(seq))?.get(seq);
   }
 
   /** The first damaged record that was found. The records after it are not loaded. */
@@ -68,14 +65,6 @@ export class RecordPages {
 
   isLoaded(seq: number): boolean {
     return this.#pages.has(pageOf(seq));
-  }
-
-  endOf(callId: string, seq: number): number | undefined {
-    for (const page of [pageOf(seq), pageOf(seq) + 1]) {
-      const end = this.#pages.get(page)?.ends.get(callId);
-      if (end !== undefined) return end;
-    }
-    return undefined;
   }
 
   /** Loads the pages of the records that are seen, then those ahead of the way that is scrolled and the one behind. */
@@ -107,20 +96,17 @@ export class RecordPages {
     this.#lastSeq = payload.kind === 'gap' ? Math.max(seq, payload.through_seq) : seq;
     const page = this.#pages.get(pageOf(seq));
     this.#recordsDuringRequest.get(pageOf(seq))?.push(record);
-    if (page !== undefined) addTo(page, record);
+    if (page !== undefined) page.set(seq, record);
     // A page that begins with this record has no missing records as it grows.
-    else if (seq % PAGE_RECORDS === 0 && seq === previousLastSeq + 1) {
-      const newestPage = newPage();
-      addTo(newestPage, record);
-      this.#store(pageOf(seq), newestPage);
-    }
+    else if (seq % PAGE_RECORDS === 0 && seq === previousLastSeq + 1)
+      this.#store(pageOf(seq), new Map([[seq, record]]));
     this.#notify();
   }
 
   replace(record: TrajectoryRecord): void {
     const page = this.#pages.get(pageOf(record.seq));
     if (page === undefined) return;
-    addTo(page, record);
+    page.set(record.seq, record);
     this.#notify();
   }
 
@@ -158,18 +144,18 @@ export class RecordPages {
   async #fetchPage(number: number): Promise<void> {
     const fromSeq = number * PAGE_RECORDS;
     try {
-      const page = newPage();
+      const page: Page = new Map();
       let nextSeq: number | undefined = fromSeq;
       // A page with large records needs several requests.
       while (nextSeq !== undefined && nextSeq < fromSeq + PAGE_RECORDS) {
         const answer: RecordsAnswer = await this.#load({ from: nextSeq, limit: fromSeq + PAGE_RECORDS - nextSeq });
-        for (const record of answer.records) if (pageOf(record.seq) === number) addTo(page, record);
+        for (const record of answer.records) if (pageOf(record.seq) === number) page.set(record.seq, record);
         this.#lastSeq = Math.max(this.#lastSeq, answer.lastSeq);
         if (answer.problem !== undefined) this.#damage ??= { seq: answer.nextSeq, problem: answer.problem };
         if (answer.records.length === 0 || answer.nextSeq <= nextSeq || answer.nextSeq > answer.lastSeq) break;
         nextSeq = answer.nextSeq;
       }
-      for (const record of this.#recordsDuringRequest.get(number) ?? []) addTo(page, record);
+      for (const record of this.#recordsDuringRequest.get(number) ?? []) page.set(record.seq, record);
       this.#store(number, page);
       this.#notify();
     } catch (error) {
@@ -192,14 +178,4 @@ export class RecordPages {
 
 function pageOf(seq: number): number {
   return Math.floor(seq / PAGE_RECORDS);
-}
-
-function newPage(): Page {
-  return { records: new Map(), ends: new Map() };
-}
-
-function addTo(page: Page, record: TrajectoryRecord): void {
-  page.records.set(record.seq, record);
-  const { payload } = record;
-  if (payload.kind === 'tool_ended') page.ends.set(payload.tool_call_id, record.seq);
 }

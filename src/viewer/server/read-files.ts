@@ -17,9 +17,8 @@ import { allRuns } from '../../core/store/run-page.ts';
 import { foldRunSummaries, lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import { openSqliteReader } from '../../stores/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { recordText } from '../../core/store/run-check.ts';
+import { checkSearchQuery, createSearchScan } from '../../core/store/search-page.ts';
 import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../core/store/trajectory-store.ts';
-import { findWords } from './run-query.ts';
 import type { RunReader } from './read-records.ts';
 
 /** Number of files that are followed, the most recently changed ones. The others are read once. */
@@ -27,8 +26,6 @@ const MAX_FOLLOWED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 const MAX_CHANGED = 1_000;
 const LINE_FEED = 10;
-const SNIPPET_CHARS = 200;
-const SNIPPET_LEAD = 40;
 
 export type FilesInput = string | readonly FoundSession[];
 
@@ -87,27 +84,10 @@ export async function readFiles(input: FilesInput): Promise<RunReader> {
     search: async (query) => {
       const page = await reader.search(query);
       if (query.after !== undefined) return page;
-      const words = findWords(query.text);
-      const hits = [...reading.tailRunIds()].flatMap((runId) =>
-        reading.tailOf(runId).flatMap((record) => {
-          const text = recordText(record);
-          const places = words.map((word) => text.toLowerCase().indexOf(word));
-          const from = Math.max(0, Math.min(...places) - SNIPPET_LEAD);
-          return places.includes(-1)
-            ? []
-            : [
-                {
-                  runId,
-                  seq: record.seq,
-                  kind: record.payload.kind,
-                  atMs: record.recorded_at_unix_ms,
-                  snippet: text.slice(from, from + SNIPPET_CHARS).toWellFormed(),
-                },
-              ];
-        }),
-      );
+      const scan = createSearchScan(checkSearchQuery(query));
+      for (const runId of reading.tailRunIds()) for (const record of reading.tailOf(runId)) scan.offer(record);
       // Hits descend, and a tail follows every stored record of its run.
-      return { ...page, hits: [...hits.toReversed(), ...page.hits] };
+      return { ...page, hits: [...scan.hits, ...page.hits] };
     },
     changes: async () => reading.takeChanges(),
     takeReplaced: () => reading.takeReplaced(),
