@@ -209,8 +209,9 @@ function useCompletion(
     if (answer === undefined || answer.overview.complete) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isCurrent = true;
+    const fetchAgain = (): void => void getRun({ source, runId }, true).then(setAnswer, () => {});
     const schedule = (): void => {
-      if (isCurrent) timer = setTimeout(() => getRun({ source, runId }, true).then(setAnswer, () => {}), OVERVIEW_MS);
+      if (isCurrent) timer = setTimeout(fetchAgain, OVERVIEW_MS);
     };
     // `RecordPages` reports a failed request.
     pages?.ensure(firstSeq).then(schedule, schedule);
