@@ -78,7 +78,7 @@ export class LessonsFold {
       }
       const { lessons: held, rest } = lessonsOf(project, book);
       const files = held.length === 0 ? undefined : instructionsOf(project);
-      const shown = files ?? shownInstructions(runs);
+      const shown = held.length === 0 ? [] : (files ?? shownInstructions(runs));
       for (const lesson of held) {
         const instruction = instructionLineOf(lesson, shown) ?? (files === undefined ? undefined : null);
         all.push({ ...lesson, ...present({ instruction }) });
