@@ -50,7 +50,7 @@ test('the reading of a call has its kind, failure, equal calls and patterns', as
   expect(stdout).toContain('failed: yes, its source flags it\nline: FAIL total: expected 7439, got 7438\n');
   expect(stdout).toContain('new: no\nsame call and result since the last change: 16, 22\n');
   expect(stdout).toMatch(
-    /stuck for sure: calls and answers that resemble each other, from call 24, noticed at call 24, .*evidence 24\n/,
+    /stuck likely: calls and answers that resemble each other, from call 24, noticed at call 24, .*evidence 24\n/,
   );
 });
 
