@@ -289,6 +289,26 @@ function changedAfter(...commands: readonly string[]): readonly string[] {
   return fold.work.filesChanged;
 }
 
+test('a file that a command names after it has entered a folder has its path there', () => {
+  const fold = new WorkFold();
+  for (const command of [
+    'cd /w/app/.worktrees/one && echo x >> .gitignore',
+    'cd "/w/my app"; sed -i s/a/b/ src/a.ts',
+    "cd /w/app && python3 -c \"open('b.json', 'w')\" && touch /w/c.ts ~/d.ts",
+    'cd "$ROOT" && touch e.ts',
+    'touch .gitignore',
+  ])
+    fold.fold(payload, { ...call, args: { command } });
+  expect(fold.work.filesChanged).toEqual([
+    '/w/app/.worktrees/one/.gitignore',
+    '/w/my app/src/a.ts',
+    '/w/app/b.json',
+    '/w/c.ts',
+    '~/d.ts',
+    'e.ts',
+  ]);
+});
+
 test('edits that git discards are no changes, unless the run committed them', () => {
   expect(changedAfter('git checkout -- a.ts')).toEqual(['b.ts', 'new.ts']);
   expect(changedAfter('git restore a.ts b.ts')).toEqual(['new.ts']);

@@ -221,7 +221,8 @@ export class WorkFold {
           return names;
         case 'created':
         case 'written':
-          for (const name of names) if (isFileIn(command, name)) this.#rewriteFile(name, number, kind === 'created');
+          for (const name of names)
+            if (isFileIn(command, name)) this.#rewriteFile(placeOf(command, name), number, kind === 'created');
           return names;
         case 'restored':
           this.#forget(this.#changedAt(names), number);
@@ -320,7 +321,8 @@ export class WorkFold {
     this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
     if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
     // A script that also reads changes a file that exists.
-    for (const file of filesWrittenIn(command)) this.#rewriteFile(file, number, !/read/i.test(command));
+    for (const file of filesWrittenIn(command))
+      this.#rewriteFile(placeOf(command, file), number, !/read/i.test(command));
     return this.#applyChanges(command, number);
   }
 
@@ -423,6 +425,18 @@ function addPath(files: Set<string>, file: string): void {
 /** A file that a script in a command line opens to write: by its name, or by a variable that holds the name. */
 const OPENED =
   /\bopen\(\s*(?:(["'])([^"'\n]+)\1|(\w+))\s*,\s*["'][wax]b?\+?["']|\b(?:writeFile|appendFile)(?:Sync)?\(\s*["'`]([^"'`\n]+)["'`]|\bPath\(\s*["']([^"'\n]+)["']\)\.write_|\b(?:Set|Add)-Content\s+(?:-(?:Literal)?Path\s+)?["']([^"'\n]+)["']/g;
+
+const LEADING_CD =
+  /^\s*cd\s+(?:"((?:\/|[A-Za-z]:)[^"$\n]*)"|'((?:\/|[A-Za-z]:)[^'\n]*)'|((?:\/|[A-Za-z]:[\\/])[^\s;&|"'$]*))\s*(?:&&|;|\n)/;
+
+/** The path of a file that a command line names after it has entered a folder: `cd /w/app && touch a.ts`. */
+function placeOf(command: string, file: string): string {
+  const folder = LEADING_CD.exec(command)
+    ?.slice(1)
+    .find((found) => found !== undefined);
+  const isWhole = folder === undefined || /^(?:[/~$]|[A-Za-z]:[\\/])/.test(file);
+  return isWhole ? file : `${barePath(folder)}/${file.replace(/^\.\//, '')}`;
+}
 
 function filesWrittenIn(command: string): readonly string[] {
   return [...command.slice(0, MAX_SCRIPT_CHARS).matchAll(OPENED)].flatMap(([, , named, variable, ...others]) => {
