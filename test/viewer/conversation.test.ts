@@ -168,7 +168,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
 
   test('counts an error line among the calls, because a result without an error flag may have it too', async () => {
     const page = await scene.open('/?source=0&run=unflagged');
-    await expect.poll(() => page.locator('.story').innerText()).toContain('9 of 9 calls: /bin/bash: line #:');
+    await expect.poll(() => page.locator('.story').innerText()).toContain('9 of 9 calls: /bin/bash: line 3:');
     await page.context().close();
   });
 
@@ -184,7 +184,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
     };
     await page.route(/\/api\/runs\/0\/unflagged$/, answerEarly, { times: 1 });
     await page.goto(new URL('/?source=0&run=unflagged', page.url()).href);
-    await expect.poll(() => page.locator('.story').innerText()).toContain('9 of 9 calls: /bin/bash: line #:');
+    await expect.poll(() => page.locator('.story').innerText()).toContain('9 of 9 calls: /bin/bash: line 3:');
     await page.context().close();
   });
 
