@@ -31,7 +31,10 @@ const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
 
 /** Programs that only check, and the words that they need if they also do something else. */
 const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
-  ['test', /^(?:vitest|jest|mocha|ava|pytest|py\.test|tox|nox|nosetests|ctest|phpunit|pest|rspec|busted|bats)$/],
+  [
+    'test',
+    /^(?:vitest|jest|mocha|ava|pytest|py\.test|tox|nox|nosetests|ctest|phpunit|pest|rspec|busted|bats|Invoke-Pester)$/,
+  ],
   [
     'test',
     /^(?:python\d?(?:\.\d+)? -m (?:pytest|unittest)|node --test|flutter test|dart test|zig test|xcodebuild test|forge test|prove)$/,
@@ -80,7 +83,7 @@ const PACKAGE_MANAGER = /^(?:npm|pnpm|yarn|bun|uv|poetry|pip3?|brew|cargo|compos
 const INSTALLS = /^(?:add|i|install|remove|rm|uninstall|update|upgrade|create|init)$/;
 /** Programs that only choose how another one runs. */
 const WRAPPER = /^(?:env|fnm|nvm|volta|sudo|timeout|time|nice|direnv|corepack)$/;
-const SHELL = /(?:^|\/)(?:ba|da|k|z)?sh$/;
+const SHELL = /(?:^|[\\/])(?:(?:ba|da|k|z)?sh|pwsh|powershell)(?:\.exe)?$/i;
 /** Words of commands that prepare a project, or look at what is there. A task that names them asks for no check. */
 const FETCHES =
   /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner|status|list|ls|show|logs?|view|info|describe|capture|monitor|send|open|attach)$/;
@@ -173,7 +176,7 @@ function checksInCommand(command: Command, line: string, task: string): readonly
   for (const [index, { pos, value }] of words.entries()) {
     if (/\s/.test(value)) {
       const isScript =
-        /^-\w*c$/.test(values[index - 1] ?? '') && values.slice(0, index).some((word) => SHELL.test(word));
+        /^-(?:\w*c|command)$/i.test(values[index - 1] ?? '') && values.slice(0, index).some((word) => SHELL.test(word));
       const scripts = isScript ? checksIn(value, task) : [];
       if (scripts.length > 0) return scripts;
       continue;

@@ -87,6 +87,10 @@ test('tests behind a command that hides their exit code passed only if what is l
     expect([hiding, after(`node --test ${hiding}`, end)]).toEqual([hiding, ['not seen to its end']]);
     expect([hiding, after(`npm test ${hiding}`, 'ℹ pass 2\nℹ fail 0\nℹ todo 0')]).toEqual([hiding, ['passed']]);
   }
+  const pester = 'pwsh -NoProfile -Command "Invoke-Pester -Path ./tests" 2>&1 | tail -8';
+  expect(after('$r = Invoke-Pester -Path scripts/tests -PassThru', '')).toEqual(['not seen to its end']);
+  expect(after(pester, 'Tests Passed: 258, Failed: 0, Skipped: 0')).toEqual(['passed']);
+  expect(after(pester, 'Tests Passed: 250, Failed: 8, Skipped: 0')).toEqual(['failed']);
   for (const passed of [
     'OK',
     'Passed!  - Failed:     0, Passed:     5',

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, textOrUndefined } from '../base/json.ts';
+import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
   BACKGROUNDED,
@@ -271,7 +271,11 @@ function scriptOf(args: Json): string | undefined {
 function checksOf(args: Json, task: string | undefined): readonly CheckCommand[] {
   const checks = checkCommandsOf(args, task);
   const hidesExitCode = !/stringify|exit/.test(scriptOf(args) ?? 'exit');
-  return hidesExitCode ? checks.map(({ hiddenBy = ['tail'], ...check }) => ({ ...check, hiddenBy })) : checks;
+  // PowerShell keeps the result of `$r = Invoke-Pester` in the variable.
+  return checks.map(({ hiddenBy, ...check }) => ({
+    ...check,
+    ...present({ hiddenBy: hidesExitCode || check.command.startsWith('$') ? (hiddenBy ?? ['tail']) : hiddenBy }),
+  }));
 }
 
 /** What a line such as `npm test; echo "exit $?"` prints. */
@@ -351,7 +355,7 @@ const QUIET = /(?:^| )(?:(?:vue-)?tsc|tsgo|eslint|flake8|gofmt|go (?:build|vet)|
 /** Programs that show the end of what they read, or leave it. */
 const SHOWS_END = /^(?:tail|tee|cat|echo|printf|true|:)$/;
 const SAYS_PASSED =
-  /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|^\W{0,3}pass [1-9]\d*$|\b(?:100%|all)(?: \d+)? tests (?:passed|successful)\b|\bpassed!|\btest result: ok\b|^OK(?: \(|$)|^ok\s+\S+\s|\b0 (?:errors|failures|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)|\bcompiled successfully\b|^[.sx]+ +\[100%\]\s*(?![^])/im;
+  /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|^\W{0,3}pass [1-9]\d*$|\b(?:100%|all)(?: \d+)? tests (?:passed|successful)\b|\bpassed!|\btests passed: [1-9]|\btest result: ok\b|^OK(?: \(|$)|^ok\s+\S+\s|\b0 (?:errors|failures|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)|\bcompiled successfully\b|^[.sx]+ +\[100%\]\s*(?![^])/im;
 
 /** Returns true for a line whose last command, after `;`, is no check: the exit code is its own. */
 function endsWithoutCheck(line: string): boolean {
@@ -381,7 +385,7 @@ function isEndHidden({ key, hiddenBy = [], purpose }: CheckCommand, result: stri
 }
 
 const SAYS_FAILED =
-  /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^\W{0,3}fail [1-9]\d*$|^✖ failing tests|^not ok\b|^(?:--- )?FAIL(?:ED)?\b(?!\W*0\b)|\b(?:test result:|BUILD) FAILED\b/im;
+  /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^\W{0,3}fail [1-9]\d*$|^✖ failing tests|\bfailed: [1-9]|^not ok\b|^(?:--- )?FAIL(?:ED)?\b(?!\W*0\b)|\b(?:test result:|BUILD) FAILED\b/im;
 
 /** Exits with 0 if it found notes only, and counts them as issues. */
 const DART = /^(?:dart|flutter) analyze$/;
