@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.ts';
+import { isJsonObject, type Json, textOrUndefined } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
   BACKGROUNDED,
@@ -272,10 +272,11 @@ function checksOf(args: Json, task: string | undefined): readonly CheckCommand[]
   const checks = checkCommandsOf(args, task);
   const hidesExitCode = !/stringify|exit/.test(scriptOf(args) ?? 'exit');
   // PowerShell keeps the result of `$r = Invoke-Pester` in the variable.
-  return checks.map(({ hiddenBy, ...check }) => ({
-    ...check,
-    ...present({ hiddenBy: hidesExitCode || check.command.startsWith('$') ? (hiddenBy ?? ['tail']) : hiddenBy }),
-  }));
+  return checks.map((check) => (hidesExitCode || check.command.startsWith('$') ? withHiddenCode(check) : check));
+}
+
+function withHiddenCode(check: CheckCommand): CheckCommand {
+  return { hiddenBy: ['tail'], ...check };
 }
 
 /** What a line such as `npm test; echo "exit $?"` prints. */
