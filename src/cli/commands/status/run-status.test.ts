@@ -133,6 +133,11 @@ test('the status has the tokens, the cost and the context of the last answer', (
     'cox 1,234 calls, 1 error, 41,700 tokens, $0.019, context 40,500 (20 % of the window)',
   );
   expect(formattedStatus('{tokens} {cost} {context}', status)).toBe('41,700 $0.019 40,500 (20 % of the window)');
+  // As in the report, the total of a process that went on after a killed one is not that of the session.
+  const ended = { kind: 'run_ended', outcome: 'ended', new_messages: [], usage: { cost_usd: 0.001 } } as const;
+  const begun = { ...started(NOW_MS), host: 'claude-code' } as TrajectoryPayload;
+  const resumed = records(begun, answer(1_000, 0), answer(500, 40_000), ended);
+  expect(runStatus(summary, resumed, NOW_MS).costUsd).toBe(status.costUsd);
   const long = runStatus({ ...summary, lastSeq: 10_000 }, records(answer(1_000, 0)), NOW_MS);
   expect(long).toMatchObject({ tokens: null, costUsd: null, contextTokens: 1_000 });
 });

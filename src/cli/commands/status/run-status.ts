@@ -59,7 +59,7 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     } else if (payload.kind === 'deadline_set') deadlineAtMs = payload.deadline_at_unix_ms ?? null;
     else if (payload.kind === 'pattern_flagged') open.set(payload.pattern.identity, payload.pattern);
     else if (payload.kind === 'pattern_cleared') open.delete(payload.pattern.identity);
-    const cost = usage.fold(payload, summary);
+    const cost = usage.fold(payload, { ...summary, host: host ?? undefined });
     if (cost !== undefined && atMs > 0) recent = withWork(recent, { atMs, costUsd: cost, children: 0 });
   }
   const spent = isWhole ? usage.usage : {};
