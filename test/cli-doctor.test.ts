@@ -174,7 +174,7 @@ test('a hook whose files have moved fails with a fix', async () => {
   const { code, of } = await doctor();
   expect(of('hook paths')).toMatchObject({ status: 'fail', fix: expect.stringContaining('coxswain init') });
   expect(of('hook paths')?.found).toContain(join('gone', 'hook-main.cjs'));
-  // What is gone explains that nothing is recorded.
+  // The missing files explain why nothing is recorded.
   expect(of('hook alive')).toBeUndefined();
   expect(code).toBe(1);
 });

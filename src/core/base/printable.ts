@@ -61,16 +61,18 @@ export function distinctCuts(names: readonly string[], chars: number): readonly 
     const cut = printableCut(name, chars);
     const others = alike.get(cut) ?? [];
     if (others.length < 2) return cut;
-    const rests = others.map((one) => one.slice(sharedLength(others)));
+    const { length } = others.reduce(sharedPart);
+    const rests = others.map((one) => one.slice(length));
     const rest = distinctCuts(rests, chars)[others.indexOf(name)] ?? '';
     return `${printable(name.slice(0, chars / 2)).slice(0, chars / 2 - 1)}…${rest}`;
   });
 }
 
-function sharedLength([first = '', ...others]: readonly string[]): number {
+/** Returns the beginning that two texts share. */
+export function sharedPart(one: string, other: string): string {
   let length = 0;
-  while (length < first.length && others.every((other) => other[length] === first[length])) length += 1;
-  return length;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return one.slice(0, length);
 }
 
 /** Characters that `printable` removes become `\u` escapes, so parsing returns the same value. */

@@ -120,7 +120,7 @@ export class FailedCallsFold {
     const begun = this.#running.get(programOf(call.args) ?? '');
     const running = call.failed ? undefined : RUNNING.exec(resultText(payload.result).slice(0, HEAD_CHARS))?.[1];
     if (running !== undefined) this.#running.set(running, begun ?? call);
-    // What became of a command that runs on, a later call tells.
+    // A later call tells what became of a command that is still running.
     if (running !== undefined && begun !== undefined) return;
     const { args, number, tool } = begun ?? call;
     const { failed } = call;

@@ -149,7 +149,7 @@ function othersOf(project: string, failures: readonly PlacedFailure[]): readonly
 
 function lessonOf(project: string, state: KeyState, failures: readonly PlacedFailure[]): Lesson {
   const worked = mostOf(failures.flatMap((one) => (one.worked === undefined ? [] : [[one.worked, one.sessionId]])));
-  // What worked is that of the call that is shown.
+  // The call that is shown is one after which the shown fix worked.
   const last = failures.findLast((one) => one.worked === worked?.shown) ?? failures.at(-1);
   const sessions = sessionCount(failures);
   const times = failures.map(({ atMs }) => atMs).filter((atMs) => atMs > 0);

@@ -1,4 +1,4 @@
-import { printableCut } from '../base/printable.ts';
+import { printableCut, sharedPart } from '../base/printable.ts';
 import { jsonOf, present } from '../base/json.ts';
 import type { RunSummary } from './run-summary.ts';
 
@@ -111,12 +111,6 @@ function distinctTitles(tasks: Iterable<string>, chars: number): ReadonlyMap<str
     }
   }
   return titles;
-}
-
-function sharedPart(one: string, other: string): string {
-  let length = 0;
-  while (length < one.length && one[length] === other[length]) length += 1;
-  return one.slice(0, length);
 }
 
 const MAX_LEVELS = 100;

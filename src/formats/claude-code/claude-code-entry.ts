@@ -33,6 +33,14 @@ export function queuedMessage(entry: JsonMembers): JsonMembers | undefined {
   return { ...entry, type: 'user', message: { content }, isMeta: true, isOfHost: commandMode !== 'prompt' };
 }
 
+/** Claude Code writes it when a session goes on after its process was killed; no model was asked. */
+export function isFiller({ isApiErrorMessage, message, type }: JsonMembers): boolean {
+  if (type !== 'assistant' || isApiErrorMessage === true || !isJsonObject(message)) return false;
+  return (
+    message['model'] === '<synthetic>' && JSON.stringify(message['content'] ?? '').includes('No response requested.')
+  );
+}
+
 export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unknown[] {
   const content = isJsonObject(entry.message) ? entry.message.content : undefined;
   if (typeof content === 'string') return [{ type: 'text', text: content }];

@@ -13,6 +13,7 @@ import {
   entryOfSubagent,
   isCall,
   isCopiedAnswer,
+  isFiller,
   taskIn,
   providerResultOf,
   queuedMessage,
@@ -447,14 +448,6 @@ const USED_TYPES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'cost-sta
 
 function sessionOf(entry: JsonMembers): string | undefined {
   return textOrUndefined(entry.sessionId) ?? textOrUndefined(entry.session_id);
-}
-
-/** Claude Code writes it when a session goes on after its process was killed; no model was asked. */
-function isFiller({ isApiErrorMessage, message, type }: JsonMembers): boolean {
-  if (type !== 'assistant' || isApiErrorMessage === true || !isJsonObject(message)) return false;
-  return (
-    message['model'] === '<synthetic>' && JSON.stringify(message['content'] ?? '').includes('No response requested.')
-  );
 }
 
 function isUsed(entry: JsonMembers): boolean {

@@ -64,7 +64,7 @@ export function statedFailure(text: string, error?: unknown, knownStatus?: unkno
   return reason === 'invalid_request' && status !== 400 ? ending : { ...ending, ...present({ reason }) };
 }
 
-/** What OpenAI says without credit, also as 429. A limit whose end it knows is none of credit. */
+/** What OpenAI says when the credit is used up, also with status 429. A text that says when to try again is a rate limit. */
 const NO_CREDIT = /insufficient_quota|check your plan and billing/i;
 const ENDS_LATER = /\b(?:retry|try again|resets?)\b/i;
 

@@ -119,9 +119,10 @@ export class Notifier {
     if (lastMs !== undefined && (cause !== undefined || lastMs >= atMs || nowMs - lastMs < REPEAT_MS)) return false;
     this.#sentMs.set(key, nowMs);
     const shown = { event, run: shownText(run), message: shownText(notification.message) };
-    const isSent = !this.#isQuiet(nowMs) && this.#sendIfFree(shown, nowMs);
+    const isQuiet = this.#isQuiet(nowMs);
+    const isSent = !isQuiet && this.#sendIfFree(shown, nowMs);
     if (!isSent) {
-      if (this.#isQuiet(nowMs)) this.#inQuietHours += 1;
+      if (isQuiet) this.#inQuietHours += 1;
       else if (event === 'ended' || this.#held.size >= MAX_HELD) this.#unsent += 1;
       else this.#held.set(key, shown);
       this.#keep();

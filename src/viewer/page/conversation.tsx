@@ -95,7 +95,7 @@ export function ConversationView(props: {
     scrollPaddingStart: LEAD_PX,
     useFlushSync: false,
   });
-  // Rows above the view move it by what they grow, which places all rows again. On the way down nobody reads above.
+  // A row above the view that grows moves the view, and then all rows are placed again. While the person scrolls down, this is not needed.
   virtual.shouldAdjustScrollPositionOnItemSizeChange = ({ end, start }, _delta, { scrollDirection, scrollOffset }) =>
     scrollDirection === 'backward'
       ? start < (scrollOffset ?? 0)

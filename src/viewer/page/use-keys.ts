@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** Handles the shortcuts of a page. `onKey` returns false for a key that is none. */
+/** Handles the shortcuts of a page. `onKey` returns false for a key without a shortcut. */
 export function useKeys(onKey: (event: KeyboardEvent) => boolean): void {
   const latest = useRef(onKey);
   latest.current = onKey;

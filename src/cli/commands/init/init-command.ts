@@ -336,7 +336,7 @@ function isOwnFile(host: HostName, file: string): boolean {
   return isLocal(file) || (findFile(file) === undefined && EXCLUDED.has(host));
 }
 
-/** Their files in a project are used by nobody else when `init` makes them. */
+/** Hosts for which `init` makes a file of its own in the project, that only coxswain uses. */
 const EXCLUDED: ReadonlySet<HostName> = new Set(['codex', 'opencode', 'pi']);
 
 function isLocal(file: string): boolean {
