@@ -124,7 +124,11 @@ export function text(description: string, rules: Omit<TextShape, 'kind' | 'is'>)
 
 /** A text from a closed set. `values` must contain every member of the type. */
 export function choice<Value extends string>(values: Readonly<Record<Value, true>>, defaultValue?: Value): ChoiceShape {
-  return { kind: 'choice', values: Object.keys(values), ...present({ default: defaultValue }) };
+  return choiceOf(Object.keys(values), defaultValue);
+}
+
+export function choiceOf<Value extends string>(values: readonly Value[], defaultValue?: Value): ChoiceShape {
+  return { kind: 'choice', values, ...present({ default: defaultValue }) };
 }
 
 /** A list of at most `maxItems`. */

@@ -12,26 +12,8 @@ import type {
   FeedbackSection,
   GuidanceSection,
   RedactionSection,
-  StaticFeedbackConfig,
 } from './coxswain-config.ts';
-
-/** Names of the built-in providers. Limits and cadence are counted by provider name. */
-const FEEDBACK_NAMES: readonly string[] = [
-  'Deadline',
-  'Pattern',
-  'Pace',
-  'Context',
-  'ToolUsageMonitor',
-  'Stall',
-  'ErrorCascade',
-  'Drift',
-];
-const GUIDANCE_NAMES: readonly string[] = [
-  'doom_loop',
-  'diagnostic_signal',
-  'consultation_prompt',
-  'parallel_tool_reminder',
-];
+import { FEEDBACK, GUIDANCE } from './providers.ts';
 
 export interface CheckedTogether {
   readonly config: CoxswainConfig;
@@ -65,7 +47,8 @@ type Report = (path: string, message: string) => void;
 
 function checkFeedback(section: FeedbackSection, report: Report): FeedbackSection {
   if (section.static === undefined) return section;
-  const names = new Set(FEEDBACK_NAMES);
+  // Limits and cadence are counted by provider name.
+  const names = new Set(Object.values(FEEDBACK).map(({ make }) => make().name));
   const validTexts = section.static.filter((one, index) => {
     const path = `feedback.static[${index}]`;
     if (names.has(one.name)) {
@@ -73,16 +56,13 @@ function checkFeedback(section: FeedbackSection, report: Report): FeedbackSectio
       return false;
     }
     names.add(one.name);
-    const length = renderedLength(one);
+    const { name, summary, observations = [], suggestions = [] } = one;
+    const { length } = renderFeedback({ providerName: name, summary, observations, suggestions });
     if (length <= MAX_FEEDBACK_CHARS) return true;
     report(path, `has ${length} characters as the agent reads it; at most ${MAX_FEEDBACK_CHARS} are delivered`);
     return false;
   });
   return { ...section, static: validTexts };
-}
-
-function renderedLength({ name, summary, observations = [], suggestions = [] }: StaticFeedbackConfig): number {
-  return renderFeedback({ providerName: name, summary, observations, suggestions }).length;
 }
 
 function checkGuidance(section: GuidanceSection, report: Report): GuidanceSection {
@@ -97,7 +77,7 @@ function checkGuidance(section: GuidanceSection, report: Report): GuidanceSectio
 }
 
 function checkBank(bank: readonly BankEntry[], report: Report): readonly BankEntry[] {
-  const keys = new Set(GUIDANCE_NAMES);
+  const keys = new Set(Object.values(GUIDANCE).map(({ make }) => make().name));
   return bank.filter(({ key, when }, index) => {
     const path = `guidance.bank[${index}]`;
     if (keys.has(key)) {

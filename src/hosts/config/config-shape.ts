@@ -8,22 +8,22 @@ import type { TimeSpan } from '../../core/base/deadline.ts';
 import { BYTES_TEXT, DURATION_TEXT } from '../../core/base/number-text.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt-template.ts';
 import { BUILT_IN_RULES } from '../../core/redact/secret-rules.ts';
-import type { ToolKind } from '../../core/detect/calls/tool-kind.ts';
+import { TOOL_KINDS } from '../../core/detect/calls/tool-kind.ts';
 import type { ToolAnnotations, ToolDeclaration } from '../../core/detect/calls/tool-semantics.ts';
-import type {
-  CompletionSection,
-  CoxswainConfig,
-  DeadlineFrom,
-  GcSection,
-  NotifyReason,
-  NotifySection,
-  RedactionSection,
-  StoreSection,
-  StaticFeedbackConfig,
-  TriggerConfig,
-  BankEntry,
-  Condition,
-  GuidanceSection,
+import {
+  NOTIFY_REASONS,
+  type CompletionSection,
+  type CoxswainConfig,
+  type DeadlineFrom,
+  type GcSection,
+  type NotifySection,
+  type RedactionSection,
+  type StoreSection,
+  type StaticFeedbackConfig,
+  type TriggerConfig,
+  type BankEntry,
+  type Condition,
+  type GuidanceSection,
 } from './coxswain-config.ts';
 import { detectorShape, PATTERN_KINDS } from './detectors-of.ts';
 import { MAX_AFTER_CALLS, STUCK_STOP_DEFAULTS, type StopPolicy } from '../../core/steering/stop-policy.ts';
@@ -32,6 +32,7 @@ import {
   above0,
   amount,
   choice,
+  choiceOf,
   flag,
   list,
   object,
@@ -42,21 +43,17 @@ import {
   type ShapesOf,
   type TextShape,
   switchOf,
-  type ChoiceShape,
   type Shape,
   type EitherShape,
 } from '../../core/base/shape.ts';
-import type { Severity, Observation, DecisionPoint } from '../../core/records/spoken-advice.ts';
-import type { PatternLevel } from '../../core/records/trajectory-pattern.ts';
+import { DECISION_POINTS, SEVERITIES, type Observation } from '../../core/records/spoken-advice.ts';
+import { CHOICES } from '../../core/records/shapes.ts';
 import type { PatternTrigger } from '../../core/steering/prompt/feedback-provider.ts';
 import { ToolInvoked } from '../../core/session/tool-invoked.ts';
 import { FEEDBACK, BANK_LIMITS, CLASSIFIERS, GUIDANCE, type GuidanceLimits } from './providers.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const MAX_ITEMS = 20;
-
-const level = (defaultLevel?: PatternLevel): ChoiceShape =>
-  choice<PatternLevel>({ hint: true, warn: true, strong: true }, defaultLevel);
 
 /** A path in the form in which the agent writes it. */
 const pathText: TextShape = text('a path', { maxChars: 1_024, pattern: () => /^[^\0]+$/ });
@@ -66,8 +63,8 @@ const triggerShape: ObjectShape = object(
     everyNCalls: whole(1, ToolInvoked.retain),
     everyNSeconds: above0(YEAR_SECONDS),
     onPattern: object({
-      kind: { kind: 'choice', values: PATTERN_KINDS },
-      level: level('warn'),
+      kind: choiceOf(PATTERN_KINDS),
+      level: choiceOf(CHOICES.level, 'warn'),
       stuck: flag(),
     } satisfies ShapesOf<PatternTrigger>),
     onFileCreated: pathText,
@@ -85,7 +82,7 @@ const staticShape: ObjectShape = object(
       pattern: () => /^[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u,
     }),
     summary: adviceText('a text of 1 to 1,000 characters'),
-    severity: choice<Severity>({ info: true, caution: true, warning: true }, 'info'),
+    severity: choiceOf(SEVERITIES, 'info'),
     observations: list(
       object(
         {
@@ -118,14 +115,6 @@ const feedbackShape: ObjectShape = {
 
 const MAX_LIMIT = 1_000_000;
 
-const decisionPoint = choice<DecisionPoint>({
-  pre_render: true,
-  pre_tool_selection: true,
-  pre_tool_execution: true,
-  post_tool_result: true,
-  pre_response: true,
-});
-
 /** Returns the shape of the limits with the defaults of a provider. Other defaults are those of `resolveGuidanceConfig`. */
 function limits({
   maxPerTurn,
@@ -136,7 +125,7 @@ function limits({
   return {
     maxPerTurn: whole(1, MAX_LIMIT, maxPerTurn),
     minConfidence: share(minConfidence),
-    decisionPoints: list(decisionPoint, 5, 1),
+    decisionPoints: list(choiceOf(DECISION_POINTS), DECISION_POINTS.length, 1),
     cooldownTurns: whole(0, MAX_LIMIT, cooldownTurns),
     maxPerRun: whole(1, MAX_LIMIT, maxPerRun),
   };
@@ -225,7 +214,7 @@ const redactionShape: ObjectShape = object({
     ),
     50,
   ),
-  off: list({ kind: 'choice', values: BUILT_IN_RULES }, 200),
+  off: list(choiceOf(BUILT_IN_RULES), 200),
   allow: list(text('a text', { minChars: 1, maxChars: 1_024, isSecret: true }), 200),
 } satisfies ShapesOf<RedactionSection>);
 
@@ -246,23 +235,7 @@ const notifyShape: ObjectShape = object(
     form: choice<NonNullable<NotifySection['form']>>({ json: true, slack: true, discord: true, ntfy: true }, 'json'),
     command: list(text('a program or an argument', { maxChars: 4_096, pattern: () => /^[^\0]*$/ }), 100, 1),
     desktop: flag(false),
-    on: list(
-      choice<NotifyReason>({
-        waiting: true,
-        silent: true,
-        limit: true,
-        context: true,
-        runaway: true,
-        stuck: true,
-        continued: true,
-        budget: true,
-        deadline: true,
-        failed: true,
-        ended: true,
-      }),
-      11,
-      1,
-    ),
+    on: list(choiceOf(NOTIFY_REASONS), NOTIFY_REASONS.length, 1),
     quiet: text('two times of day, such as 23:00-07:00', {
       maxChars: 11,
       pattern: () => /^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/,
@@ -341,16 +314,7 @@ export const configShape: ObjectShape = object({
     maxNameChars: 128,
     maxItems: 1_000,
     values: object({
-      kind: choice<ToolKind>({
-        read: true,
-        write: true,
-        execute: true,
-        poll: true,
-        wait: true,
-        ui: true,
-        note: true,
-        unknown: true,
-      }),
+      kind: choiceOf(TOOL_KINDS),
       loopKey: list(memberPath, 32, 1),
       progressKey: list(memberPath, 32, 1),
       annotations: object({ readOnlyHint: flag(), destructiveHint: flag() } satisfies ShapesOf<ToolAnnotations>),

@@ -194,16 +194,19 @@ export interface NotifySection {
   readonly quiet?: string;
 }
 
+export const NOTIFY_REASONS = [
+  'waiting',
+  'silent',
+  'limit',
+  'context',
+  'runaway',
+  'stuck',
+  'continued',
+  'budget',
+  'deadline',
+  'failed',
+  'ended',
+] as const;
+
 /** The reasons for a notification. */
-export type NotifyReason =
-  | 'waiting'
-  | 'silent'
-  | 'limit'
-  | 'context'
-  | 'runaway'
-  | 'stuck'
-  | 'continued'
-  | 'budget'
-  | 'deadline'
-  | 'failed'
-  | 'ended';
+export type NotifyReason = (typeof NOTIFY_REASONS)[number];

@@ -9,7 +9,8 @@ import type { PatternLevel, TrajectoryPattern, AnswerClass } from '../../records
 import type { FeedbackContext, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { argsOf } from '../prompt/prompt-calls.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
-import { choice } from '../../base/shape.ts';
+import { choiceOf } from '../../base/shape.ts';
+import { CHOICES } from '../../records/shapes.ts';
 import type { TriggerPatternProvider } from './speaker.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import { hashText } from '../../base/hash.ts';
@@ -36,9 +37,8 @@ interface PatternTexts {
 
 function definePatternFeedback(texts: PatternTexts): ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> {
   const { from = 'warn', kind, name, suggestions, summary } = texts;
-  const levelChoice = choice<PatternLevel>({ hint: true, warn: true, strong: true }, from);
   return defineProvider<PatternSpeakerOptions, FeedbackProvider>(
-    { level: levelChoice },
+    { level: choiceOf(CHOICES.level, from) },
     ({ level }): FeedbackProvider => {
       const selection = { kind, level };
       return {
@@ -318,7 +318,7 @@ const LOOK_BACK = 16;
  * configure a trigger that selects them. Default trigger: `onPattern` for stuck patterns, once per level.
  */
 export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, FeedbackProvider> = defineProvider(
-  { level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn') },
+  { level: choiceOf(['warn', 'strong'], 'warn') },
   ({ level }): TriggerPatternProvider => ({
     name: 'Pattern',
     refersToTriggerPattern: true,

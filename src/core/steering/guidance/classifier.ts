@@ -62,15 +62,7 @@ export function classifyPattern(
  * @throws CoxswainError "invalid-definition" without parts
  */
 export function allOf(...parts: readonly Classifier[]): Classifier {
-  return {
-    ...describeParts('all_of', parts),
-    classify(context) {
-      const results = classifyAll(parts, context);
-      const isRelevant = results.every((result) => result.relevant);
-      const decidingResults = isRelevant ? results : results.filter((result) => !result.relevant);
-      return joinResults(isRelevant, Math.min(...decidingResults.map((result) => result.confidence)), decidingResults);
-    },
-  };
+  return joined('all_of', parts, (results) => results.every(({ relevant }) => relevant), Math.min);
 }
 
 /**
@@ -80,15 +72,7 @@ export function allOf(...parts: readonly Classifier[]): Classifier {
  * @throws CoxswainError "invalid-definition" without parts
  */
 export function anyOf(...parts: readonly Classifier[]): Classifier {
-  return {
-    ...describeParts('any_of', parts),
-    classify(context) {
-      const results = classifyAll(parts, context);
-      const isRelevant = results.some((result) => result.relevant);
-      const decidingResults = isRelevant ? results.filter((result) => result.relevant) : results;
-      return joinResults(isRelevant, Math.max(...decidingResults.map((result) => result.confidence)), decidingResults);
-    },
-  };
+  return joined('any_of', parts, (results) => results.some(({ relevant }) => relevant), Math.max);
 }
 
 /** Relevant if the part is not relevant. The confidence is one minus that of the part. */
@@ -118,30 +102,32 @@ export function threshold(part: Classifier, minConfidence: number): Classifier {
   };
 }
 
-function classifyAll(parts: readonly Classifier[], context: GuidanceContext): readonly ClassificationResult[] {
-  return parts.map((part) => part.classify(context));
+/** The parts that agree with the whole decide it, by the least or the greatest of their confidences. */
+function joined(
+  operator: string,
+  parts: readonly Classifier[],
+  isRelevantFor: (results: readonly ClassificationResult[]) => boolean,
+  confidenceOf: (...confidences: number[]) => number,
+): Classifier {
+  return {
+    ...describeParts(operator, parts),
+    classify(context) {
+      const results = parts.map((part) => part.classify(context));
+      const relevant = isRelevantFor(results);
+      const deciding = results.filter((result) => result.relevant === relevant);
+      const confidence = confidenceOf(...deciding.map((result) => result.confidence));
+      if (!relevant) return { relevant, confidence };
+      const reason = deciding.flatMap((result) => result.reason ?? []).join('; ');
+      const pattern = deciding.find((result) => result.pattern !== undefined)?.pattern;
+      return { relevant, confidence, ...(reason === '' ? {} : { reason }), ...present({ pattern }) };
+    },
+  };
 }
 
 function describeParts(operator: string, parts: readonly Classifier[]): Pick<Classifier, 'name' | 'afterRefusals'> {
   if (parts.length === 0) throw invalidDefinition(`${operator} needs at least one classifier`, { operator });
   const name = `${operator}(${parts.map((part) => part.name).join(', ')})`;
   return { name, afterRefusals: parts.every((part) => part.afterRefusals === true) };
-}
-
-function joinResults(
-  isRelevant: boolean,
-  confidence: number,
-  decidingResults: readonly ClassificationResult[],
-): ClassificationResult {
-  if (!isRelevant) return { relevant: isRelevant, confidence };
-  const reason = decidingResults.flatMap((result) => result.reason ?? []).join('; ');
-  const pattern = decidingResults.find((result) => result.pattern !== undefined)?.pattern;
-  return {
-    relevant: isRelevant,
-    confidence,
-    ...(reason === '' ? {} : { reason }),
-    ...present({ pattern }),
-  };
 }
 
 /** A classifier that is relevant if a count reaches `threshold`. */
