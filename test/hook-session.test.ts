@@ -384,7 +384,7 @@ async function complete(host: Host): Promise<readonly string[]> {
   const places = { home: folder, env, store: host.store };
   const incomplete = await incompleteRuns(runs, { ...places, nowMs: writtenAtMs + 60_000 });
   expect(await incompleteRuns(runs, { ...places, nowMs: writtenAtMs + 10_000 })).toEqual([]);
-  await completeRuns(incomplete, { store: host.store, projectFolder: folder, env });
+  await completeRuns(incomplete, host.store, folder, env);
   return incomplete.map(({ runId }) => runId);
 }
 

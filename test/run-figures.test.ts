@@ -252,11 +252,11 @@ test('every command gives the same figures for a run', async () => {
     return { ...ofFacts(facts), patterns: kindsOf(kinds) };
   });
   const status = await each(async (id) => {
-    const found = await findStatus({
-      env: { CLAUDE_PROJECT_DIR: folder, HOME: folder, XDG_CONFIG_HOME: at('config') },
-      stdin: JSON.stringify({ session_id: id }),
-      nowMs: 0,
-    });
+    const found = await findStatus(
+      { CLAUDE_PROJECT_DIR: folder, HOME: folder, XDG_CONFIG_HOME: at('config') },
+      JSON.stringify({ session_id: id }),
+      0,
+    );
     return found === undefined
       ? {}
       : { calls: found.calls, errors: found.errors, turns: found.turns, outcome: found.outcome };

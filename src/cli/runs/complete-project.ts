@@ -44,7 +44,7 @@ async function completeStore({ address }: MachineStore, nowMs: number): Promise<
     for (const [projectFolder, incomplete] of byProject) {
       const store = await openStoreNamed(address);
       try {
-        await completeRuns(incomplete, { store, projectFolder, env });
+        await completeRuns(incomplete, store, projectFolder, env);
       } finally {
         await store.close();
       }

@@ -45,7 +45,7 @@ export function machineStores({ project, sinceMs = 0 }: MachineQuery, terminal?:
   const stores = [...(isThere(address) ? [own] : []), ...others];
   if (project === undefined) return stores;
   const isFolder = statSync(resolve(project), { throwIfNoEntry: false })?.isDirectory() === true;
-  const namedFolder = isFolder ? projectFolderOf({ projectDir: undefined, cwd: resolve(project) }) : undefined;
+  const namedFolder = isFolder ? projectFolderOf(resolve(project)) : undefined;
   const file = namedFolder === undefined ? undefined : projectStoreFile(namedFolder, { env });
   return stores.filter((one) => one.address === file || basename(one.project) === basename(project));
 }

@@ -78,7 +78,7 @@ export const OLD_STORE = '.coxswain/runs.db';
 /** The same rules as those of the hook. */
 export function loadProject(): { readonly projectFolder: string; readonly loaded: LoadedConfig } {
   const { env } = process;
-  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  const projectFolder = projectFolderOf(process.cwd(), env['CLAUDE_PROJECT_DIR']);
   return { projectFolder, loaded: loadConfigSync({ projectFolder, env }) };
 }
 

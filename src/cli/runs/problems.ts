@@ -13,7 +13,7 @@ import { shellWord } from '../terminal/time-text.ts';
  */
 export function lostAtEnd(sinceMs = 0): ReadonlyMap<string, number> {
   const { env } = process;
-  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  const projectFolder = projectFolderOf(process.cwd(), env['CLAUDE_PROJECT_DIR']);
   const counts = new Map<string, number>();
   for (const { at, lost, sessionId = '' } of faultOwners({ env, projectFolder }).flatMap(readFaults)) {
     if (lost === undefined || Date.parse(at) < sinceMs) continue;

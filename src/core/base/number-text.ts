@@ -38,15 +38,7 @@ export function shareText(part: number | null, whole = 1): string {
 }
 
 /** Formats a share with its interval or quartiles, with enough digits that they differ: `25 % (8.9–53 %)`; a dash if it is unknown. */
-export function rangeText({
-  high,
-  low,
-  share,
-}: {
-  readonly share: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-}): string {
+export function rangeText({ high, low, share }: Readonly<Record<'share' | 'low' | 'high', number | null>>): string {
   if (share === null || low === null || high === null) return '–';
   const texts = (decimals?: number): readonly string[] =>
     [share, low, high].map((value) =>

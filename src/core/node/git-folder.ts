@@ -85,7 +85,7 @@ const WORK_TREE = /^(.*?[^\\/])(?:[\\/]\.(?:claude[\\/])?|\.|__)worktrees[\\/][^
 export function projectAt(folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined;
   // A work tree belongs to its repository, also one that was removed: agent programs make one per session.
-  if (isFolder(folder)) return projectIdentity(projectFolderOf({ projectDir: undefined, cwd: folder }));
+  if (isFolder(folder)) return projectIdentity(projectFolderOf(folder));
   return WORK_TREE.exec(folder)?.[1] ?? folder;
 }
 
@@ -132,13 +132,8 @@ function contentOf(file: string, limits: typeof POINTER | typeof INDEX): Buffer 
   }
 }
 
-interface ProjectHints {
-  readonly projectDir: string | undefined;
-  readonly cwd: string | undefined;
-}
-
 /** `projectDir`, else the git work tree of the working folder, else the working folder, else that of this process. */
-export function projectFolderOf({ projectDir, cwd }: ProjectHints): string {
+export function projectFolderOf(cwd: string | undefined, projectDir?: string): string {
   if (isFolder(projectDir)) return projectDir;
   const folder = isFolder(cwd) ? cwd : process.cwd();
   return gitRootOf(folder) ?? folder;

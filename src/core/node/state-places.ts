@@ -54,26 +54,20 @@ export interface StateOwner extends StatePlaces {
 
 /** `coxswain` in `$XDG_STATE_HOME` if that is absolute, else in `~/.local/state`; on Windows in `%LOCALAPPDATA%`. */
 export function stateRoot(places: StatePlaces): string {
-  return rootOf(places, { variable: 'XDG_STATE_HOME', folder: '.local/state', onWindows: '' });
+  return rootOf(places, 'XDG_STATE_HOME', '.local/state', '');
 }
 
 /** Returns the folder of records: `coxswain` in `$XDG_DATA_HOME`, else in `~/.local/share`. On Windows, `data` in the state folder. */
 export function dataRoot(places: StatePlaces): string {
-  return rootOf(places, { variable: 'XDG_DATA_HOME', folder: '.local/share', onWindows: 'data' });
+  return rootOf(places, 'XDG_DATA_HOME', '.local/share', 'data');
 }
 
 /** Returns the cache folder: `coxswain` in `$XDG_CACHE_HOME`, else in `~/.cache`. On Windows, `cache` in the state folder. */
 export function cacheRoot(places: StatePlaces): string {
-  return rootOf(places, { variable: 'XDG_CACHE_HOME', folder: '.cache', onWindows: 'cache' });
+  return rootOf(places, 'XDG_CACHE_HOME', '.cache', 'cache');
 }
 
-interface Root {
-  readonly variable: string;
-  readonly folder: string;
-  readonly onWindows: string;
-}
-
-function rootOf({ env, homeFolder }: StatePlaces, { variable, folder, onWindows }: Root): string {
+function rootOf({ env, homeFolder }: StatePlaces, variable: string, folder: string, onWindows: string): string {
   const base = env[variable];
   if (base !== undefined && isAbsolute(base)) return join(base, 'coxswain');
   const local = env['LOCALAPPDATA'];

@@ -465,7 +465,7 @@ test('a store that fails for ten seconds is logged once before the process ends'
     await nextTurn();
     await timers.advance(1_000);
   }
-  const projectFolder = projectFolderOf({ projectDir: undefined, cwd: process.cwd() });
+  const projectFolder = projectFolderOf(process.cwd());
   const messages = readFaults({ env: process.env, projectFolder }).map(({ message }) => message);
   const storeMessages = messages.filter((message) =>
     /the store has failed for 1\d seconds, 77 records wait in memory: no space left/.test(message),

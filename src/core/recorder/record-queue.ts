@@ -221,7 +221,7 @@ function log(fault: Omit<HookFault, 'where'>): void {
   const { env } = process;
   let projectFolder: string | undefined;
   try {
-    projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+    projectFolder = projectFolderOf(process.cwd(), env['CLAUDE_PROJECT_DIR']);
   } catch {
     // The working folder was deleted. The fault goes to the user's log.
   }

@@ -1,13 +1,6 @@
 import { present, isJsonObject, type Json, type JsonObject, type Mutable } from '../base/json.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
-import type {
-  AgentMessage,
-  ContentBlock,
-  MessageContent,
-  StoredContent,
-  StoredContentBlock,
-  StoredMessage,
-} from '../records/agent-message.ts';
+import type { AgentMessage, ContentBlock, StoredContentBlock, StoredMessage } from '../records/agent-message.ts';
 import {
   type EmittedKind,
   type EventOf,
@@ -173,13 +166,9 @@ function toStoredMessage(message: AgentMessage): StoredMessage {
   return {
     role,
     ...fields,
-    content: toStoredContent(message.content),
+    content: typeof message.content === 'string' ? message.content : mapList(message.content, toStoredBlock),
     ...(isJsonObject(usage) ? { usage: readInSnakeCase(FIGURES.token_usage, usage) } : {}),
   } as unknown as StoredMessage;
-}
-
-function toStoredContent(content: MessageContent): StoredContent {
-  return typeof content === 'string' ? content : mapList(content, toStoredBlock);
 }
 
 function toStoredBlock(block: ContentBlock): StoredContentBlock {

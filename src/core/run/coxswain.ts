@@ -143,12 +143,6 @@ export function createCoxswain(options: CoxswainOptions = {}): Coxswain {
   return new Process(options);
 }
 
-interface Continuation {
-  readonly prompts: readonly PromptTemplate[];
-  readonly start: OpenRunOptions['start'] | undefined;
-  readonly trigger: string;
-}
-
 /** Maximum number of run ids that are remembered. Starting a second run with a remembered id is an error. */
 const MAX_KNOWN_RUNS = 50_000;
 
@@ -227,17 +221,12 @@ class Process implements Coxswain {
   }
 
   async openRun(runId: string, options: OpenRunOptions = {}): Promise<Run> {
-    const { start, trigger = 'open' } = options;
     const id = storableRunId(runId);
     const isOpening = this.#opening.get(id);
     if (isOpening !== undefined) return await isOpening;
     const openRun = [...this.#open].find((run) => run.id === id && !run.isEnded);
     if (openRun !== undefined) return openRun;
-    const opening = this.#continueRun(id, {
-      start,
-      trigger,
-      prompts: options.prompts ?? [start?.prompt ?? DEFAULT_PROMPT],
-    });
+    const opening = this.#continueRun(id, options);
     this.#opening.set(id, opening);
     try {
       return await opening;
@@ -301,7 +290,8 @@ class Process implements Coxswain {
     return () => this.#stopFlushOnExit();
   }
 
-  async #continueRun(runId: string, { prompts, start, trigger }: Continuation): Promise<Run> {
+  async #continueRun(runId: string, { prompts: given, start, trigger = 'open' }: OpenRunOptions): Promise<Run> {
+    const prompts = given ?? [start?.prompt ?? DEFAULT_PROMPT];
     const storedRuns = this.#storedRuns;
     if (storedRuns === undefined)
       throw invalidArgument('openRun needs a store that can be read: createCoxswain({ store })');

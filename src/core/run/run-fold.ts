@@ -321,7 +321,7 @@ export class RunFold {
 
   #decideStop(payload: TrajectoryPayload): void {
     const { situation } = this.#steering;
-    const stop = stopAfter(payload, { situation, policy: this.#options.steering.stop, calls: this.analysis.calls });
+    const stop = stopAfter(payload, situation, this.analysis.calls, this.#options.steering.stop);
     if (stop === situation.stop) return;
     // Resuming a stopped run starts a new stretch.
     const { stretch } = stop === undefined ? { stretch: undefined } : situation;

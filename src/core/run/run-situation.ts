@@ -199,11 +199,9 @@ function fromStoredBudget({ calls, tokens, cost_usd: costUsd }: StoredBudget): B
 
 export function stopAfter(
   payload: TrajectoryPayload,
-  {
-    calls,
-    policy = {},
-    situation,
-  }: { readonly situation: RunSituation; readonly policy: StopPolicy | undefined; readonly calls: number },
+  situation: RunSituation,
+  calls: number,
+  policy: StopPolicy = {},
 ): StopRequest | undefined {
   const { budget, stop, stretch } = situation;
   if (payload.kind === 'run_resumed') return undefined;

@@ -84,11 +84,6 @@ interface Restored<State extends Json> {
   readonly ended: boolean;
 }
 
-interface RunSurroundings {
-  readonly faults: string[];
-  readonly others: BudgetUsage | undefined;
-}
-
 export interface OpenedRun extends Omit<Restored<Json>, 'state'> {
   readonly summary: RunSummary;
   readonly nextSeq: number;
@@ -175,7 +170,7 @@ export class RunStepper<State extends Json> {
         },
       },
     });
-    const run = this.#stepRun(log, restored, { faults, others: work.others });
+    const run = this.#stepRun(log, restored, faults, work.others);
     if (view.summary === undefined) {
       const nowMs = clock.nowMs();
       run.begin(runStarted(startWork, { identity: work.identity, steering: this.#steering, nowMs }));
@@ -325,7 +320,7 @@ export class RunStepper<State extends Json> {
     return { ...restored, state: this.#options.host.fold(restored.state, record), ended: hasEnded };
   }
 
-  #stepRun(log: RunLog, { fold, ended }: Restored<State>, { faults, others = {} }: RunSurroundings): Run {
+  #stepRun(log: RunLog, { fold, ended }: Restored<State>, faults: string[], others: BudgetUsage = {}): Run {
     return new Run({
       log,
       fold,

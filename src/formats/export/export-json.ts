@@ -24,13 +24,8 @@ export interface ExportedTree extends ExportedRun {
 /** Builds the tree of a run. A run that is its own descendant is in it once. */
 export function exportedTree(
   root: ExportedRun,
-  {
-    below,
-    exported,
-  }: {
-    readonly below: (run: RunSummary) => readonly RunSummary[];
-    readonly exported: (run: RunSummary) => ExportedRun;
-  },
+  below: (run: RunSummary) => readonly RunSummary[],
+  exported: (run: RunSummary) => ExportedRun,
 ): ExportedTree {
   const seen = new Set<string>();
   const treeOf = (one: ExportedRun): ExportedTree => {
@@ -61,15 +56,11 @@ export async function* chatOf(
   }
 }
 
-interface SpanBatchOptions {
-  readonly content: boolean;
-  readonly rootOf: (runId: string) => Promise<string>;
-}
-
 /** A request has up to 256 spans or about 1 MB. A larger span is sent in its own request. */
 export async function* spanBatches(
   runs: AsyncIterable<ExportedRun>,
-  { content, rootOf }: SpanBatchOptions,
+  content: boolean,
+  rootOf: (runId: string) => Promise<string>,
 ): AsyncGenerator<readonly RunSpan[], void, void> {
   let batch: RunSpan[] = [];
   let chars = 0;

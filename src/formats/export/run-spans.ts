@@ -114,10 +114,6 @@ function modelAttributes(modelId: string | undefined): SpanAttributes {
   return present({ [GENAI.requestModel]: modelId, [GENAI.provider]: provider?.[1] });
 }
 
-function saidMessage({ content, role }: StoredMessage): GenaiMessage {
-  return { role, parts: partsOf(content) };
-}
-
 /** Returns the attributes of a model response. `hasContent`: false: omits the text of the response. */
 function answerAttributes(answer: Answer, runModelId: string | undefined, hasContent: boolean): SpanAttributes {
   const { content, model_id: modelId = runModelId, stop_reason: reason, usage = {} } = answer;
@@ -352,7 +348,7 @@ export class RunSpans {
     if (message.role !== 'assistant') {
       // The span of the call contains the tool result.
       if (message.role !== 'tool_result' && hasContent && this.#pendingMessages.length < MAX_WAITING_MESSAGES)
-        this.#pendingMessages.push(saidMessage(message));
+        this.#pendingMessages.push({ role: message.role, parts: partsOf(message.content) });
       return undefined;
     }
     const input =

@@ -74,11 +74,9 @@ async function hostOf(runId: string, store: Pick<TrajectoryStore, 'readRun'>): P
  */
 export async function completeRuns(
   incomplete: readonly IncompleteRun[],
-  {
-    store,
-    projectFolder,
-    env,
-  }: { readonly store: TrajectoryStore; readonly projectFolder: string; readonly env: NodeJS.ProcessEnv },
+  store: TrajectoryStore,
+  projectFolder: string,
+  env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const { resolved } = loadConfigSync({ projectFolder, env });
   const onFault = (fault: HookFault): void => {

@@ -112,7 +112,7 @@ async function handleEvent(bytes: Buffer, facts: EventFacts, print: (answer: obj
   const { env } = process;
   // Only Claude Code's value is used, because other programs also set or inherit this variable.
   const projectDir = event.host === 'claude-code' ? env['CLAUDE_PROJECT_DIR'] : undefined;
-  const projectFolder = projectFolderOf({ projectDir, cwd: event.cwd });
+  const projectFolder = projectFolderOf(event.cwd, projectDir);
   facts.projectFolder = projectFolder;
   facts.about = event.about;
   if (!isKnownEvent(event)) {

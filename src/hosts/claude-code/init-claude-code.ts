@@ -143,7 +143,7 @@ export function keepBackup(
  * @param host  default: every host
  * @throws CoxswainError `input-io` if a file cannot be written, `invalid-argument` for settings that cannot be edited
  */
-export function undoInit({ host, owner, settingsFiles }: UndoRequest): readonly UndoneFile[] {
+export function undoInit(owner: StateOwner, settingsFiles: readonly string[], host?: HostName): readonly UndoneFile[] {
   const backups = readBackups(owner);
   const isSelected = (backup: Backup): boolean => host === undefined || (backup.host ?? 'claude-code') === host;
   const undoneFiles = backups.filter(isSelected).map((backup) => ({ file: backup.file, outcome: undoBackup(backup) }));
@@ -154,11 +154,6 @@ export function undoInit({ host, owner, settingsFiles }: UndoRequest): readonly 
     .filter((file) => backups.every((backup) => backup.file !== file))
     .map((file): UndoneFile => ({ file, outcome: removeHooksFrom(file, owner.projectFolder) }));
   return [...undoneFiles, ...otherFiles.filter(({ outcome }) => outcome === 'edited' || outcome === 'removed')];
-}
-
-interface UndoRequest extends Pick<InitRequest, 'owner'> {
-  readonly host?: HostName | undefined;
-  readonly settingsFiles: readonly string[];
 }
 
 /** Returns the content without the coxswain hooks. A file that was changed after the last `init` still contains them. */
@@ -188,7 +183,7 @@ function undoBackup({ file, before, after_sha256, folder_made, mode, within }: B
 
 function removeHooksFrom(file: string, insideOf: string | undefined): 'edited' | 'kept' | 'removed' {
   if (insideOf !== undefined) requireInside(insideOf, file);
-  if (isPluginFile(file)) {
+  if (/\.[jt]s$/.test(file)) {
     if (textOf(file)?.startsWith(`// ${HOOK_MARK}`) !== true) return 'kept';
     rmSync(file);
     return 'removed';
@@ -218,10 +213,6 @@ function textOf(file: string): string | undefined {
   const text = foundFile.bytes.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(foundFile.bytes)) return text;
   throw new CoxswainError('invalid-argument', `${file} is not UTF-8; fix it first`, { details: { file } });
-}
-
-function isPluginFile(file: string): boolean {
-  return /\.[jt]s$/.test(file);
 }
 
 function withFileName<Result>(file: string, edit: () => Result): Result {

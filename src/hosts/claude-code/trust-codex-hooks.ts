@@ -22,19 +22,11 @@ const LIMIT_MS = 20_000;
  */
 export async function codexHooks(
   project: string,
-  {
-    command,
-    env,
-    trust = false,
-    program = 'codex',
-  }: {
-    readonly command: string;
-    readonly env: NodeJS.ProcessEnv;
-    readonly trust?: boolean;
-    readonly program?: string;
-  },
+  env: NodeJS.ProcessEnv,
+  command: string,
+  trust = false,
 ): Promise<readonly CodexHook[] | string> {
-  const server = spawn(program, ['app-server'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const server = spawn('codex', ['app-server'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
   const pendingReplies = new Map<number, PromiseWithResolvers<unknown>>();
   const rejectAll = (reason: string): void => pendingReplies.forEach(({ reject }) => reject(new Error(reason)));
   server.on('error', (error) => rejectAll(`codex cannot be started: ${messageOf(error)}`));

@@ -305,7 +305,7 @@ const STORE_WAIT_MS = 2_000;
 /** Errors go to the fault log. Returns undefined if nothing can be recorded; messages then pass unwatched. */
 export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | undefined> {
   if (env['COXSWAIN_DISABLE'] === '1') return undefined;
-  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  const projectFolder = projectFolderOf(process.cwd(), env['CLAUDE_PROJECT_DIR']);
   let lastMessage: string | undefined;
   const onFault = (error: unknown): undefined => {
     const message = messageOf(error);

@@ -47,7 +47,7 @@ export function createBridge(host: HostName, cwd: string, program: PluginProgram
     if (hook.hasGivenUp) return undefined;
     const answer = await hook.take(JSON.stringify({ host, cwd, ...event }), timeoutOf(name) * 1_000);
     if (hook.hasGivenUp) {
-      const place = { projectFolder: projectFolderOf({ projectDir: undefined, cwd }), env, nowMs: systemClock.nowMs() };
+      const place = { projectFolder: projectFolderOf(cwd), env, nowMs: systemClock.nowMs() };
       logFault(
         {
           where: 'plugin',

@@ -89,9 +89,9 @@ function updateRunSql(schema: string): string {
 
 async function appendLocked(session: PostgresSession, schema: string, batch: CheckedBatch): Promise<PostgresRunRow> {
   const run = await lockRunRow(session, schema, batch.runId);
-  const plan = await planLocked(session, schema, { run, batch });
+  const plan = await planLocked(session, schema, run, batch);
   if (plan.fresh.length === 0) await touchRun(session, schema, run);
-  else await writeRecords(session, schema, { run, ...plan });
+  else await writeRecords(session, schema, run, plan);
   return { ...run, summary: plan.summary };
 }
 
@@ -107,13 +107,14 @@ export async function lockRunRow(session: PostgresSession, schema: string, runId
 export async function planLocked(
   session: PostgresSession,
   schema: string,
-  { run, batch }: { readonly run: PostgresRunRow; readonly batch: CheckedBatch },
+  run: PostgresRunRow,
+  batch: CheckedBatch,
 ): Promise<AppendPlan> {
   const throughSeq = Math.min(batch.lastSeq, run.summary?.lastSeq ?? -1);
   const storedRows =
     throughSeq < batch.firstSeq
       ? []
-      : await readStored(session, schema, { run, runId: batch.runId, fromSeq: batch.firstSeq, throughSeq });
+      : await readStored(session, schema, run, { runId: batch.runId, fromSeq: batch.firstSeq, throughSeq });
   const jsonBySeq = new Map(storedRows.map(({ seq, json }) => [seq, json]));
   return planAppend(batch, run.summary, (seq) => jsonBySeq.get(seq));
 }

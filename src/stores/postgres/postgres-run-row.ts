@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { messageOf } from '../../core/base/error.ts';
 import type { EncodedRecord } from '../../core/store/check-batch.ts';
+import type { AppendPlan } from '../../core/store/plan-append.ts';
 import type { PostgresRow, PostgresSession, PostgresValue } from './postgres-client.ts';
 import { THIS_MONTH } from './postgres-schema.ts';
 import { rowChecksums, type CheckedTable } from '../../core/store/run-check.ts';
@@ -99,19 +100,15 @@ export async function lockRun(
 export async function readStored(
   session: PostgresSession,
   schema: string,
-  {
-    run,
-    runId,
-    fromSeq,
-    throughSeq,
-  }: { readonly run: PostgresRunRow; readonly runId: string; readonly fromSeq: number; readonly throughSeq: number },
+  run: PostgresRunRow,
+  range: { readonly runId: string; readonly fromSeq: number; readonly throughSeq: number },
 ): Promise<readonly StoredRow[]> {
   const rows = await session.query(
     `SELECT seq::text AS seq, json, checksum::text AS checksum FROM ${schema}.records
      WHERE month = $1::int AND run_no = $2::bigint AND seq BETWEEN $3::bigint AND $4::bigint ORDER BY records.seq`,
-    [run.month, run.runNo, String(fromSeq), String(throughSeq)],
+    [run.month, run.runNo, String(range.fromSeq), String(range.throughSeq)],
   );
-  return rows.map((row) => toStoredRow(row, runId));
+  return rows.map((row) => toStoredRow(row, range.runId));
 }
 
 /** SQL that converts parameters `index` to `index + 4` of `recordValues` to rows. */
@@ -145,11 +142,8 @@ export const VALUE_COLUMNS = "given.seq, given.at_ms, coalesce(given.kind, ''), 
 export async function writeRecords(
   session: PostgresSession,
   schema: string,
-  {
-    run,
-    fresh,
-    summary,
-  }: { readonly run: PostgresRunRow; readonly fresh: readonly EncodedRecord[]; readonly summary: RunSummary },
+  run: PostgresRunRow,
+  { fresh, summary }: AppendPlan,
 ): Promise<void> {
   for (const records of chunksOf(fresh, ({ json }) => json.length)) {
     await session.query(

@@ -39,13 +39,11 @@ export async function searchPostgres(
   schema: string,
   query: CheckedSearchQuery,
 ): Promise<SearchPage> {
-  const isIndexComplete = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS }).catch(
-    (thrown: unknown) => {
-      // A read-only role cannot index: it searches the records that other clients have indexed.
-      if (hasCode(thrown, INSUFFICIENT_PRIVILEGE)) return false;
-      throw thrown;
-    },
-  );
+  const isIndexComplete = await indexRecords(client, schema, query.runId).catch((thrown: unknown) => {
+    // A read-only role cannot index: it searches the records that other clients have indexed.
+    if (hasCode(thrown, INSUFFICIENT_PRIVILEGE)) return false;
+    throw thrown;
+  });
   const hits: SearchHit[] = [];
   const damaged: DamagedPlace[] = [];
   let after = query.after;
@@ -109,14 +107,9 @@ function quoteWord(word: string): string {
   return `'${word.toWellFormed()}'`;
 }
 
-interface IndexOptions {
-  readonly runId: string | undefined;
-  readonly forMs: number;
-}
-
 /** @returns true if everything is indexed. Concurrent processes may do the same work twice */
-async function indexRecords(client: PostgresClient, schema: string, { runId, forMs }: IndexOptions): Promise<boolean> {
-  const endMs = systemClock.nowMs() + forMs;
+async function indexRecords(client: PostgresClient, schema: string, runId: string | undefined): Promise<boolean> {
+  const endMs = systemClock.nowMs() + CATCH_UP_MS;
   for (;;) {
     const runs = await client.query(
       `SELECT r.run_no::text AS run, r.month::text AS month, coalesce(i.through_seq, -1)::text AS seq,

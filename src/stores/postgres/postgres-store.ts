@@ -291,7 +291,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     const signal =
       options.signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, options.signal]);
     try {
-      yield* tailPostgres(this.#client, schema, { runId, signal, onReady });
+      yield* tailPostgres(this.#client, schema, runId, signal, onReady);
     } catch (thrown) {
       throw toStoreError(thrown, `tail the PostgreSQL schema ${schema}`);
     }

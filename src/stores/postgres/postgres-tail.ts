@@ -88,11 +88,9 @@ export function createPostgresAnnouncer(client: PostgresClient, channel: string)
 export async function* tailPostgres(
   client: PostgresClient,
   schema: string,
-  {
-    onReady,
-    runId,
-    signal,
-  }: { readonly runId: string | undefined; readonly signal: AbortSignal; readonly onReady?: (() => void) | undefined },
+  runId: string | undefined,
+  signal: AbortSignal,
+  onReady: (() => void) | undefined,
 ): AsyncGenerator<RunEnd, void, void> {
   const knownEnds = new LruMap<number>(RUNS_REMEMBERED);
   const pendingEnds = new Map<string, number>();

@@ -45,13 +45,17 @@ export function createPostgresTransaction<Result>(
       await touchRun(session, schema, run);
       return committedResult;
     }
-    const savedSnapshot = await readSnapshot(session, schema, { run, runId });
-    const change = checkChange(runId, (await callFold(session, schema, { run, runId, savedSnapshot, fold })).change);
+    const stored = { summary: run.summary, snapshot: await readSnapshot(session, schema, run, runId) };
+    const throughSeq = run.summary?.lastSeq ?? -1;
+    const called = await callFold(stored, fold, (fromSeq) =>
+      readStored(session, schema, run, { runId, fromSeq, throughSeq }),
+    );
+    const change = checkChange(runId, called.change);
     const token = globalThis.crypto.randomUUID();
     let lastSeq = run.summary?.lastSeq ?? -1;
     if (change.batch !== undefined) {
-      const plan = await planLocked(session, schema, { run, batch: change.batch });
-      if (plan.fresh.length > 0) await writeRecords(session, schema, { run, ...plan });
+      const plan = await planLocked(session, schema, run, change.batch);
+      if (plan.fresh.length > 0) await writeRecords(session, schema, run, plan);
       lastSeq = plan.summary.lastSeq;
     }
     if (change.snapshotJson !== undefined) {
@@ -66,7 +70,7 @@ export function createPostgresTransaction<Result>(
           String(rowChecksums('snapshots', runId)(lastSeq, change.snapshotJson)),
         ],
       );
-    } else if (change.batch === undefined && run.summary === undefined && savedSnapshot === undefined) {
+    } else if (change.batch === undefined && run.summary === undefined && stored.snapshot === undefined) {
       // The row was created only for the lock, so it is deleted.
       await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [run.runNo]);
     }
@@ -103,7 +107,8 @@ async function findCommitted<Result>(
 async function readSnapshot(
   session: PostgresSession,
   schema: string,
-  { run, runId }: { readonly run: PostgresRunRow; readonly runId: string },
+  run: PostgresRunRow,
+  runId: string,
 ): Promise<SavedSnapshot | undefined> {
   const [row] = await session.query(
     `SELECT covers_seq::text AS seq, json, checksum::text AS checksum FROM ${schema}.snapshots WHERE run_no = $1::bigint`,
@@ -116,38 +121,29 @@ async function readSnapshot(
   return isIntact ? savedSnapshot : { coversSeq: run.summary?.lastSeq ?? -1, json: 'null' };
 }
 
-interface FoldCall<Result> {
-  readonly run: PostgresRunRow;
-  readonly runId: string;
-  readonly savedSnapshot: SavedSnapshot | undefined;
-  readonly fold: (view: StoredRun) => RunChange<Result>;
-}
-
 /**
  * A fold is synchronous: if it calls `missed()`, it is interrupted, the records are read, and it is called again. The
  * object keeps a promise that it returns by mistake from being awaited.
  */
 async function callFold<Result>(
-  session: PostgresSession,
-  schema: string,
-  { run, runId, savedSnapshot, fold }: FoldCall<Result>,
+  stored: Parameters<typeof createStoredRun>[0],
+  fold: (view: StoredRun) => RunChange<Result>,
+  readFrom: (seq: number) => ReturnType<typeof readStored>,
 ): Promise<{ readonly change: RunChange<Result> }> {
-  const stored = { summary: run.summary, snapshot: savedSnapshot };
-  const lastSeq = run.summary?.lastSeq ?? -1;
-  const snapshotSeq = savedSnapshot?.coversSeq ?? -1;
+  const isCovered = (stored.summary?.lastSeq ?? -1) <= (stored.snapshot?.coversSeq ?? -1);
   let missedAfter: number | undefined;
   const interrupt = (afterSeq: number): never => {
     missedAfter = afterSeq;
     throw new Error('the records are read, then the fold is called again');
   };
   try {
-    const change = fold(createStoredRun(stored, lastSeq <= snapshotSeq ? () => [] : interrupt));
+    const change = fold(createStoredRun(stored, isCovered ? () => [] : interrupt));
     // If the fold caught the error, its result is invalid.
     if (missedAfter === undefined) return { change };
   } catch (thrown) {
     if (missedAfter === undefined) throw new FoldError(thrown);
   }
-  const rows = await readStored(session, schema, { run, runId, fromSeq: missedAfter + 1, throughSeq: lastSeq });
+  const rows = await readFrom(missedAfter + 1);
   const missed = rows.map(({ json }) => parseRecord(json));
   try {
     return { change: fold(createStoredRun(stored, () => missed)) };

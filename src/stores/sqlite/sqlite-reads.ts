@@ -214,7 +214,7 @@ export async function* readSqliteRun(
   let lastRow: RecordRow | undefined;
   while (remaining > 0) {
     const page = await read('read', (session) =>
-      inOneView(session.database, () => readPage(session, { runId, fromSeq: nextSeq, limit: remaining, lastRow })),
+      inOneView(session.database, () => readPage(session, runId, { fromSeq: nextSeq, limit: remaining }, lastRow)),
     );
     for (const [index, row] of page.rows.entries()) {
       const seqBefore = index === 0 ? (page.endSeqBefore ?? nextSeq - 1) : nextSeq - 1;
@@ -227,7 +227,7 @@ export async function* readSqliteRun(
     lastRow = page.rows.at(-1);
     if (page.isLast) {
       if (remaining > 0 && !page.isGone)
-        checkEnd(runId, { fromSeq, throughSeq: Math.max(nextSeq - 1, page.endSeqBefore ?? -1), ...page });
+        checkEnd(runId, fromSeq, Math.max(nextSeq - 1, page.endSeqBefore ?? -1), page.summaryEndSeq);
       return;
     }
     await nextTurn();
@@ -246,14 +246,12 @@ interface RecordPage {
   readonly isGone?: boolean;
 }
 
-interface PageQuery {
-  readonly runId: string;
-  readonly fromSeq: number;
-  readonly limit: number;
-  readonly lastRow: RecordRow | undefined;
-}
-
-function readPage(session: SqliteSession, { runId, fromSeq, limit, lastRow }: PageQuery): RecordPage {
+function readPage(
+  session: SqliteSession,
+  runId: string,
+  { fromSeq, limit }: Required<ReadQuery>,
+  lastRow: RecordRow | undefined,
+): RecordPage {
   const { checks, statements } = session;
   if (lastRow !== undefined && !isUnchanged(session, lastRow)) return { rows: [], isLast: true, isGone: true };
   const rows: RecordRow[] = [];
@@ -306,14 +304,7 @@ function isUnchanged({ checks, statements }: SqliteSession, lastRow: RecordRow):
   return row !== undefined && checks.record(row).json === lastRow.json;
 }
 
-function checkEnd(
-  runId: string,
-  {
-    fromSeq,
-    throughSeq,
-    summaryEndSeq,
-  }: { readonly fromSeq: number; readonly throughSeq: number; readonly summaryEndSeq?: number | undefined },
-): void {
+function checkEnd(runId: string, fromSeq: number, throughSeq: number, summaryEndSeq: number | undefined): void {
   if (summaryEndSeq === undefined) {
     if (throughSeq < fromSeq) return;
     throw storeDamaged({ runId }, 'its summary is missing, so its last records may be missing too');

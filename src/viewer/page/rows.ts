@@ -86,7 +86,7 @@ export function foldRows(rows: readonly RunRow[], kept: ReadonlySet<number>): re
     const [series, ...others] = [
       seriesFrom(rows, at, 'equal', ({ call, same }) => (same ?? call) === (first.same ?? first.call)),
       seriesFrom(rows, at, 'failure', ({ failure }) => failure !== undefined && failure === first.failure),
-      seriesFrom(rows, at, 'reads', (row) => isRead(row) && !kept.has(row.call ?? 0)),
+      seriesFrom(rows, at, 'reads', (row) => row.tool === 'read' && row.failed !== true && !kept.has(row.call ?? 0)),
     ].sort((a, b) => b.calls - a.calls);
     if (series === undefined || others.length === 0 || series.calls < MIN_CALLS) {
       shown.push(first);
@@ -107,10 +107,6 @@ export function itemsOf(shown: readonly (RunRow | Fold)[], isOpen: (fold: Fold) 
     const open = isOpen(part);
     return [{ fold: part, isOpen: open }, ...(open ? part.rows.map((row) => ({ row })) : [])];
   });
-}
-
-function isRead({ failed, tool }: RunRow): boolean {
-  return tool === 'read' && failed !== true;
 }
 
 /** Returns the calls from `at` on that belong together. Words of the agent may stand between them, except between reads. */

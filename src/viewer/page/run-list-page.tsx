@@ -177,12 +177,9 @@ function Rows(props: {
     complete(placed.slice(firstIndex, lastIndex + 1).map(({ run }) => run));
   }, [firstIndex, lastIndex, placed, more, complete]);
   const toggle = useCallback((key: string) => setClosedGroups((before) => toggleKey(before, key)), []);
-  useListKeys({
-    placed,
-    filters,
-    current,
-    setCurrent,
-    show: (index) => virtual.scrollToIndex(index, { align: 'auto' }),
+  useListKeys(placed, filters, current, (index) => {
+    setCurrent(index);
+    virtual.scrollToIndex(index, { align: 'auto' });
   });
 
   const nothing = placed.length > 0 ? undefined : <Nothing {...props} />;
@@ -302,20 +299,16 @@ function Nothing(props: {
   );
 }
 
-function useListKeys(list: {
-  readonly placed: readonly PlacedRun[];
-  readonly filters: RunFilters;
-  readonly current: number;
-  readonly setCurrent: (index: number) => void;
-  readonly show: (index: number) => void;
-}): void {
-  const { current, filters, placed, setCurrent, show } = list;
+function useListKeys(
+  placed: readonly PlacedRun[],
+  filters: RunFilters,
+  current: number,
+  choose: (index: number) => void,
+): void {
   useKeys(({ key }) => {
     const to = { j: current + 1, k: current - 1, g: 0, G: placed.length - 1 }[key];
     if (to !== undefined) {
-      const index = Math.max(0, Math.min(placed.length - 1, to));
-      setCurrent(index);
-      show(index);
+      choose(Math.max(0, Math.min(placed.length - 1, to)));
       return true;
     }
     const place = placed[current];

@@ -84,7 +84,7 @@ function LoadedRun(props: {
     },
     [onSelect, pause],
   );
-  useShownPlace(rows, { selected, handle, onSelect });
+  useShownPlace(rows, selected, handle, onSelect);
 
   const onFound = (seq: number | null | undefined, what: string, direction: 1 | -1): void => {
     if (seq === null || seq === undefined) say(`No ${direction === 1 ? 'more' : 'earlier'} ${what}.`);
@@ -271,15 +271,9 @@ async function goToNextFlag(run: RunAddress, filters: RunFilters, say: (text: st
 /** Scrolls to the row in the address when it is known, and when the address changes by a step to the next flag or the Back button. */
 function useShownPlace(
   rows: Rows,
-  {
-    handle,
-    onSelect,
-    selected,
-  }: {
-    readonly selected: number | undefined;
-    readonly handle: { readonly current: ConversationHandle | null };
-    readonly onSelect: (seq: number) => void;
-  },
+  selected: number | undefined,
+  handle: { readonly current: ConversationHandle | null },
+  onSelect: (seq: number) => void,
 ): void {
   const shown = useRef<number | undefined>(undefined);
   const isKnown = selected !== undefined && rows.lastSeq >= selected;

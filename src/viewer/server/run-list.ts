@@ -82,12 +82,7 @@ export class RunList {
       if (foundRuns?.isPending === true) pending += 1;
     }
     const version = this.version();
-    const matches = matchRuns(sources, filter, {
-      foundBySource,
-      labelled,
-      nowMs: systemClock.nowMs(),
-      stored: storedNames(this.#sources),
-    });
+    const matches = matchRuns(sources, filter, foundBySource, labelled, storedNames(this.#sources));
     const notLookedAt = sources.reduce((sum, listed) => sum + countUnreadRuns(listed), 0);
     if (needsAllExtras || needsExtras(filter)) pending += notLookedAt;
     return { ...matches, version, notIndexed, pending, notLookedAt };

@@ -64,7 +64,7 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState, pageFolde
     const exported = (one: RunSummary): ExportedRun => ({ run: one, records: () => reader.readRun(one.runId) });
     const below = ({ runId }: RunSummary): readonly RunSummary[] =>
       source.childrenOf(runId).flatMap((id) => source.runs.get(id) ?? []);
-    const tree = exportedTree(exported(run), { below, exported });
+    const tree = exportedTree(exported(run), below, exported);
     const parts = sharedFile(tree, { folder: pageFolder });
     // The first part fails if the page is not built.
     const { value: head } = await parts.next();

@@ -55,7 +55,8 @@ export class Buckets {
     while (Math.floor(seq / this.#seqsPerBucket) >= MAX_BUCKETS) this.#merge();
     const index = Math.floor(seq / this.#seqsPerBucket);
     // A gap in `seq` leaves empty buckets.
-    while (this.#buckets.length <= index) this.#buckets.push(newBucket(calls));
+    while (this.#buckets.length <= index)
+      this.#buckets.push({ atMs: 0, calls: 0, errors: 0, tokens: 0, costUsd: 0, firstCall: calls });
     // The loop above created it.
     return this.#buckets[index] as Bucket;
   }
@@ -74,10 +75,6 @@ export class Buckets {
     this.#buckets = mergedBuckets;
     this.#seqsPerBucket *= 2;
   }
-}
-
-function newBucket(firstCall: number): Bucket {
-  return { atMs: 0, calls: 0, errors: 0, tokens: 0, costUsd: 0, firstCall };
 }
 
 const MAX_PROMPTS = 500;

@@ -57,18 +57,11 @@ export interface Matches {
 export function matchRuns(
   sources: readonly ListedSource[],
   filter: RunFilter,
-  {
-    foundBySource,
-    labelled,
-    nowMs,
-    stored,
-  }: {
-    readonly foundBySource: ReadonlyMap<ListedSource, FoundRuns>;
-    readonly labelled: ReadonlySet<string> | undefined;
-    readonly nowMs: number;
-    readonly stored: StoredNames;
-  },
+  foundBySource: ReadonlyMap<ListedSource, FoundRuns>,
+  labelled: ReadonlySet<string> | undefined,
+  stored: StoredNames,
 ): Matches {
+  const nowMs = systemClock.nowMs();
   const runs: MatchedRun[] = [];
   const counts = new Map(FACET_NAMES.map((name) => [name, new Map<string, number>()]));
   const valuesOf = (

@@ -4,7 +4,7 @@ import { hostTitle, hostFolder } from '../../../formats/find-sessions.ts';
 import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
 import { hookCommand, HOOK_MARK } from '../../../hosts/claude-code/init-hooks.ts';
-import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
+import { codexHooks, type CodexHook } from '../../../hosts/claude-code/trust-codex-hooks.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { SettingsPlaces } from './check-settings.ts';
@@ -60,19 +60,13 @@ export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPla
   const codexScope = hookScopes.get('codex');
   if (codexScope === undefined) return { hooks, lines };
   const initCommand = `coxswain init codex${codexScope === 'user' ? ' --user' : ''}`;
-  return { hooks, lines: [...lines, await trustLine(projectFolder, { env, ...program, initCommand })] };
+  const command = hookCommand(program.node, program.hookFile);
+  const codex = await codexHooks(projectFolder, env, command);
+  return { hooks, lines: [...lines, trustLine(codex, initCommand)] };
 }
 
-interface TrustPlace {
-  readonly env: NodeJS.ProcessEnv;
-  readonly node: string;
-  readonly hookFile: string;
-  readonly initCommand: string;
-}
-
-async function trustLine(projectFolder: string, { env, hookFile, initCommand, node }: TrustPlace): Promise<DoctorLine> {
+function trustLine(hooks: readonly CodexHook[] | string, initCommand: string): DoctorLine {
   const check = 'codex trust';
-  const hooks = await codexHooks(projectFolder, { env, command: hookCommand(node, hookFile) });
   if (typeof hooks === 'string') return unknown(check, hooks, 'See /hooks in Codex.');
   const untrusted = hooks.filter(({ isTrusted }) => !isTrusted).length;
   if (hooks.length > 0 && untrusted === 0) return passed(check, `${hostTitle('codex')} trusts the hook`);

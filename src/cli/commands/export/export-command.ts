@@ -151,7 +151,7 @@ async function sendSpans(setup: ExportSetup, to: string): Promise<string | undef
 }
 
 function batchesOf({ content, runs, store }: ExportSetup): ReturnType<typeof spanBatches> {
-  return spanBatches(runs(), { content, rootOf: (runId) => rootOf(store, runId) });
+  return spanBatches(runs(), content, (runId) => rootOf(store, runId));
 }
 
 function resourceOf(): { readonly 'service.name': string } {
@@ -179,7 +179,7 @@ async function onlyRun({ format, runs }: ExportSetup): Promise<ExportedRun> {
 
 async function treeOf({ exported, store }: ExportSetup, root: ExportedRun): Promise<ExportedTree> {
   const childrenOf = Map.groupBy(await Array.fromAsync(allRuns(store)), ({ parentRunId }) => parentRunId);
-  return exportedTree(root, { below: ({ runId }) => (childrenOf.get(runId) ?? []).toReversed(), exported });
+  return exportedTree(root, ({ runId }) => (childrenOf.get(runId) ?? []).toReversed(), exported);
 }
 
 export interface ExportOptions {

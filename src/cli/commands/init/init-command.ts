@@ -89,17 +89,13 @@ async function initTarget(target: string | undefined, options: InitOptions, term
         `${printable(watch.file)} ${watch.isRemoved ? 'is removed, and the watch has ended' : 'was changed since, and stays'}\n`,
       );
     if (options.watch === true) return 0;
-    const files = undoInit({
-      owner,
-      settingsFiles: (namedHost === undefined ? HOSTS : hosts).flatMap(filesOf),
-      host: namedHost,
-    });
+    const files = undoInit(owner, (namedHost === undefined ? HOSTS : hosts).flatMap(filesOf), namedHost);
     if (!user) removeOldServer(project, process.env);
     const userFile = (namedHost === undefined ? HOSTS : hosts)
       .map((host) => HOST_PLACES[host].settingsFile(places))
       .find((file) => !user && hasHook(file));
     const settingsFile = fileOf(hosts[0] ?? 'claude-code');
-    return await reportUndone(files, { settingsFile, ...present({ userFile }) }, terminal);
+    return await reportUndone(files, settingsFile, userFile, terminal);
   }
 
   const hookFile = ownHookFile();
@@ -279,7 +275,7 @@ async function trustInCodex(
   const file = join(hostFolder('codex', { home: userFolders({}).home, env: process.env }), 'config.toml');
   const bytesBefore = findFile(file)?.bytes;
   const command = hookCommand(process.execPath, hookFile);
-  const hooks = await codexHooks(project, { env: process.env, command, trust: true });
+  const hooks = await codexHooks(project, process.env, command, true);
   keepBackup({ file, before: bytesBefore, host: 'codex' }, owner);
   const isTrusted = typeof hooks !== 'string' && hooks.length > 0 && hooks.every((hook) => hook.isTrusted);
   if (isTrusted)
@@ -307,13 +303,8 @@ const OUTCOMES: Readonly<Record<UndoneFile['outcome'], string>> = {
 
 async function reportUndone(
   files: readonly UndoneFile[],
-  {
-    settingsFile,
-    userFile,
-  }: {
-    readonly settingsFile: string;
-    readonly userFile?: string;
-  },
+  settingsFile: string,
+  userFile: string | undefined,
   terminal: Terminal,
 ): Promise<number> {
   for (const { file, outcome } of files) await terminal.write(`${printable(file)} ${OUTCOMES[outcome]}\n`);

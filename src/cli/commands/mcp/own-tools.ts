@@ -61,7 +61,7 @@ export async function serveOwnTools(): Promise<number> {
 }
 
 async function currentRun(): Promise<RunStatus | undefined> {
-  return await findStatus({ env: process.env, nowMs: Date.now(), stdin: '' });
+  return await findStatus(process.env, '', Date.now());
 }
 
 /** Returns the status without words of another program, which a recorded run may have as its outcome or the kind of a pattern. */

@@ -134,7 +134,7 @@ export async function serveCommand(
   }
   const projectFolder =
     options.project === undefined
-      ? projectFolderOf({ projectDir: process.env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() })
+      ? projectFolderOf(process.cwd(), process.env['CLAUDE_PROJECT_DIR'])
       : resolve(options.project);
   return await serveOtlp(projectFolder, options, terminal);
 }

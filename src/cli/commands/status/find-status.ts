@@ -13,20 +13,14 @@ import { runStatus, type RunStatus } from './run-status.ts';
 /** Maximum wait for a locked store in milliseconds, because a status line must be fast. */
 const STORE_WAIT_MS = 1_000;
 
-export interface StatusHints {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The text of standard input, in which Claude Code passes its session. */
-  readonly stdin: string;
-  readonly nowMs: number;
-}
-
-/** Without a session in standard input: the status of the most recently active run of this project. */
-export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<RunStatus | undefined> {
+/**
+ * Without a session in standard input: the status of the most recently active run of this project.
+ *
+ * @param stdin  the text of standard input, in which Claude Code passes its session
+ */
+export async function findStatus(env: NodeJS.ProcessEnv, stdin: string, nowMs: number): Promise<RunStatus | undefined> {
   const session = sessionOf(stdin);
-  const projectFolder = projectFolderOf({
-    projectDir: env['CLAUDE_PROJECT_DIR'] ?? session.projectDir,
-    cwd: session.cwd ?? process.cwd(),
-  });
+  const projectFolder = projectFolderOf(session.cwd ?? process.cwd(), env['CLAUDE_PROJECT_DIR'] ?? session.projectDir);
   const store = await storeOf(projectFolder, env);
   const path = storePath(store.address);
   const isThere = path === undefined || existsSync(path);

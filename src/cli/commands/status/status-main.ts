@@ -26,7 +26,7 @@ export async function statusMain(options: StatusOptions): Promise<never> {
 
 async function statusLine({ format, json }: StatusOptions): Promise<string> {
   try {
-    const run = await findStatus({ env: process.env, stdin: await readInput(), nowMs: Date.now() });
+    const run = await findStatus(process.env, await readInput(), Date.now());
     if (json === true) return jsonLine(run ?? null);
     if (format !== undefined) return `${formattedStatus(format, run)}\n`;
     return `${statusText(run)}\n`;

@@ -73,7 +73,7 @@ export async function watchCommand(
     onState: async (state) => {
       // Records of a new file are live. Records of a replaced file that is read again are not live.
       isLive = state.type === 'missing' || (state.type === 'caught_up' && state.waitingLines === 0);
-      await reportState(state, { file, feed, output });
+      await reportState(state, file, feed, output);
     },
   });
   const watcher = new Watcher({ feed, notifiers, deadline });
@@ -163,13 +163,7 @@ async function notifiersOf(
   ];
 }
 
-interface StateContext {
-  readonly file: string;
-  readonly feed: WatchFeed;
-  readonly output: WatchOutput;
-}
-
-async function reportState(state: FollowState, { file, feed, output }: StateContext): Promise<void> {
+async function reportState(state: FollowState, file: string, feed: WatchFeed, output: WatchOutput): Promise<void> {
   const writeNote = (message: string): Promise<void> => output.write({ type: 'note', message });
   if (state.type === 'missing') await writeNote(`${file} does not exist yet; waiting for it`);
   else if (state.type === 'restarted') await writeNote(`${file} was ${state.reason}: reading it again`);

@@ -144,13 +144,8 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
 }
 
 export function contextFor(
-  {
-    speaker,
-    triggers,
-  }: {
-    readonly speaker: Speaker;
-    readonly triggers: readonly { readonly condition: string; readonly pattern?: TrajectoryPattern }[];
-  },
+  speaker: Speaker,
+  triggers: readonly { readonly condition: string; readonly pattern?: TrajectoryPattern }[],
   context: FeedbackContext,
   situation: Situation,
 ): FeedbackContext {

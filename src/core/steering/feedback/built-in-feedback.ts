@@ -38,7 +38,7 @@ export const contextFeedback: ProviderDefinition<ContextFeedbackOptions, Feedbac
       const share = context?.share ?? 0;
       if (share < speakAtShare) return false;
       // A context that shrank was compacted: what was said about the fuller one does not count.
-      const saidShare = last === undefined ? 0 : shareIn(last.summary);
+      const saidShare = last === undefined ? 0 : Number(/ (\d+) % full/.exec(last.summary)?.[1] ?? 0) / 100;
       return saidShare < speakAtShare || saidShare > share || (share >= warnAtShare && saidShare < warnAtShare);
     },
     provide: ({ context }: FeedbackContext) => {
@@ -54,10 +54,6 @@ export const contextFeedback: ProviderDefinition<ContextFeedbackOptions, Feedbac
     },
   }),
 );
-
-function shareIn(summary: string): number {
-  return Number(/ (\d+) % full/.exec(summary)?.[1] ?? 0) / 100;
-}
 
 /** Options of `afterCompaction`. */
 export interface AfterCompactionOptions {

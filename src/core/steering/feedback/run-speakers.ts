@@ -96,7 +96,7 @@ export function runSpeakers(
       const triggers = evaluateTriggers(speaker, situation, faults);
       if (triggers.length === 0 || isRefused(speaker, triggers, options)) continue;
       state.runningSpeaker = speaker;
-      const context = contextFor({ speaker, triggers }, getContext(), situation);
+      const context = contextFor(speaker, triggers, getContext(), situation);
       const { hasRun, draft: ownDraft } = askSpeaker(speaker, context, faults, options);
       const draft = ownDraft && afterRefusal(ownDraft, triggers, situation);
       if (draft === 'hold') {
