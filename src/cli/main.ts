@@ -150,11 +150,9 @@ function addCommand(parent: Command, definition: CommandDefinition, setup: Progr
 }
 
 function addOption(command: Command, flags: string, option: OptionDefinition): void {
-  const { text, isRequired = false, isRepeatable = false } = typeof option === 'string' ? { text: option } : option;
+  const { text, isRepeatable = false } = typeof option === 'string' ? { text: option } : option;
   if (isRepeatable) {
     command.option(flags, text, (value: string, values: readonly string[] | undefined) => [...(values ?? []), value]);
-  } else if (isRequired) {
-    command.requiredOption(flags, text);
   } else {
     command.option(flags, text);
   }

@@ -2,7 +2,6 @@ export type OptionDefinition =
   | string
   | {
       readonly text: string;
-      readonly isRequired?: boolean;
       readonly isRepeatable?: boolean;
     };
 

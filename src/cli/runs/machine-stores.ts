@@ -1,11 +1,11 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { printableCut } from '../../core/base/printable.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { projectAt, projectFolderOf, projectStoreFile } from '../../core/node/git-folder.ts';
-import { dataRoot } from '../../core/node/state-places.ts';
+import { dataRoot, namesIn } from '../../core/node/state-places.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkRunQuery, compareRuns, toRunPage } from '../../core/store/run-page.ts';
 import type { LiveReader, ReadQuery, RunPage, RunQuery } from '../../core/store/trajectory-store.ts';
@@ -36,7 +36,7 @@ export function machineStores({ project, sinceMs = 0 }: MachineQuery, terminal?:
   if (named !== '') return [{ address: named, project: ownProject }];
   const folder = dataRoot({ env });
   const own = { address, project: ownProject };
-  const others = filesIn(folder).flatMap((name): readonly MachineStore[] => {
+  const others = namesIn(folder).flatMap((name): readonly MachineStore[] => {
     const file = join(folder, name);
     const [, projectName] = STORE_FILE.exec(name) ?? [];
     const isOther = projectName !== undefined && file !== storePath(address) && changedAtMs(file) >= sinceMs;
@@ -139,13 +139,4 @@ function isThere(address: string): boolean {
 /** SQLite writes changes to the write-ahead log first, so its time counts too. */
 function changedAtMs(file: string): number {
   return Math.max(...[file, `${file}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0));
-}
-
-function filesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    // No project has a store.
-    return [];
-  }
 }

@@ -53,7 +53,7 @@ export function lookAtRun(run: NumberedRun): string {
 function keepRuns(file: 'lastReport' | 'toldRuns', runs: readonly NumberedRun[]): void {
   try {
     makeStateFolder(OWNER);
-    replaceGuarded(stateFile(file, OWNER), JSON.stringify({ runs }), { mode: 0o600 });
+    replaceGuarded(stateFile(file, OWNER), JSON.stringify({ runs }));
   } catch {
     return;
   }

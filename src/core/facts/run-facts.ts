@@ -13,6 +13,7 @@ import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
 import type { RunUsage } from './usage-fold.ts';
 import { allTokens } from './usage-text.ts';
 import type { RunWork } from './run-work.ts';
+import type { RunSummary } from './run-summary.ts';
 import type { RunPatterns } from './seen-pattern.ts';
 import type { Wasted } from './run-story.ts';
 
@@ -27,32 +28,25 @@ export interface PatternFacts extends TrajectoryPattern {
 }
 
 /** Everything that reports say about one run. Plain JSON; every report selects from its fields. */
-export interface RunFacts extends RunUsage, RunWork {
+export interface RunFacts
+  extends
+    RunUsage,
+    RunWork,
+    Pick<RunSummary, 'task' | 'modelId' | 'startedAtMs' | 'lastAtMs' | 'calls' | 'turns' | 'errors'>,
+    Pick<RunSummary, 'refused' | 'cancelled' | 'lostRecords' | 'problem'> {
   readonly id: string;
   readonly parentId?: string;
   readonly source: string;
   readonly format: string;
-  readonly task?: string;
   readonly project?: string;
   /** The label `person` at the end of the run, or the user whose home folder contains its source. */
   readonly person?: string;
   readonly agent?: string;
-  readonly modelId?: string;
-  /** Unix milliseconds; 0 if no record has a time. */
-  readonly startedAtMs: number;
-  readonly lastAtMs: number;
   readonly durationMs?: number;
   /** Time at work: without the time before messages of the user and without pauses of more than an hour. */
   readonly activeMs: number;
-  readonly calls: number;
-  readonly turns: number;
   /** Absent before the first response with tokens, and after a compaction. */
   readonly context?: ContextSize;
-  /** Number of failed calls, without refused and cancelled ones. */
-  readonly errors: number;
-  readonly refused?: number;
-  readonly cancelled?: number;
-  readonly lostRecords?: number;
   /** Absent if the run is open or its records are incomplete. */
   readonly ending?: RunOutcome;
   readonly verdict: RunVerdict;
@@ -79,7 +73,6 @@ export interface RunFacts extends RunUsage, RunWork {
   readonly diagnostics: readonly RunDiagnostic[];
   readonly strip: StripText;
   readonly previews: Readonly<Record<number, CallPreview>>;
-  readonly problem?: string;
 }
 
 export function factsJson(facts: RunFacts): object {

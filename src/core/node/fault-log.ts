@@ -1,10 +1,10 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { hasCode } from '../base/error.ts';
 import { appendGuarded, createEmpty, makeOwnFolder } from './guarded-file.ts';
 import { isJsonObject, jsonOf, present } from '../base/json.ts';
-import { makeStateFolder, stateFile, stateRoot, type StateOwner } from './state-places.ts';
+import { makeStateFolder, namesIn, stateFile, stateRoot, type StateOwner } from './state-places.ts';
 
 export interface HookFault {
   readonly where: string;
@@ -107,15 +107,6 @@ function appendLine(line: FaultLine, owner: StateOwner): void {
   }
   // Another process may have moved them too.
   for (const name of names) rmSync(join(folder, name), { force: true });
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    // The folder does not exist or is not readable.
-    return [];
-  }
 }
 
 function nameOf({ at, lost, message, sessionId = '', where }: FaultLine): string {

@@ -1,8 +1,8 @@
 import { basename, dirname, join, relative, resolve, sep, isAbsolute } from 'node:path';
-import { readdirSync, realpathSync, existsSync, statSync } from 'node:fs';
+import { realpathSync, existsSync, statSync } from 'node:fs';
 import { lookAt, readGuarded, unsafePath, makeOwnFolder } from './guarded-file.ts';
 import { hashText } from '../base/hash.ts';
-import { dataRoot, type StatePlaces } from './state-places.ts';
+import { dataRoot, namesIn, realPlace, type StatePlaces } from './state-places.ts';
 
 /** A git work tree. It is found without running git, because the configuration of a repository can name programs to run. */
 interface GitPlace {
@@ -63,7 +63,7 @@ export function commonFolder({ top, folder }: GitPlace): string {
  * A `.git` that cannot be read, or points to a repository that does not point back, identifies its own folder.
  */
 function projectIdentity(folder: string): string {
-  const real = realPath(folder) ?? folder;
+  const real = realPlace(folder);
   let top = real;
   try {
     const git = findGit(real);
@@ -95,20 +95,12 @@ export function projectAt(folder: string | undefined): string | undefined {
  */
 export function mayBeTracked({ top, folder }: GitPlace, path: string): boolean {
   const name = relative(top, path).split(sep).join('/');
-  return ['index', ...sharedIndexes(folder)].some((file) => {
+  const sharedIndexes = namesIn(folder).filter((file) => file.startsWith('sharedindex.'));
+  return ['index', ...sharedIndexes].some((file) => {
     const bytes = contentOf(join(folder, file), INDEX);
     if (bytes === undefined) return false;
     return bytes.includes(name) || (bytes.length > 8 && bytes.readUInt32BE(4) === 4 && bytes.includes(name.slice(-12)));
   });
-}
-
-function sharedIndexes(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((file) => file.startsWith('sharedindex.'));
-  } catch {
-    // Not a folder.
-    return [];
-  }
 }
 
 export function realPath(path: string): string | undefined {

@@ -127,21 +127,13 @@ function openNoFollow(path: string, flags: number): number | undefined {
   }
 }
 
-interface ReplaceOptions {
-  /** Mode of the new file; default 0600. */
-  readonly mode?: number;
-  /** Flushes the bytes to disk before the rename; default false. */
-  readonly isDurable?: boolean;
-}
-
-/** A new file replaces the old one, so nothing is written through a link or a second name. The folder must exist. */
-export function replaceGuarded(path: string, bytes: string | Uint8Array, options: ReplaceOptions = {}): void {
-  const { mode = 0o600, isDurable = false } = options;
+/** A new file with mode 0600 replaces the old one, so nothing is written through a link or a second name. The folder must exist. */
+export function replaceGuarded(path: string, bytes: string | Uint8Array): void {
   const unfinished = `${path}.${process.pid}.tmp`;
   try {
     // A killed process with the same pid may have left this file.
     rmSync(unfinished, { force: true });
-    writeFileSync(unfinished, bytes, { flag: 'wx', mode, flush: isDurable });
+    writeFileSync(unfinished, bytes, { flag: 'wx', mode: 0o600 });
     renameSync(unfinished, path);
   } finally {
     rmSync(unfinished, { force: true });

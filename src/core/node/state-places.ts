@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
 import { hashText } from '../base/hash.ts';
@@ -82,7 +82,7 @@ function rootOf({ env, homeFolder }: StatePlaces, variable: string, folder: stri
 
 export function stateFolder(owner: StateOwner): string {
   const root = stateRoot(owner);
-  return owner.projectFolder === undefined ? root : folderOfProject(root, realProject(owner.projectFolder));
+  return owner.projectFolder === undefined ? root : folderOfProject(root, realPlace(owner.projectFolder));
 }
 
 export function stateFile(name: StateFile, owner: StateOwner): string {
@@ -96,11 +96,21 @@ export function makeStateFolder(owner: StateOwner): string {
   return folder;
 }
 
-export function realProject(projectFolder: string): string {
+/** Resolves the links in a path; a path that does not exist stays. */
+export function realPlace(path: string): string {
   try {
-    return realpathSync.native(projectFolder);
+    return realpathSync.native(path);
   } catch {
-    return projectFolder;
+    return path;
+  }
+}
+
+/** The sorted names in a folder; none if it does not exist or is not readable. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch {
+    return [];
   }
 }
 

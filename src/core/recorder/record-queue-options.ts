@@ -36,13 +36,7 @@ export interface RecordQueueOptions {
   readonly random?: () => number;
 }
 
-export interface QueueLimits {
-  readonly maxQueued: number;
-  readonly maxQueuedBytes: number;
-  readonly retryForMs: number;
-  readonly flushTimeLimitMs: number;
-  readonly readyTimeLimitMs: number;
-}
+export type QueueLimits = Required<Omit<RecordQueueOptions, 'onFailure' | 'overflow' | 'timers' | 'random'>>;
 
 /**
  * @throws CoxswainError "invalid-argument" for a limit below 1 (sizes) or 0 (times), no number, or an unknown policy

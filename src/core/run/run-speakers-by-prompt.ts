@@ -1,19 +1,14 @@
 import { prepareSpeakers, feedbackSpeakers, observerSpeakers, type Speaker } from '../steering/feedback/speaker.ts';
-import { checkGuidanceConfigs, type GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
+import { checkGuidanceConfigs } from '../steering/prompt/guidance-provider.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import { definePrompt } from '../steering/prompt/define-prompt.ts';
-import type { FeedbackProviderConfig, ObserverConfig } from '../steering/prompt/feedback-provider.ts';
-import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import type { Prompt } from '../steering/prompt/prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { Session } from '../session/session.ts';
 
-export interface PromptSpeakers {
+export interface PromptSpeakers extends Omit<PromptTemplate, keyof Prompt> {
   readonly prompt: PromptTemplate;
-  readonly feedbackProviders: readonly FeedbackProviderConfig[];
-  readonly observers: readonly ObserverConfig[];
   readonly speakers: readonly Speaker[];
-  readonly guidanceProviders: readonly GuidanceProviderConfig[];
-  readonly delivery: FeedbackDelivery;
-  readonly cadence: FeedbackCadence;
 }
 
 export const DEFAULT_PROMPT: PromptTemplate = definePrompt({ ns: 'run', key: 'default' });

@@ -17,7 +17,7 @@ import { type HoldoutArm, silenceReason, unitOf } from '../steering/holdout.ts';
 import type { StopRequest } from '../steering/stop-policy.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { EmitAnswer, EndAnswer, FlushAnswer, TimeLimit } from '../recorder/record-queue-options.ts';
-import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
+import type { RunLogIdentity } from '../recorder/run-log.ts';
 import { toPayload, unknownType } from '../recorder/to-payload.ts';
 import type { Heritage } from './inherit.ts';
 import { LastWords, type EndListener } from './last-words.ts';
@@ -124,10 +124,7 @@ export interface RunSnapshot {
 }
 
 /** @internal */
-export interface RunParts {
-  readonly log: RunLog;
-  readonly fold: RunFold;
-  readonly mode: 'steer' | 'shadow';
+export interface RunParts extends Omit<RunPathParts, 'family'> {
   readonly models: readonly ModelGuidanceConfig[];
   readonly providerTimeLimitMs: number;
   readonly flush: (limit?: TimeLimit) => Promise<FlushAnswer>;
@@ -138,8 +135,6 @@ export interface RunParts {
   readonly startChild: (options: ChildOptions) => Run;
   readonly family: (member: FamilyMember) => RunFamily;
   readonly children?: ChildOptions['children'];
-  readonly onFault: (message: string) => void;
-  readonly onProvider: RunPathParts['onProvider'];
   readonly onResumed: () => void;
   readonly onDelta: (event: AgentEvent) => void;
   readonly listen: (sink: EventSink) => () => void;

@@ -2,43 +2,30 @@ import { present } from '../base/json.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { invalidArgument } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
-import { type NoiseOptions, MAX_IDENTITIES } from './advice/advice.ts';
+import { MAX_IDENTITIES } from './advice/advice.ts';
 import { defaultDetectors } from '../detect/detectors/default-detectors.ts';
-import type { FeedbackProviderConfig, ObserverConfig } from './prompt/feedback-provider.ts';
-import type { GuidanceProviderConfig } from './prompt/guidance-provider.ts';
-import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt/prompt-template.ts';
-import type { Slice } from '../session/define-slice.ts';
+import type { PromptTemplate } from './prompt/prompt-template.ts';
 import { checkHoldout, type HoldoutOptions } from './holdout.ts';
-import { checkStopPolicy, type StopPolicy } from './stop-policy.ts';
+import { checkStopPolicy } from './stop-policy.ts';
 import { MAX_MODEL_TIME_MS } from './guidance/model-classifier.ts';
 import { STEERING_DEFAULTS } from './prompt/define-provider.ts';
 import { standardSteering } from './standard-steering.ts';
-import type { ModelGuidanceConfig, SteeringOptions } from './steering-options.ts';
-import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
-import type { ToolDeclarations } from '../detect/calls/tool-semantics.ts';
+import type { SteeringOptions } from './steering-options.ts';
 import { Acknowledgement, Assessment, Feedback, PatternTriggerLedger } from './feedback/advice-slices.ts';
 import { GuidanceDelivered } from './guidance/guidance-slices.ts';
 import { ToolInvoked } from '../session/tool-invoked.ts';
 import { type AnalysisRetention, FULL_ANALYSIS_RETENTION } from '../detect/patterns/analysis-snapshot.ts';
 
-export interface ResolvedSteering {
-  readonly feedback: readonly FeedbackProviderConfig[];
-  readonly observers: readonly ObserverConfig[];
-  readonly guidance: readonly GuidanceProviderConfig[];
-  readonly models: readonly ModelGuidanceConfig[];
-  readonly delivery: FeedbackDelivery | undefined;
-  readonly cadence: FeedbackCadence | undefined;
-  readonly noise: NoiseOptions;
-  readonly maxGuidancePerTurn: number;
-  readonly mode: 'steer' | 'shadow';
+type Undefinable<Options> = { readonly [Name in keyof Options]-?: Options[Name] | undefined };
+/** Options without a default of their own. */
+type Undecided = 'delivery' | 'cadence' | 'stop' | 'madeFrom';
+
+export interface ResolvedSteering
+  extends
+    Required<Omit<SteeringOptions, Undecided | 'holdout' | 'retain'>>,
+    Undefinable<Pick<SteeringOptions, Undecided>> {
   readonly holdout: HoldoutOptions;
-  readonly stop: StopPolicy | undefined;
-  readonly detectors: readonly PatternDetector[];
-  readonly tools: ToolDeclarations;
-  readonly slices: readonly Slice<unknown>[];
-  readonly providerTimeLimitMs: number;
   readonly retain: Retention;
-  readonly madeFrom: string | undefined;
   /** This hash is equal for configurations with the same providers, triggers, limits and `madeFrom`. */
   readonly configurationHash: string;
 }

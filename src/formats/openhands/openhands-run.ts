@@ -8,8 +8,8 @@ import {
   type Json,
 } from '../../core/base/json.ts';
 import type { ImportItem } from '../importer.ts';
-import type { RunItems, AnswerPart } from '../parts/run-items.ts';
-import type { RunEnded, CallOutcome } from '../../core/records/trajectory-record.ts';
+import type { RunItems, AnswerPart, ToolAnswerShape } from '../parts/run-items.ts';
+import type { RunEnded } from '../../core/records/trajectory-record.ts';
 import { plainText } from '../parts/object-lines.ts';
 import { type Totals, totalsOf, totalUsage } from './openhands-usage.ts';
 import {
@@ -33,13 +33,9 @@ interface ActionShape {
   readonly atMs: number | undefined;
 }
 
-interface ObservationShape {
+interface ObservationShape extends Pick<ToolAnswerShape, 'result' | 'isError' | 'exitCode' | 'outcome'> {
   readonly eventId: string | undefined;
   readonly toolCallId: string | undefined;
-  readonly result: Json;
-  readonly isError: boolean | undefined;
-  readonly exitCode?: number | undefined;
-  readonly outcome?: CallOutcome | undefined;
   readonly atMs: number | undefined;
 }
 

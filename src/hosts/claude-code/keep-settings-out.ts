@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { hasCode } from '../../core/base/error.ts';
 import { commonFolder, findGit, mayBeTracked } from '../../core/node/git-folder.ts';
 import { requireInside } from '../../core/node/guarded-file.ts';
-import { realProject } from '../../core/node/state-places.ts';
+import { realPlace } from '../../core/node/state-places.ts';
 
 export interface IgnoreFile {
   readonly file: string;
@@ -20,7 +20,7 @@ export interface IgnoreFile {
  * @throws CoxswainError `unsafe-path` for a link
  */
 export function ignoreFileFor(file: string, projectFolder: string, planned?: string): IgnoreFile | undefined {
-  const project = realProject(projectFolder);
+  const project = realPlace(projectFolder);
   const place = findGit(project);
   if (place === undefined) return undefined;
   const realPath = join(project, relative(projectFolder, file));

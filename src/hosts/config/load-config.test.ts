@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { projectStoreFile } from '../../core/node/git-folder.ts';
-import { realProject, type StatePlaces } from '../../core/node/state-places.ts';
+import { realPlace, type StatePlaces } from '../../core/node/state-places.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { problemText } from './config-problem.ts';
 import { loadConfig, loadConfigSync } from './load-config.ts';
@@ -375,7 +375,7 @@ test('the trust file is private, in the state folder, and replaced atomically', 
   expect(readTrust(project, places())).toBeUndefined();
   writeTrust(project, [{ file: path(PROJECT), text: 'x' }], places());
   writeTrust(project, [], places());
-  expect(readTrust(project, places())).toMatchObject({ folder: realProject(project), files: {} });
+  expect(readTrust(project, places())).toMatchObject({ folder: realPlace(project), files: {} });
   const file = trustFile(project, places());
   expect(file.startsWith(path('home/.local/state/coxswain/projects/'))).toBe(true);
   const listed = spawnSync('stat', ['-c', '%a %n', dirname(file), file], { encoding: 'utf8' }).stdout;

@@ -1,8 +1,7 @@
 import { basename, resolve } from 'node:path';
 
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { realPath } from '../../core/node/git-folder.ts';
-import { realProject, type StatePlaces } from '../../core/node/state-places.ts';
+import { realPlace, type StatePlaces } from '../../core/node/state-places.ts';
 import { readConfigFile } from './config-sources.ts';
 import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
 import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
@@ -39,9 +38,7 @@ export function revokeTrust(folder: string, places: ConfigPlaces = {}): string |
   const state = statePlaces(places);
   const path = resolve(folder);
   // A deleted folder has no real path. Its trust must still be removable.
-  return [realProject(findProject(path).folder), realProject(path)].find((realFolder) =>
-    removeTrust(realFolder, state),
-  );
+  return [realPlace(findProject(path).folder), realPlace(path)].find((realFolder) => removeTrust(realFolder, state));
 }
 
 /** Returns every trusted project. Throws CoxswainError "input-io" if a trust file cannot be read. */
@@ -64,7 +61,7 @@ function projectAt(folder: string): { readonly real: string; readonly files: rea
     throw new CoxswainError('input-io', `${folder}: there is no such folder`, { details: { folder } });
   }
   const project = findProject(path);
-  return { real: realPath(project.folder) ?? project.folder, files: readAll(project.files) };
+  return { real: realPlace(project.folder), files: readAll(project.files) };
 }
 
 /** Returns the configuration files of a folder. Unreadable files count as changed. */

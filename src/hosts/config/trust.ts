@@ -6,7 +6,7 @@ import { readGuarded, replaceGuarded } from '../../core/node/guarded-file.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import {
   makeStateFolder,
-  realProject,
+  realPlace,
   STATE_FILES,
   stateFile,
   stateFolder,
@@ -37,7 +37,7 @@ export function trustFile(folder: string, places: StatePlaces): string {
 export function readTrust(folder: string, places: StatePlaces): TrustedFiles | undefined {
   const trustedFiles = readTrustFile(trustFile(folder, places));
   // The folder differs if two paths have the same key, or if the trust file was moved.
-  return trustedFiles?.folder === realProject(folder) ? trustedFiles : undefined;
+  return trustedFiles?.folder === realPlace(folder) ? trustedFiles : undefined;
 }
 
 /**
@@ -86,7 +86,7 @@ function isTrusted(
 export function writeTrust(folder: string, files: readonly TrustedFile[], places: StatePlaces): void {
   const path = trustFile(folder, places);
   const texts = Object.fromEntries(files.map(({ file, text }) => [basename(file), text]));
-  const json = JSON.stringify({ version: VERSION, folder: realProject(folder), files: texts }, undefined, 2);
+  const json = JSON.stringify({ version: VERSION, folder: realPlace(folder), files: texts }, undefined, 2);
   try {
     makeStateFolder({ ...places, projectFolder: folder });
     replaceGuarded(path, `${json}\n`);

@@ -29,6 +29,7 @@ import type {
   RunChange,
   RunPage,
   RunQuery,
+  SearchHit,
   SearchPage,
   SearchQuery,
   StoredRun,
@@ -185,13 +186,9 @@ class SqliteWordIndex {
   }
 }
 
-interface IndexEntry {
+interface IndexEntry extends Omit<SearchHit, 'snippet'> {
   readonly id: number;
   readonly words: string;
-  readonly atMs: number;
-  readonly runId: string;
-  readonly seq: number;
-  readonly kind: string;
 }
 
 function toEntry(checks: SqliteRowChecks, row: SqliteRow): IndexEntry | undefined {

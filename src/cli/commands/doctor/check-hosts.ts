@@ -1,4 +1,5 @@
 import { messageOf } from '../../../core/base/error.ts';
+import { realPlace } from '../../../core/node/state-places.ts';
 import { findFile } from '../../../core/node/guarded-file.ts';
 import { hostTitle, hostFolder } from '../../../formats/find-sessions.ts';
 import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
@@ -8,7 +9,7 @@ import { codexHooks, type CodexHook } from '../../../hosts/claude-code/trust-cod
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { SettingsPlaces } from './check-settings.ts';
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { jsonOf, type JsonMembers, listOf, membersOf } from '../../../core/base/json.ts';
 
@@ -106,9 +107,9 @@ function trustsFolder(host: HostName, { env, homeFolder, projectFolder }: Settin
         ? listOf(membersIn(join(folder, 'config.json'))['trustedFolders']).map((path) => [String(path), true] as const)
         : Object.entries(membersIn(join(folder, 'trust.json')));
   if (rules === 'all') return true;
-  const project = realPath(projectFolder);
+  const project = realPlace(projectFolder);
   const applying = rules.flatMap(([path, value]) => {
-    const place = realPath(value === 'TRUST_PARENT' ? dirname(path) : path);
+    const place = realPlace(value === 'TRUST_PARENT' ? dirname(path) : path);
     const isInside = project === place || project.startsWith(place.endsWith(sep) ? place : place + sep);
     return isInside && value !== null
       ? [{ length: path.length, trusts: value !== false && value !== 'DO_NOT_TRUST' }]
@@ -134,14 +135,5 @@ function membersIn(file: string): JsonMembers {
   } catch {
     // The host has no such rules.
     return {};
-  }
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // A rule about a folder that is gone.
-    return path;
   }
 }

@@ -199,7 +199,7 @@ export class BackgroundRecord {
     makeStateFolder(OWNER);
     const { aliveAtMs, pending, sent } = this.#state;
     const record: WatchRecord = { holder: thisProcess(), aliveAtMs, sent, pending };
-    replaceGuarded(stateFile('watch', OWNER), JSON.stringify(record), { mode: 0o600 });
+    replaceGuarded(stateFile('watch', OWNER), JSON.stringify(record));
     return true;
   }
 }

@@ -2,24 +2,19 @@ import { present } from '../../base/json.ts';
 import type { DecisionPoint, Severity } from '../../records/spoken-advice.ts';
 import { LEVEL_RANK, type PatternLevel } from '../../records/trajectory-pattern.ts';
 
-/** The entry of one identity in the ledger. */
-export interface LedgerEntry {
+/** The entry of one identity in the ledger. The place is that of the last advice. */
+export interface LedgerEntry extends AdviceView {
   readonly identity: string;
   /** Number of advice texts for this identity. */
   readonly said: number;
   /** Level of the last advice; null after `rearmAdvice`. */
   readonly level: PatternLevel | null;
-  /** Occurrences of the pattern at the last advice. The fields below also describe the last advice. */
+  /** Occurrences of the pattern at the last advice. */
   readonly occurrences: number;
-  readonly callIndex: number;
-  readonly turn: number;
-  readonly compactions: number;
   /** Provider of the last advice. Absent in states of earlier versions. */
   readonly provider?: string;
   /** True for feedback without a pattern. Its trigger controls how often it is given. */
   readonly paced?: true;
-  /** `seq` of the record that caused the last advice. */
-  readonly seq?: number;
   /** Number of texts that did not reach the agent and count toward no limit. */
   readonly undelivered?: number;
 }

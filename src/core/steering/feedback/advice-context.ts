@@ -1,16 +1,12 @@
-import type { ContextSize } from '../../facts/context-tokens.ts';
 import type { LimitUsed } from '../../facts/limit-used.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import { invalidArgument } from '../../base/error.ts';
-import type { Budget, BudgetUsage } from '../../base/budget.ts';
-import type { Deadline } from '../../base/deadline.ts';
 import { SEVERITIES, type StoredFeedback, type DecisionPoint } from '../../records/spoken-advice.ts';
 import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-provider.ts';
 import type { TrajectoryView } from '../prompt/prompt.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
 import { callOf, promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
 import { sessionTrajectory } from './session-trajectory.ts';
-import type { Prompt } from '../prompt/prompt.ts';
 import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';
 import {
@@ -83,15 +79,10 @@ export function createGuidanceContext(session: Session, options: GuidanceContext
   };
 }
 
-export interface FeedbackContextInput {
-  readonly prompt: Prompt;
-  readonly session: Session;
-  /** Unix milliseconds. */
-  readonly nowMs: number;
-  readonly deadline?: Deadline | undefined;
-  readonly budget?: Budget | undefined;
-  readonly usage?: BudgetUsage | undefined;
-  readonly context?: ContextSize | undefined;
+export interface FeedbackContextInput
+  extends
+    Pick<FeedbackContext, 'prompt' | 'session' | 'nowMs'>,
+    Partial<Pick<FeedbackContext, 'deadline' | 'budget' | 'usage' | 'context'>> {
   readonly limits?: readonly LimitUsed[] | undefined;
   /** Default: computed from the session. */
   readonly trajectory?: TrajectoryView | undefined;
@@ -187,15 +178,11 @@ export function checkTimes({ nowMs, deadline }: Pick<FeedbackContextInput, 'nowM
 }
 
 /** Created once per evaluation, so that feedback of one provider does not prevent that of another. */
-export interface Situation {
-  readonly session: Session;
-  readonly promptName: string;
-  readonly nowMs: number;
+export interface Situation extends Pick<FeedbackContext, 'session' | 'promptName' | 'nowMs' | 'trajectory'> {
   readonly cadence: CadenceMode;
   readonly callCount: number;
   readonly latestAdvice: readonly LastSpoken[];
   readonly pendingEventNames: readonly string[];
-  readonly trajectory: TrajectoryView | undefined;
   readonly fileExists: (path: string) => boolean;
 }
 

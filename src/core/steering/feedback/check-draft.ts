@@ -11,6 +11,7 @@ import {
 } from '../../records/spoken-advice.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import { CoxswainError } from '../../base/error.ts';
+import type { FeedbackDraft } from '../prompt/feedback-provider.ts';
 import type { GuidanceDraft } from '../prompt/guidance-provider.ts';
 
 export type InjectionProblem = 'invalid-key' | 'invalid-content' | 'invalid-priority' | 'invalid-category';
@@ -79,13 +80,7 @@ const MAX_ITEMS = 20;
 const LEVELS: readonly PatternLevel[] = ['hint', 'warn', 'strong'];
 
 /** A copy of a draft with all defaults. */
-export interface CheckedDraft {
-  readonly summary: string;
-  readonly severity: Severity;
-  readonly observations: readonly Observation[];
-  readonly suggestions: readonly string[];
-  readonly pattern?: PatternReference;
-}
+export type CheckedDraft = FeedbackDraft & Required<Omit<FeedbackDraft, 'pattern'>>;
 
 /** Thrown for an invalid draft. Code outside this folder never sees it. */
 export class InvalidDraft extends Error {}

@@ -7,15 +7,8 @@ import type { SeenCall } from './prompt-calls.ts';
 import type { Prompt, RenderedPrompt } from './prompt.ts';
 import { GUIDANCE_DEFAULTS, checkShare, checkWhole, invalidDefinition } from './define-provider.ts';
 
-export interface ResolvedGuidanceConfig {
-  readonly provider: GuidanceProvider;
-  readonly maxPerTurn: number;
-  readonly minConfidence: number;
-  readonly decisionPoints: readonly DecisionPoint[];
-  readonly cooldownTurns: number;
-  /** `Infinity` if there is no limit. */
-  readonly maxPerRun: number;
-}
+/** `maxPerRun` is `Infinity` if there is no limit. */
+export type ResolvedGuidanceConfig = Required<GuidanceProviderConfig>;
 
 const MAX_NAME_CHARS = 64;
 
