@@ -1,13 +1,6 @@
 import { hashText } from '../../base/hash.ts';
 import { RecentTexts } from '../../base/recent-texts.ts';
-import {
-  answerMatches,
-  inferIsError,
-  reportsFailure,
-  reportsFailureAsJson,
-  rulesOf,
-  type AnswerProperty,
-} from './answer-rules.ts';
+import { answerMatches, inferIsError, reportsFailure, reportsFailureAsJson, rulesOf } from './answer-rules.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
 import { lightMask, masksOf } from './mask.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
@@ -33,14 +26,12 @@ export function resultText(result: Json): string {
 export const FLAGGED_SEED = 1;
 
 const SOFT_REFUSAL_CHARS = 200;
-/** Maximum length of a sentence that is an acknowledgement, and of a text that begins with an acknowledgement. */
+/** Maximum length of a sentence that is an acknowledgement. */
 const SENTENCE_CHARS = 80;
-const ACKNOWLEDGEMENT_CHARS = 240;
 
 /** The interpretation of a result, independent of its call. Each property is computed on first use. */
 export class AnswerReading {
   readonly text: string;
-  readonly #statements: Partial<Record<AnswerProperty, boolean>> = {};
   #masked: string | undefined;
   #refuses: boolean | undefined;
   #reportsAnywhere: boolean | undefined;
@@ -59,7 +50,7 @@ export class AnswerReading {
     return hashText(this.masked, isFlagged ? FLAGGED_SEED : 0);
   }
   get isPending(): boolean {
-    return this.#says('pending');
+    return answerMatches('pending', this.text);
   }
   /** True if the beginning or the end of the text reads like a failure, or if the text refuses the call (rule `refuses-softly`). */
   get refuses(): boolean {
@@ -68,10 +59,7 @@ export class AnswerReading {
   }
   /** True if any line reports a failure and the last line does not report success. */
   get reportsFailureAnywhere(): boolean {
-    return (this.#reportsAnywhere ??= reportsFailure(this.text, true));
-  }
-  get reportsFailureAtEnd(): boolean {
-    return reportsFailure(this.text, false);
+    return (this.#reportsAnywhere ??= reportsFailure(this.text));
   }
   get failure(): ErrorClass {
     return (this.#failure ??= classifyError(this.text));
@@ -81,15 +69,7 @@ export class AnswerReading {
     return reportsFailureAsJson(this.text);
   }
   get isUnchanged(): boolean {
-    return this.#says('noChange');
-  }
-  /** True if the result says "none", "zero", "no" or "no change": a valid result for one item of a list. */
-  get saysNone(): boolean {
-    return this.text.length < 10 || this.#says('none') || this.#says('noChange');
-  }
-  /** True if the host skipped the call because another call of the same turn failed. */
-  get wasNotRun(): boolean {
-    return this.text.startsWith('Sibling tool call errored');
+    return answerMatches('noChange', this.text);
   }
   get isEmpty(): boolean {
     return /^\s*(?:\[\s*\]|\{\s*\})?\s*$/.test(this.text);
@@ -102,17 +82,11 @@ export class AnswerReading {
     return [...rulesOf(this.text), ...masksOf(this.text).map((id) => `mask-${id}`)];
   }
 
-  #says(property: AnswerProperty): boolean {
-    return (this.#statements[property] ??= answerMatches(property, this.text));
-  }
   #isAcknowledgement(): boolean {
     const text = this.text.trim();
     if (text === '') return true;
-    if (text.length > ACKNOWLEDGEMENT_CHARS || this.isUnchanged) return false;
-    // Matches a sentence that says "done", optionally followed by fixed advice. Digits or a second line would be data.
-    const [sentence = ''] = text.length <= SENTENCE_CHARS ? [text] : text.split(/[.!] /, 1);
-    if (sentence !== text && /[\d\n]/.test(text)) return false;
-    return sentence.length <= SENTENCE_CHARS && answerMatches('done', sentence);
+    if (text.length > SENTENCE_CHARS || this.isUnchanged) return false;
+    return answerMatches('done', text);
   }
 }
 

@@ -122,21 +122,16 @@ function hasContent(value: unknown): boolean {
 
 const END_CHARS = 4_000;
 
-/** @param everywhere  reads all lines instead of the last two; for programs that report their own failures */
-export function reportsFailure(text: string, everywhere: boolean): boolean {
+/** For programs that report their own failures. */
+export function reportsFailure(text: string): boolean {
   const ends = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
   const trimmed = ends.trimEnd();
-  const start = trimmed.lastIndexOf('\n') + 1;
-  const lastLine = trimmed.slice(start);
+  const lastLine = trimmed.slice(trimmed.lastIndexOf('\n') + 1);
   if (answerMatches('reportsFailure', lastLine)) return true;
   if (answerMatches('endsWell', lastLine)) return false;
-  const lines = everywhere && answerMatches('countsPassed', trimmed) ? trimmed.split('\n') : [];
+  const lines = answerMatches('countsPassed', trimmed) ? trimmed.split('\n') : [trimmed];
   const countIndex = lines.findLastIndex((line) => answerMatches('countsPassed', line));
-  if (countIndex !== -1) return answerMatches('reportsFailure', lines.slice(countIndex).join('\n'));
-  return answerMatches(
-    'reportsFailure',
-    everywhere ? trimmed : trimmed.slice(trimmed.lastIndexOf('\n', start - 2) + 1),
-  );
+  return answerMatches('reportsFailure', lines.slice(Math.max(0, countIndex)).join('\n'));
 }
 
 /** A rule that matches text. `reading-rules.test.ts` has examples of matching and non-matching texts. */

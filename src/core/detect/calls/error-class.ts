@@ -1,7 +1,7 @@
 import { hashText } from '../../base/hash.ts';
 import type { ValueOf } from '../../records/shapes.ts';
 import { answerLines } from './answer-gist.ts';
-import { failureMask, strongMask } from './mask.ts';
+import { lightMask, strongMask } from './mask.ts';
 
 /** The cause of a failure, derived from the error text. */
 export type ErrorCategory = Exclude<ValueOf<'answer_class'>, 'content' | 'empty' | 'done'>;
@@ -18,7 +18,7 @@ export interface ErrorClass {
    * them.
    */
   readonly messageKey: string;
-  /** Equal for failures with the same first error line and the same number of failures. */
+  /** Equal for failures with the same first error line. */
   readonly lineKey: string;
   /** Hash of the error line without digits, as in `answerLines`; 0 without an error line. */
   readonly lineHash: number;
@@ -78,7 +78,6 @@ const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 const RAISED_LINE = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
 /** A position in a file: `:12:5`, `(12,5)`, `line 12`. */
 const POSITION = /(?<=[\w)]):\d+(?::\d+)?(?=[:,)\s])|\(\d+,\d+\)|\bline \d+/g;
-const FAILED_COUNT = /(?<![\w.])(\d+) (?:failed|failing|failures?|errors?)\b/i;
 const LINE_CHARS = 200;
 const END_CHARS = 8_000;
 /** Number of error lines compared at each end. Other error lines are only counted. */
@@ -96,9 +95,9 @@ export function classifyError(text: string): ErrorClass {
   return {
     category,
     groupKey: groupKeyOf(category, line),
-    exactKey: hashText(failureMask(text)),
+    exactKey: hashText(lightMask(text)),
     messageKey: hashText(failureMessage(lines, line).replace(POSITION, '#')),
-    lineKey: hashText(`${line.replace(POSITION, '#')}\n${findFailedCount(lines)}`),
+    lineKey: hashText(line.replace(POSITION, '#')),
     lineHash: answerLines(line).lines[0] ?? 0,
     line,
   };
@@ -106,14 +105,6 @@ export function classifyError(text: string): ErrorClass {
 
 export function namesFailure(text: string): boolean {
   return NAMES_FAILURE.test(text);
-}
-
-function findFailedCount(lines: readonly string[]): string {
-  for (const line of lines) {
-    const count = FAILED_COUNT.exec(line)?.[1];
-    if (count !== undefined) return count;
-  }
-  return '';
 }
 
 /** Returns a key that is equal for error lines with the same cause. The names of files and values are ignored. */
@@ -138,7 +129,7 @@ function findErrorLine(text: string, lines: readonly string[]): string {
   const hasTraceback = text.includes('Traceback (most recent call last)');
   const raisedLine = hasTraceback ? (lines.findLast((line) => RAISED_LINE.test(line)) ?? lines.at(-1)) : undefined;
   const line = raisedLine ?? lines.find((row) => NAMES_FAILURE.test(row) && !isNoise(row)) ?? lines[0] ?? '';
-  return failureMask(line.slice(0, LINE_CHARS));
+  return lightMask(line.slice(0, LINE_CHARS));
 }
 
 function isNoise(line: string): boolean {
@@ -147,10 +138,10 @@ function isNoise(line: string): boolean {
 
 function failureMessage(lines: readonly string[], line: string): string {
   const errorLines = lines.filter((row) => (NAMES_FAILURE.test(row) || DISTINGUISHES.test(row)) && !LOG_LINE.test(row));
-  if (errorLines.length === 0) return failureMask(lines.join('\n'));
+  if (errorLines.length === 0) return lightMask(lines.join('\n'));
   const ends =
     errorLines.length <= 2 * END_LINES
       ? errorLines
       : [...errorLines.slice(0, END_LINES), ...errorLines.slice(-END_LINES)];
-  return `${errorLines.length}\n${failureMask([line, ...ends].map((row) => row.slice(0, LINE_CHARS)).join('\n'))}`;
+  return `${errorLines.length}\n${lightMask([line, ...ends].map((row) => row.slice(0, LINE_CHARS)).join('\n'))}`;
 }

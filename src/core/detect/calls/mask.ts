@@ -52,47 +52,38 @@ export const VOLATILE: readonly ReadingRule[] = [
 let volatileForm: RegExp | undefined;
 /** Number of characters masked at each end of a text. The middle is unchanged. */
 const END_CHARS = 4_096;
-/** A digit followed by a letter, which occurs in generated ids and not in names that people choose. */
-const GENERATED_ID = /\d[a-z]/i;
-const GENERATED_ID_CHARS = [6, 40] as const;
 const MAX_RUN_CHARS = 64;
 
 /**
  * `~` for volatile parts in the first and last 4,096 characters: two results are equal if they differ only in times or
  * ids.
- *
- * @param strictly  also random ids of any form, for failures, which quote the ids of the refused call
  */
-export function lightMask(text: string, strictly = false): string {
-  if (text.length <= 2 * END_CHARS) return maskPiece(text, strictly);
-  const head = maskPiece(text.slice(0, END_CHARS), strictly);
-  return head + text.slice(END_CHARS, -END_CHARS) + maskPiece(text.slice(-END_CHARS), strictly);
-}
-
-export function failureMask(text: string): string {
-  return lightMask(text, true);
+export function lightMask(text: string): string {
+  if (text.length <= 2 * END_CHARS) return maskPiece(text);
+  const head = maskPiece(text.slice(0, END_CHARS));
+  return head + text.slice(END_CHARS, -END_CHARS) + maskPiece(text.slice(-END_CHARS));
 }
 
 export function masksOf(text: string): readonly string[] {
   const piece = text.slice(0, END_CHARS);
-  const ranges = findVolatileRanges(piece, false);
+  const ranges = findVolatileRanges(piece);
   return VOLATILE.filter(({ form }) => {
     const anchoredForm = new RegExp(form, 'my');
     return ranges.some(([start]) => ((anchoredForm.lastIndex = start), anchoredForm.test(piece)));
   }).map(({ id }) => id);
 }
 
-function maskPiece(piece: string, strictly: boolean): string {
+function maskPiece(piece: string): string {
   let masked = '';
   let maskedUntil = 0;
-  for (const [start, end] of findVolatileRanges(piece, strictly)) {
+  for (const [start, end] of findVolatileRanges(piece)) {
     masked += `${piece.slice(maskedUntil, start)}~`;
     maskedUntil = end;
   }
   return maskedUntil === 0 ? piece : masked + piece.slice(maskedUntil);
 }
 
-function findVolatileRanges(piece: string, strictly: boolean): readonly (readonly [start: number, end: number])[] {
+function findVolatileRanges(piece: string): readonly (readonly [start: number, end: number])[] {
   const form = (volatileForm ??= new RegExp(VOLATILE.map((rule) => rule.form.source).join('|'), 'my'));
   const ranges: (readonly [number, number])[] = [];
   let end = 0;
@@ -102,12 +93,9 @@ function findVolatileRanges(piece: string, strictly: boolean): readonly (readonl
     let runEnd = at + 1;
     while (isLetterOrDigit(unitAt(piece, runEnd))) runEnd += 1;
     form.lastIndex = start;
-    if (canBeVolatile(piece, start, runEnd) && form.test(piece)) end = form.lastIndex;
-    else {
-      end = runEnd;
-      if (!strictly || !isGeneratedId(piece.slice(start, end))) continue;
-    }
-    ranges.push([start, end]);
+    const isVolatile = canBeVolatile(piece, start, runEnd) && form.test(piece);
+    end = isVolatile ? form.lastIndex : runEnd;
+    if (isVolatile) ranges.push([start, end]);
   }
   return ranges;
 }
@@ -168,11 +156,6 @@ const LAST_ASCII = 0x7f;
 function nextDigit(piece: string, from: number): number {
   for (let at = from; at < piece.length; at += 1) if (isDigit(piece.charCodeAt(at))) return at;
   return -1;
-}
-
-function isGeneratedId(token: string): boolean {
-  const [min, max] = GENERATED_ID_CHARS;
-  return token.length >= min && token.length <= max && GENERATED_ID.test(token);
 }
 
 const SPECIFIC_NAME =

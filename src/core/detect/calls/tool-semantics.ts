@@ -48,7 +48,6 @@ const SHELL_NAME =
 const COMMAND_KEYS = wordSet('command cmd script input commands argv');
 const PATH_KEYS = wordSet('path file_path filePath filename file notebook_path target_file uri url dir');
 const PATCH_KEYS = ['patch', 'input', 'patchText'];
-const FOLDER_KEYS = ['cwd', 'workdir', 'working_directory'];
 const CONTENT_KEYS = wordSet('content contents file_text text new_content code_edit body new_source');
 const PLACE_KEYS = ['cell_id', 'cell_number', 'line_number', 'start_line', 'range'];
 const BEFORE_KEYS = wordSet('old_string old_str oldString oldText old_text old search');
@@ -101,10 +100,7 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
     program: tool,
     shell: false,
     ...present({
-      target:
-        patch?.target ??
-        (text === undefined || position === undefined ? path : `${path}:${position}`) ??
-        findString(object, FOLDER_KEYS),
+      target: patch?.target ?? (text === undefined || position === undefined ? path : `${path}:${position}`),
       content: replaces === undefined && isWholeContent ? text : undefined,
       replaces,
     }),

@@ -33,7 +33,6 @@ const EMPTY = {
  *
  * Ignores:
  * - Failures without a message.
- * - Command lines that edit a file and then run a program.
  */
 export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
   'error_cascade',
@@ -48,7 +47,6 @@ export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
           state = EMPTY;
           return undefined;
         }
-        if (step.editsAndRuns) return undefined;
         if (state.lastArgsKey === step.argsKey && state.lastMessageKey !== failure.messageKey) state = EMPTY;
         const isOutside = OUTSIDE_CAUSES.has(failure.category);
         const cause = isOutside ? failure.groupKey : failure.messageKey;

@@ -22,8 +22,7 @@ interface Entry {
 /** Far more than `maxBetween`; it bounds the snapshot. */
 const MAX_ENTRIES = 64;
 /** More equal results are needed where the result moves by itself: a flaky test that is measured, a job. */
-const EXTRA_REPEATS = 1;
-const EXTRA_RUNS = 2;
+const EXTRA_REPEATS = 2;
 /** A shorter result of a read is looked at again after other news. */
 const TELLING_CHARS = 200;
 
@@ -36,7 +35,7 @@ const TELLING_CHARS = 200;
  * Warns at:
  * - 3 calls (`warnAt`), with at most 3 other calls between two of them (`maxBetween`), none of these new.
  * - 10 calls for a screen action whose result does not show the screen (`blindWarnAt`).
- * - One more if the call had another result in the same epoch: the result changes by itself. Two more for a program.
+ * - Two more if the call had another result in the same epoch: the result changes by itself.
  * - One more for a read with a result of 200 characters or more, with something new or up to 5 other calls in between.
  * - For a change whose result only acknowledges it, no other call may occur in between.
  *
@@ -80,7 +79,7 @@ export const identicalCallDetector: DetectorFactory<'warnAt' | 'blindWarnAt' | '
         if (step.failure !== undefined && step.failure.category !== 'silent') return undefined;
         const threshold = step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt;
         if (hasNews && !isTelling) return undefined;
-        const extra = (hasNews ? 1 : 0) + (moves ? (step.kind === 'execute' ? EXTRA_RUNS : EXTRA_REPEATS) : 0);
+        const extra = (hasNews ? 1 : 0) + (moves ? EXTRA_REPEATS : 0);
         const pattern = { kind: 'identical_call', key: step.callKey, tool: step.tool, evidence };
         return reportCount(pattern, count, threshold + extra);
       },

@@ -7,6 +7,7 @@ interface Call {
   readonly args: object;
   readonly result: string;
   readonly isError?: boolean;
+  readonly outcome?: 'cancelled';
   /** Number of its turn; default its own. */
   readonly turn?: number;
 }
@@ -23,8 +24,9 @@ function flagged(calls: readonly Call[]): { readonly kinds: readonly string[]; r
     // The calls of this file are JSON.
     const args = JSON.parse(JSON.stringify(call.args)) as { readonly [name: string]: string };
     analysis.fold({ ...base, payload: { kind: 'tool_started', ...id, args } });
-    const { result, isError = false } = call;
-    analysis.fold({ ...base, payload: { kind: 'tool_ended', ...id, result, is_error: isError } });
+    const { result, isError = false, outcome } = call;
+    const ended = { kind: 'tool_ended', ...id, result, is_error: isError } as const;
+    analysis.fold({ ...base, payload: outcome === undefined ? ended : { ...ended, outcome } });
   }
   const stuck = analysis.patterns().filter((pattern) => pattern.stuck && pattern.flaggedAt !== null);
   return {
@@ -88,6 +90,7 @@ test('the failures of one parallel turn count once, and the calls that were canc
     { ...shell(`make ${number}`, 'Error: cannot connect to daemon', true), turn: number },
     ...times(5, (at) => ({
       ...shell(`cat ${number}${at}`, '<tool_use_error>Sibling tool call errored</tool_use_error>', true),
+      outcome: 'cancelled' as const,
       turn: number,
     })),
   ];

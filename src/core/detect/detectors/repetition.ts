@@ -1,6 +1,5 @@
 import { LruMap } from '../../base/lru-map.ts';
 import { whole } from '../../base/shape.ts';
-import { WAITABLE_CAUSES } from '../calls/error-class.ts';
 import type { StepContext } from '../patterns/pattern-detector.ts';
 import type { Step } from '../patterns/step.ts';
 import { defineDetector, type DetectorFactory } from './define-detector.ts';
@@ -28,10 +27,9 @@ interface State {
   readonly newAt: number;
   readonly newTool: string;
   readonly evidence: readonly number[];
-  readonly waited: boolean;
 }
 
-const EMPTY: State = { calls: [], shapes: [], changes: 0, newAt: -1, newTool: '', evidence: NO_CALLS, waited: false };
+const EMPTY: State = { calls: [], shapes: [], changes: 0, newAt: -1, newTool: '', evidence: NO_CALLS };
 const WINDOW = 8;
 /** With fewer calls, two rounds of three calls look like a loop before the third begins. */
 const MIN_CALLS = 6;
@@ -58,7 +56,7 @@ const MAX_SHAPES = 64;
  * - A new result of another tool since the previous such call, or any new result before a failure in another form.
  *
  * Ignores:
- * - Polls, acknowledgements, and failures after a pause for which waiting is right.
+ * - Polls and acknowledgements.
  * - Calls that had another result before.
  * - Fewer than six calls.
  */
@@ -70,18 +68,14 @@ export const repetitionDetector: DetectorFactory<'warnAt'> = defineDetector(
     const shapes = new LruMap<true, number>(MAX_SHAPES, state.shapes);
     return {
       observe(step, context) {
-        if (step.transparent || step.resultMissing) {
-          if (step.kind === 'wait') state = { ...state, waited: true };
-          return undefined;
-        }
+        if (step.transparent || step.resultMissing) return undefined;
         const { failure, tool } = step;
-        const isPatient = state.waited && failure !== undefined && WAITABLE_CAUSES.has(failure.category);
         const changes = state.changes + (step.kind === 'write' && failure === undefined && !step.unchanged ? 1 : 0);
         const now = seenCall(step, context, { changes, calls: state.calls, isOld: shapes.has(step.shapeKey) });
         shapes.set(step.shapeKey, true);
         const isNew = context.novel && failure === undefined;
         const isSilent = failure?.category === 'silent';
-        const isIgnored = isPatient || isSilent || step.kind === 'poll' || step.acknowledged;
+        const isIgnored = isSilent || step.kind === 'poll' || step.acknowledged;
         const calls = [...state.calls, now];
         const window = calls.slice(-WINDOW);
         const staleCount = window.filter(({ stale }) => stale).length;
@@ -92,7 +86,7 @@ export const repetitionDetector: DetectorFactory<'warnAt'> = defineDetector(
           recurs(now, calls, window);
         const evidence = isSeen ? appendEvidence(state.evidence, step.index) : [];
         const [newAt, newTool] = isNew ? [context.ordinal, tool] : [state.newAt, state.newTool];
-        state = { calls: window, shapes: [], changes, newAt, newTool, evidence, waited: false };
+        state = { calls: window, shapes: [], changes, newAt, newTool, evidence };
         if (!isSeen) return undefined;
         return [
           {

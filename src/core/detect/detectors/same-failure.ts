@@ -30,7 +30,7 @@ const MAX_SEEN = 12;
  * Warns at:
  * - 4 changes (`warnAt`), each followed by the same failure of one check.
  * - A check is a call with equal arguments and the same message, line numbers aside; or a program with any arguments, with the
- *   same error line and the same count of failures. Command lines that edit a file and then run a program count together.
+ *   same error line. Command lines that edit a file and then run a program count together.
  * - 4 runs in which an earlier failure of one check is back after another one: the kind is then `thrash`, always at `warn`, with confidence 0.75.
  *
  * Resets on:

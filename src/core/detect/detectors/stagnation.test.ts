@@ -4,10 +4,13 @@ import { stagnationDetector } from './stagnation.ts';
 
 const ask = (at: number): ScriptedCall => ({ tool: 'search', args: { q: `words ${at}` }, result: 'No results found' });
 
-test('a very short answer is flagged at the tenth, an empty one at the sixth, and one to questions that differ only in a number at the twentieth', () => {
-  const words = 'lag delay wait stall queue slow stuck late behind drift pause hang'.split(' ');
+test('a very short answer is flagged at the twentieth, an empty one at the sixth, and one to questions that differ only in a number at the twentieth', () => {
+  const words =
+    'lag delay wait stall queue slow stuck late behind drift pause hang jam halt idle park rest stop dead cold'.split(
+      ' ',
+    );
   const other = (at: number): ScriptedCall => ({ tool: 'search', args: { q: words[at] ?? '' }, result: '42' });
-  expect(firstFlag(stagnationDetector(), times(12, other))).toBe(9);
+  expect(firstFlag(stagnationDetector(), times(20, other))).toBe(19);
   const nothing = times(12, (at) => ({ ...other(at), result: '[]' }));
   expect(firstFlag(stagnationDetector(), nothing)).toBe(5);
   expect(
@@ -66,6 +69,23 @@ test('questions about different items of a list without a result are work, and r
     result: 'No pages found.',
   });
   expect(firstFlag(stagnationDetector(), times(6, search))).toBe(5);
+});
+
+test('questions with other words that each find nothing are no list', () => {
+  const topics = [
+    'insolvency of a tenant',
+    'roof repair',
+    'meter readings',
+    'keys for the shed',
+    'the night of the flood',
+    'heating',
+  ];
+  const mail = (at: number): ScriptedCall => ({
+    tool: 'mail',
+    args: { folder: 'in', q: topics[at] ?? '' },
+    result: 'No messages match.',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, mail))).toBe(5);
 });
 
 test('one question that grows is flagged at the sixth, however short the answer is', () => {

@@ -1,4 +1,5 @@
 import { whole } from '../../base/shape.ts';
+import { similarity } from '../calls/tokens.ts';
 import type { Step } from '../patterns/step.ts';
 import { defineDetector, MAX_REMEMBERED, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence, NO_CALLS, NO_KEYS, reportCount } from './level.ts';
@@ -10,11 +11,9 @@ const EMPTY = {
   questions: NO_KEYS,
   turn: -1,
   evidence: NO_CALLS,
-  /** Words that all questions share, as tokens. */
-  common: NO_CALLS,
+  /** The questions go through a list: each differs from the last only in numbers or in a word of a long question. */
   lists: true,
-  /** Equal for questions that differ only in numbers; -1 once one differed in more. */
-  frameKey: -1,
+  tokens: NO_CALLS,
   /** Calls in a row in which only integers grew; and by a fifth or more, as a search that is widened. */
   grown: 0,
   widened: 0,
@@ -27,13 +26,10 @@ const EMPTY = {
   userMessages: 0,
 };
 const SHORT_CHARS = 10;
-/** Longer than the lists in the labelled cases. */
-const LIST_WARN_AT = 20;
-/** Questions in a row about several things share at least this many words. */
-const MIN_COMMON_WORDS = 2;
-const MAX_OWN_WORDS = 6;
 /** Maximum length of an answer that states one fact. A page is longer. */
 const STATEMENT_CHARS = 80;
+/** Shared words of questions that differ in a word. */
+const MIN_LIKENESS = 0.8;
 /** Calls in a row that only go further, past the end of something or in a wider search. */
 const FURTHER_WARN_AT = 4;
 const FURTHER_CHARS = 200;
@@ -45,9 +41,8 @@ const WIDENING = 0.2;
  *
  * Warns at:
  * - 6 equal results (`warnAt`) of different calls of one tool.
- * - 10 for a result under 10 characters (`shortWarnAt`), except for a read that finds nothing (no text, an empty list).
- * - 20 if the calls go through a list (each names another thing in otherwise equal arguments) and each result is "none", "zero" or
- *   "no", or if the calls differ only in numbers and the result has at most 80 characters.
+ * - 20 for a result under 10 characters (`shortWarnAt`), except for a read that finds nothing (no text, an empty list), and for calls
+ *   that go through a list (each differs from the last only in numbers, or in a word of many if the result says "none") with at most 80 characters.
  * - 4 if only integers among the arguments grow and the result has at most 200 characters: after a longer result of such a call, as past
  *   the end of a list, or by another number of a fifth or more each time, as in a search that is widened.
  *
@@ -57,16 +52,15 @@ const WIDENING = 0.2;
  */
 export const stagnationDetector: DetectorFactory<'warnAt' | 'shortWarnAt'> = defineDetector(
   'stagnation',
-  { warnAt: whole(2, MAX_REMEMBERED, 6), shortWarnAt: whole(2, MAX_REMEMBERED, 10) },
+  { warnAt: whole(2, MAX_REMEMBERED, 6), shortWarnAt: whole(2, MAX_REMEMBERED, 20) },
   ({ warnAt, shortWarnAt }, snapshot: typeof EMPTY = EMPTY) => {
     let state = snapshot;
     const thresholdOf = (step: Step): number => {
       const further = 1 + Math.max(state.widened, state.pastEnd ? state.grown : 0);
       if (further >= FURTHER_WARN_AT && step.resultChars <= FURTHER_CHARS) return FURTHER_WARN_AT;
       const findsNothing = step.empty && step.kind === 'read';
-      const isStatement = state.frameKey === step.frameKey && step.resultChars <= STATEMENT_CHARS;
-      if (isStatement || (state.lists && step.negative && !findsNothing)) return Math.max(LIST_WARN_AT, shortWarnAt);
-      return step.resultChars < SHORT_CHARS && !findsNothing ? shortWarnAt : warnAt;
+      const isStatement = state.lists && step.resultChars <= STATEMENT_CHARS;
+      return isStatement || (step.resultChars < SHORT_CHARS && !findsNothing) ? shortWarnAt : warnAt;
     };
     return {
       observe(step, { userMessages }) {
@@ -79,24 +73,20 @@ export const stagnationDetector: DetectorFactory<'warnAt' | 'shortWarnAt'> = def
         const isSameAnswer =
           state.tool === tool && state.resultKey === resultKey && state.userMessages === userMessages;
         if (isSameAnswer && (state.turn === turn || state.questions.includes(argsKey))) return undefined;
-        const previous = isSameAnswer ? state : { ...EMPTY, common: step.tokens, frameKey: step.frameKey };
-        const common = previous.common.filter((token) => step.tokens.includes(token));
+        const previous = isSameAnswer ? state : EMPTY;
         const isLikeLast = state.tool === tool && state.lastFrameKey === step.frameKey;
+        const isListed = step.negative && !step.empty && similarity(state.tokens, step.tokens) >= MIN_LIKENESS;
         const [before, growth] = isLikeLast ? growthOf(state.integers, step) : [0, 0];
         // The calls of a list grow by the same number.
         const isWider = growth > 0 && growth >= WIDENING * before && growth !== state.growth;
-        const ownWords = step.tokens.length - common.length;
         state = {
           tool,
           resultKey,
           questions: [...previous.questions.slice(1 - MAX_REMEMBERED), argsKey],
           turn,
           evidence: appendEvidence(previous.evidence, step.index),
-          common,
-          lists:
-            previous.lists &&
-            (!isSameAnswer || (common.length >= MIN_COMMON_WORDS && ownWords > 0 && ownWords <= MAX_OWN_WORDS)),
-          frameKey: previous.frameKey === step.frameKey ? step.frameKey : -1,
+          lists: !isSameAnswer || (state.lists && (isLikeLast || isListed)),
+          tokens: step.tokens,
           grown: isSameAnswer && growth > 0 ? state.grown + 1 : 0,
           widened: isSameAnswer && isWider ? state.widened + 1 : 0,
           pastEnd: isSameAnswer ? state.pastEnd : growth > 0 && state.resultChars > step.resultChars,

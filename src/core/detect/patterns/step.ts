@@ -4,6 +4,7 @@ import { type Json, present, isJsonObject } from '../../base/json.ts';
 import { TERMINAL_SEQUENCES } from '../../base/printable.ts';
 import { gistOf, hitsOf, answerLines } from '../calls/answer-gist.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading, resultText } from '../calls/answer-reading.ts';
+import { answerMatches } from '../calls/answer-rules.ts';
 import { type ArgumentKeys, readArguments } from '../calls/argument-reading.ts';
 import { progressOf } from '../calls/declared-keys.ts';
 import { withoutNotes } from '../calls/host-notes.ts';
@@ -67,7 +68,7 @@ export interface Step extends ArgumentKeys {
   readonly acknowledged: boolean;
   /** For a write: true if the result says that nothing changed. */
   readonly unchanged: boolean;
-  /** True for a very short result, or a short result that says "none", "zero" or "no". */
+  /** True if a short result says "none", "zero" or "no". */
   readonly negative: boolean;
   /** True if the result is an empty text, an empty list or an empty object. */
   readonly empty: boolean;
@@ -110,14 +111,12 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const tools = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
   const { semantics, asks, delegates, ...keys } = readArguments(tool, rawCall.args, tools);
   const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, answer);
-  const wasCancelled = rawCall.outcome === 'cancelled';
-  const resultMissing = call.resultMissing || answer.wasNotRun || wasCancelled;
+  const resultMissing = call.resultMissing || rawCall.outcome === 'cancelled';
   // `gh pr checks` exits with an error code while checks are pending.
   const isWaiting = semantics.kind === 'poll' && answer.isPending;
   const hasZeroExit = printed?.exitCode === 0 && semantics.piped !== true;
   const failure = isWaiting || resultMissing ? undefined : failureOf(call, answer, { semantics, hasZeroExit });
-  const isEmptyFinding = answer.isEmpty && answer.text.trim() !== '' && semantics.kind !== 'write';
-  const acknowledged = failure === undefined && !isEmptyFinding && answer.acknowledges;
+  const acknowledged = failure === undefined && answer.acknowledges;
   const kind = correctKind(semantics, answer, { failed: failure !== undefined, acknowledged });
   const progress = progressOf(result, declaration);
   const resultKey =
@@ -127,7 +126,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const { shapeKey, lines } = answerLines(answer.masked);
   const isReport = answer.text.length >= REPORT_CHARS && !GOES_ON.test(answer.text.slice(0, REPORT_CHARS));
   const mayReport = failure === undefined && !semantics.shell && kind !== 'write' && isReport;
-  const mayRefuse = !acknowledged && kind !== 'write' && kind !== 'ui' && lines.length <= REFUSAL_LINES;
+  const mayRefuse = !acknowledged && kind !== 'write' && kind !== 'ui';
   return {
     index: call.index,
     turn: call.turn,
@@ -143,7 +142,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     callKey: hashText(keys.argsKey + resultKey),
     acknowledged,
     unchanged: kind === 'write' && answer.isUnchanged,
-    negative: answer.saysNone,
+    negative: answerMatches('none', answer.text),
     empty: answer.isEmpty,
     resultChars: answer.text.length,
     resultMissing,
@@ -163,9 +162,6 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
 const REPORT_CHARS = 300;
 /** The receipt for a job that was begun, as that of Claude Code's agents. */
 const GOES_ON = /\bin the background\b/i;
-
-/** A refusal has few lines. */
-const REFUSAL_LINES = 4;
 
 export function withoutCause(step: Step): Step {
   return step.failure === undefined ? step : { ...step, failure: { ...step.failure, category: 'silent' } };
@@ -255,6 +251,5 @@ function withoutQuotation(failure: ErrorClass, args: Readonly<Record<string, unk
 
 /** Returns true if a program reports its own failure. Excludes calls that display a file, because a file may contain any error. */
 function reportsOwnFailure(answer: AnswerReading, { kind, shell }: CallSemantics): boolean {
-  if (kind === 'execute' || (kind === 'write' && shell)) return answer.reportsFailureAnywhere;
-  return kind === 'unknown' && answer.reportsFailureAtEnd;
+  return (kind === 'execute' || (kind === 'write' && shell)) && answer.reportsFailureAnywhere;
 }
