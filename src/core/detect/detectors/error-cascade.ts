@@ -10,8 +10,6 @@ const EMPTY = {
   programs: NO_KEYS,
   /** Keys of messages, and of causes that other arguments do not cure; at most 16. */
   causes: NO_KEYS,
-  /** The only kind of cause, if other arguments do not cure it. */
-  outside: '',
   repeated: false,
   lastArgsKey: '',
   lastMessageKey: '',
@@ -25,7 +23,6 @@ const EMPTY = {
  * Warns at:
  * - 6 failing turns in a row (`warnAt`), over two or more programs, or with a recurring cause: the same message, or a
  *   cause that other arguments do not fix.
- * - One fewer if all failures name one such cause.
  *
  * Resets on:
  * - A success.
@@ -48,9 +45,7 @@ export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
           return undefined;
         }
         if (state.lastArgsKey === step.argsKey && state.lastMessageKey !== failure.messageKey) state = EMPTY;
-        const isOutside = OUTSIDE_CAUSES.has(failure.category);
-        const cause = isOutside ? failure.groupKey : failure.messageKey;
-        const isOnlyCause = isOutside && (state.count === 0 || state.outside === failure.category);
+        const cause = OUTSIDE_CAUSES.has(failure.category) ? failure.groupKey : failure.messageKey;
         const isSameTurn = state.turn === turn;
         state = {
           count: state.count + (isSameTurn ? 0 : 1),
@@ -58,7 +53,6 @@ export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
           turn,
           programs: state.programs.includes(program) ? state.programs : [...state.programs.slice(-7), program],
           causes: state.causes.includes(cause) ? state.causes : [...state.causes.slice(-15), cause],
-          outside: isOnlyCause ? failure.category : '',
           repeated: state.repeated || (!isSameTurn && state.causes.includes(cause)),
           lastArgsKey: step.argsKey,
           lastMessageKey: failure.messageKey,
@@ -67,7 +61,7 @@ export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
         const { count, evidence } = state;
         if (state.programs.length < 2 && !state.repeated) return undefined;
         const pattern = { kind: 'error_cascade', key: `from-${state.first}`, evidence };
-        return reportCount(pattern, count, state.outside === failure.category ? warnAt - 1 : warnAt);
+        return reportCount(pattern, count, warnAt);
       },
       snapshot: () => state,
     };

@@ -11,8 +11,18 @@ const OTHER =
 
 type Said = string | { readonly user: string } | { readonly thought: string };
 
-/** @param minutes  between two records; 0: the source has no times */
-function analysisOf(said: readonly Said[], detectors: readonly PatternDetector[], minutes = 0): TrajectoryAnalysis {
+interface Setting {
+  /** Between two records; 0: the source has no times. */
+  readonly minutes?: number;
+  /** Each text comes with a call that reads something new; default: with a call that fails. */
+  readonly reads?: boolean;
+}
+
+function analysisOf(
+  said: readonly Said[],
+  detectors: readonly PatternDetector[],
+  { minutes = 0, reads = false }: Setting = {},
+): TrajectoryAnalysis {
   const analysis = new TrajectoryAnalysis({ detectors });
   const payloads = said.flatMap((text, at): readonly TrajectoryPayload[] => {
     const call = { tool_call_id: `${at}`, tool_name: 'read' };
@@ -25,7 +35,7 @@ function analysisOf(said: readonly Said[], detectors: readonly PatternDetector[]
     return [
       { kind: 'message_appended', message },
       { kind: 'tool_started', ...call, args: { at } },
-      { kind: 'tool_ended', ...call, result: `text ${at}`, is_error: false },
+      { kind: 'tool_ended', ...call, result: `text ${at}`, is_error: !reads },
     ];
   });
   for (const [seq, payload] of payloads.entries())
@@ -33,8 +43,8 @@ function analysisOf(said: readonly Said[], detectors: readonly PatternDetector[]
   return analysis;
 }
 
-function kindsOf(said: readonly Said[], minutes = 0): readonly string[] {
-  const patterns = analysisOf(said, [repeatedTextDetector()], minutes).patterns();
+function kindsOf(said: readonly Said[], setting?: Setting): readonly string[] {
+  const patterns = analysisOf(said, [repeatedTextDetector()], setting).patterns();
   return patterns.filter(({ flaggedAt }) => flaggedAt !== null).map(({ kind }) => kind);
 }
 
@@ -52,11 +62,15 @@ test('other paragraphs, short ones, and a user in between are not flagged', () =
   expect(kindsOf([...far, ...far, ...far])).toEqual([]);
 });
 
+test('the same words between calls that bring something new are a manner of speaking', () => {
+  expect(kindsOf([PLAN, PLAN, PLAN, PLAN], { reads: true })).toEqual([]);
+});
+
 test('an answer that a program asks for again and again with the same words is flagged, and one after a long rest is not', () => {
   const again: readonly Said[] = [{ user: 'Check your answer once more.' }, PLAN];
   expect(kindsOf([...again, ...again])).toEqual([]);
   expect(kindsOf([...again, ...again, ...again])).toEqual(['repeated_text']);
-  expect(kindsOf([...again, ...again, ...again], 60)).toEqual([]);
+  expect(kindsOf([...again, ...again, ...again], { minutes: 60 })).toEqual([]);
 });
 
 test('lists, tables, headings, quotations and code are no prose', () => {

@@ -80,6 +80,7 @@ const MIN_LIKENESS = 0.75;
  *
  * Resets on:
  * - A message of the user.
+ * - A call with a new result: the agent goes on and only says the same words.
  *
  * Ignores:
  * - Lists, tables, headings, quotations and code.
@@ -90,7 +91,10 @@ export const repeatedTextDetector: DetectorFactory<'warnAt'> = defineDetector(
   ({ warnAt }, snapshot: State = EMPTY) => {
     let state = snapshot;
     return {
-      observe: () => undefined,
+      observe({ failure }, { novel }) {
+        if (novel && failure === undefined) state = { ...state, seen: [] };
+        return undefined;
+      },
       read(text, { callIndex, requests }) {
         const texts = state.texts + 1;
         let seen = state.requests === requests ? state.seen : [];
