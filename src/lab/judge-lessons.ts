@@ -82,10 +82,7 @@ function judgeProject(project: string, runs: readonly LessonRun[], wrong: WrongW
   return { project, ...sum };
 }
 
-interface Warning {
-  readonly runId: string;
-  readonly number: number;
-  readonly keys: readonly string[];
+interface Warning extends Omit<WrongWarning, 'project'> {
   readonly isRight: boolean;
   readonly isSame: boolean;
 }

@@ -19,7 +19,7 @@ import {
   type StoppableRun,
 } from './measure-signals.ts';
 import { countOf, shareText } from '../core/base/number-text.ts';
-import { copiesNote, judgeGates, type Gates, partNames, partOf, type Split } from './judge-gates.ts';
+import { copiesNote, judgeGates, type Gates, partNames, partOf } from './judge-gates.ts';
 import {
   BACKTEST_REPORT_VERSION,
   type GroupReport,
@@ -179,18 +179,15 @@ function mustBeUsable(
   );
 }
 
-interface ReportSetup {
+interface ReportSetup extends Pick<BacktestOptions, 'split' | 'signal'> {
   readonly paths: readonly string[];
   readonly configurations: readonly Configuration[];
   readonly truth: TruthSource;
-  readonly split?: Split | undefined;
   readonly gates: Gates;
   /** True if the second configuration is compared with the first. */
   readonly compares: boolean;
   /** True if the report includes the savings of stopping after a warning. */
   readonly stopEarly: boolean;
-  /** Name of the signal that a sweep reports. */
-  readonly signal?: string | undefined;
 }
 
 interface KnownRun {

@@ -3,10 +3,7 @@ import { canonicalJson } from '../core/base/canonical-json.ts';
 import { messageOf, invalidArgument } from '../core/base/error.ts';
 import { type DerivedPayload, isDerived } from '../core/records/derived-payload.ts';
 import type { TrajectoryRecord } from '../core/records/trajectory-record.ts';
-import type { PromptTemplate } from '../core/steering/prompt/prompt-template.ts';
-import type { RedactionOptions } from '../core/redact/redactor.ts';
-import type { Replay } from '../core/replay/replay.ts';
-import type { SteeringOptions } from '../core/steering/steering-options.ts';
+import type { Replay, ReplayOptions } from '../core/replay/replay.ts';
 
 /** A difference between a recorded derived record and the replay. Plain JSON. */
 export interface DerivedMismatch {
@@ -40,14 +37,7 @@ export interface RunVerification {
 }
 
 /** The configuration under which the runs were recorded. */
-export interface VerifyOptions {
-  /** Default: `standardSteering()`. */
-  readonly steering?: SteeringOptions;
-  /** Default: the built-in rules. `false` turns redaction off. */
-  readonly redaction?: RedactionOptions | false;
-  /** The prompts of the runs. The first one was active at the start. Default: none, which suits prompts without providers. */
-  readonly prompts?: readonly PromptTemplate[];
-}
+export type VerifyOptions = ReplayOptions;
 
 const MAX_MISMATCHES = 20;
 

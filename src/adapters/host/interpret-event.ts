@@ -16,6 +16,7 @@ import type {
   PromptEvent,
   SessionAnswer,
   TranscriptCall,
+  SessionPart,
 } from './host-event.ts';
 
 /**
@@ -66,15 +67,12 @@ export interface UnreadAnswer extends SessionAnswer {
   readonly hasNewUsage: boolean;
 }
 
-export interface UnreadSession {
+export interface UnreadSession extends Omit<SessionPart, 'answers'> {
   readonly past: readonly UnreadAnswer[];
   /** The answer whose calls have ended, the answer with the call of the event, or the last answer before a stop. */
   readonly current?: UnreadAnswer;
   /** The call of the event, as the file has it. */
   readonly call?: HostCall;
-  readonly costUsd?: number;
-  readonly ending?: RunEnding;
-  readonly hasEnded?: true;
 }
 
 /** Used for every host and transport. Returns text for the model. */

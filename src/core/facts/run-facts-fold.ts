@@ -1,6 +1,5 @@
 import { callNumber } from '../base/number-text.ts';
 import { isJsonObject, type Json, present } from '../base/json.ts';
-import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import type { ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
@@ -15,7 +14,7 @@ import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type Ru
 import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
 import { saysNoLastMessage } from './run-verdict.ts';
-import { RunView } from './run-view.ts';
+import { RunView, type RunViewOptions } from './run-view.ts';
 import { saysStuck } from './seen-pattern.ts';
 import { withoutNumber } from './task-title.ts';
 
@@ -28,13 +27,10 @@ const MAX_PAUSE_MS = 3_600_000;
 /** Claude Code ends a command without a timeout of its own after two minutes, or goes on without it. */
 const COMMAND_LIMIT_MS = 120_000;
 
-export interface RunFactsOptions {
-  readonly detectors?: readonly PatternDetector[];
+export interface RunFactsOptions extends Pick<RunViewOptions, 'detectors' | 'recompute'> {
   readonly prices?: ModelPrices | undefined;
   /** Includes hints. Hints are not recorded, so the patterns are recomputed. */
   readonly hints?: boolean;
-  /** Recomputes patterns even if patterns are recorded. Default: false. */
-  readonly recompute?: boolean;
   /** True to fold only what lessons need: no patterns, checks, changes and previews. Default: false. */
   readonly onlyLessons?: boolean;
   readonly source?: string | undefined;

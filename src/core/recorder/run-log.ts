@@ -5,6 +5,7 @@ import { isNear, readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/to-json.ts';
 import { withHostOutcome } from '../facts/host-refusals.ts';
 import { repairPayload } from '../records/decode-payload.ts';
+import type { AgentIdentity } from '../records/agent-event.ts';
 import { countDecode } from '../records/field-decode.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
@@ -16,11 +17,7 @@ import type { InputTally } from './to-payload.ts';
 import type { RecordQueue } from './record-queue.ts';
 import type { EmitAnswer } from './record-queue-options.ts';
 
-export interface RunLogIdentity {
-  readonly runId: string;
-  readonly parentRunId?: string;
-  readonly depth: number;
-}
+export type RunLogIdentity = Pick<AgentIdentity, 'runId' | 'parentRunId' | 'depth'>;
 
 export interface RunLogParts {
   readonly clock: Clock;

@@ -21,7 +21,7 @@ import { RunFold, type RunFoldOptions } from './run-fold.ts';
 import { runExists, SharedRuns } from '../recorder/shared-runs.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 import { runStarted } from './run-situation.ts';
-import { Run, type RunSnapshot } from './run.ts';
+import { Run, type RunParts, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { storableRunId } from '../store/check-batch.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
@@ -146,16 +146,13 @@ export function createCoxswain(options: CoxswainOptions = {}): Coxswain {
 /** Maximum number of run ids that are remembered. Starting a second run with a remembered id is an error. */
 const MAX_KNOWN_RUNS = 50_000;
 
-interface NewRun {
-  readonly fold: RunFold;
+interface NewRun extends Pick<RunParts, 'fold' | 'children' | 'ended'> {
   readonly steering: ResolvedSteering;
   readonly place: FamilyPlace;
   /** Last `seq` in the store; default: no record is stored. */
   readonly storedSeq?: number;
   /** Saves the state once all records are stored; default: the state is not saved. */
   readonly save?: ((run: Run) => Promise<void>) | undefined;
-  readonly children?: ChildOptions['children'];
-  readonly ended?: boolean;
   /** True if other processes may have this run open; default: true. */
   readonly isShared?: boolean;
 }

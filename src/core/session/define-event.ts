@@ -10,11 +10,7 @@ export interface EventInput<Data> {
 }
 
 /** An event as reducers and subscribers receive it, with a time and an index. Plain JSON. */
-export interface SessionEvent<Data> {
-  readonly type: string;
-  readonly data: Data;
-  /** Unix milliseconds. */
-  readonly atMs: number;
+export interface SessionEvent<Data> extends Required<EventInput<Data>> {
   /** 0-based index of the event in the session, without gaps. */
   readonly index: number;
 }

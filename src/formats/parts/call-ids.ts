@@ -13,7 +13,7 @@ export interface CallShape {
   readonly args: Json;
 }
 
-interface ResultShape {
+export interface ResultShape {
   readonly sourceId?: string | undefined;
   readonly result: Json;
   readonly isError: boolean;

@@ -1,16 +1,16 @@
-import { present, type Json, type JsonObject } from '../../core/base/json.ts';
-import type { CallOutcome, RunEnded, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import { present, type JsonObject } from '../../core/base/json.ts';
+import type { RunEnded, ToolEnded, TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../core/records/agent-message.ts';
 import { inferIsError } from '../../core/detect/calls/answer-rules.ts';
 import { resultText } from '../../core/detect/calls/answer-reading.ts';
-import { type CallShape, SourceCallIds } from './call-ids.ts';
+import { type CallShape, type ResultShape, SourceCallIds } from './call-ids.ts';
 import type { FormatName, ImportedRun, ImportItem } from '../importer.ts';
 import { SkipCounts } from './skip-counts.ts';
 import { plainest } from './source-content.ts';
 
 export type AnswerPart = StoredContentBlock | { readonly type: 'call'; readonly call: CallShape };
 
-interface AnswerShape {
+export interface AnswerShape {
   readonly parts: readonly AnswerPart[];
   readonly stopReason?: string | undefined;
   readonly errorMessage?: string | undefined;
@@ -22,15 +22,9 @@ interface AnswerShape {
   readonly beganAtMs?: number | undefined;
 }
 
-export interface ToolAnswerShape {
-  readonly sourceId?: string | undefined;
-  readonly result: Json;
+export interface ToolAnswerShape extends Pick<ResultShape, 'sourceId' | 'result' | 'exitCode' | 'outcome'> {
   /** Error flag or exit code of the source; undefined if it has neither. */
   readonly isError?: boolean | undefined;
-  /** Exit code, if the source states it beside the result. */
-  readonly exitCode?: number | undefined;
-  /** Set if the source states that the call was refused or cancelled. */
-  readonly outcome?: CallOutcome | undefined;
   /** Result of format-specific failure detection, used if there is no flag; default `inferIsError`. */
   readonly readsAsError?: boolean | undefined;
   /** Not stored if it is negative or not finite. */

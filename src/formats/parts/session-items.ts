@@ -6,7 +6,7 @@ import { MODEL_PRICES } from '../../core/records/model-prices.ts';
 import type { EndReason } from '../../core/records/words.ts';
 import type { RunEnded, RunEnding } from '../../core/records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../importer.ts';
-import { runEnded, RunItems, type AnswerPart, type ToolAnswerShape } from './run-items.ts';
+import { runEnded, RunItems, type AnswerPart, type AnswerShape, type ToolAnswerShape } from './run-items.ts';
 import { plainest, sourceBlock } from './source-content.ts';
 
 export const COPIED = 'entries copied from the session that it was forked from';
@@ -20,15 +20,11 @@ const MAX_OPEN_MESSAGES = 16;
 export type SessionIdentity = Omit<ImportedRun, 'key' | 'task' | 'startedAtMs'>;
 
 /** A part of a model's answer: a line or an entry. One answer may have several. */
-interface AnswerPiece {
+interface AnswerPiece extends Pick<AnswerShape, 'parts' | 'modelId' | 'stopReason' | 'usage'> {
   /** Parts with the same id belong to one answer and one turn. A part without an id is a separate answer, unless `joins` is set. */
   readonly messageId?: string | undefined;
   /** For sources that do not mark where an answer begins. An answer then begins after a result, a user message, or `closeAnswer`. */
   readonly joins?: true;
-  readonly parts: readonly AnswerPart[];
-  readonly modelId?: string | undefined;
-  readonly stopReason?: string | undefined;
-  readonly usage?: StoredUsage | undefined;
 }
 
 export interface SessionResult extends ToolAnswerShape {

@@ -33,11 +33,8 @@ export interface RunModel {
   readonly fetchWhole: (seq: number) => Promise<void>;
 }
 
-interface State {
-  readonly answer: RunAnswer | undefined;
-  readonly pages: RecordPages | undefined;
+interface State extends Pick<RunModel, 'answer' | 'pages' | 'error'> {
   readonly takeRows?: () => Promise<RunRowsAnswer> | undefined;
-  readonly error: Error | undefined;
 }
 
 /** A followed run takes one of the few connections that a browser has to a server. */

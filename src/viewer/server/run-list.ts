@@ -27,12 +27,7 @@ interface Candidate {
   readonly key: number;
 }
 
-export interface ListMatches extends Matches {
-  readonly version: number;
-  readonly notIndexed: number;
-  readonly pending: number;
-  readonly notLookedAt: number;
-}
+export type ListMatches = Matches & Pick<RunsAnswer, 'version' | 'notIndexed' | 'pending' | 'notLookedAt'>;
 
 /** Lists runs. Cost: one pass over all runs, and sorting the matching ones. */
 export class RunList {

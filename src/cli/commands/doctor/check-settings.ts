@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import type { HostScope } from '../../../hosts/claude-code/host-places.ts';
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
 import {
   hookCommand,
@@ -169,10 +170,8 @@ interface FoundSettings {
   readonly plugins: readonly string[];
 }
 
-export interface SettingsPlaces {
+export interface SettingsPlaces extends HostScope {
   readonly projectFolder: string;
-  readonly homeFolder: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export function findSettings({ projectFolder, homeFolder, env }: SettingsPlaces): readonly FoundSettings[] {

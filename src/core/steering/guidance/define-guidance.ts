@@ -39,12 +39,8 @@ export function defineGuidance(definition: GuidanceDefinition): GuidanceProvider
   });
 }
 
-export interface BankInstruction {
-  /** 1 to 500 characters. */
-  readonly content: string;
+export interface BankInstruction extends Pick<GuidanceDraft, 'content' | 'priority'> {
   readonly category: string;
-  /** Guidance with a lower number comes first; default 100. */
-  readonly priority?: number;
 }
 
 /** The texts from which a model-backed classifier may choose. It cannot use any other text. */
