@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { problemText, type ConfigProblem } from './config-problem.ts';
 import { configShape } from './config-shape.ts';
+import { FEEDBACK, GUIDANCE } from './providers.ts';
 import { decodeConfig, readConfig, readConfigText, decodeShape } from './decode-config.ts';
 
 function problemsOf(json: unknown): readonly ConfigProblem[] {
@@ -128,6 +129,22 @@ test.each([
 ])('values that do not fit each other are found: %j', (json, path) => {
   expect(problemsOf(json)).toMatchObject([{ kind: 'together', path }]);
 });
+
+test.each(Object.values(FEEDBACK).map(({ make }) => make().name))(
+  'the name of a built-in provider is taken: %s',
+  (name) => {
+    const problem = { kind: 'together', path: 'feedback.static[0].name' };
+    expect(problemsOf({ feedback: { static: [staticText(name)] } })).toMatchObject([problem]);
+  },
+);
+
+test.each(Object.values(GUIDANCE).map(({ make }) => make().name))(
+  'the name of built-in guidance is taken: %s',
+  (name) => {
+    const problem = { kind: 'together', path: 'guidance.bank[0].key' };
+    expect(problemsOf({ guidance: { bank: [piece(name)] } })).toMatchObject([problem]);
+  },
+);
 
 function staticText(name: string): object {
   return { name, summary: 'Hello.', trigger: { everyNCalls: 5 } };
