@@ -59,8 +59,8 @@ type Phase = 'idle' | 'waiting' | 'answered' | 'failed' | 'aborted';
 
 /** Reports requests, answers and results to the run, and adds advice to the next request. One request at a time. */
 export class AgentLoop {
+  readonly run: Run;
   readonly calls: CallBook;
-  readonly #run: Run;
   readonly #guard: Guard;
   readonly #options: LoopOptions;
   readonly #next: NextAdvice;
@@ -76,15 +76,11 @@ export class AgentLoop {
   #hasForced = false;
 
   constructor(run: Run, guard: Guard, options: LoopOptions) {
-    this.#run = run;
+    this.run = run;
     this.#guard = guard;
     this.#options = options;
     this.#next = new NextAdvice(options.maxChars);
     this.calls = new CallBook(run, options);
-  }
-
-  get run(): Run {
-    return this.#run;
   }
 
   prepare(options: unknown, modelId: string): PreparedRequest | undefined {
@@ -106,7 +102,7 @@ export class AgentLoop {
   }
 
   heardDelta(delta: string): void {
-    this.#run.emit({ type: 'message_update', delta });
+    this.run.emit({ type: 'message_update', delta });
   }
 
   /** @returns the next request if this answer is discarded, because guidance forces another turn */
@@ -119,7 +115,7 @@ export class AgentLoop {
     this.#phase = 'answered';
     this.calls.ask([...answer.providerCalls, ...answer.calls]);
     const message = assistantMessage(answer, modelId, (id) => this.calls.recordedId(id));
-    this.#run.emit({ type: 'message_end', message });
+    this.run.emit({ type: 'message_end', message });
     for (const type of answer.unknownTypes) this.unrecognised('answer part', type);
     // The provider ran these calls, so no text can be added to their results.
     for (const { id, result, isError } of answer.providerResults) {
@@ -133,13 +129,13 @@ export class AgentLoop {
       toolName: name,
       args,
     }));
-    this.#next.wait(this.#run.advise('pre_tool_execution', { pendingToolCalls }));
+    this.#next.wait(this.run.advise('pre_tool_execution', { pendingToolCalls }));
   }
 
   gaveUp(retried: PreparedRequest, error: unknown): void {
     this.#next.lost(retried.advice, 'the request failed');
     this.#phase = 'answered';
-    this.#run.reportFault('asking again', error);
+    this.run.reportFault('asking again', error);
   }
 
   /** @param answer the part that arrived */
@@ -151,7 +147,7 @@ export class AgentLoop {
     else this.#next.failed(prepared.advice);
     const stopReason = isAborted ? 'aborted' : 'error';
     const brokenAnswer = { stopReason, errorMessage: messageOf(error), modelId: prepared.modelId } as const;
-    this.#run.emit({ type: 'message_end', message: brokenMessage(answer, brokenAnswer) });
+    this.run.emit({ type: 'message_end', message: brokenMessage(answer, brokenAnswer) });
   }
 
   isAborted(error: unknown): boolean {
@@ -160,7 +156,7 @@ export class AgentLoop {
 
   refusesGuidance({ advice }: PreparedRequest, error: unknown): void {
     this.#next.refused(advice);
-    this.#run.reportFault('a message with guidance', error);
+    this.run.reportFault('a message with guidance', error);
   }
 
   /** True if the next answer may be discarded. A stream must then be buffered until it is complete. */
@@ -173,7 +169,7 @@ export class AgentLoop {
     if (this.#unrecognisedTypes.has(key)) return;
     this.#unrecognisedTypes.add(key);
     const original: JsonObject = { kind: 'ai_sdk_unrecognised', what: subject, type };
-    this.#run.emit({ type: 'unrecognised', original });
+    this.run.emit({ type: 'unrecognised', original });
   }
 
   /** @returns how the run ended, if known */
@@ -189,7 +185,7 @@ export class AgentLoop {
   }
 
   #beginTurn(original: ModelRequest, modelId: string, isRetry: boolean): void {
-    const run = this.#run;
+    const run = this.run;
     this.#signal = abortSignalOf(original);
     const isFresh = this.#phase === 'answered' && !this.#asksForTools;
     this.#phase = 'waiting';
@@ -205,19 +201,19 @@ export class AgentLoop {
     const { modelId } = prepared;
     const plainRequest = { ...prepared.plain, prompt: this.calls.inRequest(prepared.plain.prompt) };
     const advice = this.#next.take(isRetry, () => [
-      ...(this.#isTask ? this.#run.advise('pre_render') : []),
-      ...(isRetry ? [] : this.#run.advise('pre_tool_selection')),
+      ...(this.#isTask ? this.run.advise('pre_render') : []),
+      ...(isRetry ? [] : this.run.advise('pre_tool_selection')),
     ]);
     // Guidance for a turn is requested before the turn starts, as in every other host.
-    if (!isRetry) this.#run.emit({ type: 'turn_start' });
+    if (!isRetry) this.run.emit({ type: 'turn_start' });
     const request =
       advice === undefined ? plainRequest : { ...plainRequest, prompt: withMessage(plainRequest.prompt, advice.text) };
-    this.#run.emit(requestPrepared(request, this.#iteration, modelId));
+    this.run.emit(requestPrepared(request, this.#iteration, modelId));
     return { ...prepared, request, plain: plainRequest, advice };
   }
 
   #lastWord(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
-    const handles = this.#run.advise('pre_response');
+    const handles = this.run.advise('pre_response');
     if (this.#hasForced || !this.#options.forceTurn) {
       const reason = this.#hasForced ? 'a turn was already forced' : 'forced turns are switched off';
       for (const handle of handles) handle.undelivered(reason);
@@ -227,10 +223,10 @@ export class AgentLoop {
     if (advice === undefined) return undefined;
     this.#hasForced = true;
     this.#iteration += 1;
-    this.#run.emit({ type: 'turn_start' });
+    this.run.emit({ type: 'turn_start' });
     this.#phase = 'waiting';
     const request = { ...prepared.plain, prompt: withAnswer(prepared.plain.prompt, answer.parts, advice.text) };
-    this.#run.emit(requestPrepared(request, this.#iteration, prepared.modelId));
+    this.run.emit(requestPrepared(request, this.#iteration, prepared.modelId));
     return { ...prepared, request, plain: request, advice };
   }
 }

@@ -44,7 +44,7 @@ class WatchedRun {
   readonly #run: ReadRun;
   readonly #label: string;
   readonly #steering: SteeringReplay | undefined;
-  readonly #view: RunView;
+  readonly view: RunView;
   readonly #isStore: boolean;
   #isRecorded = false;
   #alerted = '';
@@ -56,14 +56,10 @@ class WatchedRun {
     this.#isStore = isStore;
     // A subagent has the deadline of its parent.
     const limit = deadline === undefined || run.depth > 0 ? {} : { deadline };
-    this.#view = isQuiet ? new RunView({ detectors: defaultDetectors() }) : new RunView();
+    this.view = isQuiet ? new RunView({ detectors: defaultDetectors() }) : new RunView();
     this.#steering = isQuiet
       ? undefined
       : new SteeringReplay({ steering: standardSteering(), growing: true, ...limit });
-  }
-
-  get calls(): number {
-    return this.#view.calls;
   }
 
   get runId(): string {
@@ -71,13 +67,9 @@ class WatchedRun {
   }
 
   get claudeSession(): string | undefined {
-    const { started } = this.#view;
+    const { started } = this.view;
     const program = started?.format ?? started?.host;
     return program === 'claude-code' && this.#run.depth === 0 ? withoutNumber(this.#run.id) : undefined;
-  }
-
-  get view(): RunView {
-    return this.#view;
   }
 
   get failure(): readonly [call: RunCall, cause: string] | undefined {
@@ -104,14 +96,14 @@ class WatchedRun {
   }
 
   take(record: TrajectoryRecord): readonly SeenRecord[] {
-    const call = this.#view.fold(record);
+    const call = this.view.fold(record);
     const { payload } = record;
     const cause = call?.failed === true ? errorLineOf(call, record) : undefined;
     this.#failure = call === undefined || cause === undefined ? undefined : [call, cause];
     if (this.#isStore && payload.kind === 'run_started') this.#isRecorded = payload.steering !== undefined;
     if (this.#isRecorded) return [{ record, events: this.#eventsOf(record, call) }];
     if (this.#steering === undefined) {
-      const found = this.#view.changedPatterns.filter(
+      const found = this.view.changedPatterns.filter(
         (pattern) => isFlagged(pattern) && pattern.clearedAt === undefined,
       );
       const derived = found.map((pattern) => flagRecord(record, pattern));
@@ -218,9 +210,9 @@ export class Watcher {
     if (item.type !== 'record') return;
     const watched = this.#watchedRun(item.run, source);
     if (watched === undefined) return;
-    const { calls } = watched;
+    const { calls } = watched.view;
     const change = watched.take(source.isStore === true ? item.record : this.#withoutSecrets(item.record));
-    feed.called(watched.calls - calls);
+    feed.called(watched.view.calls - calls);
     await this.#noteFailure(watched, item, source);
     for (const { record, events } of change) {
       const about = { project: source.name, view: watched.view, look: () => source.look?.(item.run.id) };
