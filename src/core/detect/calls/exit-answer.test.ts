@@ -82,6 +82,32 @@ test.each(Object.entries(NOTHING_AND_1))('a search that finds nothing has not fa
   }
 });
 
+test.each([
+  '(no output)',
+  '<output>(no output)</output>',
+  '<output></output>',
+  'Tool ran without output or errors',
+  'No matches found',
+  '[]',
+  '{}',
+  '',
+])('what a harness says for nothing is an answer of a program whose 1 means no: %j', (output) => {
+  const programs = [
+    'grep x a',
+    'rg x',
+    'which x',
+    'diff a b',
+    'cmp a b',
+    'test -f a',
+    'pgrep x',
+    'git diff --exit-code',
+  ];
+  for (const program of programs) {
+    expect(stepOf(program, { output, exit_code: 1 }, true)).toMatchObject({ outcome: 'ok' });
+    expect(stepOf(program, JSON.stringify({ output, exit_code: 1 }), false)).toMatchObject({ outcome: 'ok' });
+  }
+});
+
 test.each(Object.entries(NOTHING_AND_1))(
   'a program that ends with 1 has failed without a cause: %s',
   (_name, result) => {

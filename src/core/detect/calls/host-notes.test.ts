@@ -49,11 +49,15 @@ const FORMS: Readonly<Record<string, (moving: Moving) => Json>> = {
     `Async agent launched successfully.\nagentId: a${hex}\noutput_file: /home/u/.claude/tasks/a${hex}.output\nYou can check progress.`,
   'Claude Code: the usage of tokens': ({ n }) =>
     `${PREVIEW}\n\n<system-warning>Token usage: ${n}/200000; ${200_000 - n} remaining</system-warning>`,
+  'Claude Code: the usage of a subagent alone': ({ n }) =>
+    `${PREVIEW}\n<usage>total_tokens: ${n}\ntool_uses: ${n % 30}</usage>`,
   'tokens in a line': ({ n }) => `${PREVIEW}\nToken usage: ${n}/200000`,
   'Gemini CLI: a truncated output': ({ ms, n }) =>
     `Tool output was too large and has been truncated.\nThe full output has been saved to: /home/u/.gemini/tmp/p/tool-outputs/run_shell_command_${ms}_${n}.txt\nThe truncated output below shows the beginning and end of the content.\n\n${PREVIEW}`,
   'Gemini CLI: a later form': ({ ms, n }) =>
     `Output too large. Showing first 8,000 and last 32,000 characters. For full output see: /home/u/.gemini/tmp/p/tool-outputs/session-1/run_shell_command__call_${n}_${ms}.txt\n${PREVIEW}`,
+  'Gemini CLI: a call without a time': ({ n }) =>
+    `Output too large. For full output see: /home/u/.gemini/tmp/p/tool-outputs/run_shell_command__call_${n}.txt\n${PREVIEW}`,
   'Qwen Code: a spilled output': ({ hex }) =>
     `${PREVIEW}\nOutput too long and was saved to: /home/u/.qwen/tmp/s/run_shell_command_${hex}.output`,
   'opencode: a truncated output': ({ name, n }) =>
@@ -121,6 +125,19 @@ const FORMS: Readonly<Record<string, (moving: Moving) => Json>> = {
   'curl: a progress meter': ({ n, ms }) =>
     `  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n                                 Dload  Upload   Total   Spent    Left  Speed\n\r  0     0    0     0    0     0      0      0 --:--:-- --:--:-- --:--:--     0\r100  1256  100  1256    0     0   ${n % 99_999}      0 --:--:-- --:--:-- --:--:--  ${ms % 9_999}\n${PREVIEW}`,
   'a progress bar': ({ n }) => `Downloading ${n % 90}%\rDownloading ${n % 70}%\rDownloading 100%\n${PREVIEW}`,
+  'curl: a progress meter with a result': ({ n, ms }) =>
+    `  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n                                 Dload  Upload   Total   Spent    Left  Speed\n100   ${n % 900}  100   ${n % 900}    0     0   ${ms % 9_000}      0 --:--:-- --:--:-- --:--:--  ${ms % 9_000}\n${PREVIEW}`,
+  'OpenHands: an event with its cause': ({ n, ms }) => ({
+    id: n,
+    timestamp: new Date(ms).toISOString(),
+    source: 'agent',
+    cause: n - 1,
+    observation: 'read',
+    content: PREVIEW,
+    extras: { path: '/w/app.ts' },
+  }),
+  'Copilot CLI: a name of six letters': ({ ms, name }) =>
+    `Output too large to read at once (156.9 KB). Saved to: /tmp/copilot-tool-output-${ms}-${name.slice(0, 6)}.txt\n${PREVIEW}`,
   'buildx: steps': ({ n, ms }) =>
     `#${n % 20} [2/4] RUN npm ci\n#${n % 20} 0.${ms % 999} added 3 packages\n#${n % 20} sha256:9fceb02d 3.${n % 9}MB / 9.3MB 0.2s\n#${n % 20} ERROR: process did not complete`,
   'a browser: indexes of elements': ({ n }) =>
