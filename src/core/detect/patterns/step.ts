@@ -126,7 +126,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const { shapeKey, lines } = answerLines(answer.masked);
   const isReport = answer.text.length >= REPORT_CHARS && !GOES_ON.test(answer.text.slice(0, REPORT_CHARS));
   const mayReport = failure === undefined && !semantics.shell && kind !== 'write' && isReport;
-  const mayRefuse = !acknowledged && kind !== 'write' && kind !== 'ui';
+  const mayRefuse = !acknowledged && kind !== 'write' && kind !== 'ui' && lines.length <= REFUSAL_LINES;
   return {
     index: call.index,
     turn: call.turn,
@@ -158,6 +158,8 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   };
 }
 
+/** A refusal has few lines. */
+const REFUSAL_LINES = 4;
 /** A shorter result reports too little to be compared by its words. */
 const REPORT_CHARS = 300;
 /** The receipt for a job that was begun, as that of Claude Code's agents. */

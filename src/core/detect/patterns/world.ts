@@ -12,7 +12,7 @@ export interface WorldSnapshot {
   readonly epoch: number;
   readonly seen: readonly (readonly [string, true])[];
   readonly mutations: readonly (readonly [string, true])[];
-  /** Hashes of result lines. The value is 1 for a line printed by a successful program. */
+  /** Hashes of lines that a successful program printed, with 1. Older snapshots also hold other lines, with 0. */
   readonly lines?: readonly (readonly [number, 0 | 1])[];
 }
 
@@ -54,8 +54,8 @@ export class World {
   #noteLines(step: Step): void {
     // A line printed by a successful program names no failure. The content of a displayed file is excluded, because it may contain
     // any line.
-    const isBackground = step.failure === undefined && !step.resultMissing && step.kind === 'execute';
-    for (const line of step.lines) this.#lines.set(line, isBackground || this.#lines.get(line) === 1 ? 1 : 0);
+    if (step.failure !== undefined || step.resultMissing || step.kind !== 'execute') return;
+    for (const line of step.lines) this.#lines.set(line, 1);
   }
 
   snapshot(): WorldSnapshot {
