@@ -61,13 +61,12 @@ export function placeAdvice(
   };
 }
 
-interface AdviceOrigin {
-  readonly point: DecisionPoint;
-  readonly atMs: number;
-  readonly take: (payload: TrajectoryPayload) => void;
-}
-
-export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: AdviceOrigin): AdviceHandle | undefined {
+export function adviceHandleOf(
+  item: DerivedPayload,
+  point: DecisionPoint,
+  atMs: number,
+  take: (payload: TrajectoryPayload) => void,
+): AdviceHandle | undefined {
   if (item.kind === 'feedback_produced') {
     const { advice_id, provider_name, text } = item;
     const settle = settleOnce((delivered, delivery) =>

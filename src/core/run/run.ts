@@ -67,7 +67,7 @@ class AdvicePoints {
     // Deliveries are recorded even after the end, because the last advice of a run may be delivered late.
     const takeDelivery = (delivery: TrajectoryPayload): void => void path.take(delivery);
     return derivedPayloads.flatMap((item) => {
-      const handle = adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take: takeDelivery });
+      const handle = adviceHandleOf(item, point, record.recorded_at_unix_ms, takeDelivery);
       if (handle === undefined) return [];
       const draw = { runId: log.identity.runId, unit: drawnUnit(item, fold) };
       const reason = silenceReason(mode, fold.situation.holdout, draw);

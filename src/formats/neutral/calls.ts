@@ -11,7 +11,7 @@ interface CallEntry {
   readonly atMs: number | undefined;
 }
 
-const importers = neutralImporters({ format: 'calls', likeness: confidenceOf, items: runItems });
+const importers = neutralImporters('calls', confidenceOf, runItems);
 
 /**
  * One run per document: `{id?, description?, calls: [{turn?, tool, args?, result?, isError?, atMs?, noResult?,

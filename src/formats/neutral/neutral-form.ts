@@ -8,14 +8,12 @@ export interface NeutralPlace {
   readonly line?: number;
 }
 
-interface NeutralForm {
-  readonly format: 'calls' | 'steps';
-  /** Returns the confidence, 0 to 1, that a value is a run of this form. */
-  readonly likeness: (value: unknown) => number;
-  readonly items: (value: unknown, place: NeutralPlace) => Iterable<ImportItem>;
-}
-
-export function neutralImporters({ format, likeness, items }: NeutralForm): {
+/** @param likeness  returns the confidence, 0 to 1, that a value is a run of this form */
+export function neutralImporters(
+  format: 'calls' | 'steps',
+  likeness: (value: unknown) => number,
+  items: (value: unknown, place: NeutralPlace) => Iterable<ImportItem>,
+): {
   readonly document: DocumentImporter;
   readonly lines: LineImporter;
 } {

@@ -14,7 +14,7 @@ import { neutralImporters, type NeutralPlace } from './neutral-form.ts';
 
 const KINDS: ReadonlySet<unknown> = new Set(['assistant', 'user', 'tool_call', 'tool_result']);
 
-const importers = neutralImporters({ format: 'steps', likeness: confidenceOf, items: runItems });
+const importers = neutralImporters('steps', confidenceOf, runItems);
 
 /**
  * One run per line: `{id?, model?, task?, outcome?: {success?, reward?, labels?}, steps: [{kind, text?, tool?, args?,
