@@ -12,7 +12,7 @@ const FAILURE_OPENINGS: readonly ReadingRule[] = [
   },
   {
     id: 'opens-with-refusal',
-    form: /^\s*(?:[\w.-]+: )?(?:(?:failed|unable) to \w|(?:could not|cannot|can't) \w|no such (?:file|directory|tool|command)|(?:unknown|invalid|unsupported) (?:command|argument|input|tool|option)|syntax error|command (?:failed|not found)|(?:refused|rejected|denied): |(?:permission|access) (?:is )?denied|unauthorized\b|forbidden\b|not (?:authori[sz]ed|permitted)|operation not permitted|(?:[a-z]+ )?E(?:CONN[A-Z]+|IO|TIMEDOUT|NOTFOUND|NOENT|ACCES|PERM)\b|curl: \(|connection (?:refused|reset|lost|timed out)|fetch failed|(?:the )?(?:execution|operation|request|command) timed out|time ?out\b|(?:HTTP(?:\/[\d.]+)?|status|code)[ :=]+[45]\d\d\b|(?:40\d|429|50[0-4])\b[ :-]+[A-Z]|too many requests|rate limit)/i,
+    form: /^\s*(?:[\w.-]+: )?(?:(?:failed|unable) to \w|(?:could not|cannot|can't) \w|no such (?:file|directory|tool|command)|(?:unknown|invalid|unsupported) (?:command|argument|input|tool|option)|syntax error|command (?:failed|not found)|(?:refused|rejected|denied): |(?:permission|access) (?:is )?denied|unauthorized\b|forbidden\b|not (?:authori[sz]ed|permitted)|operation not permitted|(?:[a-z]+ )?E(?:CONN[A-Z]+|IO|TIMEDOUT|NOTFOUND|NOENT|ACCES|PERM)\b|curl: \(|connection (?:refused|reset|lost|timed out)|fetch failed|(?:the )?(?:last )?(?:execution|operation|request|command)(?: <command>[^]{0,500}<\/command>)? timed out|time ?out\b|(?:HTTP(?:\/[\d.]+)?|status|code)[ :=]+[45]\d\d\b|(?:40\d|429|50[0-4])\b[ :-]+[A-Z]|too many requests|rate limit)/i,
   },
 ];
 

@@ -88,11 +88,21 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], sk
       'connect ECONNREFUSED 10.0.0.5',
       'curl: (7) Failed',
       'Command timed out after 120 s',
+      'The last command <command>pip install x</command> timed out and has been killed.',
       'HTTP/1.1 404',
       '404 Not Found',
       'Too many requests',
     ],
-    ['unknown', 'invalidated', 'rejected 5 rows', 'connection established', 'the time is out', '404', '200 OK'],
+    [
+      'unknown',
+      'invalidated',
+      'rejected 5 rows',
+      'connection established',
+      'the time is out',
+      'the last command <command>x</command> ran',
+      '404',
+      '200 OK',
+    ],
   ],
   'line-complains': [
     [

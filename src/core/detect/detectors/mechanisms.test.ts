@@ -106,6 +106,19 @@ test('polls of one terminal with changing output are not a loop', () => {
   expect(flagged(times(20, poll)).kinds).toEqual([]);
 });
 
+test('a harness that kills each command and gives no exit code tells of a time limit', () => {
+  const install = (at: number): Call => {
+    const command = ['pip install a', 'pip install --no-cache-dir a', 'apt install -y python3-a', 'conda create -n a'][
+      at
+    ];
+    return shell(
+      command ?? '',
+      `The last command <command>${command}</command> timed out and has been killed.\nThe output of the command was:\n <output>\nCollecting ${at}\n</output>\nPlease try another command.`,
+    );
+  };
+  expect(flagged(times(4, install)).kinds).toEqual(['repeated_error']);
+});
+
 test('a time limit is one cause, with interrupts between', () => {
   const run = (at: number): readonly Call[] => [
     { tool: 'Write', args: { file_path: 'a.py', content: `x = ${'abcdefgh'[at] ?? ''}\nprint(x)` }, result: 'ok' },
