@@ -81,9 +81,8 @@ export class CheckLedger {
         ? found.filter(({ purpose }) => purpose !== 'task')
         : found;
     // The exit code is that of a later command, such as `git stash pop`.
-    const line = commandLineOf(call.args) ?? '';
-    const saysOnlyPassed = SAYS_PASSED.test(result) && !SAYS_FAILED.test(result);
-    if (failed && checks.length > 0 && saysOnlyPassed && endsWithoutCheck(line)) {
+    const isOfLater = failed && checks.length > 0 && endsWithoutCheck(commandLineOf(call.args) ?? '');
+    if (isOfLater && SAYS_PASSED.test(result) && !SAYS_FAILED.test(result)) {
       for (const check of checks) this.#note(check, call, false, result);
       return;
     }
