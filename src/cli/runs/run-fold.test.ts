@@ -91,3 +91,38 @@ test('a report has the first 50 diagnostics and the number of the rest', () => {
   expect(diagnostics.at(-1)).toEqual({ severity: 'note', message: 'and 10 more' });
   expect(source).toBe('s');
 });
+
+test('the first refused calls are named with the reason, and a question that was declined is none of them', () => {
+  const refused = (id: string, command: string): readonly TrajectoryPayload[] => [
+    { kind: 'tool_started', tool_call_id: id, tool_name: 'Bash', args: { command } },
+    {
+      kind: 'tool_ended',
+      tool_call_id: id,
+      tool_name: 'Bash',
+      result: "Permission to use Bash has been denied because Claude Code is running in don't ask mode.",
+      is_error: true,
+      outcome: 'refused',
+    },
+  ];
+  const asked: readonly TrajectoryPayload[] = [
+    { kind: 'tool_started', tool_call_id: 'q', tool_name: 'AskUserQuestion', args: { question: 'Which?' } },
+    {
+      kind: 'tool_ended',
+      tool_call_id: 'q',
+      tool_name: 'AskUserQuestion',
+      result: "The user doesn't want to proceed with this tool use.",
+      is_error: true,
+      outcome: 'refused',
+    },
+  ];
+  const pushes = ['a', 'b', 'c', 'd'].flatMap((id) => refused(id, `cd /w && git push ${id}`));
+  const { refused: count, refusedCalls } = reportOf([started, ...asked, ...pushes]);
+  expect(count).toBe(5);
+  expect(refusedCalls).toEqual(
+    ['a', 'b', 'c'].map((id, index) => ({
+      number: index + 2,
+      call: `git push ${id}`,
+      why: "Permission to use Bash has been denied because Claude Code is running in don't ask mode.",
+    })),
+  );
+});

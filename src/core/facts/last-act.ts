@@ -113,7 +113,8 @@ function questionOf({ args, tool }: RunCall): string {
   return `${WAITS_FOR_ANSWER}${question === undefined ? '' : `: ${question}`}`;
 }
 
-function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
+/** Returns the command of a call, or its tool and what it is about, in at most 80 characters. */
+export function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
   const command = commandLineOf(args);
   if (command !== undefined) return oneLine(withoutFolder(command));
   return oneLine(textIn(args, 'description') ?? `${tool} ${firstText(args) ?? ''}`);

@@ -8,9 +8,17 @@ import { CallPreviews, type CallPreview, errorLineOf, type RunCall } from './run
 import { FailedCallsFold } from './failed-calls.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import { InstructionsFold } from './instruction-lines.ts';
-import { asksPerson, COMMAND_ECHO } from './last-act.ts';
+import { asksPerson, callLabel, COMMAND_ECHO } from './last-act.ts';
 import { momentsOf, type Streak } from './moments.ts';
-import { NO_ADVICE, shownEvidence, stripOf, tallied, type RunDiagnostic, type RunFacts } from './run-facts.ts';
+import {
+  NO_ADVICE,
+  shownEvidence,
+  stripOf,
+  tallied,
+  type RunDiagnostic,
+  type RefusedCall,
+  type RunFacts,
+} from './run-facts.ts';
 import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
 import { saysNoLastMessage } from './run-verdict.ts';
@@ -20,6 +28,7 @@ import { withoutNumber } from './task-title.ts';
 
 const MAX_DIAGNOSTICS = 50;
 const MAX_FAULTS = 20;
+const MAX_REFUSED = 3;
 const TASK_CHARS = 4_000;
 const MAX_TIMED_CALLS = 20_000;
 /** A longer time between two records is no work: the machine slept, or the run was resumed. */
@@ -44,6 +53,7 @@ export class RunFactsFold {
   readonly id: string;
   readonly #options: RunFactsOptions;
   readonly #previews = new CallPreviews();
+  readonly #refusedCalls: RefusedCall[] = [];
   readonly #story: StoryFold;
   readonly #failedCalls = new FailedCallsFold();
   readonly #instructions = new InstructionsFold();
@@ -185,6 +195,7 @@ export class RunFactsFold {
       calls,
       turns,
       errors,
+      ...(this.#refusedCalls.length === 0 ? {} : { refusedCalls: [...this.#refusedCalls] }),
       ...present({ refused, cancelled, lostRecords, durationMs: startedAtMs > 0 ? lastAtMs - startedAtMs : undefined }),
       activeMs: this.#activeMs,
       ...usage,
@@ -266,6 +277,8 @@ export class RunFactsFold {
     if (this.#options.onlyLessons !== true) {
       if (endSeq === undefined || startLost) this.#previews.add(index, tool, args);
       this.#previews.end(index, present({ error: errorLine, outcome: call.outcome }));
+      if (call.outcome === 'refused' && this.#refusedCalls.length < MAX_REFUSED && !asksPerson(tool))
+        this.#refusedCalls.push({ number, call: callLabel(call), ...present({ why: errorLine }) });
     }
     if (endSeq !== undefined) this.#countStreak(call, record.recorded_at_unix_ms);
     else if (number <= MAX_TIMED_CALLS) this.#callTimes[index] = record.recorded_at_unix_ms;

@@ -23,6 +23,14 @@ export interface RunDiagnostic {
   readonly line?: number;
 }
 
+/** Contains untrusted text: pass it through `printable` before showing it. */
+export interface RefusedCall {
+  readonly number: number;
+  readonly call: string;
+  /** The line of its result that says why, if one does. */
+  readonly why?: string;
+}
+
 export interface PatternFacts extends TrajectoryPattern {
   readonly costUsd?: number;
 }
@@ -47,6 +55,8 @@ export interface RunFacts
   readonly activeMs: number;
   /** Absent before the first response with tokens, and after a compaction. */
   readonly context?: ContextSize;
+  /** The first refused calls, at most three. Absent if none. */
+  readonly refusedCalls?: readonly RefusedCall[];
   /** Absent if the run is open or its records are incomplete. */
   readonly ending?: RunOutcome;
   readonly verdict: RunVerdict;

@@ -140,12 +140,22 @@ function doneLines(run: RunFacts, project: string | undefined): readonly Text[] 
   const resume = RESUMES[run.format];
   const hasEnded = run.ending !== undefined || run.verdict.verdict === 'cut_off';
   return [
+    ...refusedLines(run),
     ...workLines(run, project),
     ...(run.lastMessage === undefined ? [] : [`“${printableCut(run.lastMessage, 300)}”`]),
     ...(resume === undefined || !hasEnded || run.parentId !== undefined
       ? []
       : [`to go on, in its folder: ${resume} ${shellWord(withoutNumber(run.id))}`]),
   ];
+}
+
+function refusedLines({ declined = 0, refused = 0, refusedCalls = [] }: RunFacts): readonly string[] {
+  const more = refused - declined - refusedCalls.length;
+  return refusedCalls.map(({ call, number, why }, index) => {
+    const reason = why === undefined ? '' : `: ${printableCut(why, 100)}`;
+    const others = more > 0 && index === refusedCalls.length - 1 ? `; and ${more} more` : '';
+    return `refused: call ${number}, ${printableCut(call, 80)}${reason}${others}`;
+  });
 }
 
 /** The commands that go on with a session, by format. */
