@@ -63,14 +63,14 @@ test('nothing after a pipe says nothing, except of checks that print nothing whe
 test('a pipe hides no command that is wrong itself', () => {
   const none = 'ERR_PNPM_RECURSIVE_RUN_NO_SCRIPT  None of the selected packages has a "typecheck" script';
   const wrong = ['pnpm --filter web typecheck 2>&1 | tail -20', undefined, none] as const;
-  const stopped = 'could not run: it was stopped before it began';
+  const stopped = 'could not run: it never began';
   expect(resultsAfter(wrong)).toEqual([`pnpm --filter web typecheck ${stopped}`]);
   const missing = 'npm error Missing script: "lint"\nnpm error\nnpm error To see a list of scripts, run:';
   expect(resultsAfter(['npm run lint', missing])).toEqual([`npm run lint ${stopped}`]);
   const notTsc =
     'This is not the tsc command you are looking for\n\nTo get access to the TypeScript compiler, tsc, from the command line either:';
   expect(resultsAfter(['npx tsc --noEmit | tail -5', undefined, notTsc])).toEqual([
-    'npx tsc --noEmit could not run: its program was not found',
+    'npx tsc --noEmit could not run: it was not found',
   ]);
   expect(resultsAfter(wrong, ['pnpm --filter web exec tsc --noEmit | tail', undefined, ''])).toEqual([
     'pnpm --filter web exec tsc --noEmit passed',
@@ -397,14 +397,14 @@ test('a check before a command whose exit code stands for both passed only if wh
 
 test('a check whose program is not installed could not run, which says nothing about the project', () => {
   expect(resultsAfter(['go build ./...', 'Exit code 127\nbash: line 1: go: command not found'])).toEqual([
-    'go build ./... could not run: its program was not found',
+    'go build ./... could not run: it was not found',
   ]);
   for (const shell of ['zsh:1', '(eval):1'])
     expect(resultsAfter(['python -m pyright a.py 2>&1 | tail -20', `${shell}: command not found: python`])).toEqual([
-      'python -m pyright a.py could not run: its program was not found',
+      'python -m pyright a.py could not run: it was not found',
     ]);
   expect(resultsAfter(['python -m pytest', '/usr/bin/python: No module named pytest'])).toEqual([
-    'python -m pytest could not run: its program was not found',
+    'python -m pytest could not run: it was not found',
   ]);
   // The script ran, and what it needs is part of the project.
   expect(failedAfter(['npm test', 'sh: 1: helper: command not found'])).toEqual(['npm test']);
@@ -420,7 +420,7 @@ test.each([
   'npm error code EBADENGINE\nnpm error engine Unsupported engine',
   'zsh:1: no matches found: gen-*',
 ])('a check that a shell or a package manager stopped before it began could not run: %s', (said) => {
-  const why = 'could not run: it was stopped before it began';
+  const why = 'could not run: it never began';
   expect(resultsAfter(['pnpm test', `Exit code 1\n${said}`])).toEqual([`pnpm test ${why}`]);
   // A check that passed or failed before stays, and a later one counts.
   expect(resultsAfter(['pnpm test'], ['pnpm test', said])).toEqual(['pnpm test passed']);

@@ -25,9 +25,9 @@ export interface LastCheck {
   readonly isHidden?: true;
   /** True if it was refused or interrupted, and never ran to its end. */
   readonly isRefused?: true;
-  /** True if its program is not installed. */
+  /** True if its program or module is not installed. */
   readonly couldNotRun?: true;
-  /** True if the shell or the package manager stopped before it began the check, as without a lockfile. */
+  /** True if the shell or the package manager did not begin the check, as without such a script or a lockfile. */
   readonly neverBegan?: true;
   /** The number of files that it says it changed itself, as a linter does. */
   readonly fixed?: number;
@@ -43,8 +43,8 @@ export function checkResult({
   ranNothing,
 }: Omit<LastCheck, 'command' | 'number'>): string {
   if (isRefused === true) return 'refused or stopped';
-  if (couldNotRun === true) return 'could not run: its program was not found';
-  if (neverBegan === true) return 'could not run: it was stopped before it began';
+  if (couldNotRun === true) return 'could not run: it was not found';
+  if (neverBegan === true) return 'could not run: it never began';
   if (isHidden === true) return 'not seen to its end';
   if (ranNothing === true) return 'ran nothing';
   if (failed) return 'failed';

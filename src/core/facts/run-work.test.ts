@@ -256,13 +256,11 @@ test('the last change is one of a source, not of a text, a temporary file or a f
   for (const file of ['src/a.ts', '/tmp/b.ts', 'README.md', '/home/ann/.claude/settings.json'])
     fold.fold(payload, { ...call, tool: 'Write', args: { file_path: file, content: 'x' } });
   expect(fold.work.lastChange).toEqual({ file: 'src/a.ts', number: 1 });
-  // A plan is a note of the program, which its own field has.
-  fold.fold(payload, {
-    ...call,
-    tool: 'Write',
-    args: { file_path: '/home/ann/.claude/plans/calm-fox.md', content: 'x' },
-  });
-  expect(fold.work.filesChanged).not.toContain('/home/ann/.claude/plans/calm-fox.md');
+  // Plans and memories are notes of the program.
+  const before = fold.work.filesChanged;
+  for (const note of ['plans/calm-fox.md', 'projects/-w-app/memory/MEMORY.md'])
+    fold.fold(payload, { ...call, tool: 'Write', args: { file_path: `/home/ann/.claude/${note}`, content: 'x' } });
+  expect(fold.work.filesChanged).toEqual(before);
 });
 
 test('the absolute and the relative path of a file count once', () => {

@@ -11,6 +11,7 @@ import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { SESSION_NAMED } from '../records/words.ts';
 import { asksPerson } from './last-act.ts';
+import { DELEGATES } from './usage-fold.ts';
 import { taskTitle } from './task-title.ts';
 import type { RunCall } from './run-call.ts';
 import type { LastChange } from './run-verdict.ts';
@@ -56,7 +57,8 @@ export function isTemporary(file: string): boolean {
   return TEMPORARY.test(file);
 }
 
-const PLAN_FILE = /\/\.claude\/plans\//;
+/** Plans and memories of Claude Code. */
+const OWN_NOTE = /\/\.claude\/(?:plans|projects\/[^/]+\/memory)\//;
 const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log|exe|msi|pdb)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
 const FILE = /^(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
@@ -69,7 +71,6 @@ const EXTENSION = /[^/]\.\w+$|(?:^|\/)\.(?:env|\w+(?:rc|ignore))$/;
 const BEFORE_FILE = /(?:>|\b(?:touch|tee|sed|perl|rm|chmod)\b(?! -\w*[rR])[^;&|]*)\s*["']?$/;
 /** Commands after which commits are made again. */
 const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b/;
-const DELEGATES = /^(?:task|agent|spawn_agent)$/i;
 /** Commands that leave other commits than those that were made: with a list of steps, or a reset to another place. */
 const REWRITES_HISTORY =
   /\bgit (?:-\S+ \S+ )*(?:filter-(?:branch|repo)\b|rebase\b[^;&|\n]*\s(?:-i|--interactive|--autosquash|--onto)\b|reset --hard (?!HEAD\b|@|origin\/)\S)/;
@@ -355,7 +356,7 @@ export class WorkFold {
     const isOfWindows = /^[A-Za-z]:\\/.test(named);
     const file = isOfWindows ? named.replaceAll('\\', '/') : named.replace(/^(?:\.\/)+/, '');
     if (isNew && !this.#files.has(file) && this.#created.size < MAX_FILES) this.#created.add(file);
-    if (PLAN_FILE.test(file)) return;
+    if (OWN_NOTE.test(file)) return;
     addPath(this.#files, file);
     if (TEMPORARY.test(file)) return;
     addPath(this.#afterCommit, file);

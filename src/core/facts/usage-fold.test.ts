@@ -57,3 +57,12 @@ test('the total of a Claude Code process that went on after a killed one is not 
   // Another host may have prices of its own.
   expect(costOf('openhands', 0.25)).toEqual([0.25, 12]);
 });
+
+test('the total of a Claude Code process with subagents, which are runs of their own, is not that of the session', () => {
+  const fold = new UsageFold();
+  const run = { modelId: 'claude-sonnet-4-5', format: 'claude-code' };
+  fold.fold({ kind: 'tool_started', tool_call_id: 'a', tool_name: 'Agent', args: { prompt: 'look' } }, run);
+  fold.fold(answer({ cost_usd: 0.25, input_tokens: 10, output_tokens: 2 }), run);
+  fold.fold({ kind: 'run_ended', outcome: 'ended', new_messages: [], usage: { cost_usd: 0.75, tokens: 36 } }, run);
+  expect([fold.usage.costUsd, fold.usage.tokens]).toEqual([0.25, 12]);
+});

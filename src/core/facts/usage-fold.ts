@@ -29,6 +29,8 @@ export interface RunUsage {
 
 export const CACHE_TOKENS = ['cacheTokens', 'cacheTokensWithin', 'cacheWriteTokens'] as const;
 
+/** Tools that start a subagent. */
+export const DELEGATES: RegExp = /^(?:task|agent|spawn_agent)$/i;
 /** The prices of a host and of the table may differ a little. */
 const MOST_OF_TOTAL = 1.05;
 
@@ -48,6 +50,7 @@ export class UsageFold {
   #hasInput = false;
   #answersWithoutInput = 0;
   #isOfClaude = false;
+  #delegates = false;
 
   constructor(prices?: ModelPrices) {
     this.#prices = prices === undefined ? MODEL_PRICES : { ...MODEL_PRICES, ...prices };
@@ -62,12 +65,12 @@ export class UsageFold {
   get usage(): RunUsage {
     const countedEarly = this.#answersCountedEarly + (this.#hasInput ? 0 : this.#answersWithoutInput);
     const { answersWithoutCost, ...answers } = this.answers;
-    const total = this.#isPart ? undefined : this.#sessionCostUsd;
+    const total = this.#isOfOthers ? undefined : this.#sessionCostUsd;
     const known = total !== undefined;
     return {
       ...answers,
       ...present({
-        tokens: (this.#isPart ? undefined : this.#sessionTokens) ?? this.#tokens,
+        tokens: (this.#isOfOthers ? undefined : this.#sessionTokens) ?? this.#tokens,
         costUsd: total ?? this.#costUsd,
         answersWithoutCost: known ? undefined : answersWithoutCost,
       }),
@@ -75,9 +78,14 @@ export class UsageFold {
     };
   }
 
-  /** Claude Code adds up the costs of its process by list prices. After a process that was killed, its total is that of the last one. */
-  get #isPart(): boolean {
-    return this.#isOfClaude && (this.#costUsd ?? 0) > MOST_OF_TOTAL * (this.#sessionCostUsd ?? Infinity);
+  /**
+   * Claude Code adds up the costs of its process by list prices. After a process that was killed, its total is that of the last one; with
+   * subagents, which are runs of their own, it is also theirs.
+   */
+  get #isOfOthers(): boolean {
+    if (!this.#isOfClaude) return false;
+    if (this.#delegates && this.#costUsd !== undefined && this.#answersWithoutCost === 0) return true;
+    return (this.#costUsd ?? 0) > MOST_OF_TOTAL * (this.#sessionCostUsd ?? Infinity);
   }
 
   /** The sums of the responses so far. Only differences of these belong to a part of a run. */
@@ -103,6 +111,7 @@ export class UsageFold {
     },
   ): number | undefined {
     this.#isOfClaude = (run.format ?? run.host) === 'claude-code';
+    if (payload.kind === 'tool_started' && DELEGATES.test(payload.tool_name)) this.#delegates = true;
     if (payload.kind === 'run_ended') {
       this.#sessionCostUsd = payload.usage?.cost_usd ?? this.#sessionCostUsd;
       this.#sessionTokens = payload.usage?.tokens ?? this.#sessionTokens;
