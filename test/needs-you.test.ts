@@ -22,14 +22,16 @@ function answered(result: string, failed = false, id = 'c'): TrajectoryPayload {
   return { kind: 'tool_ended', tool_call_id: id, tool_name: 'Bash', result, is_error: failed };
 }
 
+function failing(command: string): readonly TrajectoryPayload[] {
+  const calls = Array.from({ length: 6 }, (_, at) => [called(command, `c${at}`), answered('no rule', true, `c${at}`)]);
+  return calls.flat();
+}
+
 const said: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content: 'Done.' } };
 const ended: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', reason: 'answered', new_messages: [] };
 const asked: TrajectoryPayload = { kind: 'session_event', event_type: PERMISSION_REQUESTED, data: { tool: 'Bash' } };
 const limited: TrajectoryPayload = { kind: 'run_ended', outcome: 'error', reason: 'rate_limit', new_messages: [] };
-const loop = Array.from({ length: 6 }, (_, at) => [
-  called('make', `c${at}`),
-  answered('no rule', true, `c${at}`),
-]).flat();
+const loop = failing('make');
 const tests = [called('npm test'), answered('1 failed, 2 passed', true)];
 
 const RUNS: Readonly<Record<string, readonly TrajectoryPayload[]>> = {
@@ -81,4 +83,29 @@ test('the terminal and the viewer say the same of how a session stands, and whet
       }
   expect(differing).toEqual([]);
   expect(killed[0]).toBe('in a call: needs, killed while "git push" was running');
+});
+
+test('among sessions without a passed check those with a question come first, then those that were stuck to their end', () => {
+  const content = 'The rates differ: see **tax.py**.\n\nIt needs a decision. **Which rate is right, 19.5 % or 20 %?**';
+  const question: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content } };
+  const runs = ['asks', 'stuck', 'fine'].map((id, index) => {
+    const fold = new RunFactsFold(id, { detectors: defaultDetectors() });
+    const payloads = id === 'stuck' ? failing('./deploy.sh') : [called('ls'), answered('a')];
+    const start: TrajectoryPayload = { kind: 'run_started', identity: { run_id: id, depth: 0 }, task: `task ${id}` };
+    for (const record of scriptRun(id, [start, ...payloads, id === 'asks' ? question : said, ended], {
+      startMs: START_MS + index * 3_600_000,
+    }))
+      fold.fold(record);
+    return fold.facts(START_MS + 7_200_000);
+  });
+  expect(sectionsOf(runs).map(({ items, name }) => [name, items.map(({ title, why }) => [title, why])])).toEqual([
+    [
+      'answered',
+      [
+        ['task asks', 'asks: Which rate is right, 19.5 % or 20 %?'],
+        ['task stuck', 'stuck to its end: the same error again and again'],
+        ['task fine', ''],
+      ],
+    ],
+  ]);
 });

@@ -41,6 +41,8 @@ export interface RunWork {
   /** The name of the session in its host. */
   readonly name?: string;
   readonly lastMessage?: string;
+  /** The question with which its last message ends, at most 200 characters. Absent if it ends otherwise. */
+  readonly question?: string;
 }
 
 const MAX_FILES = 50;
@@ -48,6 +50,7 @@ const MAX_SUBJECTS = 500;
 const MAX_EDITS = 20;
 const NO_BRANCH = 'detached HEAD';
 const MESSAGE_CHARS = 300;
+const QUESTION_CHARS = 200;
 const MAX_SCRIPT_CHARS = 20_000;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
@@ -140,13 +143,14 @@ export class WorkFold {
   #plan: string | undefined;
   #name: string | undefined;
   #lastMessage: string | undefined;
+  #question: string | undefined;
 
   fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
     if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
       const text = textOfContent(payload.message.content).trim();
       // The error of a model or a host is not what the agent said.
       if (text !== '' && text !== payload.message.error_message?.trim())
-        this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
+        [this.#lastMessage, this.#question] = [text.slice(0, MESSAGE_CHARS).toWellFormed(), questionIn(text)];
     }
     if (payload.kind === 'session_event' && payload.event_type === SESSION_NAMED)
       this.#name = textOrUndefined(isJsonObject(payload.data) ? payload.data['name'] : undefined);
@@ -395,9 +399,17 @@ export class WorkFold {
         plan: this.#plan,
         name: this.#name,
         lastMessage: this.#lastMessage,
+        question: this.#question,
       }),
     };
   }
+}
+
+/** The sentence at the end of a text, if it is a question. */
+function questionIn(text: string): string | undefined {
+  const line = text.slice(-QUESTION_CHARS).split('\n').at(-1) ?? '';
+  const [question] = /(?:(?<=[.!?:] )|^)[^.!?:]?(?:(?![.!?:] ).)*\?["'*_)”]*$/u.exec(line.trim()) ?? [];
+  return question?.replaceAll(/[*_`]/g, '').toWellFormed();
 }
 
 function namesFile(tool: string, args: Json, target: string): boolean {

@@ -140,7 +140,7 @@ export function sectionsOf(
     const found = bySection.get(name) ?? [];
     if (found.length === 0) return [];
     const items = found
-      .toSorted((a, b) => b.lastAtMs - a.lastAtMs)
+      .toSorted((a, b) => urgencyOf(b, name) - urgencyOf(a, name) || b.lastAtMs - a.lastAtMs)
       .map((run): NightItem => {
         const family = familyOf(run, below);
         const item = {
@@ -193,6 +193,16 @@ function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | und
   return patterns.findLast(isStuckNow);
 }
 
+const ASKS = 2;
+const STUCK_TO_ITS_END = 1;
+
+/** Sessions that answered with a question come before the others of their section, then those that were stuck to their end. */
+function urgencyOf(run: RunFacts, section: SectionName): number {
+  if (section !== 'answered') return 0;
+  const hasAsked = run.question !== undefined && run.verdict.evidence.startsWith('it answered;');
+  return hasAsked ? ASKS : openPattern(run) === undefined ? 0 : STUCK_TO_ITS_END;
+}
+
 function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
   const { evidence } = verdict;
   switch (section) {
@@ -216,9 +226,11 @@ function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
 
 function whyOf(run: RunFacts, section: SectionName): string {
   const { evidence } = run.verdict;
+  if (urgencyOf(run, section) === ASKS) return `asks: ${run.question}`;
   if (section === 'stuck' && run.alert !== undefined) return run.alert.text.replace(/^has had /, '');
-  const pattern = section === 'stuck' ? openPattern(run) : undefined;
-  if (pattern !== undefined) return inWords('pattern', pattern.kind);
+  const pattern = section === 'stuck' || urgencyOf(run, section) === STUCK_TO_ITS_END ? openPattern(run) : undefined;
+  if (pattern !== undefined)
+    return `${section === 'stuck' ? '' : 'stuck to its end: '}${inWords('pattern', pattern.kind)}`;
   return evidence
     .replace(/^waits for (?:your answer: |your decision on )?/, '')
     .replace(/^cut off(?: |, )?/, '')
