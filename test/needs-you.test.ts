@@ -102,7 +102,7 @@ test('among sessions without a passed check those with a question come first, th
     [
       'answered',
       [
-        ['task asks', 'asks: Which rate is right, 19.5 % or 20 %?'],
+        ['task asks', 'Which rate is right, 19.5 % or 20 %?'],
         ['task stuck', 'stuck to its end: the same error again and again'],
         ['task fine', ''],
       ],

@@ -111,7 +111,7 @@ const SECTIONS: readonly (readonly [SectionName, string])[] = [
   ['failing', 'Answered, but a check failed'],
   ['stuck', 'Stuck now'],
   ['open', 'At work'],
-  ['answered', 'Answered, no passed check'],
+  ['answered', 'Answered: asks you, or not checked at its end'],
   ['stopped', 'Stopped'],
   ['unknown', 'No end on record'],
   ['worked', 'Worked'],
@@ -186,11 +186,18 @@ function sectionNameOf(run: RunFacts): SectionName {
     hasFailedCheck: run.checks.some(({ failed }) => failed),
     isStuck: openPattern(run) !== undefined,
   });
-  return need ?? (verdict === 'cut_off' ? 'failed' : verdict);
+  if (need !== undefined) return need;
+  if (hasAsked(run)) return 'answered';
+  return verdict === 'cut_off' ? 'failed' : verdict;
 }
 
 function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | undefined {
   return patterns.findLast(isStuckNow);
+}
+
+/** True for an answer that ends with a question. */
+function hasAsked({ question, verdict: { evidence } }: RunFacts): boolean {
+  return question !== undefined && /^it answered[;,]/.test(evidence);
 }
 
 const ASKS = 2;
@@ -199,11 +206,11 @@ const STUCK_TO_ITS_END = 1;
 /** Sessions that answered with a question come before the others of their section, then those that were stuck to their end. */
 function urgencyOf(run: RunFacts, section: SectionName): number {
   if (section !== 'answered') return 0;
-  const hasAsked = run.question !== undefined && run.verdict.evidence.startsWith('it answered;');
-  return hasAsked ? ASKS : openPattern(run) === undefined ? 0 : STUCK_TO_ITS_END;
+  return hasAsked(run) ? ASKS : openPattern(run) === undefined ? 0 : STUCK_TO_ITS_END;
 }
 
-function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
+function verbOf(run: RunFacts, section: SectionName): string {
+  const { alert, verdict } = run;
   const { evidence } = verdict;
   switch (section) {
     case 'waiting':
@@ -216,6 +223,7 @@ function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
     case 'open':
       return 'at work';
     case 'answered':
+      if (hasAsked(run)) return 'asks';
       return isPresentedPlan(evidence) ? 'planned' : 'answered';
     case 'failing':
       return 'check';
@@ -226,7 +234,7 @@ function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
 
 function whyOf(run: RunFacts, section: SectionName): string {
   const { evidence } = run.verdict;
-  if (urgencyOf(run, section) === ASKS) return `asks: ${run.question}`;
+  if (urgencyOf(run, section) === ASKS) return run.question ?? '';
   if (section === 'stuck' && run.alert !== undefined) return run.alert.text.replace(/^has had /, '');
   const pattern = section === 'stuck' || urgencyOf(run, section) === STUCK_TO_ITS_END ? openPattern(run) : undefined;
   if (pattern !== undefined)
