@@ -20,7 +20,7 @@ const MAX_COMMANDS = 12;
 const MAX_NAMES = 40;
 const KEY_CHARS = 200;
 /** Arguments that carry content, which no two calls have in common. */
-const CONTENT =
+export const CONTENT: RegExp =
   /^(?:content|script|code|old_string|new_string|new_str|old_str|file_text|edits|todos|prompt|description|patch)$/;
 const PATH =
   /^(?:[\w.@~+-]*\/)+[\w.@+-]+$|^[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|md|json|ya?ml|toml|sh|sql|css|html)$/;

@@ -6,7 +6,7 @@ import type { RunCall } from './run-call.ts';
 
 interface Step {
   readonly tool?: string;
-  readonly args?: Readonly<Record<string, string>>;
+  readonly args?: Readonly<Record<string, string | number>>;
   readonly error?: string;
   readonly result?: string;
   readonly outcome?: RunCall['outcome'];
@@ -205,4 +205,25 @@ test('a call that looks whether a file is there, and one that the host could not
   expect(folded({ args: { command: 'ls a && rm b' }, error: 'rm: b: No such file' }).failures[0]?.keys).not.toEqual([]);
   const unread = { tool: 'Read', args: { __unparsedToolInput: '{' }, error: 'InputValidationError: x' };
   expect(folded(unread).failures[0]?.keys).toEqual([]);
+});
+
+test('a call that worked with other arguments is told apart from the failed one', () => {
+  const worked = (tool: string, failed: Step['args'], then: Step['args']) =>
+    folded({ tool, args: failed ?? {}, error: 'no' }, { tool, args: then ?? {} }).failures[0]?.worked;
+  expect(worked('Read', { file_path: '/a.ts' }, { file_path: '/a.ts', limit: 9 })).toBe('the same with limit');
+  expect(worked('Grep', { pattern: 'x', path: 'cmd/a' }, { pattern: 'x', path: 'cmd' })).toBe('the same with path=cmd');
+  const edit = { file_path: '/a.ts', old_string: 'a' };
+  expect(worked('Edit', edit, { ...edit, old_string: 'b' })).toBe('the same with another old_string');
+  expect(worked('Read', { file_path: '/a.ts' }, { file_path: '/a.ts' })).toBe('Read /a.ts');
+});
+
+test('what the shell says last is the cause, whatever the output before it contains', () => {
+  const said = 'var exitError *exec.ExitError\n(eval):1: == not found';
+  const args = { command: 'sed -n 1,9p a.go; echo ===; sed -n 1,9p b.go' };
+  const long = { args, result: `${'x'.repeat(5_000)}\n${said}` };
+  expect(folded({ args, error: 'var exitError *exec.ExitError', result: said }).failures[0]?.keys).toContainEqual({
+    kind: 'name',
+    text: '===',
+  });
+  expect(folded(long).failures).toMatchObject([{ kind: 'hidden', cause: '(eval):<n>: == not found' }]);
 });

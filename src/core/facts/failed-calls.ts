@@ -4,6 +4,7 @@ import { commandLineOf } from './check-command.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import {
+  CONTENT,
   failedKeysOf,
   hidesExitCode,
   isCheckFailure,
@@ -30,8 +31,10 @@ const ALIKE_SHARE = 0.75;
 /** The least share of the words of the failed command that it has. */
 const KEPT_SHARE = 0.6;
 const MIN_PART_CHARS = 4;
+const MAX_ARG = 80;
 const SHOWN_CHARS = 160;
 const HIDDEN_CHARS = 4_000;
+const LAST_CHARS = 200;
 const MAX_RUNNING = 50;
 const HEAD_CHARS = 2_000;
 /** What Codex writes in place of an exit code; `write_stdin` with this number asks what became of it. */
@@ -55,7 +58,7 @@ export interface FailedCall {
   readonly ms: number;
   readonly tokens: number;
   readonly costUsd: number;
-  /** The next call of the same tool that worked and resembles it: same target, same words, or same last words. */
+  /** The next call of the same tool that worked and resembles it: same target, same words, or same last words; or `the same with path=src`. */
   readonly worked?: string;
 }
 
@@ -96,6 +99,7 @@ interface Spent {
 
 type OpenFailure = Omit<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens' | 'worked'> & {
   readonly before: Spent;
+  readonly args: Json;
   /** The command of the line that failed, if the error names it. */
   readonly command: string;
   /** What it cost until something of the same tool worked; absent before. */
@@ -125,7 +129,7 @@ export class FailedCallsFold {
     const { args, number, tool } = begun ?? call;
     const { failed } = call;
     const hiddenCause = failed ? undefined : hiddenFailure({ args }, payload.result);
-    const stated = failed ? (now.cause ?? NO_CAUSE) : hiddenCause;
+    const stated = failed ? (lastComplaint(resultText(payload.result)) ?? now.cause ?? NO_CAUSE) : hiddenCause;
     const keys = keysOf(tool, args);
     if (stated !== undefined && (INTERRUPTED.test(stated) || sendsInterrupt(call.args))) return;
     const all = [keys.call, ...keys.commands.map(({ key }) => key), ...keys.names.map(nameKey)];
@@ -135,7 +139,7 @@ export class FailedCallsFold {
       for (const key of [keys.call, ...(keys.commands.length === 0 ? keys.names.map(nameKey) : keysOfCommands(proved))])
         this.#note(key, number, false, 'worked');
       for (const key of all) this.#note(key, number, false, 'none');
-      this.#work({ number: call.number, tool }, now, provedText({ args, tool }, keys));
+      this.#work({ args, number: call.number, tool }, now, provedText({ args, tool }, keys));
       return;
     }
     const cause = SAYS_NOTHING.test(stated) ? NO_CAUSE : stated;
@@ -161,6 +165,7 @@ export class FailedCallsFold {
       number,
       atMs,
       before: { activeMs, costUsd, tokens },
+      args,
       command: keys.commands
         .filter(({ key }) => failedKeys.includes(key))
         .map(({ text }) => text)
@@ -188,13 +193,17 @@ export class FailedCallsFold {
   }
 
   /** @param shown  the part of the call that is proved to have worked, if any */
-  #work({ number, tool }: Pick<RunCall, 'number' | 'tool'>, now: Spent, shown: string | undefined): void {
+  #work(
+    { args, number, tool }: Pick<RunCall, 'args' | 'number' | 'tool'>,
+    now: Spent,
+    shown: string | undefined,
+  ): void {
     if (this.#open.length === 0) return;
     this.#open = this.#open.flatMap((open) => {
       if (open.tool !== tool) return [open];
       const costed = open.cost === undefined ? { ...open, cost: costOf(open, { ...now, number }) } : open;
       if (shown === undefined || !(isAlike(open.shown, shown) || isAlike(open.command, shown))) return [costed];
-      this.#failures.push(closed(costed, shown));
+      this.#failures.push(closed(costed, shown === open.shown ? (otherArgs(open.args, args) ?? shown) : shown));
       return [];
     });
   }
@@ -231,8 +240,22 @@ const ONE_CALL = { calls: 1, ms: 0, tokens: 0, costUsd: 0 } as const;
 
 function closed(open: OpenFailure, worked?: string): FailedCall {
   // If no call of its tool worked later, only the call itself is known to be lost.
-  const { before: _before, command: _command, cost = ONE_CALL, ...failure } = open;
+  const { args: _args, before: _before, command: _command, cost = ONE_CALL, ...failure } = open;
   return { ...failure, ...cost, ...present({ worked }) };
+}
+
+/** Returns what the arguments of a call have that those of the failed call do not, if both are shown as the same. */
+function otherArgs(failed: Json, worked: Json): string | undefined {
+  if (!isJsonObject(failed) || !isJsonObject(worked) || commandLineOf(worked) !== undefined) return undefined;
+  const changed = Object.entries(worked).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(failed[name]),
+  );
+  const texts = changed.map(([name, value]) => {
+    const isShown = typeof value === 'string' && value.length <= MAX_ARG && !CONTENT.test(name);
+    if (isShown) return `${name}=${value}`;
+    return failed[name] === undefined ? name : `another ${name}`;
+  });
+  return texts.length === 0 ? undefined : `the same with ${texts.join(', ')}`.slice(0, SHOWN_CHARS).toWellFormed();
 }
 
 function isAlike(failed: string, worked: string): boolean {
@@ -266,15 +289,22 @@ function shownCall({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
 /** A line that begins like a message, not like a line of a file, with or without its number. */
 const SHELL_COMPLAINT =
   /^(?![\s\d/#*=-]|(?!zsh|bash|sh)[\w./-]+:\d+:).*(?:command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|flag|shorthand flag)|(?:illegal|invalid) option|unexpected argument|missing script|No such file or directory|is not recognized as|npm (?:ERR!|error) code).*$|^(?:\S*sh|\(eval\)): ?(?:line )?(?:\d+: )?\S+:? not found$/im;
+/** The shell ends a line at a word that it cannot expand, so that this is the last line of the output. */
+const LAST_COMPLAINT = /(?:^|\n)((?:\S*sh|\(eval\)):\d+: \S+ not found)\s*$/;
 
 /** Returns the line of the output that says that a program was not understood, of a line whose exit code is not that of its programs. */
 function hiddenFailure({ args }: Pick<RunCall, 'args'>, result: Parameters<typeof resultText>[0]): string | undefined {
   const line = commandLineOf(args);
   if (line === undefined || !hidesExitCode(line)) return undefined;
   const text = resultText(result);
-  if (text.length > HIDDEN_CHARS) return undefined;
+  const last = lastComplaint(text);
+  if (last !== undefined || text.length > HIDDEN_CHARS) return last;
   const found = SHELL_COMPLAINT.exec(text)?.[0].trim().slice(0, 200);
   return found !== undefined && isInvocationFailure(found) ? found : undefined;
+}
+
+function lastComplaint(text: string): string | undefined {
+  return LAST_COMPLAINT.exec(text.slice(-LAST_CHARS))?.[1];
 }
 
 function programOf(args: Json): string | undefined {

@@ -88,3 +88,19 @@ test('what several reads show of a file is one file, and a part without line num
   ];
   expect(fold.files).toEqual([{ path: '/w/CLAUDE.md', lines }]);
 });
+
+test('a line that has only the name of a file says nothing of the file in a folder', () => {
+  const files = [instructionFile('CLAUDE.md', 'A test in `state_test.go` documents this.')];
+  const read = (text: string) =>
+    instructionLineOf(
+      { key: { kind: 'name', text }, shown: `Read ${text}`, tool: 'Read', cause: 'File does not exist.' },
+      files,
+    );
+  expect([read('cmd/session/state_test.go'), read('state_test.go')?.line]).toEqual([undefined, 1]);
+});
+
+test('the lines that a search finds are not the lines of the file', () => {
+  const fold = new InstructionsFold();
+  fold.readCall({ pattern: 'alpha', path: '/w/CLAUDE.md' }, '226:alpha');
+  expect(fold.files).toEqual([]);
+});

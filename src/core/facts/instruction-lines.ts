@@ -99,11 +99,14 @@ export class InstructionsFold {
 const GIVEN =
   /(?:Contents of (\S+(?:CLAUDE|AGENTS|GEMINI)\.md)[^\n]*:|# (AGENTS\.md) instructions for [^\n]*\n+<INSTRUCTIONS>)\n+([\s\S]{1,60000}?)(?=<\/INSTRUCTIONS>|\nContents of |<\/system-reminder>|$)/g;
 
+/** Arguments of calls that change a file, or that search it and show the lines found. */
+const NOT_READ = ['old_string', 'content', 'pattern'];
+
 function readPath(args: Json): string | undefined {
   const line = commandLineOf(args);
   const shown = line === undefined ? undefined : /^cat (\S+)$/.exec(line.trim())?.[1];
   const values = isJsonObject(args) ? [args['file_path'], args['path'], args['filePath'], shown] : [shown];
-  const isWhole = !isJsonObject(args) || (args['old_string'] === undefined && args['content'] === undefined);
+  const isWhole = !isJsonObject(args) || NOT_READ.every((name) => args[name] === undefined);
   return values.find((value): value is string => isWhole && typeof value === 'string' && IS_INSTRUCTION.test(value));
 }
 
@@ -141,7 +144,8 @@ function patternsOf({ cause, key, shown, tool }: NamedFailure): readonly RegExp[
   for (const count of [4, 3, 2])
     if (steps.length >= count) patterns.push(new RegExp(wordOf(steps.slice(-count).join('/'), '\\w-')));
   const file = steps.at(-1) ?? '';
-  if (file.length >= MIN_FILE_CHARS && file.includes('.')) patterns.push(new RegExp(wordOf(file, '\\w-')));
+  // The name alone may be that of a file in another folder.
+  if (steps.length === 1 && file.length >= MIN_FILE_CHARS) patterns.push(new RegExp(wordOf(file, '\\w-')));
   if (isShell) {
     for (const count of [4, 3, 2])
       if (words.length >= count) patterns.push(new RegExp(wordOf(words.slice(0, count).join(' '))));

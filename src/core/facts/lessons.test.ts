@@ -131,3 +131,18 @@ test('the call that is shown is the one after which the shown fix worked', () =>
   );
   expect(lessons[0]).toMatchObject({ shown: 'rg alpha src', worked: { shown: 'command rg alpha src' } });
 });
+
+test('a lesson of calls that differ is named for what they have in common', () => {
+  const fails = (command: string): Session => ({ calls: [[command, 'cat: illegal option -- A']] });
+  const named = (...commands: readonly string[]) => lessonsOf(...commands.map(fails)).lessons[0]?.name;
+  expect(named('cat -A a.ts', 'cat -A a.ts')).toBe('cat -A a.ts');
+  expect(named('sed -n 1p a.ts | cat -A', 'awk 1 b.ts | cat -A')).toBe('cat -A');
+  const flag = (text: string): Session => ({ calls: [[`gh pr ${text} --stat`, 'unknown flag: --stat']] });
+  expect(lessonsOf(flag('diff'), flag('view')).lessons[0]?.name).toBe('gh … --stat');
+});
+
+test('failures of the same shown call and the same cause are one lesson, whatever else their calls contain', () => {
+  const fails = (number: number): Session => ({ calls: [[`deploy now 2>&1 | tail -${number}`, 'gone']] });
+  const again = { calls: [['deploy now 2>&1', 'gone']] } as const;
+  expect(lessonsOf(fails(1), fails(2), again).lessons).toMatchObject([{ times: 3, sessions: 3 }]);
+});

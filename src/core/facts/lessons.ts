@@ -18,6 +18,9 @@ export interface Lesson {
   readonly project: string;
   readonly key: CallKey;
   readonly tool: string;
+  /** The call that fails, or what the calls that fail have in common. */
+  readonly name: string;
+  /** One of the calls. */
   readonly shown: string;
   readonly cause: string;
   readonly times: number;
@@ -117,10 +120,15 @@ function lessonsOf(
   const byKey = new Map<number, PlacedFailure[]>(held.map(([number]) => [number, []]));
   const order = new Map(held.map(([number], index) => [number, index]));
   const rest: PlacedFailure[] = [];
+  // Failures that are shown as the same belong to one lesson.
+  const bestOf = new Map<string, number>();
   for (const failure of book.failures) {
-    const best = failure.numbers
-      .filter((number) => order.has(number))
-      .toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))[0];
+    const numbers = [...failure.numbers, bestOf.get(textOf(failure))].filter((number) => order.has(number ?? NaN));
+    const [best] = numbers.toSorted((a = 0, b = 0) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+    if (best !== undefined) bestOf.set(textOf(failure), best);
+  }
+  for (const failure of book.failures) {
+    const best = bestOf.get(textOf(failure));
     if (best === undefined) rest.push(failure);
     else byKey.get(best)?.push(failure);
   }
@@ -131,6 +139,18 @@ function lessonsOf(
     return [];
   });
   return { lessons, rest };
+}
+
+function textOf({ cause, keys, runId, number, shown, tool }: PlacedFailure): string {
+  // A failure without keys teaches nothing about another one.
+  return keys.length === 0 ? `${runId} ${number}` : `${tool}\n${shown}\n${cause}`;
+}
+
+/** The call as the agent made it, or what it has in common with the others: a flag may follow other words of its program. */
+function nameOf({ kind, text }: CallKey, failures: readonly PlacedFailure[]): string {
+  const [first, ...others] = failures.map(({ shown }) => shown);
+  if (first !== undefined && others.every((shown) => shown === first)) return first;
+  return kind === 'name' && !failures.some(({ shown }) => shown.includes(text)) ? text.replace(' -', ' … -') : text;
 }
 
 function sessionCount(failures: readonly PlacedFailure[]): number {
@@ -157,6 +177,7 @@ function lessonOf(project: string, state: KeyState, failures: readonly PlacedFai
     project,
     key: state.key,
     tool: last?.tool ?? '',
+    name: nameOf(state.key, failures),
     shown: last?.shown ?? '',
     cause: mostOf(failures.map(({ cause, sessionId }) => [cause, sessionId]))?.shown ?? '',
     times: failures.length,

@@ -59,7 +59,7 @@ export function lessonsSentence({ lessons }: Lessons): string | undefined {
   const ms = open.reduce((sum, lesson) => sum + lesson.ms, 0);
   const time = ms >= 60_000 ? ` and ${durationText(ms)}` : '';
   const start = `Keeps failing (coxswain failures): ${countOf(open.length, 'cause')} cost ${countOf(calls, 'call')}${time}:`;
-  const name = printableCut(nameOf(first), 40);
+  const name = printableCut(first.name, 40);
   const { instruction } = first;
   if (instruction !== undefined && instruction !== null)
     return `${start} ${placeOf(instruction)} names ${name}, which failed in ${countOf(first.sessions, 'session')}`;
@@ -77,18 +77,11 @@ function apartText(checks: number): string {
   return `${countOf(checks, 'failed test, lint or compile call')}, apart: they fail while the work is not done`;
 }
 
-/** The call as the agent made it, or the name that it has in common with the others. */
-function nameOf({ key, shown }: Lesson): string {
-  const words = new Set(shown.split(' '));
-  const isShown =
-    key.kind !== 'name' || shown.includes(key.text) || key.text.split(' ').every((word) => words.has(word));
-  return printableCut(isShown ? shown : key.text, 80);
-}
-
 function lessonItem(lesson: Lesson, report: NightReport): ListItem {
-  const { cause, examples } = lesson;
+  const { cause, examples, name, shown } = lesson;
+  const suchAs = name === shown ? '' : `, such as ${printableCut(shown, 80)}`;
   return {
-    head: styled('strong', `${nameOf(lesson)}: ${printableCut(cause, 120)}`),
+    head: styled('strong', `${printableCut(name, 80)}${suchAs}: ${printableCut(cause, 120)}`),
     lines: [
       costText(lesson),
       [endText(lesson)],
@@ -106,7 +99,7 @@ function otherItem(
   return {
     head: `${printableCut(tool, 40)}: ${printableCut(cause, 120)}`,
     lines: [
-      `${countOf(times, 'time')} in ${countOf(sessions, 'session')}, ${countOf(calls, 'call')} until something else worked${place}`,
+      `${countOf(times, 'time')} in ${countOf(sessions, 'session')}, cost ${countOf(calls, 'call')}${place}`,
       ...examples.map((example) => styled('code', report.commandOf(example))),
     ],
   };
@@ -115,10 +108,10 @@ function otherItem(
 function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times }: Lesson): string {
   const facts = [
     `${countOf(times, 'time')} in ${countOf(sessions, 'session')}${ranIn <= sessions ? '' : ` of ${countText(ranIn)} that ran it`}`,
-    `${countOf(calls, 'call')} until something else worked`,
+    ...(hidden > 0 ? [`${countText(hidden)} of them hidden by a pipe or the end of the command`] : []),
+    `cost ${countOf(calls, 'call')}`,
     ...(ms >= 1000 ? [durationText(ms)] : []),
     ...(costUsd >= 0.005 ? [usdText(costUsd)] : []),
-    ...(hidden > 0 ? [`${countText(hidden)} of them hidden by a pipe or the end of the command`] : []),
     ...(project === '' ? [] : [printableCut(project, 100)]),
   ];
   return facts.join(', ');
