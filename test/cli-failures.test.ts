@@ -33,7 +33,7 @@ test('the failures that come back are listed by cause, with what worked after th
   const { code, stdout } = await here.run(['failures', 'runs.jsonl']);
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /1\. rtk bun run test: error: unrecognized subcommand '…'\n +3 times in 3 sessions, 3 calls until something else worked/,
+    /1\. rtk bun run test: error: unrecognized subcommand '…'\n +3 times in 3 sessions, cost 3 calls/,
   );
   expect(stdout).toMatch(
     /then worked: bun run test \(in 3 sessions\).*; it failed in the last session that ran it\n +no instruction file that the sessions show names it\n +coxswain view runs\.jsonl --run s1 --call 1\n +coxswain view runs\.jsonl --run s2 --call 1\n/,
