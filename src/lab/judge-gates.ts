@@ -125,9 +125,11 @@ export function judgeGates(gates: Gates, part: PartReport | undefined): readonly
   const judge = (
     gate: GateReport['gate'],
     limit: number | undefined,
-    value: number | null | undefined,
-    what: string,
-    unknown: string,
+    {
+      value,
+      what,
+      unknown,
+    }: { readonly value: number | null | undefined; readonly what: string; readonly unknown: string },
   ): void => {
     if (limit === undefined) return;
     if (value === undefined || value === null) {
@@ -146,26 +148,20 @@ export function judgeGates(gates: Gates, part: PartReport | undefined): readonly
     const reason = `${gate}: ${what}${place} is ${rounded(value)}, ${relation} ${limit}`;
     reports.push({ gate, limit, value: rounded(value), passed: hasPassed, reason });
   };
-  judge(
-    'max-false-rate',
-    gates.maxFalseRate,
-    advice?.falseRate.share,
-    'the share of successful runs with advice',
-    'no run is known to have succeeded',
-  );
-  judge(
-    'min-recall',
-    gates.minRecall,
-    advice?.recall.share,
-    'the share of failed runs with advice',
-    'no run is known to have failed',
-  );
-  judge(
-    'max-advice-per-100-calls',
-    gates.maxAdvicePer100Calls,
-    advice?.per100Calls,
-    'advice per 100 calls',
-    'no run has a call',
-  );
+  judge('max-false-rate', gates.maxFalseRate, {
+    value: advice?.falseRate.share,
+    what: 'the share of successful runs with advice',
+    unknown: 'no run is known to have succeeded',
+  });
+  judge('min-recall', gates.minRecall, {
+    value: advice?.recall.share,
+    what: 'the share of failed runs with advice',
+    unknown: 'no run is known to have failed',
+  });
+  judge('max-advice-per-100-calls', gates.maxAdvicePer100Calls, {
+    value: advice?.per100Calls,
+    what: 'advice per 100 calls',
+    unknown: 'no run has a call',
+  });
   return reports;
 }

@@ -117,15 +117,15 @@ function lessonsOf(
     ([, a], [, b]) =>
       b.failed - a.failed || KIND_ORDER[a.key.kind] - KIND_ORDER[b.key.kind] || b.key.text.length - a.key.text.length,
   );
-  const byKey = new Map<number, PlacedFailure[]>(held.map(([number]) => [number, []]));
   const order = new Map(held.map(([number], index) => [number, index]));
+  const byKey = new Map<number, PlacedFailure[]>(held.map(([number]) => [number, []]));
   const rest: PlacedFailure[] = [];
   // Failures that are shown as the same belong to one lesson.
   const bestOf = new Map<string, number>();
-  for (const failure of book.failures) {
-    const numbers = [...failure.numbers, bestOf.get(textOf(failure))].filter((number) => order.has(number ?? NaN));
-    const [best] = numbers.toSorted((a = 0, b = 0) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
-    if (best !== undefined) bestOf.set(textOf(failure), best);
+  for (const [text, same] of Map.groupBy(book.failures, textOf)) {
+    const numbers = same.flatMap((failure) => failure.numbers).filter((number) => order.has(number));
+    const [best] = numbers.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+    if (best !== undefined) bestOf.set(text, best);
   }
   for (const failure of book.failures) {
     const best = bestOf.get(textOf(failure));

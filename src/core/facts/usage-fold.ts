@@ -31,6 +31,7 @@ export const CACHE_TOKENS = ['cacheTokens', 'cacheTokensWithin', 'cacheWriteToke
 
 /** Tools that start a subagent. */
 export const DELEGATES: RegExp = /^(?:task|agent|spawn_agent)$/i;
+
 /** The prices of a host and of the table may differ a little. */
 const MOST_OF_TOTAL = 1.05;
 
@@ -65,12 +66,12 @@ export class UsageFold {
   get usage(): RunUsage {
     const countedEarly = this.#answersCountedEarly + (this.#hasInput ? 0 : this.#answersWithoutInput);
     const { answersWithoutCost, ...answers } = this.answers;
-    const total = this.#isOfOthers ? undefined : this.#sessionCostUsd;
+    const total = this.#ignoresTotal ? undefined : this.#sessionCostUsd;
     const known = total !== undefined;
     return {
       ...answers,
       ...present({
-        tokens: (this.#isOfOthers ? undefined : this.#sessionTokens) ?? this.#tokens,
+        tokens: (this.#ignoresTotal ? undefined : this.#sessionTokens) ?? this.#tokens,
         costUsd: total ?? this.#costUsd,
         answersWithoutCost: known ? undefined : answersWithoutCost,
       }),
@@ -79,10 +80,10 @@ export class UsageFold {
   }
 
   /**
-   * Claude Code adds up the costs of its process by list prices. After a process that was killed, its total is that of the last one; with
+   * True if the total that the host reports is not that of the session. Claude Code adds up the costs of its process by list prices. After a process that was killed, its total is that of the last one; with
    * subagents, which are runs of their own, it is also theirs.
    */
-  get #isOfOthers(): boolean {
+  get #ignoresTotal(): boolean {
     if (!this.#isOfClaude) return false;
     if (this.#delegates && this.#costUsd !== undefined && this.#answersWithoutCost === 0) return true;
     return (this.#costUsd ?? 0) > MOST_OF_TOTAL * (this.#sessionCostUsd ?? Infinity);
