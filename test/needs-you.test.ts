@@ -109,3 +109,19 @@ test('among sessions without a passed check those with a question come first, th
     ],
   ]);
 });
+
+test('a question before an answer without words is not the last word of the session', () => {
+  const fold = new RunFactsFold(ID, { detectors: defaultDetectors() });
+  const question: TrajectoryPayload = {
+    kind: 'message_appended',
+    message: { role: 'assistant', content: 'Which one?' },
+  };
+  const start: TrajectoryPayload = { kind: 'run_started', identity: { run_id: ID, depth: 0 } };
+  for (const record of scriptRun(ID, [start, question, called('ls'), answered('a'), ended], { startMs: START_MS }))
+    fold.fold(record);
+  const { question: last, verdict } = fold.facts(START_MS);
+  expect([verdict.evidence, last]).toEqual([
+    'it answered, but its words are not on record; no check that coxswain recognises',
+    undefined,
+  ]);
+});

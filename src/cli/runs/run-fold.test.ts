@@ -92,7 +92,7 @@ test('a report has the first 50 diagnostics and the number of the rest', () => {
   expect(source).toBe('s');
 });
 
-test('the first refused calls are named with the reason, and a question that was declined is none of them', () => {
+test('a report names the first refused calls and why; a declined question is not one of them', () => {
   const refused = (id: string, command: string): readonly TrajectoryPayload[] => [
     { kind: 'tool_started', tool_call_id: id, tool_name: 'Bash', args: { command } },
     {

@@ -7,6 +7,7 @@ import type { RunCall } from './run-call.ts';
 import { WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
 
 const LABEL_CHARS = 80;
+const QUESTION_CHARS = 200;
 const MAX_RUNNING = 64;
 const QUESTION = /^(?:AskUserQuestion|ask_user(?:_question)?|ask_followup_question|request_user_input|question)$/;
 const PLAN = /^(?:ExitPlanMode|exit_plan_mode|plan_exit)$/;
@@ -111,6 +112,13 @@ function questionOf({ args, tool }: RunCall): string {
   const [first] = Array.isArray(members['questions']) ? members['questions'] : [];
   const question = textIn(first, 'question') ?? textIn(args, 'question') ?? textIn(args, 'prompt');
   return `${WAITS_FOR_ANSWER}${question === undefined ? '' : `: ${question}`}`;
+}
+
+/** The sentence at the end of a text, if it is a question; its last 200 characters if it is longer. */
+export function questionIn(text: string): string | undefined {
+  const line = text.slice(-QUESTION_CHARS).split('\n').at(-1) ?? '';
+  const sentence = line.split(/(?<=[.!?:]) +/).at(-1) ?? '';
+  return /\?["'*_)”]*$/.test(sentence) ? sentence.replaceAll(/[*_`]/g, '').toWellFormed() : undefined;
 }
 
 /** Returns the command of a call, or its tool and what it is about, in at most 80 characters. */

@@ -21,7 +21,7 @@ import {
 } from './run-facts.ts';
 import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
-import { saysNoLastMessage } from './run-verdict.ts';
+import { saysAnswer, saysNoLastMessage } from './run-verdict.ts';
 import { RunView, type RunViewOptions } from './run-view.ts';
 import { saysStuck } from './seen-pattern.ts';
 import { withoutNumber } from './task-title.ts';
@@ -178,7 +178,7 @@ export class RunFactsFold {
     const verdict = this.view.verdictAt(this.#isAlive ? lastAtMs : nowMs);
     const label = ending?.labels?.['person'];
     const faultTexts = [...this.#faultTexts];
-    const { lastMessage, ...work } = this.view.work.work;
+    const { lastMessage, question, ...work } = this.view.work.work;
     return {
       id: this.id,
       ...present({ parentId }),
@@ -207,6 +207,7 @@ export class RunFactsFold {
       recent: this.view.recent,
       ...work,
       ...(saysNoLastMessage(verdict) ? {} : present({ lastMessage })),
+      ...(saysAnswer(verdict) ? present({ question }) : {}),
       checks,
       stuck: saysStuck(patterns),
       steered: started?.steering !== undefined,

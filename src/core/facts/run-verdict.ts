@@ -90,12 +90,18 @@ export const WAITS_FOR_ANSWER = 'waits for your answer';
 export const WAITS_FOR_DECISION = 'waits for your decision on its plan';
 const PRESENTED_PLAN = 'it presented a plan, which was not approved in this session';
 
+const ANSWERED = 'it answered';
 const UNSEEN_ANSWER = 'it answered, but its words are not on record';
 const NO_LAST_MESSAGE = 'it finished without a last message';
 
 /** Returns true for a run that ended after a call. What it said before is no last message. */
 export function saysNoLastMessage({ evidence }: RunVerdict): boolean {
   return evidence.startsWith(NO_LAST_MESSAGE);
+}
+
+/** Returns true for a run whose last message is its answer. */
+export function saysAnswer({ evidence }: RunVerdict): boolean {
+  return evidence.startsWith(ANSWERED) && !evidence.startsWith(UNSEEN_ANSWER);
 }
 
 /** Returns true for the evidence of a run that ended after its plan. The heading of the plan may follow. */
@@ -183,7 +189,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     return { verdict: 'failed', evidence: `${word}${detail}` };
   }
   const hasAnswered = isAnswer || reason === 'answered';
-  const answer = isAnswer ? 'it answered' : hasAnswered ? UNSEEN_ANSWER : NO_LAST_MESSAGE;
+  const answer = isAnswer ? ANSWERED : hasAnswered ? UNSEEN_ANSWER : NO_LAST_MESSAGE;
   const failed = checks.filter((check) => check.failed);
   const failedCheck = failed.at(-1);
   if (failedCheck !== undefined) {

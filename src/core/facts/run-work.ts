@@ -10,7 +10,7 @@ import { readCall } from '../detect/calls/tool-semantics.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { SESSION_NAMED } from '../records/words.ts';
-import { asksPerson } from './last-act.ts';
+import { asksPerson, questionIn } from './last-act.ts';
 import { DELEGATES } from './usage-fold.ts';
 import { taskTitle } from './task-title.ts';
 import type { RunCall } from './run-call.ts';
@@ -41,7 +41,7 @@ export interface RunWork {
   /** The name of the session in its host. */
   readonly name?: string;
   readonly lastMessage?: string;
-  /** The question with which its last message ends, at most 200 characters. Absent if it ends otherwise. */
+  /** The question with which its answer ends, at most 200 characters. Absent if it did not answer or ends otherwise. */
   readonly question?: string;
 }
 
@@ -50,7 +50,6 @@ const MAX_SUBJECTS = 500;
 const MAX_EDITS = 20;
 const NO_BRANCH = 'detached HEAD';
 const MESSAGE_CHARS = 300;
-const QUESTION_CHARS = 200;
 const MAX_SCRIPT_CHARS = 20_000;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
@@ -149,8 +148,10 @@ export class WorkFold {
     if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
       const text = textOfContent(payload.message.content).trim();
       // The error of a model or a host is not what the agent said.
-      if (text !== '' && text !== payload.message.error_message?.trim())
-        [this.#lastMessage, this.#question] = [text.slice(0, MESSAGE_CHARS).toWellFormed(), questionIn(text)];
+      if (text !== '' && text !== payload.message.error_message?.trim()) {
+        this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
+        this.#question = questionIn(text);
+      }
     }
     if (payload.kind === 'session_event' && payload.event_type === SESSION_NAMED)
       this.#name = textOrUndefined(isJsonObject(payload.data) ? payload.data['name'] : undefined);
@@ -403,13 +404,6 @@ export class WorkFold {
       }),
     };
   }
-}
-
-/** The sentence at the end of a text, if it is a question. */
-function questionIn(text: string): string | undefined {
-  const line = text.slice(-QUESTION_CHARS).split('\n').at(-1) ?? '';
-  const [question] = /(?:(?<=[.!?:] )|^)[^.!?:]?(?:(?![.!?:] ).)*\?["'*_)”]*$/u.exec(line.trim()) ?? [];
-  return question?.replaceAll(/[*_`]/g, '').toWellFormed();
 }
 
 function namesFile(tool: string, args: Json, target: string): boolean {

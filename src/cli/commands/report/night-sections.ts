@@ -187,17 +187,12 @@ function sectionNameOf(run: RunFacts): SectionName {
     isStuck: openPattern(run) !== undefined,
   });
   if (need !== undefined) return need;
-  if (hasAsked(run)) return 'answered';
+  if (run.question !== undefined) return 'answered';
   return verdict === 'cut_off' ? 'failed' : verdict;
 }
 
 function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | undefined {
   return patterns.findLast(isStuckNow);
-}
-
-/** True for an answer that ends with a question. */
-function hasAsked({ question, verdict: { evidence } }: RunFacts): boolean {
-  return question !== undefined && /^it answered[;,]/.test(evidence);
 }
 
 const ASKS = 2;
@@ -206,11 +201,11 @@ const STUCK_TO_ITS_END = 1;
 /** Sessions that answered with a question come before the others of their section, then those that were stuck to their end. */
 function urgencyOf(run: RunFacts, section: SectionName): number {
   if (section !== 'answered') return 0;
-  return hasAsked(run) ? ASKS : openPattern(run) === undefined ? 0 : STUCK_TO_ITS_END;
+  if (run.question !== undefined) return ASKS;
+  return openPattern(run) === undefined ? 0 : STUCK_TO_ITS_END;
 }
 
-function verbOf(run: RunFacts, section: SectionName): string {
-  const { alert, verdict } = run;
+function verbOf({ alert, question, verdict }: RunFacts, section: SectionName): string {
   const { evidence } = verdict;
   switch (section) {
     case 'waiting':
@@ -223,7 +218,7 @@ function verbOf(run: RunFacts, section: SectionName): string {
     case 'open':
       return 'at work';
     case 'answered':
-      if (hasAsked(run)) return 'asks';
+      if (question !== undefined) return 'asks';
       return isPresentedPlan(evidence) ? 'planned' : 'answered';
     case 'failing':
       return 'check';
@@ -234,7 +229,7 @@ function verbOf(run: RunFacts, section: SectionName): string {
 
 function whyOf(run: RunFacts, section: SectionName): string {
   const { evidence } = run.verdict;
-  if (urgencyOf(run, section) === ASKS) return run.question ?? '';
+  if (section === 'answered' && run.question !== undefined) return run.question;
   if (section === 'stuck' && run.alert !== undefined) return run.alert.text.replace(/^has had /, '');
   const pattern = section === 'stuck' || urgencyOf(run, section) === STUCK_TO_ITS_END ? openPattern(run) : undefined;
   if (pattern !== undefined)
