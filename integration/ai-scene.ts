@@ -1,7 +1,7 @@
 import * as ai7 from 'ai';
 import type { ToolSet } from 'ai';
 import * as ai6 from 'ai-6';
-import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '../src/adapters/ai-sdk/index.ts';
+import { coxswainAgent, type CoxswainAgent, type RefusalOptions } from '../src/adapters/ai-sdk/index.ts';
 import { messageOf } from '../src/core/base/error.ts';
 import type { AdapterOutcome, AdapterScene } from '../test/support/adapter-contract/adapter-harness.ts';
 import { abortReasonOf, ANSWER_SCHEMA, SCENE_TOOL_SCHEMA } from '../test/support/adapter-contract/contract-scenes.ts';
@@ -19,7 +19,7 @@ export interface AiScene extends AdapterScene {
   /** Which of the SDK's entry points plays it; default `functions`: `generateText` and `streamText`. */
   readonly entry?: 'functions' | 'agent';
   readonly version?: 7 | 6;
-  readonly options?: CoxswainAgentOptions;
+  readonly options?: RefusalOptions;
 }
 
 /** Result of the SDK. */
@@ -39,10 +39,7 @@ export async function playAi(scene: AiScene): Promise<AdapterOutcome> {
     },
   };
   const { run } = scene;
-  const cox =
-    run === undefined
-      ? undefined
-      : coxswainAgent(run, { ...scene.adapter, forceTurn: scene.forceTurn === true, ...scene.options });
+  const cox = run === undefined ? undefined : coxswainAgent(run, { ...scene.adapter, ...scene.options });
   const { model, requests } = scene.version === 6 ? scriptedAi6Model(scripted) : scriptedAiModel(scripted);
   const play = async (task: Task, toolbox: ScriptedToolbox): Promise<AiAnswer> =>
     // The model belongs to the SDK that calls it.

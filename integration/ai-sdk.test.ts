@@ -13,7 +13,7 @@ import {
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '../src/adapters/ai-sdk/index.ts';
+import { coxswainAgent, type CoxswainAgent, type RefusalOptions } from '../src/adapters/ai-sdk/index.ts';
 import { createCoxswain, type CoxswainOptions } from '../src/core/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { isDerived } from '../src/core/records/derived-payload.ts';
@@ -48,11 +48,7 @@ interface Stage extends ScriptedAiModel<MockLanguageModelV4> {
 
 const SPEAKING: CoxswainOptions = { feedback: [feedbackAfterEachCall()] };
 
-function stage(
-  turns: readonly ModelTurn[],
-  steering: CoxswainOptions = SPEAKING,
-  options: CoxswainAgentOptions = {},
-): Stage {
+function stage(turns: readonly ModelTurn[], steering: CoxswainOptions = SPEAKING, options: RefusalOptions = {}): Stage {
   const store = memoryStore();
   const coxswain = createCoxswain({ store, clock: createFakeClock(), feedback: [], guidance: [], ...steering });
   const run = coxswain.startRun();

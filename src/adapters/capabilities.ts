@@ -20,9 +20,9 @@ export const aiSdkCapabilities: AdapterCapabilities = {
     note: 'After the result of its call, in every later request too.',
   },
   pre_response: {
-    ...inLastMessage,
-    timing: 'forces-turn',
-    note: 'The answer is discarded and asked for again; off by default, once a run.',
+    persistence: 'unsupported',
+    timing: 'before',
+    note: 'An answer without calls is final: there is no request after it.',
   },
 };
 

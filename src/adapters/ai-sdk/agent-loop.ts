@@ -10,7 +10,7 @@ import type { GeneratedAnswer } from './read-answer.ts';
 import { type PlacedAdvice, placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import { abortSignalOf, isAbort, modelRequestOf, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 import { assistantMessage, brokenMessage, requestPrepared, systemTextOf, unansweredMessages } from './to-events.ts';
-import { withAnswer, withMessage } from './to-output.ts';
+import { withMessage } from './to-output.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 import { aiSdkCapabilities } from '../capabilities.ts';
 
@@ -44,10 +44,6 @@ export class PromptNews {
   }
 }
 
-export interface LoopOptions extends CallBookOptions {
-  readonly forceTurn: boolean;
-}
-
 export interface PreparedRequest {
   readonly request: ModelRequest;
   readonly plain: ModelRequest;
@@ -62,7 +58,6 @@ export class AgentLoop {
   readonly run: Run;
   readonly calls: CallBook;
   readonly #guard: Guard;
-  readonly #options: LoopOptions;
   readonly #next: NextAdvice;
   readonly #promptNews = new PromptNews();
   readonly #unrecognisedTypes = new Set<string>();
@@ -73,12 +68,10 @@ export class AgentLoop {
   #signal: { readonly aborted: boolean } | undefined;
   #isTask = false;
   #asksForTools = false;
-  #hasForced = false;
 
-  constructor(run: Run, guard: Guard, options: LoopOptions) {
+  constructor(run: Run, guard: Guard, options: CallBookOptions) {
     this.run = run;
     this.#guard = guard;
-    this.#options = options;
     this.#next = new NextAdvice(options.maxChars);
     this.calls = new CallBook(run, options);
   }
@@ -105,13 +98,7 @@ export class AgentLoop {
     this.run.emit({ type: 'message_update', delta });
   }
 
-  /** @returns the next request if this answer is discarded, because guidance forces another turn */
-  answered(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
-    this.#record(prepared, answer);
-    return answer.calls.length > 0 || answer.finishReason !== 'stop' ? undefined : this.#lastWord(prepared, answer);
-  }
-
-  #record({ modelId }: PreparedRequest, answer: GeneratedAnswer): void {
+  answered({ modelId }: PreparedRequest, answer: GeneratedAnswer): void {
     this.#phase = 'answered';
     this.calls.ask([...answer.providerCalls, ...answer.calls]);
     const message = assistantMessage(answer, modelId, (id) => this.calls.recordedId(id));
@@ -123,19 +110,17 @@ export class AgentLoop {
       this.#next.wait(this.calls.takeAdvice(id));
     }
     this.#asksForTools = answer.calls.length > 0;
-    if (!this.#asksForTools) return;
+    if (!this.#asksForTools) {
+      const handles = answer.finishReason === 'stop' ? this.run.advise('pre_response') : [];
+      for (const handle of handles) handle.undelivered('no request follows a final answer');
+      return;
+    }
     const pendingToolCalls = answer.calls.map(({ id, name, args }) => ({
       toolCallId: this.calls.recordedId(id),
       toolName: name,
       args,
     }));
     this.#next.wait(this.run.advise('pre_tool_execution', { pendingToolCalls }));
-  }
-
-  gaveUp(retried: PreparedRequest, error: unknown): void {
-    this.#next.lost(retried.advice, 'the request failed');
-    this.#phase = 'answered';
-    this.run.reportFault('asking again', error);
   }
 
   /** @param answer the part that arrived */
@@ -157,11 +142,6 @@ export class AgentLoop {
   refusesGuidance({ advice }: PreparedRequest, error: unknown): void {
     this.#next.refused(advice);
     this.run.reportFault('a message with guidance', error);
-  }
-
-  /** True if the next answer may be discarded. A stream must then be buffered until it is complete. */
-  get mayDiscard(): boolean {
-    return this.#options.forceTurn && !this.#hasForced;
   }
 
   unrecognised(subject: string, type: string): void {
@@ -211,24 +191,6 @@ export class AgentLoop {
     this.run.emit(requestPrepared(request, this.#iteration, modelId));
     return { ...prepared, request, plain: plainRequest, advice };
   }
-
-  #lastWord(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
-    const handles = this.run.advise('pre_response');
-    if (this.#hasForced || !this.#options.forceTurn) {
-      const reason = this.#hasForced ? 'a turn was already forced' : 'forced turns are switched off';
-      for (const handle of handles) handle.undelivered(reason);
-      return undefined;
-    }
-    const advice = this.#next.place(handles);
-    if (advice === undefined) return undefined;
-    this.#hasForced = true;
-    this.#iteration += 1;
-    this.run.emit({ type: 'turn_start' });
-    this.#phase = 'waiting';
-    const request = { ...prepared.plain, prompt: withAnswer(prepared.plain.prompt, answer.parts, advice.text) };
-    this.run.emit(requestPrepared(request, this.#iteration, prepared.modelId));
-    return { ...prepared, request, plain: request, advice };
-  }
 }
 
 const { channel = '' } = aiSdkCapabilities.pre_tool_selection;
@@ -256,12 +218,7 @@ class NextAdvice {
     this.#waitingAdvice = [];
     if (this.#isRefused)
       for (const handle of handles) handle.undelivered('the API takes no message after the last one');
-    return this.#isRefused ? undefined : this.place(handles);
-  }
-
-  /** Like `take`, for a request outside the SDK. Such a request contains no queued advice. */
-  place(handles: readonly AdviceHandle[]): PlacedAdvice | undefined {
-    this.#sentAdvice = placeAdvice(handles, this.#maxChars);
+    this.#sentAdvice = this.#isRefused ? undefined : placeAdvice(handles, this.#maxChars);
     return this.#sentAdvice;
   }
 

@@ -10,7 +10,8 @@ import type { Run } from '../../core/run/run.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { readAll } from '../../../test/support/script-records.ts';
-import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from './coxswain-agent.ts';
+import type { RefusalOptions } from '../host/adapter-options.ts';
+import { coxswainAgent, type CoxswainAgent } from './coxswain-agent.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 
 /** A request as the model got it. */
@@ -30,7 +31,7 @@ interface Scene {
   readonly messagesOf: (role: StoredMessage['role']) => Promise<readonly StoredMessage[]>;
 }
 
-function setUp(options: CoxswainAgentOptions = {}, steering: CoxswainOptions = {}): Scene {
+function setUp(options: RefusalOptions = {}, steering: CoxswainOptions = {}): Scene {
   const store = memoryStore();
   const coxswain = createCoxswain({ store, clock: createFakeClock(), feedback: [], guidance: [], ...steering });
   const run = coxswain.startRun();
@@ -533,21 +534,7 @@ test('a request or an answer of an unknown shape goes its way, and is on record 
   expect(faults()).toBe(0);
 });
 
-test.each([
-  ['cannot be callMessage for', new Error('HTTP 500')],
-  ['breaks off', new Parts({ type: 'text-delta', id: '0', delta: 'wh' }, { type: 'error', error: new Error('gone') })],
-  ['ends too early', new Parts({ type: 'text-delta', id: '0', delta: 'wh' })],
-])('the discarded answer stands in when the forced turn %s', async (_what, second) => {
-  const { cox, run, recorded, faults } = setUp({ forceTurn: true }, { guidance: guidanceAt('pre_response') });
-  const first = say('good enough');
-  const parts = await stream(cox.model(modelOf(first, second)), { prompt: [user('go')] });
-  expect(parts).toEqual(partsOf(first));
-  await run.end();
-  expect(faults()).toBe(1);
-  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'ended' }]);
-});
-
-test('without a forced turn a stream goes through as it comes, part by part', async () => {
+test('a stream goes through as it comes, part by part', async () => {
   const { cox } = setUp({}, { feedback });
   let sent = 0;
   const parts = partsOf(say('hello'));
@@ -615,42 +602,6 @@ test('a stream that its reader gives up is given up, and the run says aborted', 
   await run.end();
   expect(reason).toBe('enough');
   expect(await recorded('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
-});
-
-test('guidance before the last word forces one turn where it is turned on: the first answer is not seen', async () => {
-  for (const play of [generate, stream]) {
-    const { cox, run, recorded } = setUp({ forceTurn: true }, { guidance: guidanceAt('pre_response') });
-    const own = modelOf(say('too early'), say('better'));
-    const result = await play(cox.model(own), { prompt: [user('go')] });
-    expect(JSON.stringify(result)).toContain('better');
-    expect(JSON.stringify(result)).not.toContain('too early');
-    expect(JSON.stringify(result)).toContain('"outputTokens":{"total":10}');
-    expect(own.seen[1]?.prompt).toEqual([
-      user('go'),
-      { role: 'assistant', content: [{ type: 'text', text: 'too early' }] },
-      user('SAY pre_response'),
-    ]);
-    await run.end();
-    expect(await recorded('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
-    expect(await recorded('turn_started', 'message_appended')).toMatchObject([
-      { message: { role: 'user' } },
-      { kind: 'turn_started' },
-      { message: { content: [{ text: 'too early' }], usage: { output_tokens: 5 } } },
-      { kind: 'turn_started' },
-      { message: { content: [{ text: 'better' }], usage: { output_tokens: 5 } } },
-    ]);
-  }
-});
-
-test('a forced turn that fails leaves the answer there was', async () => {
-  const { cox, run, recorded } = setUp({ forceTurn: true }, { guidance: guidanceAt('pre_response') });
-  const first = say('good enough');
-  expect(await generate(cox.model(modelOf(first, new Error('HTTP 500'))), { prompt: [user('go')] })).toBe(first);
-  await run.end();
-  expect(await recorded('guidance_delivered', 'run_ended')).toMatchObject([
-    { guidance: { delivered: false, reason: 'the request failed' } },
-    { outcome: 'ended' },
-  ]);
 });
 
 test('the agent answers advice with the tool, whatever it sends', async () => {
@@ -739,22 +690,6 @@ test('guidance in a request that was aborted is undelivered, and does not come a
   expect(own.seen[1]?.prompt).toEqual([user('go')]);
 });
 
-test('a turn is forced once a run, and then streams go through as they come', async () => {
-  const always = guidanceAt('pre_response').map((config) => Object.assign(config, { maxPerRun: 9 }));
-  const { cox, recorded } = setUp({ forceTurn: true }, { guidance: always, noise: { cooldownCalls: 0 } });
-  const own = modelOf();
-  const model = cox.model(own);
-  await generate(model, { prompt: [user('a')] });
-  await generate(model, { prompt: [user('b')] });
-  expect(own.seen).toHaveLength(3);
-  const verdicts = await recorded('guidance_delivered');
-  expect(verdicts[0]).toMatchObject({ guidance: { delivered: true } });
-  expect(verdicts.slice(1)).not.toEqual([]);
-  for (const verdict of verdicts.slice(1)) {
-    expect(verdict).toMatchObject({ guidance: { delivered: false, reason: 'a turn was already forced' } });
-  }
-});
-
 test('a broken stream off and is callMessage for again brings its guidance again, with one verdict', async () => {
   const { cox, run, recorded } = setUp({}, { guidance: guidanceAt('pre_tool_selection') });
   const broken = new Parts({ type: 'error', error: new Error('gone') });
@@ -768,14 +703,8 @@ test('a broken stream off and is callMessage for again brings its guidance again
   expect(await recorded('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
 });
 
-test('a held stream that breaks lets out what it held before it fails', async () => {
-  const { cox } = setUp({ forceTurn: true });
-  const source = new ReadableStream({
-    start: (controller) => controller.enqueue({ type: 'text-delta', id: '0', delta: 'I l' }),
-    pull: (controller) => controller.error(new Error('gone')),
-  });
-  const watched = cox.model({ ...modelOf(), doStream: async (_request: object) => ({ stream: source }) });
-  const reader = (await watched.doStream({ prompt: [user('go')] })).stream.getReader();
-  expect(await reader.read()).toEqual({ done: false, value: { type: 'text-delta', id: '0', delta: 'I l' } });
-  await expect(reader.read()).rejects.toThrow('gone');
+test('forceTurn was removed, and the error names what to use', () => {
+  expect(() => setUp({ forceTurn: true } as RefusalOptions)).toThrow(
+    /forceTurn was removed; give the advice at pre_tool_selection/,
+  );
 });

@@ -7,7 +7,7 @@ import { isJsonObject, present } from '../../core/base/json.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import { RunScope } from '../host/run-scope.ts';
 import { AgentLoop } from './agent-loop.ts';
-import { type ModelWatch, askFirst, standsIn, takeAnswer, withUsage, type AskModel, type Attempt } from './attempt.ts';
+import { askModel, takeAnswer, type AskModel, type ModelWatch } from './attempt.ts';
 import { type LanguageModelShape, textField } from './sdk-shapes.ts';
 import { watchTools } from './watch-tools.ts';
 import { invalidArgument } from '../../core/base/error.ts';
@@ -144,14 +144,6 @@ class RunLoops {
   }
 }
 
-export interface CoxswainAgentOptions extends RefusalOptions {
-  /**
-   * If true, guidance at `pre_response` forces one more turn, at most once per run. Streamed answers are buffered until they
-   * are complete, until a turn was forced. Default false: such guidance is recorded as undelivered.
-   */
-  readonly forceTurn?: boolean;
-}
-
 export interface AgentSettings {
   readonly model: LanguageModelShape | string;
   readonly tools?: object | undefined;
@@ -185,12 +177,12 @@ const UNSEEN =
  * @throws CoxswainError "invalid-argument" for an option out of range
  * Cost: some tens of microseconds per request, plus the evaluation of advice.
  */
-export function coxswainAgent(source: RunSource, options: CoxswainAgentOptions = {}): CoxswainAgent {
-  checkAdapter('coxswainAgent', source, options, { forceTurn: true, isError: true, isRefused: true });
-  const { maxChars = MAX_ADVICE_CHARS, forceTurn = false } = options;
+export function coxswainAgent(source: RunSource, options: RefusalOptions = {}): CoxswainAgent {
+  checkAdapter('coxswainAgent', source, options, { isError: true, isRefused: true });
+  const { maxChars = MAX_ADVICE_CHARS } = options;
   const guard = guarded(source, options);
   const scope = new RunScope(currentRun('ai-sdk', source));
-  const loopOptions = { maxChars, forceTurn, ...present({ isError: options.isError, isRefused: options.isRefused }) };
+  const loopOptions = { maxChars, ...present({ isError: options.isError, isRefused: options.isRefused }) };
   const loops = new RunLoops((owner) => new AgentLoop(owner, guard, loopOptions));
   listenToSdkLoops();
   if (typeof source !== 'function') {
@@ -306,30 +298,16 @@ async function generateWatched(options: unknown, ask: AskModel, modelId: string,
   await watch.ready();
   const prepared = watch.loop.prepare(options, modelId);
   if (prepared === undefined) return await ask(options);
-  let attempt: Attempt = { prepared };
-  let result = await askFirst(prepared, ask, watch);
-  for (;;) {
-    const retry = takeAnswer(attempt, result, watch);
-    if (retry === undefined) return withUsage(result, attempt);
-    try {
-      const next = await ask(retry.prepared.request);
-      watch.guard('an answer that begins', () => watch.loop.opened(retry.prepared));
-      result = next;
-    } catch (error) {
-      if (standsIn(retry, error, watch)) return withUsage(result, attempt);
-      throw error;
-    }
-    attempt = retry;
-  }
+  const result = await askModel(prepared, ask, watch);
+  takeAnswer(prepared, result, watch);
+  return result;
 }
 
 async function streamWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
   await watch.ready();
   const prepared = watch.loop.prepare(options, modelId);
   if (prepared === undefined) return await ask(options);
-  const mustBuffer = watch.loop.mayDiscard;
-  const result = await askFirst(prepared, ask, watch);
-  return watchStream(result, { prepared }, { ...watch, ask, mustBuffer });
+  return watchStream(await askModel(prepared, ask, watch), prepared, watch);
 }
 
 /** A schema in the Standard Schema format, which the SDK accepts as `inputSchema`. */

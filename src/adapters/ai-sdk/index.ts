@@ -4,7 +4,6 @@ export {
   coxswainAgent,
   type AgentSettings,
   type CoxswainAgent,
-  type CoxswainAgentOptions,
 } from './coxswain-agent.ts';
 export type { RefusalOptions, RunSource } from '../host/adapter-options.ts';
 export { aiSdkCapabilities } from '../capabilities.ts';

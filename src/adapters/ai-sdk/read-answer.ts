@@ -103,7 +103,7 @@ function isRunByProvider(part: SdkFields): boolean {
 }
 
 export interface GeneratedAnswer {
-  /** Parts of the answer in the SDK's format. Used to repeat the request with the answer in the prompt. */
+  /** In the SDK's format. */
   readonly parts: readonly SdkFields[];
   readonly text: string;
   readonly calls: readonly AnsweredCall[];

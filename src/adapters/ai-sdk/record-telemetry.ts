@@ -33,7 +33,7 @@ interface RecordedLoop {
 }
 
 const LOOPS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamText']);
-const OPTIONS = { maxChars: MAX_ADVICE_CHARS, forceTurn: false };
+const OPTIONS = { maxChars: MAX_ADVICE_CHARS };
 
 /** Records every agent loop of the SDK as a run, and loops within tools as child runs. Gives no advice and changes nothing. */
 export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {

@@ -29,11 +29,7 @@ test('a stream is put together as the answer it is', () => {
   ]);
   expect(deltas).toBe('I look.');
   expect(result).toMatchObject({
-    content: [
-      { type: 'reasoning', text: 'hm', providerMetadata: { p: { signature: 's' } } },
-      { type: 'text', text: 'I look.' },
-      call,
-    ],
+    content: [{ type: 'reasoning', text: 'hm' }, { type: 'text', text: 'I look.' }, call],
     finishReason: { unified: 'tool-calls' },
     usage: { inputTokens: { total: 1 } },
     response: { modelId: 'm' },

@@ -1,7 +1,6 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PromptMessage } from './sdk-shapes.ts';
-import { addModelUsage, plainOutput, withAnswer, withMessage, withResults, withText } from './to-output.ts';
+import { plainOutput, withMessage, withResults, withText } from './to-output.ts';
 
 test.each([
   ['a text', { type: 'text', value: 'ok' }, { type: 'text', value: 'ok\n\nSAY' }],
@@ -103,41 +102,4 @@ test('of an id that occurs twice the last result is meant', () => {
   const changed = withResults(again, (id, output) => (id === 'a' ? withText(output, 'SAY') : undefined));
   expect(changed[3]).toBe(prompt[3]);
   expect(JSON.stringify(changed[5])).toContain('1\\n\\nSAY');
-});
-
-test('an answer goes back with its texts and its thoughts, and with what proves them', () => {
-  const parts = [
-    { type: 'reasoning', text: 'hm', providerMetadata: { anthropic: { signature: 's' } } },
-    { type: 'source', id: '1' },
-    { type: 'text', text: 'done' },
-  ];
-  expect(withAnswer([], parts, 'SAY')).toEqual([
-    {
-      role: 'assistant',
-      content: [
-        { type: 'reasoning', text: 'hm', providerOptions: { anthropic: { signature: 's' } } },
-        { type: 'text', text: 'done' },
-      ],
-    },
-    { role: 'user', content: [{ type: 'text', text: 'SAY' }] },
-  ]);
-});
-
-test('usage is added up member by member, whatever its form', () => {
-  const v4 = { inputTokens: { total: 10, cacheRead: undefined }, outputTokens: { total: 5 }, raw: { cost: 1 } };
-  expect(addModelUsage(v4, { inputTokens: { total: 3, cacheRead: 2 }, outputTokens: { total: 1 } })).toEqual({
-    inputTokens: { total: 13, cacheRead: 2 },
-    outputTokens: { total: 6 },
-    raw: { cost: 1 },
-  });
-  expect(addModelUsage(undefined, v4)).toBe(v4);
-  expect(addModelUsage(v4, undefined)).toBe(v4);
-  const flat = fc.dictionary(fc.constantFrom('inputTokens', 'outputTokens', 'totalTokens'), fc.nat());
-  fc.assert(
-    fc.property(flat, flat, (one, other) => {
-      const sum = addModelUsage(one, other);
-      for (const [name, total] of Object.entries(Object(sum)))
-        expect(total).toBe((one[name] ?? 0) + (other[name] ?? 0));
-    }),
-  );
 });

@@ -1,4 +1,4 @@
-import { objectsIn, present, isJsonObject } from '../../core/base/json.ts';
+import { objectsIn, isJsonObject } from '../../core/base/json.ts';
 import { textField, type SdkFields, type PromptMessage } from './sdk-shapes.ts';
 
 export type ToolOutput = SdkFields & { readonly type: string };
@@ -42,20 +42,6 @@ export function withMessage(prompt: readonly PromptMessage[], text: string): rea
   return [...prompt, { role: 'user', content: [{ type: 'text', text }] }];
 }
 
-/** Only parts in the SDK's format that may be sent to a model are kept. */
-export function withAnswer(
-  prompt: readonly PromptMessage[],
-  parts: readonly SdkFields[],
-  text: string,
-): readonly PromptMessage[] {
-  const content = parts.flatMap(({ type, text: partText, providerMetadata }) =>
-    type === 'text' || type === 'reasoning'
-      ? [{ type, text: partText, ...present({ providerOptions: providerMetadata }) }]
-      : [],
-  );
-  return withMessage([...prompt, { role: 'assistant', content }], text);
-}
-
 /** If an id is repeated, only its last result can change. Returns the same list if nothing changes. */
 export function withResults(
   prompt: readonly PromptMessage[],
@@ -78,13 +64,6 @@ export function withResults(
     changedMessages.set(index, { ...message, content: content.map((part) => outputs.get(part) ?? part) });
   }
   return changedMessages.size === 0 ? prompt : prompt.map((message, index) => changedMessages.get(index) ?? message);
-}
-
-export function addModelUsage(before: unknown, after: unknown): unknown {
-  if (typeof before === 'number' && typeof after === 'number') return before + after;
-  if (!isJsonObject(before) || !isJsonObject(after)) return after ?? before;
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return Object.fromEntries([...names].map((name) => [name, addModelUsage(before[name], after[name])]));
 }
 
 function jsonText(value: unknown): string {

@@ -112,6 +112,7 @@ function cellAt(row: readonly number[], column: number): number {
 /** Removed options, fields and values of the configuration, with what to use instead. */
 const REMOVED: Readonly<Record<string, string>> = {
   context_degradation: 'no other detector reports repeated reads; stall reports a run that brings nothing new',
+  forceTurn: 'give the advice at pre_tool_selection, or ask the model again in your own code',
   gates: 'give your tools to the SDK per step with prepareStep and activeTools; coxswain advises and never blocks',
   jsonl: 'store records in a SQLite file and write JSON lines with coxswain export, or with a sink of your own',
   outputEscalation: 'set maxOutputTokens in your request',
