@@ -20,6 +20,8 @@ export interface CheckCommand {
   readonly folder?: string;
   /** True for a formatter that writes the files: it is no check, but makes up for a failed one. */
   readonly writes?: true;
+  /** The checks joined by `&&` of which one failed, if it is not known which. */
+  readonly chain?: string;
   /** True if it names no part but a folder of all tests of its purpose, such as `./integration_test/`. */
   readonly isSuite?: boolean;
 }
@@ -45,7 +47,7 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
     'lint',
     /^(?:eslint|oxlint|flake8|pylint|golangci-lint|stylelint|shellcheck|(?:github-)?actionlint|rubocop|swiftlint|ktlint)$/,
   ],
-  ['lint', /^(?:ruff(?: check| format)?|biome (?:check|lint|ci|format)|prettier (?:--check|-c)|black --check)$/],
+  ['lint', /^(?:ruff(?: check| format)?|biome (?:check|lint|ci|format)|prettier (?:--check|-c)|black --check|isort)$/],
   ['lint', /^(?:gofmt -l|cargo (?:clippy|fmt)|go vet|deno (?:lint|fmt)|dotnet format)$/],
   ['lint', /^(?:(?:dart|flutter) analyze|phpstan|psalm|mix (?:credo|dialyzer)|(?:terraform|tofu) validate)$/],
   ['lint', /^(?:hadolint|yamllint|ansible-lint|sqlfluff lint|buf lint|staticcheck|gosec)$/],
@@ -90,10 +92,10 @@ const FETCHES =
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
-const FORMATTER = /^(?:prettier|black|gofmt|(?:cargo|deno|terraform) fmt|(?:ruff|dotnet|dart|mix) format)(?= |$)/;
+const FORMATTER = /^(?:prettier|black|gofmt|isort|(?:cargo|deno|terraform) fmt|(?:ruff|dotnet|dart|mix) format)(?= |$)/;
 /** Options with which a formatter writes nothing. */
 const ONLY_CHECKS =
-  /^(?:--check|--diff|--verify-no-changes|--check-formatted|--set-exit-if-changed|--list-different|-[cdl])$/;
+  /^(?:--check(?:-only)?|--diff|--verify-no-changes|--check-formatted|--set-exit-if-changed|--list-different|-[cdl])$/;
 /** Words after a check that print what it is, or set it up. */
 const CHECKS_NOTHING =
   /^(?:golangci-lint (?:version|help|config|linters|cache|migrate)|vitest (?:init|list))\b|\s(?:--version|-V|--help|-h|--init|--print-config|--showConfig|--listTests|--collect-only)(?=\s|$)/;

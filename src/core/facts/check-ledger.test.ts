@@ -213,7 +213,7 @@ test('of a chain of checks only the one whose script the result names failed', (
   expect(failedAfter(['bun run test', '2 failed'], [chain, 'error: script "lint" exited with code 1'])).toEqual([
     'bun run lint',
   ]);
-  expect(failedAfter([chain, 'something else'])).toEqual(['bun run test', 'bun run lint']);
+  expect(failedAfter([chain, 'something else'])).toEqual([chain]);
 });
 
 test('a failed test that was selected by its name passes later in a run of that name, or of the folder of all such tests', () => {
@@ -460,4 +460,86 @@ test('a check of another project is another check, and makes up for none of this
   expect(results()).toEqual(['npm test failed', 'npm test in action passed']);
   run(3, '/home/ann/shop.worktrees/fix', false);
   expect(results()).toEqual(['npm test in action passed', 'npm test passed']);
+});
+
+test('of several checks in one line that failed, their own words tell which one', () => {
+  const line = 'cd api && black --check src && isort --check-only src && flake8 src && mypy src && pytest -q';
+  const black = 'All done!\n195 files would be left unchanged.\n';
+  const failed = (result: string): readonly string[] => resultsAfter([line, `${result}\nCommand exited with code 1`]);
+  expect(failed('would reformat src/a.py\n193 files would be left unchanged.')).toEqual(['black --check src failed']);
+  expect(failed(`${black}ERROR: src/a.py Imports are incorrectly sorted`)).toEqual([
+    'black --check src passed',
+    'isort --check-only src failed',
+  ]);
+  expect(failed(`${black}src/a.py:136: error: Bad type\nFound 1 error in 1 file (checked 91 source files)`)).toEqual([
+    'black --check src passed',
+    'isort --check-only src passed',
+    'flake8 src passed',
+    'mypy src failed',
+  ]);
+  expect(failed(`${black}Success: no issues found in 94 source files\n1 failed, 9 passed in 9s`).at(-1)).toBe(
+    'pytest -q failed',
+  );
+});
+
+test('a chain of checks that failed without a word that tells which one is named as a whole', () => {
+  const misuse = 'a.go:19:13: possible misuse of unsafe.Pointer';
+  expect(resultsAfter(['go build ./... && go vet ./... && go test ./...', misuse])).toEqual([
+    'go build ./... && go vet ./... failed',
+  ]);
+  expect(resultsAfter(['npm run lint && npm run build', 'exit status 1'])).toEqual([
+    'npm run lint && npm run build failed',
+  ]);
+  expect(resultsAfter(['npm run lint && npm run build', 'exit status 1'], ['npm run lint'])).toEqual([
+    'npm run lint && npm run build failed',
+    'npm run lint passed',
+  ]);
+  expect(failedAfter(['npm run lint && npm run build', 'exit status 1'], ['npm run lint'], ['npm run build'])).toEqual(
+    [],
+  );
+});
+
+test('a check after a command that failed did not fail', () => {
+  const noFolder = '/bin/bash: line 1: cd: src: No such file or directory';
+  expect(resultsAfter(['cd src && go test ./...', noFolder])).toEqual(['go test ./... could not run: it never began']);
+  const noFile = "sed: can't read a.go: No such file or directory";
+  const line = 'sed -i s/a/b/ a.go && go test ./a && golangci-lint run ./a | tail -1';
+  expect(resultsAfter([line, noFile])).toEqual([
+    'go test ./a not seen to its end',
+    'golangci-lint run ./a not seen to its end',
+  ]);
+  expect(failedAfter([line, '--- FAIL: TestA\nFAIL\tx/a'])).toEqual(['go test ./a']);
+});
+
+test('a linter or compiler behind a pipe failed if it shows a finding', () => {
+  const finding = '# x/svg\nvet.exe: svg\\a_test.go:179:28: geo.margin undefined';
+  expect(resultsAfter(['go build ./... && go vet ./svg/ 2>&1 | head -20', undefined, finding])).toEqual([
+    'go build ./... passed',
+    'go vet ./svg/ failed',
+  ]);
+  const style = '[warn] src/a.js\n[warn] Code style issues found in the above file. Run Prettier with --write to fix.';
+  expect(resultsAfter(['npx prettier --check src 2>&1 | tail -3', undefined, style])).toEqual([
+    'npx prettier --check src failed',
+  ]);
+});
+
+test('a search at the end of a line hides that a compiler before it failed', () => {
+  const line = 'gofmt -l .; echo "---"; go build ./... && go vet ./... && go test ./... 2>&1 | grep -v "^ok"';
+  const finding = '---\ncache/file_map.go:204:13: possible misuse of unsafe.Pointer';
+  expect(failedAfter([line, undefined, finding])).toEqual(['go build ./... && go vet ./...']);
+});
+
+test('colours do not hide what tests say', () => {
+  const shown = '\u001B[32mTests Passed: 258, \u001B[0m\u001B[90mFailed: 0, \u001B[0m\u001B[90mSkipped: 0\u001B[0m';
+  expect(resultsAfter(['pwsh -Command "Invoke-Pester ./tests" 2>&1 | tail -8', undefined, shown])).toEqual([
+    'Invoke-Pester ./tests passed',
+  ]);
+});
+
+test('a command that a host says is still running has not passed', () => {
+  const running =
+    'Discovery found 276 tests in 2s.\n<command with shellId: 44 is still running after 30 seconds. Use read_powershell to continue waiting.>';
+  expect(resultsAfter(['Invoke-Pester ./tests -CI | Select-Object -Last 40', undefined, running])).toEqual([
+    'Invoke-Pester ./tests -CI not seen to its end',
+  ]);
 });

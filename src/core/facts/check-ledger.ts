@@ -10,6 +10,20 @@ import {
   isCheckedCommit,
   type CheckCommand,
 } from './check-command.ts';
+import {
+  hasVoice,
+  hidersOf,
+  isEndHidden,
+  isNotInstalled,
+  judgeEach,
+  listsFiles,
+  neverBegan,
+  SAYS_FAILED,
+  SAYS_PASSED,
+  saysFailed,
+  saysNothingRan,
+  voiceOf,
+} from './check-output.ts';
 import { failureIn, type RunCall } from './run-call.ts';
 import { isUnknown, type LastCheck } from './run-verdict.ts';
 
@@ -17,7 +31,7 @@ const MAX_CHECKS = 16;
 
 /** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
 const WRONG_COMMAND =
-  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|cannot find main module|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler/i;
+  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|cannot find main module|does not contain main module|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler/i;
 
 /** A commit that fails although its hooks passed. */
 const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to commit|working tree clean/;
@@ -27,6 +41,9 @@ const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git comm
 /** The hooks passed, and git made no commit. */
 const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothing was committed)` };
 
+const COLOUR = /\u001B\[[\d;]*m/g;
+/** Copilot CLI: `<command with shellId: 44 is still running after 30 seconds. …>` */
+const STILL_RUNS = /<command with shellId: (\S+) is still running\b/;
 const IS_RUNNING =
   /<status>(?:running|pending)<|<retrieval_status>(?:timeout|not_ready)<|^Process running with session ID /m;
 const EXIT_CODE = /<exit_code>(-?\d+)<|\b(?:exit|exited with) code:? (-?\d+)/i;
@@ -57,14 +74,18 @@ export class CheckLedger {
   #root: string | undefined;
 
   /** @param task  the task of the run: a command that it names is a check */
-  fold(call: RunCall, result: string, task: string | undefined): void {
+  fold(call: RunCall, coloured: string, task: string | undefined): void {
+    const result = coloured.includes('\u001B') ? coloured.replaceAll(COLOUR, '') : coloured;
     const failed = call.failed || call.errorLine !== undefined;
     const found = this.#inFolder(checksOf(call.args, task), call.args);
     if (call.outcome !== undefined) {
       for (const check of found) this.#noteUnknown(check, call.number, { isRefused: true });
       return;
     }
-    const id = failed || found.length === 0 ? undefined : BACKGROUNDED.exec(result.slice(0, 500))?.[1];
+    const id =
+      failed || found.length === 0
+        ? undefined
+        : (BACKGROUNDED.exec(result.slice(0, 500)) ?? STILL_RUNS.exec(result.slice(-500)))?.[1];
     if (id !== undefined) {
       this.#background.set(id, { call, checks: found });
       for (const check of found) this.#noteUnknown(check, call.number, { isHidden: true });
@@ -94,6 +115,14 @@ export class CheckLedger {
       return;
     }
     const told = failed || checks.length === 0 ? result : withoutOwnWords(result, call);
+    const isLost =
+      !failed &&
+      ENDS_IN_SEARCH.test(commandLineOf(call.args) ?? '') &&
+      checks.some((check) => check.hiddenBy === undefined && voiceOf(check, told) === 'failed');
+    if (isLost || (failed && named === undefined && isOfSeveral(checks, call))) {
+      this.#noteEach(checks, call, result);
+      return;
+    }
     const exitCode = !failed && checks.length === 1 ? printedExitCode(call.args, result) : undefined;
     for (const check of named?.failed ?? checks) {
       const { hiddenBy: _hiddenBy, ...seen } = check;
@@ -109,6 +138,21 @@ export class CheckLedger {
     if (!hooks.failed && !failed) for (const check of hooks.checks) this.#note(check, call, false, '');
     const check = NOTHING_TO_COMMIT.test(result) && commitsIn(result).length === 0 ? HOOKS_ALONE : HOOKS;
     this.#note(check, call, hooks.failed || isRefused, '');
+  }
+
+  #noteEach(checks: readonly CheckCommand[], call: RunCall, result: string): void {
+    const told = withoutOwnWords(result, call);
+    const { blamed, states } = judgeEach(checks, { failed: call.failed, result: call.failed ? result : told, told });
+    const chain = blamed.length > 1 ? { chain: blamed.map(({ command }) => command).join(' && ') } : {};
+    for (const [index, check] of checks.entries()) {
+      const state = states[index];
+      if (state === 'failed') this.#note(blamed.includes(check) ? { ...check, ...chain } : check, call, true, result);
+      else if (state === 'passed') this.#note(check, call, false, check.hiddenBy === undefined ? result : told);
+      else if (state === 'unseen') {
+        const why = isNotInstalled(check, result) ? 'couldNotRun' : neverBegan(result) ? 'neverBegan' : 'isHidden';
+        this.#noteUnknown(check, call.number, { [why]: true });
+      }
+    }
   }
 
   /** A check of another project is another check. */
@@ -130,8 +174,9 @@ export class CheckLedger {
   #foldBackground(call: RunCall, result: string): boolean {
     for (const [id, { call: started, checks }] of this.#background.entries()) {
       if (!isAskedFor(call.args, id)) continue;
-      if (IS_RUNNING.test(result.slice(0, 500))) return true;
-      const [, tagged, plain] = EXIT_CODE.exec(result.slice(0, 500)) ?? [];
+      const frame = result.length > FEW_CHARS ? `${result.slice(0, 500)}\n${result.slice(-500)}` : result;
+      if (IS_RUNNING.test(frame) || STILL_RUNS.test(frame)) return true;
+      const [, tagged, plain] = EXIT_CODE.exec(frame) ?? [];
       const exitCode = tagged ?? plain;
       const isError = call.failed || (exitCode !== undefined && exitCode !== '0');
       const failed = failureIn(started, result, isError) !== undefined;
@@ -157,7 +202,11 @@ export class CheckLedger {
   }
 
   get checks(): readonly LastCheck[] {
-    return this.#checks.entries().map(([, { check: _check, isWrong: _isWrong, runs: _runs, ...last }]) => last);
+    const all = this.#checks.entries().map(([, { check: _check, isWrong: _isWrong, runs: _runs, ...last }]) => last);
+    // A chain of which one failed stands there for each of them.
+    return all.filter(
+      (last, index) => all.findIndex((one) => one.command === last.command && one.number === last.number) === index,
+    );
   }
 
   #noteUnknown(
@@ -209,7 +258,7 @@ export class CheckLedger {
     const part = before?.failed === true ? check.command : '';
     const key = standsBeside ? `${ownKey}\n${part}` : ownKey;
     const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
-    const last = { command: check.command, number, failed, ...(fixed === 0 ? {} : { fixed }) };
+    const last = { command: check.chain ?? check.command, number, failed, ...(fixed === 0 ? {} : { fixed }) };
     const scripts = [...result.slice(0, 20_000).matchAll(SCRIPTS)].map(([, script]) => script);
     const runs = scripts[0] ?? before?.runs;
     this.#checks.set(key, { ...last, check, isWrong, runs });
@@ -239,28 +288,6 @@ function isAllThatIsLeft({ hiddenBy = [] }: CheckCommand, result: string): boole
   return hiddenBy.length > 0 && result.length <= FEW_CHARS;
 }
 
-/** Returns true if the shell, or Python, did not find a program or module that the check names. */
-function isNotInstalled({ command, key }: CheckCommand, result: string): boolean {
-  const name = NOT_INSTALLED.exec(result.slice(0, FEW_CHARS))
-    ?.slice(1)
-    .find((found) => found !== undefined);
-  return name !== undefined && `${key} ${command}`.split(/[ /]/).includes(name);
-}
-
-const NOT_INSTALLED =
-  /\bcommand not found: ([\w.+-]+)|(?<![\w./-])(?!\d+:)([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)|to get access to the TypeScript compiler, (tsc),/im;
-
-/** What a shell or a package manager says before it begins a command or script, and the line with which it begins one. */
-const ABORTED_BEFORE =
-  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
-const BEGUN = /^(?:> \S+@\S+ |> |\$ |\S+ \S+\$ )/m;
-
-function neverBegan(result: string): boolean {
-  const text = result.slice(0, FEW_CHARS);
-  const at = text.search(ABORTED_BEFORE);
-  return at >= 0 && !BEGUN.test(text.slice(0, at));
-}
-
 /** The script of Codex' code mode that ran the commands. */
 function scriptOf(args: Json): string | undefined {
   return isJsonObject(args) ? textOrUndefined(args['script']) : undefined;
@@ -272,6 +299,19 @@ function checksOf(args: Json, task: string | undefined): readonly CheckCommand[]
   const hidesExitCode = !/stringify|exit/.test(scriptOf(args) ?? 'exit');
   // PowerShell keeps the result of `$r = Invoke-Pester` in the variable.
   return checks.map((check) => (hidesExitCode || check.command.startsWith('$') ? withHiddenCode(check) : check));
+}
+
+/** Exit code 1 of a search is an answer, so that a host flags no error for the whole line. */
+const ENDS_IN_SEARCH = /\|\s*(?:[ef]?grep|rg|findstr|Select-String)\b[^|;&\n]*$/;
+const LEADING_CD = /^ ?(?:cd|export|source) [^;&|]*&& /;
+
+/** Returns true if another command of the line may be the one that failed. */
+function isOfSeveral(checks: readonly CheckCommand[], { args, failed }: RunCall): boolean {
+  if (checks.length > 1) return true;
+  const [check] = checks;
+  if (check === undefined || !failed) return false;
+  const line = (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ').replace(LEADING_CD, '');
+  return (hasVoice(check) || check.hiddenBy !== undefined) && line.slice(0, line.indexOf(check.command)).includes('&&');
 }
 
 function withHiddenCode(check: CheckCommand): CheckCommand {
@@ -293,7 +333,9 @@ function isAskedFor(args: Json, id: string): boolean {
   return (
     isJsonObject(args) &&
     Object.values(args).some((value) =>
-      typeof value === 'string' ? value.includes(id) : typeof value === 'number' && String(value) === id,
+      typeof value === 'string'
+        ? value === id || (id.length > 3 && value.includes(id))
+        : typeof value === 'number' && String(value) === id,
     )
   );
 }
@@ -350,66 +392,8 @@ function covers(check: CheckCommand, other: CheckCommand): boolean {
   return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
 }
 
-/** Checks that print nothing if they find nothing. After a pipe, nothing from another one says nothing. */
-const QUIET = /(?:^| )(?:(?:vue-)?tsc|tsgo|eslint|flake8|gofmt|go (?:build|vet)|shellcheck|actionlint|stylelint)\b/;
-/** Programs that show the end of what they read, or leave it. */
-const SHOWS_END = /^(?:tail|tee|cat|echo|printf|true|:)$/;
-const SAYS_PASSED =
-  /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|^\W{0,3}pass [1-9]\d*$|\b(?:100%|all)(?: \d+)? tests (?:passed|successful)\b|\bpassed!|\btests passed: [1-9]|\btest result: ok\b|^OK(?: \(|$)|^ok\s+\S+\s|\b0 (?:errors|failures|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)|\bcompiled successfully\b|^[.sx]+ +\[100%\]\s*(?![^])/im;
-
 /** Returns true for a line whose last command, after `;`, is no check: the exit code is its own. */
 function endsWithoutCheck(line: string): boolean {
   const parts = line.replaceAll(/"[^"]*"|'[^']*'/g, "''").split(';');
   return parts.length > 1 && checkCommandsOf({ command: parts.at(-1) ?? '' }).length === 0;
-}
-
-/** Programs behind the check that leave out lines of its output. */
-function hidersOf({ hiddenBy = [] }: Pick<CheckCommand, 'hiddenBy'>): readonly string[] {
-  return hiddenBy.filter((program) => !SHOWS_END.test(program));
-}
-
-/**
- * Returns true if a pipe hides how the check ended, and what is left of its output does not say it. The end of the output of tests says
- * whether they passed; the errors of a linter and of a compiler are its first lines, so `head` shows them.
- */
-function isEndHidden({ key, hiddenBy = [], purpose }: CheckCommand, result: string): boolean {
-  const hiding = hidersOf({ hiddenBy });
-  // Go names each package that failed, and a filter of other lines leaves it.
-  if (key === 'go test' && hiding.length > 0 && hiding.every((program) => program === 'grep -v')) return false;
-  if (hiddenBy.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
-  const saysHow = purpose === 'test' || purpose === 'integration' || purpose === 'task' || DART.test(key);
-  if (saysHow && hiddenBy.length > 0) return !SAYS_PASSED.test(result.slice(-20_000));
-  if (hiding.length === 0) return false;
-  if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;
-  return !SAYS_PASSED.test(result.slice(-20_000));
-}
-
-const SAYS_FAILED =
-  /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^\W{0,3}fail [1-9]\d*$|^✖ failing tests|\bfailed: [1-9]|^not ok\b|^(?:--- )?FAIL(?:ED)?\b(?!\W*0\b)|\b(?:test result:|BUILD) FAILED\b/im;
-
-/** Exits with 0 if it found notes only, and counts them as issues. */
-const DART = /^(?:dart|flutter) analyze$/;
-const DART_FAILED = /^\s*(?:error|warning)\b/m;
-
-/** Returns true if a pipe hides the exit code of a check whose output counts errors or failures. */
-function saysFailed({ key, hiddenBy = [], purpose }: CheckCommand, result: string): boolean {
-  if (hiddenBy.length === 0 || purpose === 'task') return false;
-  return (DART.test(key) ? DART_FAILED : SAYS_FAILED).test(result.slice(-20_000));
-}
-
-/** `gofmt -l` exits with 0 and prints the files whose format is wrong. */
-function listsFiles({ command, key }: CheckCommand, result: string): boolean {
-  return key === 'gofmt -l' && !/\s-\w*w/.test(command) && /^\S+\.go$/m.test(result.slice(0, 20_000));
-}
-
-const NOTHING_RAN =
-  /\bno tests? (?:found|ran|to run|executed|collected|were (?:found|run|executed))\b|\bno (?:test files|specs found|test suites? found)\b|\bcollected 0 items\b|(?<![\d.,])0 (?:tests?\b(?! failed)|passing\b|examples\b)|^# tests 0$|\bTests:\s+0 total/im;
-/** A result in which at least one test ran. A package of Go without tests stands among others. */
-const SOMETHING_RAN =
-  /(?<![\d.,])[1-9]\d* (?:tests?\b(?! skipped)|pass(?:ed|ing)?\b|examples\b|specs\b)|\bTests?:?\s+(?:run:\s+)?[1-9]|^# pass [1-9]|^ok\s+\S+\s(?!.*\[no tests? )|^\s*--- PASS|^\s*[✓✔]/m;
-
-function saysNothingRan({ purpose }: CheckCommand, result: string): boolean {
-  if (purpose !== 'test' && purpose !== 'integration') return false;
-  const text = result.slice(-20_000);
-  return NOTHING_RAN.test(text) && !SOMETHING_RAN.test(text);
 }

@@ -1,0 +1,176 @@
+import type { CheckCommand } from './check-command.ts';
+
+const FEW_CHARS = 1_000;
+const MAX_CHARS = 20_000;
+
+export type Voice = 'passed' | 'failed';
+
+/** What well-known checks print when they fail, and when they pass. */
+const VOICES: readonly (readonly [key: RegExp, failed: RegExp, passed?: RegExp])[] = [
+  [
+    /^go (?:build|vet)$/,
+    /^(?:Exit code \d+\n)?(?:# .+\n|\s*\n)*(?:(?:vet(?:\.exe)?: )?\S+\.go:\d+:\d+: .*(?:\n(?=[#\s]).*)*(?:\n|$(?![^])))+$/,
+  ],
+  [/^go test$/, /^(?:--- )?FAIL\b|\[(?:build|setup) failed\]/m, /^ok\s+\S+\s/m],
+  [
+    /\b(?:pytest|py\.test)$/,
+    /\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+s\b|^(?:FAILED|ERROR) \S+\.py|^ERROR: (?!.* Imports are)|^E {2,}\S|\bno tests ran\b/m,
+    /\b[1-9]\d* passed\b|^[.sx]+ +\[100%\]\s*$/m,
+  ],
+  [/^(?:vitest|jest)$/, /\b[1-9]\d* failed\b|\bno tests? found\b|^ ?FAIL\b/im, /\bTests:? +[1-9]\d* passed\b/],
+  [/^cargo test$/, /\btest result: FAILED|^error(?:\[|:)/m, /\btest result: ok\b/],
+  [/^black --check$/, /\bwould (?:be )?reformat|^error: cannot format/m, /\bwould be left unchanged/],
+  [/^isort$/, /\bImports are incorrectly sorted/],
+  [/^flake8$/, /^\S+:\d+:\d+: [A-Z]+\d+ /m],
+  [/\bmypy$/, /^Found [1-9]\d* errors? in/m, /^Success: no issues found/m],
+  [/^ruff(?: check)?$/, /^Found [1-9]\d* errors?/m, /^All checks passed!/m],
+  [/^prettier (?:--check|-c)$/, /^\[(?:warn|error)\] |\bCode style issues\b/m, /\bAll matched files use Prettier/],
+  [/^(?:vue-)?tsc$/, /\berror TS\d/],
+  [/^eslint$/, /^✖ [1-9]\d* problems? \((?!0 errors)/m],
+  [/^golangci-lint$/, /^(?!0)\d+ issues?\b|\blevel=error\b/m, /^0 issues\b/m],
+];
+/** Returns how the check ended according to words that are its own, whatever else the output holds. */
+export function voiceOf(check: CheckCommand, result: string): Voice | undefined {
+  const text = result.slice(-MAX_CHARS);
+  const [, failed, passed] = voiceFor(check) ?? [];
+  if (failed?.test(text) === true) return 'failed';
+  return passed?.test(text) === true ? 'passed' : undefined;
+}
+
+/** Returns true for a check whose every failure shows in its output. Go may fail before it reads a file. */
+export function hasVoice(check: CheckCommand): boolean {
+  return voiceFor(check) !== undefined && !/^go (?:build|vet)\b/.test(check.key);
+}
+
+function voiceFor({ folder, key }: CheckCommand): (typeof VOICES)[number] | undefined {
+  const ownKey = folder === undefined ? key : key.slice(0, key.lastIndexOf(' in '));
+  return VOICES.find(([program]) => program.test(ownKey));
+}
+
+/**
+ * Judges the checks of one line, whose result holds a failure, by what each of them prints.
+ *
+ * @param failed  the line ended with an error
+ * @param told  the result without the words of the line itself
+ *
+ * Returns a state for each check, undefined if it did not begin, and the checks of which one failed.
+ */
+export function judgeEach(
+  checks: readonly CheckCommand[],
+  { failed, result, told }: { readonly failed: boolean; readonly result: string; readonly told: string },
+): {
+  readonly states: readonly (Voice | 'unseen' | undefined)[];
+  readonly blamed: readonly CheckCommand[];
+} {
+  const voices = checks.map((check) => voiceOf(check, result));
+  const spoke = voices.findLastIndex((voice) => voice !== undefined);
+  const hasFailed = voices.includes('failed');
+  const isOwn = ({ hiddenBy }: CheckCommand): boolean => hiddenBy === undefined;
+  const lastFailed = checks.findLast((check, index) => isOwn(check) && voices[index] === 'failed');
+  const blamed = checks.filter((check, index) => {
+    if (!isOwn(check)) return false;
+    // A chain ends with its failure, so that only checks that print the same can be meant.
+    if (hasFailed)
+      return voices[index] === 'failed' && lastFailed !== undefined && voiceFor(check) === voiceFor(lastFailed);
+    return index > spoke && !hasVoice(check) && check.key !== 'gofmt -l';
+  });
+  const lastBlamed = checks.findLastIndex((check) => blamed.includes(check));
+  const states = checks.map((check, index) => {
+    const voice = voices[index];
+    if (blamed.includes(check)) return 'failed';
+    if (isOwn(check)) {
+      if (voice !== undefined || index < spoke || !failed) return 'passed';
+      return hasFailed || blamed.length > 0 ? undefined : 'unseen';
+    }
+    if (voice !== undefined) return voice;
+    if (failed && lastBlamed !== -1 && index > lastBlamed) return undefined;
+    if (check.key === 'gofmt -l') return 'passed';
+    if (hasFailed || hasVoice(check)) return 'unseen';
+    if (!failed) return 'passed';
+    return saysFailed(check, told) ? 'failed' : 'unseen';
+  });
+  return { states, blamed };
+}
+
+/** Checks that print nothing if they find nothing. After a pipe, nothing from another one says nothing. */
+const QUIET = /(?:^| )(?:(?:vue-)?tsc|tsgo|eslint|flake8|gofmt|go (?:build|vet)|shellcheck|actionlint|stylelint)\b/;
+/** Programs that show the end of what they read, or leave it. */
+const SHOWS_END = /^(?:tail|tee|cat|echo|printf|true|:)$/;
+export const SAYS_PASSED: RegExp =
+  /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|^\W{0,3}pass [1-9]\d*$|\b(?:100%|all)(?: \d+)? tests (?:passed|successful)\b|\bpassed!|\btests passed: [1-9]|\btest result: ok\b|^OK(?: \(|$)|^ok\s+\S+\s|\b0 (?:errors|failures|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)|\bcompiled successfully\b|^[.sx]+ +\[100%\]\s*(?![^])/im;
+
+/** Programs behind the check that leave out lines of its output. */
+export function hidersOf({ hiddenBy = [] }: Pick<CheckCommand, 'hiddenBy'>): readonly string[] {
+  return hiddenBy.filter((program) => !SHOWS_END.test(program));
+}
+
+/**
+ * Returns true if a pipe hides how the check ended, and what is left of its output does not say it. The end of the output of tests says
+ * whether they passed; the errors of a linter and of a compiler are its first lines, so `head` shows them.
+ */
+export function isEndHidden(check: CheckCommand, result: string): boolean {
+  const { key, hiddenBy = [], purpose } = check;
+  const hiding = hidersOf({ hiddenBy });
+  // Go names each package that failed, and a filter of other lines leaves it.
+  if (key === 'go test' && hiding.length > 0 && hiding.every((program) => program === 'grep -v')) return false;
+  if (hiddenBy.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
+  const saysHow = purpose === 'test' || purpose === 'integration' || purpose === 'task' || DART.test(key);
+  if (saysHow && hiddenBy.length > 0) return !SAYS_PASSED.test(result.slice(-MAX_CHARS));
+  if (hiding.length === 0) return false;
+  if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;
+  return !SAYS_PASSED.test(result.slice(-MAX_CHARS));
+}
+
+export const SAYS_FAILED: RegExp =
+  /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^\W{0,3}fail [1-9]\d*$|^✖ failing tests|\bfailed: [1-9]|^not ok\b|^(?:--- )?FAIL(?:ED)?\b(?! to\b|\W*0\b)|\b(?:test result:|BUILD) FAILED\b/im;
+
+/** Exits with 0 if it found notes only, and counts them as issues. */
+const DART = /^(?:dart|flutter) analyze$/;
+const DART_FAILED = /^\s*(?:error|warning)\b/m;
+
+/** Returns true if a pipe hides the exit code of a check whose output counts errors or failures. */
+export function saysFailed(check: CheckCommand, result: string): boolean {
+  const { key, hiddenBy = [], purpose } = check;
+  if (hiddenBy.length === 0 || purpose === 'task') return false;
+  if (voiceOf(check, result) === 'failed') return true;
+  return (DART.test(key) ? DART_FAILED : SAYS_FAILED).test(result.slice(-MAX_CHARS));
+}
+
+/** `gofmt -l` exits with 0 and prints the files whose format is wrong. */
+export function listsFiles({ command, key }: CheckCommand, result: string): boolean {
+  return key === 'gofmt -l' && !/\s-\w*w/.test(command) && /^\S+\.go$/m.test(result.slice(0, MAX_CHARS));
+}
+
+const NOTHING_RAN =
+  /\bno tests? (?:found|ran|to run|executed|collected|were (?:found|run|executed))\b|\bno (?:test files|specs found|test suites? found)\b|\bcollected 0 items\b|(?<![\d.,])0 (?:tests?\b(?! failed)|passing\b|examples\b)|^# tests 0$|\bTests:\s+0 total/im;
+/** A result in which at least one test ran. A package of Go without tests stands among others. */
+const SOMETHING_RAN =
+  /(?<![\d.,])[1-9]\d* (?:tests?\b(?! skipped)|pass(?:ed|ing)?\b|examples\b|specs\b)|\bTests?:?\s+(?:run:\s+)?[1-9]|^# pass [1-9]|^ok\s+\S+\s(?!.*\[no tests? )|^\s*--- PASS|^\s*[✓✔]/m;
+
+export function saysNothingRan({ purpose }: CheckCommand, result: string): boolean {
+  if (purpose !== 'test' && purpose !== 'integration') return false;
+  const text = result.slice(-MAX_CHARS);
+  return NOTHING_RAN.test(text) && !SOMETHING_RAN.test(text);
+}
+
+/** Returns true if the shell, or Python, did not find a program or module that the check names. */
+export function isNotInstalled({ command, key }: CheckCommand, result: string): boolean {
+  const name = NOT_INSTALLED.exec(result.slice(0, FEW_CHARS))
+    ?.slice(1)
+    .find((found) => found !== undefined);
+  return name !== undefined && `${key} ${command}`.split(/[ /]/).includes(name);
+}
+
+const NOT_INSTALLED =
+  /\bcommand not found: ([\w.+-]+)|(?<![\w./-])(?!\d+:)([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)|to get access to the TypeScript compiler, (tsc),/im;
+
+/** What a shell or a package manager says before it begins a command or script, and the line with which it begins one. */
+const ABORTED_BEFORE =
+  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |^(?:\S+: )?(?:line \d+: )?cd:(?:\d+:)? [^\n]*[Nn]o such file or directory[^\n]*\s*$(?![^])|\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
+const BEGUN = /^(?:> \S+@\S+ |> |\$ |\S+ \S+\$ )/m;
+
+export function neverBegan(result: string): boolean {
+  const text = result.slice(0, FEW_CHARS);
+  const at = text.search(ABORTED_BEFORE);
+  return at >= 0 && !BEGUN.test(text.slice(0, at));
+}
