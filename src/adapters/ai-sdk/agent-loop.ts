@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/base/error.ts';
 import type { JsonObject } from '../../core/base/json.ts';
 import { identityOf } from '../host/adapter-options.ts';
-import { ABORTED, endingAfterTrouble, troubleOf, type Trouble } from '../host/run-outcome.ts';
+import { abortedBy, endingAfterTrouble, troubleOf, type Trouble } from '../host/run-outcome.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { Guard } from '../host/guarded.ts';
 import type { Run } from '../../core/run/run.ts';
@@ -65,7 +65,7 @@ export class AgentLoop {
   #iteration = -1;
   #promptLength = 0;
   #trouble: Trouble | undefined;
-  #signal: { readonly aborted: boolean } | undefined;
+  #signal: { readonly aborted: boolean; readonly reason?: unknown } | undefined;
   #isTask = false;
   #asksForTools = false;
 
@@ -127,7 +127,7 @@ export class AgentLoop {
   failed(prepared: PreparedRequest, error: unknown, answer?: GeneratedAnswer): void {
     const isAborted = this.isAborted(error);
     this.#phase = isAborted ? 'aborted' : 'failed';
-    this.#trouble = troubleOf(error);
+    this.#trouble = isAborted && !isAbort(error) ? abortedBy(this.#signal) : troubleOf(error);
     if (isAborted) this.#next.lost(prepared.advice, 'the request was aborted');
     else this.#next.failed(prepared.advice);
     const stopReason = isAborted ? 'aborted' : 'error';
@@ -156,12 +156,13 @@ export class AgentLoop {
   closing(): RunEnding | undefined {
     const phase = this.#phase;
     const isCutOff = phase === 'waiting' || (phase === 'answered' && this.#asksForTools);
-    const isAborted = phase === 'aborted' || (isCutOff && this.#signal?.aborted === true);
+    const hasEnded = phase === 'aborted' || phase === 'failed';
     this.#next.close();
     this.calls.close();
     this.#phase = 'idle';
-    const trouble = isAborted ? ABORTED : phase === 'failed' ? this.#trouble : undefined;
-    return trouble && endingAfterTrouble(trouble);
+    const trouble = isCutOff && this.#signal?.aborted === true ? abortedBy(this.#signal) : undefined;
+    const ending = hasEnded ? this.#trouble : trouble;
+    return ending && endingAfterTrouble(ending);
   }
 
   #beginTurn(original: ModelRequest, modelId: string, isRetry: boolean): void {

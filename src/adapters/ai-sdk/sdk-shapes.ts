@@ -35,7 +35,9 @@ export function textField(fields: SdkFields, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-export function abortSignalOf(request: ModelRequest): { readonly aborted: boolean } | undefined {
+export function abortSignalOf(
+  request: ModelRequest,
+): { readonly aborted: boolean; readonly reason?: unknown } | undefined {
   const signal = request['abortSignal'];
   if (typeof signal !== 'object' || signal === null || !('aborted' in signal)) return undefined;
   // Read the signal on every access, because its state changes.

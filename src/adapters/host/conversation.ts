@@ -9,7 +9,7 @@ import { saysThatItFailed } from './content-blocks.ts';
 import { AdviceUnderWay, type OutgoingRequest } from './advice-under-way.ts';
 import type { CallResult, IssuedCall } from './issued-call.ts';
 import { UnansweredCalls, type OpenCall } from './open-calls.ts';
-import { ABORTED, endingAfterTrouble, type Trouble } from './run-outcome.ts';
+import { abortedBy, endingAfterTrouble, type Trouble } from './run-outcome.ts';
 
 export interface ConversationAnswer {
   readonly message: AgentMessage & { readonly role: 'assistant' };
@@ -80,7 +80,7 @@ export class Conversation {
     this.#advice = new AdviceUnderWay(options.maxChars);
     run.beforeEnd(() => {
       if (this.#expectsRequest && this.#signal?.aborted === true && this.#advice.trouble === undefined)
-        this.troubled(ABORTED);
+        this.troubled(abortedBy(this.#signal));
       this.#closeCalls();
       this.#advice.wait(this.#calls.all().flatMap((call) => call.before));
       this.#advice.close('the run ended before');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordedRun } from '../../../test/support/recorded-run.ts';
-import { followed, troubleOf } from './run-outcome.ts';
+import { abortedBy, endingAfterTrouble, followed, troubleOf } from './run-outcome.ts';
 
 class APIUserAbortError extends Error {}
 class MaxTurnsExceededError extends Error {}
@@ -9,6 +9,15 @@ test('an abort is recognised by the name or class of its error, or by the messag
   expect(troubleOf(new DOMException('stop', 'AbortError')).outcome).toBe('aborted');
   expect(troubleOf(new APIUserAbortError('x')).outcome).toBe('aborted');
   expect(troubleOf(new Error('Request was aborted.')).outcome).toBe('aborted');
+});
+
+test('a time limit is no stop by a person, and an abort by the program names no person', () => {
+  const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+  const timedOut = { outcome: 'aborted', reason: 'timeout', labels: { error: late.message } };
+  expect(endingAfterTrouble(troubleOf(late))).toEqual(timedOut);
+  expect(endingAfterTrouble(abortedBy(AbortSignal.abort(late)))).toEqual(timedOut);
+  expect(endingAfterTrouble(troubleOf(new DOMException('stop', 'AbortError')))).toEqual({ outcome: 'aborted' });
+  expect(endingAfterTrouble(abortedBy(AbortSignal.abort()))).toEqual({ outcome: 'aborted' });
 });
 
 test('a limit is recognised by the class of its error; anything else is an error', () => {

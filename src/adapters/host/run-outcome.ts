@@ -5,8 +5,11 @@ import { present } from '../../core/base/json.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import type { Run } from '../../core/run/run.ts';
 
-/** Names of the errors that the platform and the SDKs throw when the user aborts. `AbortSignal.timeout` aborts by a `TimeoutError`. */
-const ABORTS: ReadonlySet<string> = new Set(['AbortError', 'APIUserAbortError', 'TimeoutError', 'ResponseAborted']);
+/** Names of the errors that the platform and the SDKs throw when the program aborts. */
+const ABORTS: ReadonlySet<string> = new Set(['AbortError', 'APIUserAbortError', 'ResponseAborted']);
+
+/** Names of the errors of a time limit: `AbortSignal.timeout` aborts by the first. */
+const TIMEOUTS: ReadonlySet<string> = new Set(['TimeoutError', 'APIConnectionTimeoutError']);
 
 /** Message of the openai package's abort error. Needed because a bundler may have renamed the class. */
 const ABORT_MESSAGE = 'Request was aborted.';
@@ -32,24 +35,33 @@ export interface Trouble {
 }
 
 /** The reader of a streamed answer left before its end. */
-export const STREAM_LEFT: Trouble = { outcome: 'aborted', why: 'interrupted', reason: 'the stream was cancelled' };
+export const STREAM_LEFT: Trouble = { outcome: 'aborted', reason: 'the stream was cancelled' };
 
-export const ABORTED: Trouble = { outcome: 'aborted', why: 'interrupted', reason: 'the request was aborted' };
+/** The trouble of a run whose program aborted its signal, as by `AbortSignal.timeout`. */
+export function abortedBy(signal: { readonly reason?: unknown } | undefined): Trouble {
+  const reason = signal?.reason;
+  return isTimeout(reason) ? troubleOf(reason) : { outcome: 'aborted', reason: 'the request was aborted' };
+}
 
 /** Classifies an error by the names that the platform and the SDKs use. */
 export function troubleOf(error: unknown): Trouble {
   const names = namesOf(error);
   const reason = messageOf(error).slice(0, ERROR_CHARS);
-  if (names.some((name) => ABORTS.has(name)) || reason === ABORT_MESSAGE) {
-    return { outcome: 'aborted', why: 'interrupted', reason };
-  }
+  if (isTimeout(error)) return { outcome: 'aborted', why: 'timeout', reason };
+  // A program aborts for reasons of its own, so that no person need have stopped it.
+  if (names.some((name) => ABORTS.has(name)) || reason === ABORT_MESSAGE) return { outcome: 'aborted', reason };
   const limit = names.find((name) => Object.hasOwn(LIMITS, name));
   const limitReason = limit === undefined ? undefined : LIMITS[limit];
   return { outcome: limitReason === undefined ? 'error' : 'limit', reason, ...present({ why: limitReason }) };
 }
 
 export function endingAfterTrouble({ outcome, why, reason }: Trouble): RunEnding {
-  return { outcome, ...present({ reason: why }), ...(outcome === 'aborted' ? {} : { labels: { error: reason } }) };
+  const isAbort = outcome === 'aborted' && why === undefined;
+  return { outcome, ...present({ reason: why }), ...(isAbort ? {} : { labels: { error: reason } }) };
+}
+
+function isTimeout(error: unknown): boolean {
+  return namesOf(error).some((name) => TIMEOUTS.has(name));
 }
 
 /** Names of the error and its classes. All errors of the openai package have the name `Error` and differ only by class. */

@@ -21,7 +21,7 @@ import { guarded } from '../host/guarded.ts';
 import type { CallResult, IssuedCall } from '../host/issued-call.ts';
 import type { OpenCall } from '../host/open-calls.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
-import { ABORTED, troubleOf, type Trouble } from '../host/run-outcome.ts';
+import { abortedBy, troubleOf, type Trouble } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
 import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
 import { readArgs, readUsage } from '../ai-sdk/read-answer.ts';
@@ -36,7 +36,7 @@ interface StepArgs {
   readonly tools?: unknown;
   readonly chunks?: unknown;
   readonly messageList?: unknown;
-  readonly abortSignal?: { readonly aborted: boolean };
+  readonly abortSignal?: { readonly aborted: boolean; readonly reason?: unknown };
   /** One object for all steps of one `generate` or `stream`. */
   readonly state: object;
 }
@@ -143,7 +143,7 @@ export function coxswainMastra(source: RunSource, options: RefusalOptions = {}):
       asking.conversation.answered(answer);
       return;
     }
-    if (abortSignal?.aborted === true) outgoing.failed(ABORTED);
+    if (abortSignal?.aborted === true) outgoing.failed(abortedBy(abortSignal));
     else outgoing.failed(error === undefined ? NO_ANSWER : troubleOf(error));
   };
 

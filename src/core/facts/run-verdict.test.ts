@@ -10,6 +10,19 @@ const isAnswer = { isAnswer: true };
 test('what the source says goes before everything else', () => {
   expect(verdictOf({ ...answered, success: false }, [passed]).verdict).toBe('failed');
   expect(verdictOf({ outcome: 'limit', success: true }, []).verdict).toBe('worked');
+  const wrong = { outcome: 'ended', success: false, reason: 'the invoice was wrong' };
+  expect(verdictOf(wrong, []).evidence).toBe('its source says that it failed: the invoice was wrong');
+});
+
+test('a time limit is a failure, and a program that aborted names no person', () => {
+  const labels = { error: 'Request timed out.' };
+  expect(verdictOf({ outcome: 'aborted', reason: 'timeout', labels }, [])).toEqual({
+    verdict: 'failed',
+    evidence: 'timed out: Request timed out.',
+  });
+  expect(verdictOf({ outcome: 'aborted' }, [], { call: 'npm test', isRunning: true }).evidence).toBe(
+    'stopped while "npm test" was running',
+  );
 });
 
 test('an error or a limit fails a run, with the reason; a person or a killed process does not', () => {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import { countOf, countText, periodText } from '../base/number-text.ts';
 import { printableCut } from '../base/printable.ts';
-import { inWords } from '../records/words.ts';
+import { inWords, WORDS } from '../records/words.ts';
 
 /** How a run ended, according to its source. Plain JSON. */
 export interface RunOutcome {
@@ -161,9 +161,12 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   const ended = end?.reason === 'killed' && isAnswer ? undefined : end;
   const { labels, outcome, reason, success } = ended ?? { outcome: '' };
   if (success !== undefined) {
+    const why = typeof labels?.['error'] === 'string' ? labels['error'] : reason;
+    // A known reason, such as `answered`, is no cause of a failure.
+    const cause = success || why === undefined || Object.hasOwn(WORDS.reason, why) ? '' : `: ${why}`;
     return {
       verdict: success ? 'worked' : 'failed',
-      evidence: `its source says that it ${success ? 'worked' : 'failed'}`,
+      evidence: `its source says that it ${success ? 'worked' : 'failed'}${cause}`,
     };
   }
   if (waitsFor !== '' && (ended === undefined || reason === 'killed'))

@@ -42,7 +42,7 @@ export const LIFE = {
     fields: {
       /** `ended`, `aborted`, `error`, `limit`, or a word of the source. */
       outcome: 'name',
-      /** If the source has one: `answered`, `rate_limit`, `login`, `overloaded`, `context`, `turn_limit` and so on. */
+      /** If the source has one: `answered`, `rate_limit`, `login`, `overloaded`, `context`, `turn_limit`, `timeout` and so on. */
       reason: 'name?',
       new_messages: 'message[]',
       success: 'flag?',

@@ -23,6 +23,7 @@ export const WORDS = {
     context: 'context too long',
     output_limit: 'answer too long',
     turn_limit: 'turn limit',
+    timeout: 'timed out',
     refused: 'refused by the model',
     invalid_request: 'request rejected',
     interrupted: 'interrupted',
