@@ -30,8 +30,28 @@ test('a program that reports what is wrong with a file is no name of the failure
     failed('rm a/b.md', cause).filter((key) => key.startsWith('name'));
   expect(names("rm: cannot remove 'a/b.md': Value too large")).toEqual(['name a/b.md']);
   expect(names('rm: command not found')).toEqual(['name rm']);
+  expect(failed('sed -n 1p a | cat -A', 'cat: illegal option -- A')).toContain('name cat -A');
   // It still tells which command of a line failed.
   expect(failed('sed -n 1p a | cat -A', 'cat: illegal option -- A')).toContain('command cat -A');
+});
+
+test('a flag is a name with its program and with its subcommand, because other subcommands may know it', () => {
+  expect(failed('bd status --short', 'Error: unknown flag: --short')).toEqual([
+    'call bd status --short',
+    'command bd status --short',
+    'name bd --short',
+    'name bd status --short',
+  ]);
+});
+
+test('a file has the same name in every work tree of its repository', () => {
+  const name = (path: string): string | undefined =>
+    failedKeysOf(keysOf('Read', { file_path: path }), 'File does not exist.').find(({ kind }) => kind === 'name')?.text;
+  for (const folder of ['app', 'app/.worktrees/1', 'app/.claude/worktrees/x', 'app.worktrees/y', 'app__worktrees/z'])
+    expect(name(`/home/a/${folder}/src/a.ts`)).toBe('~/app/src/a.ts');
+  expect(failed('cat /home/a/app/.worktrees/1/b.md', 'cat: /home/a/app/.worktrees/1/b.md: No such file')).toContain(
+    'name ~/app/b.md',
+  );
 });
 
 test('a command of a chain that the error does not name makes no key, because another one may have failed', () => {

@@ -1,6 +1,7 @@
 import { forEachChild, type SyntaxNode } from 'unbash';
 import { shellTree } from '../base/shell-tree.ts';
 import { hashNumber, hashText } from '../base/hash.ts';
+import { withoutWorkTree } from '../base/work-tree.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { checkCommandsOf, commandLineOf } from './check-command.ts';
 import { provedCommands } from './proved-commands.ts';
@@ -74,7 +75,8 @@ export function keyNumber({ kind, text }: CallKey): number {
  * in common.
  */
 export function failedKeysOf({ call, commands, names }: CallKeys, cause: string): readonly CallKey[] {
-  const homed = withoutHome(cause);
+  // `cat: illegal option -- A` names the flag `-A`.
+  const homed = withoutHome(cause).replace(/(?<=option -)- '?(?=\w\b)/, '');
   const named = names.filter((name) => isNamed(name, homed));
   const most = named.filter((name) => !named.some((longer) => longer !== name && longer.startsWith(`${name} `)));
   const failed = commands.filter((command) => command.names.some((name) => most.includes(name)));
@@ -201,18 +203,21 @@ function visit(node: SyntaxNode, line: string, commands: SimpleCommand[], proved
 function namesIn(path: string, args: readonly string[]): readonly string[] {
   const program = path.includes('/') ? withoutHome(path) : path;
   const [first = ''] = args;
-  const flags = args.filter((word) => FLAG.test(word)).map((word) => `${program} ${word.replace(/=.*$/s, '')}`);
+  const subcommands = /^[a-z][\w:.-]*$/i.test(first) ? [`${program} ${first}`] : [];
+  const flags = args
+    .filter((word) => FLAG.test(word))
+    .flatMap((word) => [program, ...subcommands].map((start) => `${start} ${word.replace(/=.*$/s, '')}`));
   const paths = args.filter((word) => word.length <= KEY_CHARS && PATH.test(word)).map(withoutHome);
   const imports = args
     .filter((word) => /\s/.test(word))
     .flatMap((word) =>
       [...word.slice(0, MAX_LINE).matchAll(IMPORTED)].map(([, name, from]) => `import ${name ?? from ?? ''}`),
     );
-  return [program, ...imports, ...(/^[a-z][\w:.-]*$/i.test(first) ? [`${program} ${first}`] : []), ...flags, ...paths];
+  return [program, ...imports, ...subcommands, ...flags, ...paths];
 }
 
 function withoutHome(text: string): string {
-  return text.replaceAll(/(?<![\w/.])(?:\/home|\/Users)\/[^/\s]+/g, '~');
+  return withoutWorkTree(text).replaceAll(/(?<![\w/.])(?:\/home|\/Users)\/[^/\s]+/g, '~');
 }
 
 /** @param whole  the line, which has the text of a here-document */

@@ -76,6 +76,32 @@ test('a failure behind a pipe is found by its complaint, and one without a compl
   expect(folded({ args, result: '12 pass' }).failures).toEqual([]);
 });
 
+test('a replacement in a file that the run neither read nor wrote is a name, whatever the file', () => {
+  const unread = keyNumber({ kind: 'name', text: 'Edit of an unread file' });
+  const edit = (file: string, error?: string): Step => ({
+    tool: 'Edit',
+    args: { file_path: file, old_string: 'a', new_string: 'b' },
+    ...(error === undefined ? {} : { error }),
+  });
+  const outcome = (...steps: readonly Step[]): string | undefined =>
+    folded(...steps).keys.find(({ key }) => key === unread)?.last;
+  const refused = 'File has not been read yet. Read it first before writing to it.';
+  expect(outcome(edit('/w/a.ts', refused))).toBe('failed');
+  expect(folded(edit('/w/a.ts', refused)).failures[0]?.keys).toContainEqual({
+    kind: 'name',
+    text: 'Edit of an unread file',
+  });
+  expect(outcome(edit('/w/a.ts'))).toBe('worked');
+  expect(outcome(edit('/w/a.ts', 'String to replace not found in file.'))).toBe('none');
+  // A search shows only parts of a file.
+  const [read, search] = [
+    { tool: 'Read', args: { file_path: '/w/a.ts' } },
+    { tool: 'Grep', args: { path: '/w/a.ts', pattern: 'a' } },
+  ];
+  expect([outcome(read, edit('/w/a.ts')), outcome(search, edit('/w/a.ts', refused))]).toEqual([undefined, 'failed']);
+  expect(outcome({ ...read, error: 'File does not exist.' }, edit('/w/a.ts', refused))).toBe('failed');
+});
+
 test('a key has the outcome of its last call', () => {
   const outcome = (...steps: readonly Step[]): readonly string[] =>
     folded(...steps)

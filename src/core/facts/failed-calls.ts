@@ -17,6 +17,7 @@ import {
   type CallKeys,
 } from './call-keys.ts';
 import { withoutFolder } from './last-act.ts';
+import { readCall } from '../detect/calls/tool-semantics.ts';
 import type { RunCall } from './run-call.ts';
 
 const MAX_FAILURES = 300;
@@ -36,7 +37,10 @@ const SHOWN_CHARS = 160;
 const HIDDEN_CHARS = 4_000;
 const LAST_CHARS = 200;
 const MAX_RUNNING = 50;
+const MAX_FILES = 1_000;
 const HEAD_CHARS = 2_000;
+/** Refuses a replacement in a file that the agent does not know. */
+const NOT_READ = /\b(?:not (?:been )?|must |needs? to be |without )read|\bread (?:it|the file) (?:first|again|before)/i;
 /** What Codex writes in place of an exit code; `write_stdin` with this number asks what became of it. */
 const RUNNING = /^Process running with session ID (\d+)$/m;
 
@@ -112,6 +116,8 @@ export class FailedCallsFold {
   readonly #keys = new LruMap<Omit<KeyRun, 'key'>, number>(MAX_KEYS);
   /** Calls whose program runs on, by the number that the host gave it. */
   readonly #running = new LruMap<Pick<RunCall, 'args' | 'number' | 'tool'>>(MAX_RUNNING);
+  /** Files that the run read or wrote. */
+  readonly #files = new LruMap<true>(MAX_FILES);
   #open: OpenFailure[] = [];
 
   /** @param cause  the line that states the failure of the call that the record ended */
@@ -131,21 +137,28 @@ export class FailedCallsFold {
     const hiddenCause = failed ? undefined : hiddenFailure({ args }, payload.result);
     const stated = failed ? (lastComplaint(resultText(payload.result)) ?? now.cause ?? NO_CAUSE) : hiddenCause;
     const keys = keysOf(tool, args);
+    const file = isJsonObject(args) && commandLineOf(args) === undefined ? readCall(tool, args) : undefined;
+    const isUnread = file?.target !== undefined && this.#files.get(file.target) === undefined;
+    const unread = isUnread && file.replaces !== undefined ? [nameKey(`${tool} of an unread file`)] : [];
     if (stated !== undefined && (INTERRUPTED.test(stated) || sendsInterrupt(call.args))) return;
-    const all = [keys.call, ...keys.commands.map(({ key }) => key), ...keys.names.map(nameKey)];
+    const all = [keys.call, ...keys.commands.map(({ key }) => key), ...keys.names.map(nameKey), ...unread];
     if (stated === undefined) {
       // The exit code of `a | b` and of `a; b` is that of b.
       const proved = keys.commands.filter(({ isProved }) => isProved);
-      for (const key of [keys.call, ...(keys.commands.length === 0 ? keys.names.map(nameKey) : keysOfCommands(proved))])
-        this.#note(key, number, false, 'worked');
+      const worked = keys.commands.length === 0 ? all : [keys.call, ...keysOfCommands(proved)];
+      for (const key of worked) this.#note(key, number, false, 'worked');
       for (const key of all) this.#note(key, number, false, 'none');
+      // A search shows only parts of a file.
+      if (isUnread && !(isJsonObject(args) && 'pattern' in args)) this.#files.set(file.target, true);
       this.#work({ args, number: call.number, tool }, now, provedText({ args, tool }, keys));
       return;
     }
     const cause = SAYS_NOTHING.test(stated) ? NO_CAUSE : stated;
     const kind = hiddenCause !== undefined ? 'hidden' : isCheckFailure(args, cause) ? 'check' : 'call';
     // A command that ends with an error and says nothing often answers a question.
-    const failedKeys = cause === NO_CAUSE || teachesNothing(args, cause) ? [] : failedKeysOf(keys, cause);
+    const refused = NOT_READ.test(cause) ? unread : [];
+    const failedKeys =
+      cause === NO_CAUSE || teachesNothing(args, cause) ? [] : [...failedKeysOf(keys, cause), ...refused];
     // A test that fails was run, so its command works.
     if (kind !== 'check') for (const key of failedKeys) this.#note(key, number, true, 'failed');
     for (const key of all) this.#note(key, number, true, kind === 'check' ? 'worked' : 'none');

@@ -103,12 +103,13 @@ export class LessonBook {
     for (const { key: number, last } of keys.values()) {
       const key = this.#states.get(number)?.key ?? failed.get(number);
       if (key === undefined || last === 'none') continue;
+      const isFailed = failed.has(number);
       // A copy of calls of an earlier session is no failure of its own.
-      if (last === 'failed' && !failed.has(number)) continue;
+      if (last === 'failed' && !isFailed) continue;
       const state = this.#states.get(number) ?? { key, ran: 0, failed: 0, lastFailed: false, wasHeld: false };
       if (!this.#states.has(number) && this.#states.size >= MAX_KEYS) continue;
-      const isFailed = last === 'failed';
-      const next = { ran: state.ran + 1, failed: state.failed + (isFailed ? 1 : 0), lastFailed: isFailed };
+      const lastFailed = last === 'failed';
+      const next = { ran: state.ran + 1, failed: state.failed + (isFailed ? 1 : 0), lastFailed };
       this.#states.set(number, { ...state, ...next, wasHeld: state.wasHeld || holds(next) });
     }
   }

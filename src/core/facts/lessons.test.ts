@@ -89,6 +89,12 @@ test('a lesson retires when the last session that ran it succeeded, and the next
   expect(lessonsOf(fails, works, fails).lessons).toEqual([]);
 });
 
+test('a session in which a call failed and then worked is one in which it failed, and retires the lesson', () => {
+  const both = { calls: [RTK, ['rtk bun run test']] } as const;
+  expect(lessonsOf(both, { calls: [RTK] }).lessons.map(summary)).toEqual(['rtk bun: 2, still']);
+  expect(lessonsOf(both, both).lessons.map(summary)).toEqual(['rtk bun: 2, over']);
+});
+
 test('a resumed session that begins with a copy of the session before it is no second session', () => {
   const session = { atMs: 1, calls: [RTK] };
   expect(lessonsOf(session, session).lessons).toEqual([]);
@@ -138,7 +144,7 @@ test('a lesson of calls that differ is named for what they have in common', () =
   expect(named('cat -A a.ts', 'cat -A a.ts')).toBe('cat -A a.ts');
   expect(named('sed -n 1p a.ts | cat -A', 'awk 1 b.ts | cat -A')).toBe('cat -A');
   const flag = (text: string): Session => ({ calls: [[`gh pr ${text} --stat`, 'unknown flag: --stat']] });
-  expect(lessonsOf(flag('diff'), flag('view')).lessons[0]?.name).toBe('gh … --stat');
+  expect(lessonsOf(flag('diff'), flag('view')).lessons[0]?.name).toBe('gh pr … --stat');
 });
 
 test('failures of the same shown call and the same cause are one lesson, whatever else their calls contain', () => {

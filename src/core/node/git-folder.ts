@@ -2,6 +2,7 @@ import { basename, dirname, join, relative, resolve, sep, isAbsolute } from 'nod
 import { realpathSync, existsSync, statSync } from 'node:fs';
 import { lookAt, readGuarded, unsafePath, makeOwnFolder } from './guarded-file.ts';
 import { hashText } from '../base/hash.ts';
+import { repositoryOf } from '../base/work-tree.ts';
 import { dataRoot, namesIn, realPlace, type StatePlaces } from './state-places.ts';
 
 /** A git work tree. It is found without running git, because the configuration of a repository can name programs to run. */
@@ -76,17 +77,11 @@ function projectIdentity(folder: string): string {
   }
 }
 
-/**
- * Places of work trees inside a repository (`app/.worktrees/x`, `app/.claude/worktrees/x`) and beside it (`app.worktrees/x`,
- * `app__worktrees/x`).
- */
-const WORK_TREE = /^(.*?[^\\/])(?:[\\/]\.(?:claude[\\/])?|\.|__)worktrees[\\/][^\\/]+/;
-
 export function projectAt(folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined;
   // A work tree belongs to its repository, also one that was removed: agent programs make one per session.
   if (isFolder(folder)) return projectIdentity(projectFolderOf(folder));
-  return WORK_TREE.exec(folder)?.[1] ?? folder;
+  return repositoryOf(folder);
 }
 
 /**
