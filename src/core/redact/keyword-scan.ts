@@ -304,11 +304,15 @@ function nextRun(text: string, startIndex: number): EncodedRun | undefined {
 
 function wrappedEnd(text: string, start: number, end: number): number {
   const lineChars = end - start;
+  const encoding = encodingOf(text.slice(start, start + 16));
   let wrapped = end;
   NEXT_LINE.lastIndex = end;
   for (let line = NEXT_LINE.exec(text); line !== null; line = NEXT_LINE.exec(text)) {
-    const chars = (line[1] ?? '').length;
+    const [, encoded = ''] = line;
+    const chars = encoded.length;
     if (chars > lineChars || wrapped - start > MAX_RUN_CHARS) break;
+    // A word below the encoded text does not belong to it, and the whole could not be decoded with it.
+    if (!isPrintable(Buffer.from(encoded, encoding).toString('latin1'))) break;
     wrapped = NEXT_LINE.lastIndex;
     if (chars < lineChars) break;
   }
@@ -319,12 +323,16 @@ function wrappedEnd(text: string, start: number, end: number): number {
 export function decodeRun(text: string, { start, end }: EncodedRun): string | undefined {
   if (end - start < MIN_DECODED_CHARS) return undefined;
   const head = text.slice(start, start + 16);
-  const encoding = /^[0-9a-fA-F]+$/.test(head) ? 'hex' : 'base64';
+  const encoding = encodingOf(head);
   if (!isPrintable(Buffer.from(head, encoding).toString('latin1'))) return undefined;
   const encoded = text.slice(start, Math.min(end, start + MAX_RUN_CHARS)).replaceAll(/\\[nr]|\s/g, '');
   const decoded = Buffer.from(encoded, encoding).toString('latin1');
   // The last characters may belong to the text after the encoded text.
   return isPrintable(decoded.slice(0, -2)) ? decoded : undefined;
+}
+
+function encodingOf(head: string): 'hex' | 'base64' {
+  return /^[0-9a-fA-F]+$/.test(head) ? 'hex' : 'base64';
 }
 
 function isPrintable(text: string): boolean {

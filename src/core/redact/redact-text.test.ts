@@ -253,6 +253,46 @@ test.each([60, 64, 76])(
   },
 );
 
+const SECRET_LINES = [
+  'DB_PASSWORD=hunter2horse9',
+  'DB_PASSWORD="hunter2horse9"',
+  'password: hunter2horse9',
+  'export API_TOKEN=k3yk3yk3y9x',
+  'Authorization: Bearer <w40>',
+  'OPENAI_API_KEY=sk-proj-<w40>',
+  '  "value": "sk-proj-<w80>"',
+  'see ghp_<w36>',
+  'redis://:hunter2horse9@cache:6379',
+  'Cookie: session=<w40>',
+  Buffer.from('HOST=db.example.org\nDB_PASSWORD=S3cretHorse9\nUSER=bob!').toString('base64'),
+].map((line) => fillRecipe(line, seededBelow(5)));
+const NEXT_LINES =
+  'PORT=8080 DB_PORT=5432 REGION=eu-west-1 DEBUG=true KD-12345678 build-42-passed done v1.2.3 E42 port:8080 us-east-1a 12345678'.split(
+    ' ',
+  );
+
+test.each(['\n', '\r\n', String.raw`\n`])(
+  'the line after a secret stays, and the secret keeps its fingerprint: break %j',
+  (lineBreak) => {
+    const prints = (text: string): string => redactText(text, { ...ALL, fingerprint: (secret) => `f${secret.length}` });
+    for (const line of SECRET_LINES)
+      for (const next of NEXT_LINES)
+        expect(prints(`a\n${line}${lineBreak}${next}${lineBreak}b`)).toBe(
+          `a\n${prints(line)}${lineBreak}${next}${lineBreak}b`,
+        );
+  },
+);
+
+test.each([60, 64, 76, 80])('no part of a token that is folded at %i characters remains', (chars) => {
+  const below = seededBelow(chars);
+  for (const name of ['token=<w9>', 'export API_TOKEN=ghp_', 'SECRET_KEY='])
+    for (const recipe of [`<w${2 * chars}>`, `<h${2 * chars}>`]) {
+      const token = fillRecipe(name + recipe, below);
+      const folded = token.replaceAll(new RegExp(`.{${chars}}`, 'g'), '$&\n');
+      expect(redact(`${folded}\nPORT=8080`)).toMatch(/^[\w ]+=\[REDACTED:[a-z-]+\]\nPORT=8080$/);
+    }
+});
+
 test('a hex dump of a secret is replaced as a whole, another one is kept', () => {
   const dump = (text: string): string =>
     (

@@ -130,17 +130,32 @@ function scanText(text: string, scanOptions: Scan): readonly Replacement[] | 'es
 }
 
 const FOLD =
-  /(?:\r?\n|(?:\\r)?\\n)[ \t]{0,40}((?=[\w+/=-]{0,60}\d)(?=[\w+/=-]{0,60}[A-Za-z])[A-Za-z0-9+/_=-]{8,200})(?=\s*(?:\n|$)|\\[nr]|["'`])/y;
+  /(?:\r?\n|(?:\\r)?\\n)([ \t]{0,40})((?=[\w+/-]{0,60}\d)(?=[\w+/-]{0,60}[A-Za-z])[\w+/-]{8,200}={0,2})(?=\s*(?:\n|$)|\\[nr]|["'`])/y;
+/** `KD-1234` and `eu-west-1` have few of these, a random text has one after every second character. */
+const CHANGE_OF_KIND = /[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z])/g;
+/** Tools that fold lines fold no shorter ones; in YAML and in headers, an indent marks the rest of a value. */
+const MIN_FOLDED_LINE_CHARS = 56;
 
-/** The end of a token that continues on the next lines, each of which holds only a part of it. */
+/** The end of a token that continues on the next lines. A line with words or with a token of its own is not a part of it. */
 function foldedEnd(text: string, { start, end }: SecretSpan): number {
   if (end - start < 12) return end;
   let folded = end;
+  const textBefore = text.slice(Math.max(0, end - MAX_PART_CHARS), end);
+  let width = textBefore.length - 1 - textBefore.lastIndexOf('\n');
   FOLD.lastIndex = end;
-  while (folded - start < MAX_FOLDED_CHARS && FOLD.test(text)) folded = FOLD.lastIndex;
+  for (let line = FOLD.exec(text); line !== null && folded - start < MAX_FOLDED_CHARS; line = FOLD.exec(text)) {
+    const [, indent = '', part = ''] = line;
+    const isFold = part.length <= width && (indent !== '' || width >= MIN_FOLDED_LINE_CHARS);
+    const isRandom = /^[\da-f]+$/.test(part) || (part.match(CHANGE_OF_KIND)?.length ?? 0) * 3 >= part.length;
+    if (!isFold || !isRandom || redactOnce(part, FORMS, MAX_DEPTH) !== part) break;
+    folded = FOLD.lastIndex;
+    width = part.length;
+  }
   return folded;
 }
+const FORMS: RedactTextOptions = { off: new Set(), allows: () => false, named: false };
 const MAX_FOLDED_CHARS = 4_096;
+const MAX_PART_CHARS = 200;
 
 const FIRST_RULE = /\[REDACTED:([a-z0-9-]{1,40})/;
 
