@@ -426,6 +426,6 @@ test('a loop that the user aborts between two requests ends the run as aborted',
     controller.abort();
     const { own } = await records();
     expect(payloadsOf(own, 'tool_ended')).toHaveLength(1);
-    expect(payloadsOf(own, 'run_ended')).toMatchObject([{ outcome: 'aborted', reason: 'interrupted' }]);
+    expect(payloadsOf(own, 'run_ended')).toMatchObject([{ outcome: 'aborted' }]);
   });
 });

@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import { projectStore, sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord } from './damage-record.ts';
@@ -126,6 +126,19 @@ test('a store that is named is a named file: without --since all of its runs are
   expect(count(file?.stdout)).toMatchObject({ runs: 1 });
   expect(count(store?.stdout)).toMatchObject({ runs: 1 });
   expect(count(recent?.stdout)).toMatchObject({ runs: 0 });
+});
+
+test('a store that is named by its path has the project of its folder, and COXSWAIN_STORE is the store of a program too', async () => {
+  await record('night.db');
+  const named = await here.run(['report', 'night.db', '--json', '--by', 'project']);
+  expect(jsonLines(named.stdout).map(({ project }) => project)).toContain(here.cwd);
+  vi.stubEnv('COXSWAIN_STORE', join(here.cwd, 'night.db'));
+  const store = projectStore();
+  expect((await store.findRun('night'))?.runId).toBe('night');
+  await store.close();
+  vi.stubEnv('COXSWAIN_STORE', 'postgres://me:secret@db/x');
+  expect(() => projectStore()).toThrow('COXSWAIN_STORE is no file: open it with openStore, got postgres://me:***@db/x');
+  vi.unstubAllEnvs();
 });
 
 test('transcripts are reported, and unreadable files are named', async () => {

@@ -31,7 +31,7 @@ const ENDS: readonly (readonly [RunVerdict['verdict'], string])[] = [
   ['failed', 'rate limit: You have hit your limit · resets 5am (Europe/Paris)'],
   ['stopped', 'stopped by you while "npm run dev" was running'],
   ['worked', 'it answered, and its last check (call 7, npm test) passed'],
-  ['open', '"npm test" is running, no record for 12 minutes'],
+  ['open', '"npm test" has no result yet, no record for 12 minutes'],
 ];
 
 function factsOf(index: number): RunFacts {

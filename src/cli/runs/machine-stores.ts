@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { printableCut } from '../../core/base/printable.ts';
@@ -48,6 +48,15 @@ export function machineStores({ project, sinceMs = 0 }: MachineQuery, terminal?:
   const namedFolder = isFolder ? projectFolderOf(resolve(project)) : undefined;
   const file = namedFolder === undefined ? undefined : projectStoreFile(namedFolder, { env });
   return stores.filter((one) => one.address === file || basename(one.project) === basename(project));
+}
+
+/** The project of recorded runs that name no folder: that of the store's name, else the folder of its file, else the database. */
+export function projectOfStore(address: string): string {
+  const path = storePath(address);
+  if (path === undefined) return shownStore(address);
+  const [, projectName] = STORE_FILE.exec(basename(path)) ?? [];
+  const isKept = projectName !== undefined && dirname(resolve(path)) === dataRoot({ env: process.env });
+  return isKept ? projectName : dirname(resolve(path));
 }
 
 /** Reads the stores of several projects as one. A run that two of them have is that of the first. */

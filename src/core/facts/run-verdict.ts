@@ -176,7 +176,9 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };
     const silence = silentMs > 0 ? `no record for ${periodText(silentMs)}` : '';
     if (silentMs > CUT_OFF_AFTER_MS) return { verdict: 'cut_off', evidence: `${cutOffText(last)}; ${silence}` };
-    const work = isRunning ? `"${call}" is running` : 'no answer yet';
+    // Only a process that is known to live has a call that surely runs.
+    const running = silentMs > 0 ? 'has no result yet' : 'is running';
+    const work = isRunning ? `"${call}" ${running}` : 'no answer yet';
     return { verdict: 'open', evidence: [work, silence].filter(Boolean).join(', ') };
   }
   if (isStop(ended)) {

@@ -7,7 +7,7 @@ import { projectStoreFile } from '../../core/node/git-folder.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkBatch, checkRunId, isRunId } from '../../core/store/check-batch.ts';
 import { checkSearchQuery, toSearchPage, storedKind, wordsIn } from '../../core/store/search-page.ts';
-import { whileBusy, isBusy } from '../store-address.ts';
+import { isBusy, shownAddress, storePath, whileBusy } from '../store-address.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { searchSqlite } from './sqlite-search.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
@@ -261,13 +261,20 @@ export function sqliteStore(file: string, options: SqliteStoreOptions = {}): Tra
 }
 
 /**
- * The store of the project of the working folder: the file in the user's data folder that hooks and the command line use unless
- * a configuration names another store. All work trees of a repository share it.
+ * The store of the project of the working folder, as the command line has it: the file that `COXSWAIN_STORE` names, else the file of
+ * the project in the user's data folder. All work trees of a repository share it. It reads no configuration: a `store.address`
+ * there is for the hook and the command line, and `openStore` opens the same address.
  *
- * @throws CoxswainError as `sqliteStore`, and `unsafe-path` if another user can write to the data folder
+ * @throws CoxswainError as `sqliteStore`, also for a `COXSWAIN_STORE` that is no file, and `unsafe-path` if another user can write
+ *   to the data folder
  */
 export function projectStore(options: SqliteStoreOptions = {}): TrajectoryStore {
-  return sqliteStore(projectStoreFile(process.cwd(), { env: process.env }), options);
+  const { COXSWAIN_STORE: named = '' } = process.env;
+  if (named === '') return sqliteStore(projectStoreFile(process.cwd(), { env: process.env }), options);
+  const path = storePath(named);
+  if (path === undefined)
+    throw invalidArgument(`COXSWAIN_STORE is no file: open it with openStore, got ${shownAddress(named)}`);
+  return sqliteStore(path, options);
 }
 
 class SqliteStore implements TrajectoryStore {

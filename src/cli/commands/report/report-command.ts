@@ -18,6 +18,7 @@ import { keepLessons } from '../../../hosts/claude-code/project-lessons.ts';
 import {
   isProjectNamed,
   machineStores,
+  projectOfStore,
   openMachineStores,
   unknownProject,
   type MachineReader,
@@ -117,7 +118,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
       ...present({ cache: context.options.cache }),
     });
     const report = await foldRuns(
-      reportProblems(runs, problems, name),
+      reportProblems(placedIn(projectOfStore(path), runs), problems, name),
       (moment) => momentCommand(moment, name),
       context,
     );
@@ -130,6 +131,10 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   } finally {
     await store.close();
   }
+}
+
+async function* placedIn(project: string, runs: AsyncIterable<RunFacts>): AsyncGenerator<RunFacts, void, void> {
+  for await (const run of runs) yield run.source === '' ? { ...run, project } : run;
 }
 
 async function machineReport(context: ReportContext): Promise<boolean> {
