@@ -36,7 +36,7 @@ test('the failures that come back are listed by cause, with what worked after th
     /1\. rtk bun run test: error: unrecognized subcommand '…'\n +3 times in 3 sessions, cost 3 calls/,
   );
   expect(stdout).toMatch(
-    /then worked: bun run test \(in 3 sessions\).*; it failed in the last session that ran it\n +no instruction file that the sessions show names it\n +coxswain view runs\.jsonl --run s1 --call 1\n +coxswain view runs\.jsonl --run s2 --call 1\n/,
+    /then worked: bun run test \(in 3 sessions\).*; it failed in the last session that used it\n +coxswain view runs\.jsonl --run s1 --call 1\n +coxswain view runs\.jsonl --run s2 --call 1\n/,
   );
   expect(stdout).toMatch(/The same cause, but another call each time\n+Edit: String to replace not found in <path>/);
   const [first] = jsonLines((await here.run(['failures', 'runs.jsonl', '--json'])).stdout);
@@ -59,13 +59,13 @@ test('a command that worked in the last session that ran it no longer fails, and
     });
   await writeFile(join(here.cwd, 'runs.jsonl'), [run('a', true), run('b', true), run('c', false)].join('\n'));
   const { stdout } = await here.run(['failures', 'runs.jsonl']);
-  expect(stdout).toContain('2 times in 2 sessions of 3 that ran it');
-  expect(stdout).toContain('it worked in the last session that ran it');
+  expect(stdout).toContain('2 times in 2 sessions of 3 that used it');
+  expect(stdout).toContain('it worked in the last session that used it');
   await writeFile(
     join(here.cwd, 'more.jsonl'),
     [run('a', true), run('b', true), run('c', false), run('d', true)].join('\n'),
   );
-  expect((await here.run(['failures', 'more.jsonl'])).stdout).toContain('it failed in the last session that ran it');
+  expect((await here.run(['failures', 'more.jsonl'])).stdout).toContain('it failed in the last session that used it');
 });
 
 test('a time without a failed call is one sentence', async () => {

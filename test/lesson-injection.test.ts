@@ -25,7 +25,7 @@ function toldAfter(...calls: readonly Call[]): readonly KnownLesson[] {
   const lessons = new LessonsFold();
   for (const session of [1, 2, 3, 4]) {
     const fold = new FailedCallsFold();
-    const spent = { activeMs: 0, costUsd: 0, tokens: 0 };
+    const spent = { activeMs: 0, callMs: 0, costUsd: 0, tokens: 0 };
     for (const [index, { args, error, tool = 'Bash' }] of calls.entries()) {
       const failed = error !== undefined;
       const ended = { kind: 'tool_ended', tool_call_id: `${index}`, tool_name: tool, is_error: failed } as const;

@@ -9,7 +9,7 @@ function sessions(project: string, ...calls: readonly (readonly [command: string
   return calls.map(([command, error], index) => {
     const fold = new FailedCallsFold();
     const failed = error !== undefined;
-    const spent = { activeMs: 0, costUsd: 0, tokens: 0 };
+    const spent = { activeMs: 0, callMs: 0, costUsd: 0, tokens: 0 };
     const payload = { kind: 'tool_ended', tool_call_id: 'c', tool_name: 'Bash', result: '', is_error: failed } as const;
     const call = {
       id: 'c',

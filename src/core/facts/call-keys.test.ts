@@ -44,6 +44,17 @@ test('a flag is a name with its program and with its subcommand, because other s
   ]);
 });
 
+test('a program that knows no long flag with one dash names its first letter', () => {
+  for (const [command, flag] of [
+    ['find src -name "*.ts"', '-n'],
+    ['grep -rn x src', '-r'],
+  ] as const)
+    expect(failed(command, `error: unexpected argument '${flag}' found`)).toContainEqual(
+      expect.stringMatching(/^name (?:find -name|grep -rn)$/),
+    );
+  expect(failed('find src -name "*.ts"', "error: unexpected argument '-t' found")).not.toContain('name find -name');
+});
+
 test('a file has the same name in every work tree of its repository', () => {
   const name = (path: string): string | undefined =>
     failedKeysOf(keysOf('Read', { file_path: path }), 'File does not exist.').find(({ kind }) => kind === 'name')?.text;
@@ -104,6 +115,7 @@ test('the exit code of a pipe, of an alternative and of a last echo is not that 
 test('names, paths, addresses and numbers are masked, so that one cause is one text', () => {
   const causes = ['File /w/src/a.ts does not exist (12).', 'File /home/b/main.go does not exist (7).'];
   expect(new Set(causes.map(maskedCause))).toEqual(new Set(['File <path> does not exist (<n>).']));
+  expect(maskedCause('bad pnpm and/or Node.js version')).toBe('bad pnpm and/or Node.js version');
   expect(maskedCause('no config .golangci.yaml or vitest.config.ts in ./a/.eslintrc.json')).toBe(
     'no config <path> or <path> in <path>',
   );

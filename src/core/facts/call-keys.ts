@@ -32,6 +32,7 @@ const IMPORTED = /\bimport ([a-z_]\w*)|\bfrom ([a-z_]\w*) import\b/gi;
 const CARRIES_CODE =
   /(?:^|[\s/])(?:python[\d.]*|node|bun|deno|ruby|perl|php|bash|sh|zsh|psql|sqlite3)\s[^|;&\n]*?(?:<<|(?<=\s)-{1,2}(?:c|e|p|eval)\b)|(?:^|\s)ssh\s[^|;&\n]*["']/;
 const TAKES_NAME = /skill|command|agent|task/i;
+const LETTERS = /^-[a-z]{2,}$/i;
 const FLAG = /^--?[a-z][\w-]*/i;
 
 interface SimpleCommand {
@@ -134,6 +135,11 @@ export function hidesExitCode(line: string): boolean {
 function isNamed(name: string, cause: string): boolean {
   // zsh names the program that it looked for, which is the word without its first character.
   const word = EXPANDED.test(name) ? name.slice(1) : name.slice(name.lastIndexOf(' ') + 1);
+  // Some programs read `-name` as `-n -a -m -e`.
+  return hasWord(cause, word) || (LETTERS.test(word) && hasWord(cause, word.slice(0, 2)));
+}
+
+function hasWord(cause: string, word: string): boolean {
   if (word.length < 2) return false;
   for (let at = cause.indexOf(word); at >= 0; at = cause.indexOf(word, at + 1)) {
     const [before, after] = [cause[at - 1] ?? ' ', cause[at + word.length] ?? ' '];
@@ -250,7 +256,7 @@ export function maskedCause(text: string): string {
     .replaceAll(/https?:\/\/\S+/g, '<url>')
     .replaceAll(/(["'`])(?:(?!\1).){3,200}\1/g, '$1…$1')
     .replaceAll(
-      /(?:[\w.@~-]*\/)+[\w.@-]+|(?<![\w.@~-])[\w.@~-]{1,200}\.(?:[cm]?[jt]sx?|py|go|rs|java|md|json|ya?ml|toml|css|html|sh)\b/g,
+      /(?<![\w.@~/-])(?!and\/or\b|Node\.js\b)(?:(?:[\w.@~-]*\/)+[\w.@-]+|[\w.@~-]{1,200}\.(?:[cm]?[jt]sx?|py|go|rs|java|md|json|ya?ml|toml|css|html|sh)\b)/g,
       '<path>',
     )
     .replaceAll(/\b[\da-f]{7,40}\b/g, '<hash>')

@@ -28,7 +28,7 @@ function folded(...steps: readonly Step[]): { failures: readonly FailedCall[]; k
       resultMissing: false,
       ...(outcome === undefined ? {} : { outcome }),
     };
-    const spent = { activeMs: index * 60_000, costUsd: index / 100, tokens: index * 10 };
+    const spent = { activeMs: index * 60_000, callMs: 1_000, costUsd: index / 100, tokens: index * 10 };
     const payload = {
       kind: 'tool_ended',
       tool_call_id: id,
@@ -43,7 +43,7 @@ function folded(...steps: readonly Step[]): { failures: readonly FailedCall[]; k
 
 const RTK = { args: { command: 'cd /w && rtk bun run test 2>&1 | tail -5' }, error: "unrecognized subcommand 'bun'" };
 
-test('a failure costs the calls, the time, the money and the tokens until the same tool did something that worked', () => {
+test('a failure costs its own time, and the calls, the time, the money and the tokens until a call like it worked', () => {
   const { failures } = folded(
     RTK,
     { tool: 'Read', args: { file_path: '/w/a.ts' } },
@@ -63,7 +63,20 @@ test('a failure costs the calls, the time, the money and the tokens until the sa
 
 test('what worked instead resembles the failed call, even if something else of the tool worked before it', () => {
   const { failures } = folded(RTK, { args: { command: 'ls -la src' } }, { args: { command: 'bun run test' } });
-  expect(failures[0]).toMatchObject({ calls: 1, worked: 'bun run test' });
+  expect(failures[0]).toMatchObject({ calls: 2, worked: 'bun run test' });
+  const cat = (flag: string, part: string): Step => ({ args: { command: `sed -n '${part}p' a.ts | cat ${flag}` } });
+  const complaint = { ...cat('-A', '1,20'), error: 'cat: illegal option -- A' };
+  const [shown] = folded(complaint, cat('-vet', '30,44')).failures;
+  expect(shown?.worked).toBe("sed -n '30,44p' a.ts | cat -vet");
+});
+
+test('if no call like it worked within 20 calls, only the failed call is known to be lost', () => {
+  const alone = { calls: 1, ms: 1_000, tokens: 0, costUsd: 0 };
+  const [other, late] = [{ args: { command: 'ls -la src' } }, { args: { command: 'bun run test' } }];
+  expect(folded(RTK, other).failures).toMatchObject([alone]);
+  const [failure] = folded(RTK, ...Array.from({ length: 20 }, () => other), late).failures;
+  expect(failure).toMatchObject(alone);
+  expect(failure?.worked).toBeUndefined();
 });
 
 test('a refused or cancelled call makes no failure and no key', () => {

@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import { isJsonObject, type Json, present } from '../base/json.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
 import { commandLineOf } from './check-command.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
@@ -56,7 +56,7 @@ export interface FailedCall {
   readonly number: number;
   /** Unix milliseconds; 0 if unknown. */
   readonly atMs: number;
-  /** Number of calls after it until one of the same tool worked, at most 20. */
+  /** Number of calls from it until one like it worked, at most 20. If none did, 1: only the call itself is known to be lost. */
   readonly calls: number;
   /** Active time. */
   readonly ms: number;
@@ -97,6 +97,8 @@ function codeOf({ callFailed, first, last, number }: Omit<KeyRun, 'key'>): numbe
 
 interface Spent {
   readonly activeMs: number;
+  /** Active time of the call that ended. */
+  readonly callMs: number;
   readonly costUsd: number;
   readonly tokens: number;
 }
@@ -106,8 +108,6 @@ type OpenFailure = Omit<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens' | 'wor
   readonly args: Json;
   /** The command of the line that failed, if the error names it. */
   readonly command: string;
-  /** What it cost until something of the same tool worked; absent before. */
-  readonly cost?: Pick<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens'>;
 };
 
 /** Collects the failed calls of one run and the outcome of each key. Memory: 300 failures and 3,000 keys. */
@@ -162,13 +162,9 @@ export class FailedCallsFold {
     // A test that fails was run, so its command works.
     if (kind !== 'check') for (const key of failedKeys) this.#note(key, number, true, 'failed');
     for (const key of all) this.#note(key, number, true, kind === 'check' ? 'worked' : 'none');
-    this.#open = this.#open.filter((open) => {
-      if (number - open.number < MAX_CALLS) return true;
-      this.#failures.push(closed(open));
-      return false;
-    });
+    this.#closeBefore(number - MAX_CALLS);
     if (this.#failures.length + this.#open.length >= MAX_FAILURES) return;
-    const { activeMs, atMs, costUsd, tokens } = now;
+    const { activeMs, atMs, callMs, costUsd, tokens } = now;
     this.#open.push({
       tool,
       shown: shownCall({ args, tool }),
@@ -177,7 +173,7 @@ export class FailedCallsFold {
       kind,
       number,
       atMs,
-      before: { activeMs, costUsd, tokens },
+      before: { activeMs, callMs, costUsd, tokens },
       args,
       command: keys.commands
         .filter(({ key }) => failedKeys.includes(key))
@@ -205,18 +201,28 @@ export class FailedCallsFold {
     else if (outcome !== 'none' && known.last !== outcome) this.#keys.set(id, { ...known, last: outcome });
   }
 
+  #closeBefore(number: number): void {
+    this.#failures.push(...this.#open.filter((open) => open.number <= number).map((open) => closed(open)));
+    this.#open = this.#open.filter((open) => open.number > number);
+  }
+
   /** @param shown  the part of the call that is proved to have worked, if any */
   #work(
     { args, number, tool }: Pick<RunCall, 'args' | 'number' | 'tool'>,
     now: Spent,
     shown: string | undefined,
   ): void {
-    if (this.#open.length === 0) return;
+    this.#closeBefore(number - MAX_CALLS);
+    if (this.#open.length === 0 || shown === undefined) return;
+    const whole = shownCall({ args, tool });
     this.#open = this.#open.flatMap((open) => {
       if (open.tool !== tool) return [open];
-      const costed = open.cost === undefined ? { ...open, cost: costOf(open, { ...now, number }) } : open;
-      if (shown === undefined || !(isAlike(open.shown, shown) || isAlike(open.command, shown))) return [costed];
-      this.#failures.push(closed(costed, shown === open.shown ? (otherArgs(open.args, args) ?? shown) : shown));
+      // The same pipe with another last command of the same program.
+      const isPipe = programIn(open.command) === programIn(shown) && isAlike(open.shown, whole);
+      const worked = isAlike(open.shown, shown) || isAlike(open.command, shown) ? shown : isPipe ? whole : undefined;
+      if (worked === undefined) return [open];
+      const text = worked === open.shown ? (otherArgs(open.args, args) ?? worked) : worked;
+      this.#failures.push({ ...closed(open), ...costOf(open, { ...now, number }), worked: text });
       return [];
     });
   }
@@ -243,18 +249,18 @@ function costOf(
 ): Pick<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens'> {
   return {
     calls: Math.min(MAX_CALLS, Math.max(1, now.number - number)),
-    ms: Math.max(0, now.activeMs - before.activeMs),
+    ms: Math.max(before.callMs, before.callMs + now.activeMs - now.callMs - before.activeMs),
     tokens: Math.max(0, now.tokens - before.tokens),
     costUsd: Math.max(0, now.costUsd - before.costUsd),
   };
 }
 
-const ONE_CALL = { calls: 1, ms: 0, tokens: 0, costUsd: 0 } as const;
+function closed({ args: _args, before, command: _command, ...failure }: OpenFailure): FailedCall {
+  return { ...failure, calls: 1, ms: before.callMs, tokens: 0, costUsd: 0 };
+}
 
-function closed(open: OpenFailure, worked?: string): FailedCall {
-  // If no call of its tool worked later, only the call itself is known to be lost.
-  const { args: _args, before: _before, command: _command, cost = ONE_CALL, ...failure } = open;
-  return { ...failure, ...cost, ...present({ worked }) };
+function programIn(command: string): string {
+  return command.split(' ', 1)[0] ?? '';
 }
 
 /** Returns what the arguments of a call have that those of the failed call do not, if both are shown as the same. */
@@ -272,13 +278,18 @@ function otherArgs(failed: Json, worked: Json): string | undefined {
 }
 
 function isAlike(failed: string, worked: string): boolean {
-  const [left, right] = [failed.split(' '), worked.split(' ')];
+  const [left, right] = [wordsOf(failed), wordsOf(worked)];
   if (left.length === 1 && right.length === 1) return failed === worked;
   const words = new Set(left);
   const shared = right.filter((word) => words.has(word) || left.some((other) => isPartOf(other, word))).length;
   const isMost = shared >= ALIKE_SHARE * Math.min(words.size, right.length) && shared >= 2;
   if (isMost && shared >= KEPT_SHARE * words.size) return true;
   return left.length > 2 && right.length > 2 && left.slice(-2).join(' ') === right.slice(-2).join(' ');
+}
+
+/** Which lines of a file are shown does not distinguish two calls. */
+function wordsOf(text: string): readonly string[] {
+  return text.replaceAll(/'\d+(?:,\d+)?p'/g, "'…p'").split(' ');
 }
 
 /** Returns true for `commit` and `plugin:commit`, or `a.sh` and `scripts/a.sh`. */

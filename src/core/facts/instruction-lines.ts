@@ -104,7 +104,7 @@ const NOT_READ = ['old_string', 'content', 'pattern'];
 
 function readPath(args: Json): string | undefined {
   const line = commandLineOf(args);
-  const shown = line === undefined ? undefined : /^cat (\S+)$/.exec(line.trim())?.[1];
+  const shown = line === undefined ? undefined : /^(?:cat|sed -n '?1,\d+p'?) (\S+)$/.exec(line.trim())?.[1];
   const values = isJsonObject(args) ? [args['file_path'], args['path'], args['filePath'], shown] : [shown];
   const isWhole = !isJsonObject(args) || NOT_READ.every((name) => args[name] === undefined);
   return values.find((value): value is string => isWhole && typeof value === 'string' && IS_INSTRUCTION.test(value));

@@ -23,7 +23,7 @@ function lessonsOf(...sessions: readonly Session[]): Lessons {
     ...sessions.entries(),
   ].toReversed()) {
     const calling = new FailedCallsFold();
-    const spent = { activeMs: 0, costUsd: 0, tokens: 0 };
+    const spent = { activeMs: 0, callMs: 0, costUsd: 0, tokens: 0 };
     for (const [at, [command, error]] of calls.entries()) {
       const call = { id: `${at}`, number: at + 1, tool: 'Bash', args: { command }, seq: at, startLost: false };
       const failed = error !== undefined;
@@ -145,6 +145,29 @@ test('a lesson of calls that differ is named for what they have in common', () =
   expect(named('sed -n 1p a.ts | cat -A', 'awk 1 b.ts | cat -A')).toBe('cat -A');
   const flag = (text: string): Session => ({ calls: [[`gh pr ${text} --stat`, 'unknown flag: --stat']] });
   expect(lessonsOf(flag('diff'), flag('view')).lessons[0]?.name).toBe('gh pr … --stat');
+});
+
+test('sessions in which a call failed for a cause of another lesson are not among those in which it worked', () => {
+  const fails = (file: string, error: string): Session => ({ calls: [[`tool -q ${file}`, error]] });
+  const unknown = "unexpected argument '-q' found";
+  const { lessons } = lessonsOf(
+    ...['a.ts', 'a.ts'].map((file) => fails(file, 'broken pipe')),
+    ...['b.ts', 'c.ts', 'a.ts'].map((file) => fails(file, unknown)),
+  );
+  expect(lessons.map(({ ranIn, sessions }) => [sessions, ranIn])).toEqual([
+    [3, 3],
+    [2, 2],
+  ]);
+});
+
+test('what worked most often is shown, with the number of other sessions in which a similar call worked', () => {
+  const error = 'zsh: command not found: rg';
+  const fixed = (word: string): Session => ({ calls: [[`rg ${word} src docs`, error], [`grep ${word} src docs`]] });
+  expect(lessonsOf(fixed('a'), fixed('a'), fixed('b')).lessons[0]?.worked).toEqual({
+    shown: 'grep a src docs',
+    sessions: 2,
+    similar: 1,
+  });
 });
 
 test('failures of the same shown call and the same cause are one lesson, whatever else their calls contain', () => {

@@ -25,7 +25,7 @@ export interface Lesson {
   readonly cause: string;
   readonly times: number;
   readonly sessions: number;
-  /** Number of sessions that ran it since it failed first. */
+  /** Number of sessions that used it since it failed first, without those in which it failed for the cause of another lesson. */
   readonly ranIn: number;
   readonly calls: number;
   readonly ms: number;
@@ -35,7 +35,8 @@ export interface Lesson {
   readonly hidden: number;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  readonly worked?: { readonly shown: string; readonly sessions: number };
+  /** `similar`: number of other sessions in which another call like it worked. */
+  readonly worked?: { readonly shown: string; readonly sessions: number; readonly similar: number };
   /** False if it worked in the last session that ran it. */
   readonly stillHappens: boolean;
   /** The line of an instruction file that names it; null if none does; absent if the sessions show only parts of such files, which do not. */
@@ -168,7 +169,9 @@ function othersOf(project: string, failures: readonly PlacedFailure[]): readonly
 }
 
 function lessonOf(project: string, state: KeyState, failures: readonly PlacedFailure[]): Lesson {
-  const worked = mostOf(failures.flatMap((one) => (one.worked === undefined ? [] : [[one.worked, one.sessionId]])));
+  const fixed = failures.filter((one) => one.worked !== undefined);
+  const most = mostOf(fixed.map((one) => [one.worked ?? '', one.sessionId]));
+  const worked = most && { ...most, similar: sessionCount(fixed) - most.sessions };
   // The call that is shown is one after which the shown fix worked.
   const last = failures.findLast((one) => one.worked === worked?.shown) ?? failures.at(-1);
   const sessions = sessionCount(failures);
@@ -182,7 +185,7 @@ function lessonOf(project: string, state: KeyState, failures: readonly PlacedFai
     cause: mostOf(failures.map(({ cause, sessionId }) => [cause, sessionId]))?.shown ?? '',
     times: failures.length,
     sessions,
-    ranIn: Math.max(state.ran, sessions),
+    ranIn: sessions + state.ran - state.failed,
     ...costsOf(failures),
     hidden: failures.filter(({ kind }) => kind === 'hidden').length,
     firstAtMs: times.length === 0 ? 0 : Math.min(...times),

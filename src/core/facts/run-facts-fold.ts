@@ -116,6 +116,7 @@ export class RunFactsFold {
   fold(record: TrajectoryRecord): void {
     const { payload, recorded_at_unix_ms: atMs } = record;
     const { lastAtMs } = this.view;
+    const beforeMs = this.#activeMs;
     const call = this.view.fold(record);
     const cause = call === undefined ? this.#story.fold(undefined, undefined) : this.#noteCall(call, record);
     for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
@@ -130,7 +131,10 @@ export class RunFactsFold {
     if (payload.kind === 'tool_ended' && call?.failed === false) this.#instructions.readCall(call.args, payload.result);
     if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
       this.#instructions.readMessage(textOfContent(payload.message.content));
-    if (payload.kind === 'tool_ended') this.#failedCalls.fold(payload, call, { cause, atMs, ...this.#spent() });
+    if (payload.kind === 'tool_ended') {
+      const callMs = Math.max(0, this.#activeMs - beforeMs);
+      this.#failedCalls.fold(payload, call, { cause, atMs, callMs, ...this.#spent() });
+    }
     if (lastAtMs > 0 && isOfAgent(payload) && !this.#isAtRest && atMs - lastAtMs > this.#longestGap.length)
       this.#longestGap = { length: atMs - lastAtMs, call: Math.max(1, calls), atMs: lastAtMs };
     this.#isAtRest = restsAfter(payload) ?? this.#isAtRest;

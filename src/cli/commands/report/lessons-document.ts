@@ -78,17 +78,24 @@ function apartText(checks: number): string {
 }
 
 function lessonItem(lesson: Lesson, report: NightReport): ListItem {
-  const { cause, examples, name, shown } = lesson;
+  const { cause, examples } = lesson;
+  const [name, shown] = [inProject(lesson.name, lesson), inProject(lesson.shown, lesson)];
   const suchAs = name === shown ? '' : `, such as ${printableCut(shown, 80)}`;
   return {
     head: styled('strong', `${printableCut(name, 80)}${suchAs}: ${printableCut(cause, 120)}`),
     lines: [
       costText(lesson),
       [endText(lesson)],
-      [instructionText(lesson)],
+      ...instructionTexts(lesson),
       ...examples.map((example) => styled('code', report.commandOf(example))),
     ],
   };
+}
+
+/** Paths below the folder of the project, without it. */
+function inProject(text: string, { project }: Pick<Lesson, 'project'>): string {
+  const home = project.replace(/^(?:\/home|\/Users)\/[^/]+/, '~');
+  return project.length < 2 ? text : text.replaceAll(`${project}/`, '').replaceAll(`${home}/`, '');
 }
 
 function otherItem(
@@ -107,7 +114,7 @@ function otherItem(
 
 function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times }: Lesson): string {
   const facts = [
-    `${countOf(times, 'time')} in ${countOf(sessions, 'session')}${ranIn <= sessions ? '' : ` of ${countText(ranIn)} that ran it`}`,
+    `${countOf(times, 'time')} in ${countOf(sessions, 'session')}${ranIn <= sessions ? '' : ` of ${countText(ranIn)} that used it`}`,
     ...(hidden > 0 ? [`${countText(hidden)} of them hidden by a pipe or the end of the command`] : []),
     `cost ${countOf(calls, 'call')}`,
     ...(ms >= 1000 ? [durationText(ms)] : []),
@@ -117,23 +124,30 @@ function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times 
   return facts.join(', ');
 }
 
-function instructionText({ instruction }: Lesson): string {
-  if (instruction === undefined) return 'no instruction file that the sessions show names it';
-  if (instruction === null) return 'no instruction file names it';
-  return `${placeOf(instruction)} names it: ${printableCut(instruction.text, 100)}`;
+/** Nothing for sessions that show only parts of instruction files. */
+function instructionTexts({ instruction }: Lesson): readonly string[] {
+  if (instruction === undefined) return [];
+  if (instruction === null) return ['no instruction file names it'];
+  return [`${placeOf(instruction)} names it: ${printableCut(instruction.text, 100)}`];
 }
 
 function placeOf({ line, path }: InstructionLine): string {
   return `${printableCut(path.split('/').slice(-3).join('/'), 60)}:${countText(line).replaceAll(',', '')}`;
 }
 
+function similarText({ similar }: NonNullable<Lesson['worked']>): string {
+  return similar === 0 ? '' : `, a similar call in ${countText(similar)} more`;
+}
+
 function endText({ lastAtMs, stillHappens, worked }: Lesson): string {
   const then =
     worked === undefined
       ? []
-      : [`then worked: ${printableCut(worked.shown, 80)} (in ${countOf(worked.sessions, 'session')})`];
+      : [
+          `then worked: ${printableCut(worked.shown, 80)} (in ${countOf(worked.sessions, 'session')}${similarText(worked)})`,
+        ];
   const last = lastAtMs > 0 ? [`last ${localTimeText(lastAtMs)}`] : [];
   const facts = [...then, ...last].join(', ');
-  const end = `it ${stillHappens ? 'failed' : 'worked'} in the last session that ran it`;
+  const end = `it ${stillHappens ? 'failed' : 'worked'} in the last session that used it`;
   return facts === '' ? end : `${facts}; ${end}`;
 }
