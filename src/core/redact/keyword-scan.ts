@@ -14,9 +14,6 @@ interface Anchored {
 }
 
 const ANCHORS = "~_:.-'";
-/** Characters between a name and its value, or at the start of an option, an escape, a colour or our placeholder. */
-const STRUCTURE = ':=-%&>|<,([\\\u001B';
-
 /** The position of a keyword's anchor; -1 without one. `Bearer` and `Basic` only have their first letter. */
 function anchorOf(keyword: string): number {
   if (/^[bB]\w+ $/.test(keyword) || keyword.startsWith('-')) return 0;
@@ -28,8 +25,6 @@ function anchorOf(keyword: string): number {
 }
 
 interface KeywordTable {
-  /** By character: examine each occurrence (`EACH`), only those after the start of a keyword (`SOME`), or none (0). */
-  readonly kinds: Uint8Array;
   /** By the anchor and the character before it. */
   readonly after: ReadonlyMap<number, readonly Anchored[]>;
   /** By the anchor, if it is the first character. */
@@ -37,14 +32,10 @@ interface KeywordTable {
   readonly inRuns: readonly Anchored[];
 }
 
-const SOME = 1;
-const EACH = 2;
-
 let table: KeywordTable | undefined;
 
 /** The table is built at the first text. Cost: about 0.1 ms. */
 function keywordTable(): KeywordTable {
-  const kinds = new Uint8Array(128);
   const anchoredByUnit = new Map<number, Anchored[]>();
   const first = new Map<number, Anchored[]>();
   const inRuns: Anchored[] = [];
@@ -62,27 +53,19 @@ function keywordTable(): KeywordTable {
     const map = anchor === 0 ? first : anchoredByUnit;
     const key = anchor === 0 ? unit : (keyword.charCodeAt(anchor - 1) << 7) | unit;
     map.set(key, [...(map.get(key) ?? []), entry]);
-    kinds[unit] = Math.max(kinds[unit] ?? 0, anchor === 0 ? EACH : SOME);
   }
-  for (const mark of STRUCTURE) kinds[mark.charCodeAt(0)] = EACH;
-  return { kinds, after: anchoredByUnit, first, inRuns };
+  return { after: anchoredByUnit, first, inRuns };
 }
 
-/**
- * Compiling the patterns takes 2 ms and makes the scan about five times faster. A process for a single event never
- * reaches this number.
- */
-const MAX_BY_HAND = 64 * 1024;
-let scannedChars = 0;
 let patterns: readonly [RegExp, RegExp] | undefined;
 
 /**
- * Single characters (`next`), and runs of 20 letters, digits and marks of base64 (`run`). By hand it returns more
- * places than the patterns, but the same secrets are found. Cost: linear for any text.
+ * Single characters (`next`), and runs of 20 letters, digits and marks of base64 (`run`). Cost: linear for any text; the first
+ * text compiles the patterns, 2 ms.
  */
 export class Marks {
   readonly #text: string;
-  readonly #byHand: boolean;
+  readonly #patterns: readonly [RegExp, RegExp] = (patterns ??= markPatterns());
   /** The next place of each pattern; -1 before the first search. */
   #commonIndex = -1;
   #rareIndex = -1;
@@ -90,9 +73,6 @@ export class Marks {
 
   constructor(text: string) {
     this.#text = text;
-    this.#byHand = patterns === undefined && scannedChars + text.length <= MAX_BY_HAND;
-    if (this.#byHand) scannedChars += text.length;
-    else patterns ??= markPatterns();
     this.#run = nextRun(text, 0);
   }
 
@@ -102,31 +82,17 @@ export class Marks {
   }
 
   next(start: number): number {
-    if (this.#commonIndex < start) {
-      this.#commonIndex = this.#byHand ? nextByHand(this.#text, start) : nextOf(patterns?.[0], this.#text, start);
-    }
-    if (this.#rareIndex < start)
-      this.#rareIndex = this.#byHand ? this.#text.length : nextOf(patterns?.[1], this.#text, start);
+    const [common, rare] = this.#patterns;
+    if (this.#commonIndex < start) this.#commonIndex = nextOf(common, this.#text, start);
+    if (this.#rareIndex < start) this.#rareIndex = nextOf(rare, this.#text, start);
     return Math.min(this.#commonIndex, this.#rareIndex);
   }
 }
 
-function nextOf(pattern: RegExp | undefined, text: string, start: number): number {
-  if (pattern === undefined) return text.length;
+function nextOf(pattern: RegExp, text: string, start: number): number {
   pattern.lastIndex = start;
   // Every alternative is one character long, so `lastIndex` gives the place; `exec` would allocate a list.
   return pattern.test(text) ? pattern.lastIndex - 1 : text.length;
-}
-
-/** Finds at least what the patterns find. */
-function nextByHand(text: string, start: number): number {
-  const { kinds, after } = (table ??= keywordTable());
-  for (let position = start; position < text.length; position += 1) {
-    const unit = text.charCodeAt(position);
-    if (unit > 127 || kinds[unit] === 0) continue;
-    if (kinds[unit] === EACH || after.has((text.charCodeAt(position - 1) << 7) | unit)) return position;
-  }
-  return text.length;
 }
 
 const CHARS_BEFORE = 3;
