@@ -9,7 +9,7 @@ import type { StoreProblem } from '../src/core/store/trajectory-store.ts';
 import { openPostgresReader } from '../src/stores/registry/open-postgres.ts';
 import { noPostgres, rowsOf, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
-import { readAll, scriptCalls, scriptRecord } from './support/script-records.ts';
+import { scriptCalls, scriptRecord } from './support/script-records.ts';
 
 const skipped = noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`;
 
@@ -51,7 +51,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
 
   test('starters that come at the same time make the schema once', async () => {
     const schema = newSchema();
-    const stores = Array.from({ length: 8 }, () => open(schema, { partitioning: 'monthly' }, newPool()));
+    const stores = Array.from({ length: 8 }, () => open(schema, {}, newPool()));
     await Promise.all(stores.map((store, index) => store.append(scriptCalls(`run-${index}`, 2))));
     expect((await stores[0]?.listRuns())?.runs).toHaveLength(8);
   });
@@ -73,7 +73,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     await expect(open('coxswain', {}, pool).listRuns()).rejects.toMatchObject({ code: 'store-version' });
   });
 
-  test('options out of range, another partitioning and handles of something else are invalid-argument', async () => {
+  test('options out of range, a removed one and handles of something else are invalid-argument', async () => {
     const invalid = { code: 'invalid-argument' };
     for (const schema of ['', 'Upper', 'a"b', '1a', 'x'.repeat(41)]) {
       expect(() => postgresStore(newPool(), { schema })).toThrow(expect.objectContaining(invalid));
@@ -81,9 +81,9 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     expect(() => postgresStore(newPool(), { retryForMs: -1 })).toThrow(expect.objectContaining(invalid));
     // As an untyped caller may pass.
     expect(() => postgresStore({} as Pool)).toThrow(expect.objectContaining(invalid));
-    const schema = newSchema();
-    await open(schema).listRuns();
-    await expect(open(schema, { partitioning: 'monthly' }).listRuns()).rejects.toMatchObject(invalid);
+    expect(() => open('runs', { partitioning: 'monthly' } as PostgresStoreOptions)).toThrow(
+      /partitioning was removed; /,
+    );
   });
 
   test('an append to a run that this process wrote last is one statement', async () => {
@@ -147,27 +147,6 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
       return { records: [], snapshot: missed, result: missed };
     });
     expect(seen).toBe(4);
-  });
-
-  test('a month without a partition gets one, and a dropped month leaves a whole store', async () => {
-    const schema = newSchema();
-    const store = open(schema, { partitioning: 'monthly' });
-    await store.append(scriptCalls('old', 3));
-    const partitions = await rowsOf(
-      admin,
-      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = '${schema}.records'::regclass`,
-    );
-    expect(partitions).toHaveLength(2);
-    for (const { name } of partitions) {
-      await admin.query(
-        `DROP TABLE ${schema}.${String(name)}, ${schema}.${String(name).replace('records', 'record_words')}`,
-      );
-    }
-    await admin.query(`DELETE FROM ${schema}.runs`);
-    expect(await store.append(scriptCalls('new', 3))).toBe(2);
-    expect(await readAll(store, 'new')).toEqual(scriptCalls('new', 3));
-    expect(await store.findRun('old')).toBeUndefined();
-    expect(await problemsOf(store)).toEqual([]);
   });
 
   test('the statement for retention in docs/postgres.md deletes old runs with all that belongs to them', async () => {

@@ -11,15 +11,15 @@ import { trajectoryStoreContract } from './store-contract/trajectory-store-contr
  * Registers the tests that every `TrajectoryStore` of this package passes: the published contract, and random histories.
  *
  * @param open  makes an empty store
- * @param options  `modelRuns`: how many random histories are played; default 60, fewer where opening is slow. `onlyModel`: nothing but these
+ * @param options  `modelRuns`: how many random histories are played; default 60, fewer where opening is slow.
  */
 export function storeContract(
   name: string,
   open: () => Promise<ContractStore>,
-  options: { readonly modelRuns?: number; readonly onlyModel?: boolean } = {},
+  options: { readonly modelRuns?: number } = {},
 ): void {
   const payloadTexts = fc.sample(unknownPayloadText, { numRuns: 40, seed: 7 });
-  if (options.onlyModel !== true) trajectoryStoreContract(name, open, { describe, test, expect }, { payloadTexts });
+  trajectoryStoreContract(name, open, { describe, test, expect }, { payloadTexts });
   describe(`${name} keeps the store contract`, () => {
     modelContract(open, options.modelRuns ?? rounds({ full: 60, short: 20 }));
   });

@@ -117,6 +117,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   jsonl: 'store records in a SQLite file and write JSON lines with coxswain export, or with a sink of your own',
   outputEscalation: 'set maxOutputTokens in your request',
   maxSpillBytes: 'records beyond the queue become a gap; maxQueued and maxQueuedBytes set its size',
+  partitioning: 'delete old runs with coxswain gc, or many at once with the statement in docs/postgres.md',
   sequential_when_parallel: 'the guidance parallelToolReminder says it to the agent',
   spill: 'use drop-newest, or wait with a larger maxQueued',
   tool_avoidance: 'tell the agent which tools to prefer in its instructions',

@@ -1,4 +1,5 @@
-import { CoxswainError, hasCode, invalidArgument } from '../../core/base/error.ts';
+import { checkMembers } from '../../core/base/check-members.ts';
+import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
 import { parseRecord } from '../../core/records/decode-record.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { checkBatch, isRunId } from '../../core/store/check-batch.ts';
@@ -21,7 +22,7 @@ import {
   fromIdText,
   toIdText,
 } from './postgres-run-row.ts';
-import { addMonths, openPostgresSchema, type PostgresLayout, type PostgresPartitioning } from './postgres-schema.ts';
+import { openPostgresSchema } from './postgres-schema.ts';
 import {
   listSql,
   tailChannelOf,
@@ -49,17 +50,11 @@ import type {
 } from '../../core/store/trajectory-store.ts';
 
 export type { PgPool, PgPoolClient, PgQueryable, PgStatement, PostgresRow, PostgresValue } from './postgres-client.ts';
-export type { PostgresPartitioning } from './postgres-schema.ts';
 export type { RunEnd } from './postgres-tail.ts';
 
 export interface PostgresStoreOptions {
   /** Name of the schema: lower-case letters, digits and `_`, at most 40; default `coxswain`. */
   readonly schema?: string;
-  /**
-   * `monthly` creates one partition per month, which can be dropped as a whole; default `none`. Fixed when the schema is created;
-   * if omitted, an existing schema's partitioning is used.
-   */
-  readonly partitioning?: PostgresPartitioning;
   /** How long a call retries after a lost connection, in milliseconds; default 30,000. */
   readonly retryForMs?: number;
   /**
@@ -89,7 +84,6 @@ export interface PostgresStore extends TrajectoryStore {
 const DEFAULT_SCHEMA = 'coxswain';
 const DEFAULT_RETRY_MS = 30_000;
 const RECORDS_A_PAGE = 2000;
-const NO_PARTITION = '23514';
 
 /**
  * A store in a PostgreSQL database (14 or later), for many machines. The first call creates the schema. Any number of processes may
@@ -106,6 +100,7 @@ const NO_PARTITION = '23514';
  * @throws CoxswainError `invalid-argument` for an option out of range, or anything but a pool
  */
 export function postgresStore(pool: PgPool, options: PostgresStoreOptions = {}): PostgresStore {
+  checkMembers('postgresStore', options, { schema: true, retryForMs: true, isReadOnly: true, endHandle: true });
   const { schema = DEFAULT_SCHEMA, retryForMs = DEFAULT_RETRY_MS } = options;
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
     throw invalidArgument(`schema must be at most 40 lower-case letters, digits and _, got ${JSON.stringify(schema)}`);
@@ -134,7 +129,7 @@ class PostgresTrajectoryStore implements PostgresStore {
   readonly #announcer: PostgresAnnouncer;
   readonly #closing = new AbortController();
   readonly #writes = new Map<string, Promise<unknown>>();
-  #layout: Promise<PostgresLayout> | undefined;
+  #opening: Promise<string> | undefined;
   #closePromise: Promise<void> | undefined;
 
   constructor(client: PostgresClient, settings: Settings) {
@@ -149,7 +144,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     const checkedBatch = checkBatch(batch);
     const { runId } = checkedBatch;
     return this.#runInOrder(runId, () =>
-      this.#attempt('append to', async ({ schema }, attempts) => {
+      this.#attempt('append to', async (schema, attempts) => {
         const lastSeq = await this.#append(schema, checkedBatch, attempts > 0);
         this.#announcer.announce({ runId, lastSeq });
         return lastSeq;
@@ -184,7 +179,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     const { limit, after, withBytes } = checkRunQuery(query);
     const afterId = toIdText(after?.runId ?? '');
     const minusStarted = after === undefined ? '-Infinity' : String(-after.startedAtMs);
-    const rows = await this.#attempt('list', ({ schema }) =>
+    const rows = await this.#attempt('list', (schema) =>
       this.#client.query(listSql(schema, withBytes), [minusStarted, afterId, String(limit + 1)]),
     );
     const page = toRunPage(
@@ -199,13 +194,13 @@ class PostgresTrajectoryStore implements PostgresStore {
     if (!isRunId(runId)) return false;
     const deleteAttempt = createPostgresDeletion(runId);
     return this.#runInOrder(runId, () =>
-      this.#attempt('delete a run of', ({ schema }, attempts) => deleteAttempt(this.#client, schema, attempts > 0)),
+      this.#attempt('delete a run of', (schema, attempts) => deleteAttempt(this.#client, schema, attempts > 0)),
     );
   }
 
   async sizeOf(): Promise<number> {
     this.#requireOpen();
-    return this.#attempt('read the size of', ({ schema }) => bytesOfSchema(this.#client, schema));
+    return this.#attempt('read the size of', (schema) => bytesOfSchema(this.#client, schema));
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
@@ -224,7 +219,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     let remaining = limit;
     while (remaining > 0) {
       const values = [run.month, run.runNo, String(nextSeq), String(Math.min(remaining, RECORDS_A_PAGE))];
-      const rows = await this.#attempt('read', ({ schema }) => this.#client.query(pageSql(schema), values));
+      const rows = await this.#attempt('read', (schema) => this.#client.query(pageSql(schema), values));
       if (rows.length === 0) break;
       for (const row of rows) {
         this.#requireOpen();
@@ -252,7 +247,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     const transaction = createPostgresTransaction(runId, fold);
     try {
       return await this.#runInOrder(runId, () =>
-        this.#attempt('transact on', async ({ schema }) => {
+        this.#attempt('transact on', async (schema) => {
           const { result, lastSeq } = await transaction(this.#client, schema);
           if (lastSeq >= 0) this.#announcer.announce({ runId, lastSeq });
           return result;
@@ -267,12 +262,12 @@ class PostgresTrajectoryStore implements PostgresStore {
     this.#requireOpen();
     const checkedQuery = checkSearchQuery(query);
     if (checkedQuery.runId !== undefined && !isRunId(checkedQuery.runId)) return { hits: [], notIndexed: 0 };
-    return this.#attempt('search', ({ schema }) => searchPostgres(this.#client, schema, checkedQuery));
+    return this.#attempt('search', (schema) => searchPostgres(this.#client, schema, checkedQuery));
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
     this.#requireOpen();
-    const { schema } = await this.#attempt('verify', (layout) => Promise.resolve(layout));
+    const schema = await this.#attempt('verify', (name) => Promise.resolve(name));
     const problems = verifyPostgres(this.#client, schema);
     for (;;) {
       const result = await this.#attempt('verify', () => problems.next(), 0);
@@ -287,7 +282,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     { onReady, ...options }: { readonly signal?: AbortSignal; readonly onReady?: () => void } = {},
   ): AsyncGenerator<RunEnd, void, void> {
     this.#requireOpen();
-    const { schema } = await this.#attempt('tail', (layout) => Promise.resolve(layout));
+    const schema = await this.#attempt('tail', (name) => Promise.resolve(name));
     const signal =
       options.signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, options.signal]);
     try {
@@ -304,7 +299,7 @@ class PostgresTrajectoryStore implements PostgresStore {
   }
 
   async #queryRow(runId: string): Promise<readonly PostgresRow[]> {
-    return this.#attempt('read', ({ schema }) =>
+    return this.#attempt('read', (schema) =>
       this.#client.query(`SELECT ${RUN_COLUMNS}, started_ms::text AS started FROM ${schema}.runs WHERE run_id = $1`, [
         toIdText(runId),
       ]),
@@ -322,35 +317,26 @@ class PostgresTrajectoryStore implements PostgresStore {
     }
   }
 
-  /** Runs `work` on the schema. Repeats it after a lost connection, or if the month has no partition yet. */
+  /** Runs `work` on the schema. Repeats it after a lost connection. */
   async #attempt<T>(
     action: string,
-    work: (layout: PostgresLayout, earlierAttempts: number) => Promise<T>,
+    work: (schema: string, earlierAttempts: number) => Promise<T>,
     retryForMs = this.#settings.retryForMs,
   ): Promise<T> {
     try {
-      return await withRetry(retryForMs, async (attempts) => {
-        const layout = await this.#open();
-        try {
-          return await work(layout, attempts);
-        } catch (thrown) {
-          if (layout.partitioning !== 'monthly' || !hasCode(thrown, NO_PARTITION)) throw thrown;
-          await addMonths(this.#client, layout);
-          return work(layout, attempts);
-        }
-      });
+      return await withRetry(retryForMs, async (attempts) => work(await this.#open(), attempts));
     } catch (thrown) {
       throw toStoreError(thrown, `${action} the PostgreSQL schema ${this.#settings.schema}`);
     }
   }
 
-  async #open(): Promise<PostgresLayout> {
-    const { schema, ...settings } = this.#settings;
-    const opening = (this.#layout ??= openPostgresSchema(this.#client, schema, settings));
+  async #open(): Promise<string> {
+    const { schema, isReadOnly = false } = this.#settings;
+    const opening = (this.#opening ??= openPostgresSchema(this.#client, schema, isReadOnly));
     try {
       return await opening;
     } catch (thrown) {
-      if (this.#layout === opening) this.#layout = undefined;
+      if (this.#opening === opening) this.#opening = undefined;
       throw thrown;
     }
   }
