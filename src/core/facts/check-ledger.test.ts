@@ -318,9 +318,9 @@ test('a check whose end a pipe hides is no passed check unless what is left says
 test('a check behind a pipe has failed if its output counts failures', () => {
   const failures = ['3 issues:\n* goconst: 3', 'Found 2 errors in 1 file.', '✖ 4 problems (1 error, 3 warnings)'];
   for (const result of failures)
-    expect(failedAfter(['npx eslint . | tail -20', undefined, result])).toEqual(['npx eslint .']);
+    expect(failedAfter(['npm run lint | tail -20', undefined, result])).toEqual(['npm run lint']);
   for (const result of ['0 issues.', '✖ 4 problems (0 errors, 4 warnings)', 'Fixed 3 files', ''])
-    expect(failedAfter(['npx eslint . 2>&1 | tail -20', undefined, result])).toEqual([]);
+    expect(failedAfter(['npm run lint 2>&1 | tail -20', undefined, result])).toEqual([]);
   expect(failedAfter(['npm test | tail', undefined, 'Tests 2 failed | 5 passed (7)'])).toEqual(['npm test']);
   expect(failedAfter(['npm test | tail', undefined, 'Tests 0 failed, 5 passed'])).toEqual([]);
 });
@@ -541,5 +541,29 @@ test('a command that a host says is still running has not passed', () => {
     'Discovery found 276 tests in 2s.\n<command with shellId: 44 is still running after 30 seconds. Use read_powershell to continue waiting.>';
   expect(resultsAfter(['Invoke-Pester ./tests -CI | Select-Object -Last 40', undefined, running])).toEqual([
     'Invoke-Pester ./tests -CI not seen to its end',
+  ]);
+});
+
+test('an exit code that a line prints is that of its last command', () => {
+  const line = 'go build -o /tmp/app ./cmd && cd /tmp && /tmp/app enable --agent 2>&1; echo "---exit: $?"';
+  expect(resultsAfter([line, undefined, 'Missing agent name.\n---exit: 1'])).toEqual([
+    'go build -o /tmp/app ./cmd not seen to its end',
+  ]);
+  expect(resultsAfter(['go build ./...; echo "exit $?"', undefined, 'a.go:1:1: undefined: x\nexit 1'])).toEqual([
+    'go build ./... failed',
+  ]);
+});
+
+test('the words of one check are not those of another, and tests that found none ran none', () => {
+  const line = 'go test ./... -count=1 2>&1 | tail -20 && echo "---LINT---" && golangci-lint run ./... 2>&1 | tail -5';
+  const shown =
+    'ok  \tx/git-sync\t0.388s\n---LINT---\na.go:823:8: string has 6 occurrences (goconst)\n1 issues:\n* goconst: 1';
+  expect(resultsAfter([line, undefined, shown])).toEqual([
+    'go test ./... -count=1 passed',
+    'golangci-lint run ./... failed',
+  ]);
+  const none = '> jest --passWithNoTests -- shares\n\nNo tests found, exiting with code 0';
+  expect(resultsAfter(['pnpm --filter api test -- shares 2>&1 | tail -40', undefined, none])).toEqual([
+    'pnpm --filter api test -- shares ran nothing',
   ]);
 });

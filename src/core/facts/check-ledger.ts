@@ -124,6 +124,11 @@ export class CheckLedger {
       return;
     }
     const exitCode = !failed && checks.length === 1 ? printedExitCode(call.args, result) : undefined;
+    const [only] = checks;
+    if (exitCode !== undefined && exitCode !== 0 && only !== undefined && !isLastBeforeEcho(only, call.args)) {
+      this.#noteUnknown(only, call.number, { isHidden: true });
+      return;
+    }
     for (const check of named?.failed ?? checks) {
       const { hiddenBy: _hiddenBy, ...seen } = check;
       this.#note(exitCode === undefined ? check : seen, call, exitCode === undefined ? failed : exitCode !== 0, told);
@@ -227,6 +232,10 @@ export class CheckLedger {
           if (failed && other.key.startsWith(check.key)) this.#checks.delete(key);
       return;
     }
+    if (!isFailure && hidersOf(check).length === 0 && saysNothingRan(check, result)) {
+      this.#noteUnknown(check, number, { ranNothing: true });
+      return;
+    }
     const mayBeWrong = isFailure || (isAllThatIsLeft(check, result) && !SAYS_PASSED.test(result));
     const isWrong = mayBeWrong && WRONG_COMMAND.test(result.slice(0, 20_000));
     const failed = isFailure || isWrong || listsFiles(check, result) || saysFailed(check, result);
@@ -238,10 +247,6 @@ export class CheckLedger {
     }
     if (failed && neverBegan(result)) {
       this.#noteUnknown(check, number, { neverBegan: true });
-      return;
-    }
-    if (!failed && hidersOf(check).length === 0 && saysNothingRan(check, result)) {
-      this.#noteUnknown(check, number, { ranNothing: true });
       return;
     }
     if (!failed && isEndHidden(check, result)) {
@@ -323,6 +328,13 @@ function printedExitCode(args: Json, result: string): number | undefined {
   if (!PRINTS_EXIT_CODE.test(commandLineOf(args) ?? '')) return undefined;
   const [, code] = [...result.slice(-FEW_CHARS).matchAll(PRINTED)].at(-1) ?? [];
   return code === undefined ? undefined : Number(code);
+}
+
+/** Returns true if the exit code that a line prints is that of the check, and not of a command after it. */
+function isLastBeforeEcho({ command }: CheckCommand, args: Json): boolean {
+  const line = (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ');
+  const after = line.slice(line.lastIndexOf(command) + command.length);
+  return !after.slice(0, after.search(/\b(?:echo|printf)\b/)).includes('&&');
 }
 
 const PRINTS_EXIT_CODE = /\b(?:echo|printf)\b[^;&|\n]*\$(?:\?|\{?PIPESTATUS)/;

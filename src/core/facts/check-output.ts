@@ -26,7 +26,7 @@ const VOICES: readonly (readonly [key: RegExp, failed: RegExp, passed?: RegExp])
   [/^ruff(?: check)?$/, /^Found [1-9]\d* errors?/m, /^All checks passed!/m],
   [/^prettier (?:--check|-c)$/, /^\[(?:warn|error)\] |\bCode style issues\b/m, /\bAll matched files use Prettier/],
   [/^(?:vue-)?tsc$/, /\berror TS\d/],
-  [/^eslint$/, /^✖ [1-9]\d* problems? \((?!0 errors)/m],
+  [/^eslint$/, /^\W*[1-9]\d* problems?\b(?! \(0 errors)/m],
   [/^golangci-lint$/, /^(?!0)\d+ issues?\b|\blevel=error\b/m, /^0 issues\b/m],
 ];
 /** Returns how the check ended according to words that are its own, whatever else the output holds. */
@@ -131,8 +131,9 @@ const DART_FAILED = /^\s*(?:error|warning)\b/m;
 /** Returns true if a pipe hides the exit code of a check whose output counts errors or failures. */
 export function saysFailed(check: CheckCommand, result: string): boolean {
   const { key, hiddenBy = [], purpose } = check;
-  if (hiddenBy.length === 0 || purpose === 'task') return false;
-  if (voiceOf(check, result) === 'failed') return true;
+  if (hiddenBy.length === 0 || purpose === 'task' || key === 'gofmt -l') return false;
+  // The words of another check of the line are not its own.
+  if (voiceFor(check) !== undefined) return voiceOf(check, result) === 'failed';
   return (DART.test(key) ? DART_FAILED : SAYS_FAILED).test(result.slice(-MAX_CHARS));
 }
 
