@@ -192,7 +192,20 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'a.jsonl',
     [task, claudeText('Done.', 'end_turn'), esc],
     'answered',
-    'it answered',
+    'it answered; no check',
+  ],
+  [
+    'Claude Code: a message after the answer that got no reply',
+    'a.jsonl',
+    [
+      task,
+      claudeCall('Bash', { command: 'npm test' }),
+      claudeResult('ok'),
+      claudeText('Done.', 'end_turn'),
+      claude('user', 'And the docs?'),
+    ],
+    'cut_off',
+    'cut off before it answered',
   ],
   ['Claude Code: Esc before the answer', 'a.jsonl', [task, esc], 'stopped', 'stopped by you'],
   [

@@ -567,3 +567,18 @@ test('the words of one check are not those of another, and tests that found none
     'pnpm --filter api test -- shares ran nothing',
   ]);
 });
+
+test('a commit that could not be signed is no failure of its hooks', () => {
+  const shown =
+    '[COMPLETED] eslint --fix\nerror: 1Password: failed to fill whole buffer\nfatal: failed to write commit object';
+  expect(failedAfter(['git commit -m x', shown])).toEqual([]);
+  expect(failedAfter(['git commit -m x', '$ npm test\n2 failed'])).toEqual(['the hooks of git commit']);
+});
+
+test('a check of two files stands beside the same check of their folders', () => {
+  const wide = ['ruff check src/ tests/'] as const;
+  const part = ['ruff check src/a.py tests/b.py'] as const;
+  expect(resultsAfter(wide, part)).toEqual(['ruff check src/ tests/ passed', 'ruff check src/a.py tests/b.py passed']);
+  expect(resultsAfter(wide, part, wide)).toEqual(['ruff check src/ tests/ passed']);
+  expect(failedAfter(['ruff check src/ tests/', 'Found 2 errors.'], part)).toEqual(['ruff check src/ tests/']);
+});

@@ -33,8 +33,9 @@ const MAX_CHECKS = 16;
 const WRONG_COMMAND =
   /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|cannot find main module|does not contain main module|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler/i;
 
-/** A commit that fails although its hooks passed. */
-const NOTHING_TO_COMMIT = /nothing (?:added )?to commit|no changes added to commit|working tree clean/;
+/** A commit that fails although its hooks passed: there is nothing to commit, or it cannot be signed or written. */
+const NOT_BY_HOOKS =
+  /nothing (?:added )?to commit|no changes added to commit|working tree clean|failed to (?:sign the data|write commit object)|unable to auto-detect email address/;
 
 const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git commit', purpose: 'hooks', isWide: true };
 
@@ -139,9 +140,9 @@ export class CheckLedger {
       if (isRetry) this.#note(HOOKS, call, false, '');
       return;
     }
-    const isRefused = failed && !NOTHING_TO_COMMIT.test(result);
+    const isRefused = failed && !NOT_BY_HOOKS.test(result);
     if (!hooks.failed && !failed) for (const check of hooks.checks) this.#note(check, call, false, '');
-    const check = NOTHING_TO_COMMIT.test(result) && commitsIn(result).length === 0 ? HOOKS_ALONE : HOOKS;
+    const check = NOT_BY_HOOKS.test(result) && commitsIn(result).length === 0 ? HOOKS_ALONE : HOOKS;
     this.#note(check, call, hooks.failed || isRefused, '');
   }
 
@@ -253,11 +254,11 @@ export class CheckLedger {
       this.#noteUnknown(check, number, { isHidden: true });
       return;
     }
-    // A part of a check stands beside that of the whole project, and beside a failed one of other files.
+    // A part of a check stands beside that of more, such as the whole project, and beside a failed one of other files.
     const standsBeside =
       before !== undefined &&
       !check.isWide &&
-      ((before.check.isWide && !failed && !before.isWrong) ||
+      ((isMore(before.check, check) && !failed && !before.isWrong) ||
         (before.failed && namesOthers(check.command, before.command)));
     // Of the parts that passed after the whole project, the last one stands for all.
     const part = before?.failed === true ? check.command : '';
@@ -269,7 +270,7 @@ export class CheckLedger {
     this.#checks.set(key, { ...last, check, isWrong, runs });
     if (failed) return;
     for (const [otherKey, other] of this.#checks.entries()) {
-      const isPart = check.isWide && otherKey.startsWith(`${ownKey}\n`);
+      const isPart = otherKey !== key && isMore(check, other.check) && otherKey.startsWith(`${ownKey}\n`);
       const isReplaced =
         other.isWrong &&
         other.check.purpose === check.purpose &&
@@ -381,6 +382,12 @@ const FOLDER = /^(?:src|tests|packages|lib|apps?)$/;
 function containsTargets(command: string, other: string): boolean {
   const [own, others] = [targetsOf(command), targetsOf(other)];
   return others.length > 0 && others.every((name) => own.some((one) => name === one || name.startsWith(`${one}/`)));
+}
+
+/** Returns true if the first check covers the other and more. */
+function isMore(check: CheckCommand, other: CheckCommand): boolean {
+  if (check.isWide) return true;
+  return containsTargets(check.command, other.command) && !containsTargets(other.command, check.command);
 }
 
 /** Returns true for two folders of one project, as far as their names say it: one is in the other, or a worktree. */

@@ -18,6 +18,9 @@ const NO_ANSWER = /^(?:tool_use|tool_calls|toolUse|max_tokens|length|pause_turn|
 /** What programs write for a command of the user that gives the agent no work, such as `/exit`, and its output. */
 export const COMMAND_ECHO: RegExp = /^<(?:command-|local-command-|bash-)/;
 
+/** What Claude Code writes for Esc and Ctrl-C. */
+export const INTERRUPTED: RegExp = /^\[Request interrupted/;
+
 /** Returns true for a tool whose result a person gives: the answer to a question, or the decision on a plan. */
 export function asksPerson(tool: string): boolean {
   return QUESTION.test(tool) || PLAN.test(tool);
@@ -41,10 +44,15 @@ export class LastActFold {
         const { message } = payload;
         this.#waitsFor = '';
         if (message.role === 'system' || message.role === 'tool_result') return;
-        if (message.role === 'user' && COMMAND_ECHO.test(textOfContent(message.content).trimStart())) {
+        const text = message.role === 'user' ? textOfContent(message.content).trimStart() : '';
+        if (COMMAND_ECHO.test(text)) {
           this.#isIdle ??= true;
           return;
         }
+        // What a person stops after the answer, such as a hook, takes nothing of it back.
+        if (this.#isAnswer && INTERRUPTED.test(text)) return;
+        // The call was of the work before this message.
+        if (this.#isAnswer && message.role === 'user') this.#lastCall = undefined;
         this.#isIdle = false;
         this.#running.clear();
         this.#isAnswer = false;

@@ -8,7 +8,7 @@ import { CallPreviews, type CallPreview, errorLineOf, type RunCall } from './run
 import { FailedCallsFold } from './failed-calls.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import { InstructionsFold } from './instruction-lines.ts';
-import { asksPerson, callLabel, COMMAND_ECHO } from './last-act.ts';
+import { asksPerson, callLabel, COMMAND_ECHO, INTERRUPTED } from './last-act.ts';
 import { momentsOf, type Streak } from './moments.ts';
 import {
   NO_ADVICE,
@@ -335,8 +335,6 @@ const FILE_TOOL = /^(?:Read|Edit|MultiEdit|Write|NotebookEdit|Glob|Grep|LS)$/;
 /** Of 6,004 such calls in recorded sessions half took 0.03 seconds, 95 % at most 5. */
 const FILE_LIMIT_MS = 10_000;
 
-/** What Claude Code writes for Esc and Ctrl-C. */
-const INTERRUPTED = /^\[Request interrupted/;
 const END_OF_TURN = /^(?:end_turn|stop|stop_sequence)$/;
 
 function durationIn(data: Json): number | undefined {

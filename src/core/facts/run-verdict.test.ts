@@ -132,3 +132,9 @@ test('a check that was refused is no check, and one after the last check is name
     'it answered, and its last check (call 4, npm test) passed; a later check (call 6, npm run e2e) was refused or stopped',
   );
 });
+
+test('a removed file that was made after the last check changes nothing that the check read', () => {
+  const removed = { file: 'x.bin', number: 9 };
+  expect(verdictOf(answered, [passed], { ...isAnswer, changes: [{ ...removed, from: 6 }] }).verdict).toBe('worked');
+  expect(verdictOf(answered, [passed], { ...isAnswer, changes: [{ ...removed, from: 2 }] }).verdict).toBe('answered');
+});

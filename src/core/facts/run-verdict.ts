@@ -66,6 +66,8 @@ export interface LastChange {
   readonly number: number;
   /** For a text, which no check reads: the first call of the task that changed it. A check since then stands for the task. */
   readonly taskFrom?: number;
+  /** For a removed file, the call that had changed it last. A check before that read neither. */
+  readonly from?: number;
 }
 
 /**
@@ -219,7 +221,8 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
 }
 
 /** A check that names a text, such as that of a formatter, stands for this text only until it changes. */
-function isChangeAfter({ file, number, taskFrom = number }: LastChange, check: LastCheck): boolean {
+function isChangeAfter({ file, from = 0, number, taskFrom = number }: LastChange, check: LastCheck): boolean {
+  if (from > check.number) return false;
   const isNamed = check.command.includes(file.slice(file.lastIndexOf('/') + 1));
   return (isNamed ? number : taskFrom) > check.number;
 }

@@ -424,3 +424,24 @@ test('the folders of temporary files of all systems are known', () => {
   expect(places.filter((path) => !isTemporary(path))).toEqual([]);
   expect(['/home/ann/tmp/a', 'var/folders/a', '/srv/AppData/a'].filter((path) => isTemporary(path))).toEqual([]);
 });
+
+function workAfter(...commands: readonly string[]): WorkFold {
+  const fold = new WorkFold();
+  for (const [index, command] of commands.entries())
+    fold.fold(payload, { ...call, number: index + 1, args: { command } });
+  return fold;
+}
+
+test('a file that was made and removed again is a change only for a check that ran between', () => {
+  const fold = workAfter('touch a.ts', 'npm test', 'go build -o x && touch scratch.bin', 'rm scratch.bin');
+  expect(fold.work.lastChange).toEqual({ file: 'a.ts', number: 1 });
+  expect(fold.changes).toContainEqual({ file: 'scratch.bin', number: 4, from: 3 });
+});
+
+test('a search for commits, a folder made for a trial and what a program keeps for itself are no work', () => {
+  const trial = 'cd "$(mktemp -d /tmp/x.XXXX)" && git init -q . && touch New.go && git commit -qm x';
+  const own = 'touch /home/me/.claude/projects/-work-app/workflows/audit.js';
+  const { commits, filesChanged } = workAfter("ps aux | rg 'git commit'", 'grep -rn "git commit" .', trial, own).work;
+  expect([commits, filesChanged]).toEqual([0, []]);
+  expect(workAfter('git log | grep x; git commit -m "y"').work.commits).toBe(1);
+});

@@ -59,8 +59,8 @@ export function isTemporary(file: string): boolean {
   return TEMPORARY.test(file);
 }
 
-/** Plans and memories of Claude Code. */
-const OWN_NOTE = /\/\.claude\/(?:plans|projects\/[^/]+\/memory)\//;
+/** Plans, memories and other files that Claude Code keeps for itself. */
+const OWN_NOTE = /\/\.claude\/(?:plans|projects)\//;
 const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log|exe|msi|pdb)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
 const FILE = /^(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
@@ -71,11 +71,15 @@ const PLACES = ['cwd', 'workdir', 'working_directory', 'dir', 'url'];
 const EXTENSION = /[^/]\.\w+$|(?:^|\/)\.(?:env|\w+(?:rc|ignore))$/;
 /** Before a name without an extension that is a file: a redirection, or a program that changes files only. */
 const BEFORE_FILE = /(?:>|\b(?:touch|tee|sed|perl|rm|chmod)\b(?! -\w*[rR])[^;&|]*)\s*["']?$/;
+/** A command that works in a folder of its own, made for it. */
+const SCRATCH = /\b(?:cd|pushd)\s+"?(?:\$\(|`)mktemp\b/;
 /** Commands after which commits are made again. */
 const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b/;
 /** Commands that leave other commits than those that were made: with a list of steps, or a reset to another place. */
 const REWRITES_HISTORY =
   /\bgit (?:-\S+ \S+ )*(?:filter-(?:branch|repo)\b|rebase\b[^;&|\n]*\s(?:-i|--interactive|--autosquash|--onto)\b|reset --hard (?!HEAD\b|@|origin\/)\S)/;
+/** What a search looks for. */
+const SEARCHED = /\b(?:[ef]?grep|rg)\b(?:[^|;&\n"']|"[^"]*"|'[^']*')*/g;
 /** Commands that make commits of others. */
 const PICKS = /\bgit (?:-\S+ \S+ )*(?:revert|cherry-pick)\b/;
 const SQUASHES = /\brebase\b[^;&|\n]*--autosquash\b/;
@@ -122,7 +126,10 @@ export class WorkFold {
   readonly #committed = new Set<string>();
   /** The files that the last `git stash` put aside, and whether the run created them. */
   #stashed: ReadonlyMap<string, boolean> = new Map();
-  #lastChange: LastChange | undefined;
+  /** The source files that it changed, with the call that changed each last. */
+  readonly #sources = new LruMap<number>(MAX_FILES);
+  /** The last removal of a file that the run itself had created. */
+  #removed: LastChange | undefined;
   #lastText: LastChange | undefined;
   #calls = 0;
   #taskFrom = 0;
@@ -166,6 +173,7 @@ export class WorkFold {
     if (DELEGATES.test(tool) && isJsonObject(args) && typeof (args['prompt'] ?? args['message']) === 'string')
       this.#delegated += 1;
     const command = commandLineOf(args);
+    if (command !== undefined && SCRATCH.test(command)) return;
     const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
     if (this.#committing !== undefined && command === undefined && commitsIn(result).length > 0) {
       this.#readCommand(this.#committing, result, call.number);
@@ -270,10 +278,15 @@ export class WorkFold {
   /** Returns true if there were any. A file that the run committed before stays a changed file. */
   #forget(gone: readonly string[], number: number): boolean {
     for (const file of gone) {
+      const isOwn = this.#created.has(file) && !this.#committed.has(file);
       for (const files of [this.#created, this.#afterCommit]) files.delete(file);
       if (!this.#committed.has(file)) this.#files.delete(file);
       this.#edits.delete(file);
-      if (this.#lastChange?.file === file) this.#lastChange = { file, number };
+      const changedBy = this.#sources.get(file);
+      if (changedBy === undefined) continue;
+      this.#sources.delete(file);
+      if (isOwn) this.#removed = { file, number, from: changedBy };
+      else this.#sources.set(file, number);
     }
     return gone.length > 0;
   }
@@ -284,6 +297,7 @@ export class WorkFold {
     for (const file of known) {
       for (const files of [this.#created, this.#files, this.#afterCommit]) files.delete(file);
       this.#edits.delete(file);
+      this.#sources.delete(file);
     }
     if (!FILE.test(to)) return;
     const inFolder = known.flatMap((file) => file.split(`${barePath(from)}/`).slice(1, 2));
@@ -301,7 +315,9 @@ export class WorkFold {
       this.#subjects.delete(subject);
     // A later call shows the commits of a command in the background.
     const isLater = COMMIT.test(command) && BACKGROUNDED.test(result.slice(0, 500));
-    const isCommit = (COMMIT.test(command) && !isLater) || (PICKS.test(command) && commitsIn(result).length > 0);
+    const isCommit =
+      (COMMIT.test(command.replaceAll(SEARCHED, '')) && !isLater) ||
+      (PICKS.test(command) && commitsIn(result).length > 0);
     if (isLater) this.#committing = command;
     const made = isCommit ? commitsIn(result) : [];
     if (made.length > 0 || (isCommit && !NOT_COMMITTED.test(result))) {
@@ -365,13 +381,18 @@ export class WorkFold {
     addPath(this.#files, file);
     if (TEMPORARY.test(file)) return;
     addPath(this.#afterCommit, file);
-    if (!NO_SOURCE.test(file)) this.#lastChange = { file, number };
+    if (!NO_SOURCE.test(file)) this.#sources.set(file, number);
     else this.#lastText = { file, number, taskFrom: this.#taskFrom };
   }
 
-  /** The last changes of a source file and of a text. */
+  get #lastChange(): LastChange | undefined {
+    const last = this.#sources.entries().at(-1);
+    return last === undefined ? undefined : { file: last[0], number: last[1] };
+  }
+
+  /** The last changes of a source file and of a text, and the last removal of a file that it had created. */
   get changes(): readonly LastChange[] {
-    return [this.#lastChange, this.#lastText].filter((change) => change !== undefined);
+    return [this.#lastChange, this.#removed, this.#lastText].filter((change) => change !== undefined);
   }
 
   get files(): ReadonlySet<string> {
