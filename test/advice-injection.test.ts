@@ -350,7 +350,7 @@ async function proxied(text: string, failure?: 'error'): Promise<readonly string
 
 test.each(everySixth(5))('%s: the tools of a proxied MCP server have no name in advice', async (_name, injection) => {
   const added = await proxied(injection);
-  expect(added.join()).toContain('You made the same call of one tool');
+  expect(added.join()).toContain('You made the same call 3 times');
   expect(leakedPieces(added, injection, await proxied(PLAIN))).toEqual([]);
   const failed = await proxied(injection, 'error');
   expect(failed.join()).toContain('[Feedback - ');

@@ -75,7 +75,7 @@ test.each([
   ['submit', 'flag{x}', 'Wrong flag!', 'Change the name, arguments or form'],
   ['bash', "df / | awk 'fnr == 2'", '', 'If an empty result cannot be right'],
   ['bash', `echo "${'2 '.repeat(400)}`, 'bash: line 1: syntax error: unexpected end of file', 'Run a short part'],
-  ['bash', 'cat notes.txt', 'one\ntwo', 'if it answers the task, finish'],
+  ['bash', 'cat notes.txt', 'one\ntwo', 'answers the task, finish'],
 ])('%s %j with the result %j gets the way out that fits: %s', (tool, input, result, wayOut) => {
   const fails = /cannot access|Wrong|syntax/.test(result);
   expect(adviceFor(times(3, () => ({ tool, args: { input }, result, fails }))).join()).toContain(wayOut);

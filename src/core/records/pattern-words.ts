@@ -2,14 +2,16 @@
 export interface PatternSlots {
   /** The tool of the last call: a name that was known before the run, or `one tool`. */
   readonly tool: string;
-  /** The tool and the program that it ran, if that is a common one: `bash (make)`. */
-  readonly call: string;
+  /** The tool and the program that it ran, if that is a common one: ` of bash (make)`. Empty without a name known before the run. */
+  readonly of: string;
   readonly count: number;
   /** The numbers of the calls: `calls 4 to 9`. */
   readonly calls: string;
   /** The class of the last result: `syntax error`, or `result` if it is unknown. */
   readonly result: string;
-  /** The call and the class, if it is known: `bash (make), syntax error`. */
+  /** The same with what is not: `the same output`, `the same output apart from times and ids`. */
+  readonly same: string;
+  /** The call and the class, as far as they are known: ` Last call: bash (make), syntax error.` */
   readonly last: string;
   /** The suggestion for this fact or class of result. Undefined if the kind of pattern has a more specific one. */
   readonly remedy: string | undefined;
@@ -24,8 +26,8 @@ interface PatternWords {
 export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
   identical_call: {
     name: 'the same call with the same result',
-    sentences: ({ call, count, calls, result, remedy }) => [
-      `You made the same call of ${call} ${count} times (${calls}), each with the same ${result}.`,
+    sentences: ({ of, count, calls, same, remedy }) => [
+      `You made the same call${of} ${count} times (${calls}), each with ${same}.`,
       remedy ?? 'Change the call; if its result answers the task, finish.',
     ],
   },
@@ -39,21 +41,21 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
   ping_pong: {
     name: 'back and forth between two calls',
     sentences: ({ count, calls, last }) => [
-      `You alternate between the same calls: ${count} rounds (${calls}) and nothing new. Last call: ${last}.`,
-      'Neither call will bring anything new: take a step you have not taken yet.',
+      `You alternate between the same calls: ${count} rounds (${calls}) and nothing new.${last}`,
+      'Take a step you have not taken yet, or say what you wait for.',
     ],
   },
   cycle: {
     name: 'round and round through the same few calls',
     sentences: ({ count, calls, last }) => [
-      `The same few calls came round ${count} times (${calls}) and brought nothing new. Last call: ${last}.`,
+      `The same few calls came round ${count} times (${calls}) and brought nothing new.${last}`,
       'Name what you still need to know and find it out another way.',
     ],
   },
   repetition: {
     name: 'calls and answers that resemble each other',
     sentences: ({ calls, last, remedy }) => [
-      `Your last calls and their results are alike (noticed at ${calls}). Last call: ${last}.`,
+      `Your last calls and their results are alike (noticed at ${calls}).${last}`,
       remedy ?? 'Name what these calls have in common, and change that.',
     ],
   },
@@ -67,15 +69,15 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
   error_cascade: {
     name: 'one failure after another',
     sentences: ({ count, calls, last }) => [
-      `${count} steps in a row failed (${calls}). Last call: ${last}.`,
+      `${count} steps in a row failed (${calls}).${last}`,
       'Check one small step by itself before the next full attempt.',
     ],
   },
   same_refusal: {
     name: 'the same answer from several tools',
     sentences: ({ count, calls, result }) => [
-      `${count} calls in a row, of several tools (${calls}), had the same ${result}.`,
-      'More calls will not change it: say what is missing, or go on without it.',
+      `${count} calls in a row, of several tools (${calls}), had the same ${result}, names aside.`,
+      'Say what is missing, or go on without it.',
     ],
   },
   no_effect: {
@@ -87,30 +89,30 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
   },
   polling_no_progress: {
     name: 'waiting for something that does not change',
-    sentences: ({ call, count, calls, result }) => [
-      `You polled ${call} ${count} times (${calls}), each time with the same ${result}.`,
+    sentences: ({ of, count, calls, same }) => [
+      `You made the same poll${of} ${count} times (${calls}), each with ${same}.`,
       'Check that what you wait for is still running, or do other work in the meantime.',
     ],
   },
   stagnation: {
     name: 'different questions with the same answer',
-    sentences: ({ tool, count, calls, result, remedy }) => [
-      `${count} different calls of ${tool} (${calls}) had the same ${result}.`,
-      remedy ?? 'More calls like these will not change it: look in another place, or go on without it.',
+    sentences: ({ tool, count, calls, same, remedy }) => [
+      `${count} different calls of ${tool} (${calls}) had ${same}.`,
+      remedy ?? 'Look in another place, or go on without it.',
     ],
   },
   same_hits: {
     name: 'different searches with the same hits',
     sentences: ({ tool, count, calls }) => [
       `${count} searches with ${tool} (${calls}) found the same things.`,
-      'Read what was found, or search in another place: more words for the same search will not find more.',
+      'Read what was found, or search in another place.',
     ],
   },
   same_outcome: {
     name: 'a job in other words with the same report',
     sentences: ({ tool, count, calls }) => [
       `${count} calls of ${tool} with a job in words (${calls}) brought nearly the same report.`,
-      'Take the report as it is, or do the step yourself: another wording will not change it.',
+      'Take the report as it is, or do the step yourself.',
     ],
   },
   repeated_text: {
@@ -122,22 +124,29 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
   },
   thrash: {
     name: 'changes that undo each other',
-    sentences: ({ call, count, calls }) => [
-      `Your changes undo each other (${calls}): the last, of ${call}, brought back an earlier state, the ${ordinal(count)} time.`,
+    sentences: ({ count, calls }) => [
+      `Your changes undo each other (${calls}): an earlier state came back for the ${ordinal(count)} time.`,
       'Write down the result of each state, keep the better one, and change something else.',
+    ],
+  },
+  rewrites: {
+    name: 'one file written as a whole again and again',
+    sentences: ({ count, calls }) => [
+      `You wrote one file as a whole ${count} times in a row (${calls}), without a look at it or a test in between.`,
+      'Read what it holds now, say what is still wrong with it, and change only that.',
     ],
   },
   same_failure_after_edits: {
     name: 'the same failure after each edit',
-    sentences: ({ call, count, calls, result }) => [
-      `The same call of ${call} failed ${count} times the same way in spite of your edits (${calls}). Last result: ${result}.`,
+    sentences: ({ of, count, calls, result }) => [
+      `The same call${of} failed ${count} times the same way in spite of your edits (${calls}). Last result: ${result}.`,
       'Check first that the edited code runs at all: the cause may lie elsewhere.',
     ],
   },
   stall: {
     name: 'nothing new for a long time',
     sentences: ({ count, calls, last }) => [
-      `Your last ${count} calls (${calls}) brought no new result and changed nothing. Last call: ${last}.`,
+      `Your last ${count} calls (${calls}) brought no new result and changed nothing.${last}`,
       'Name what is still missing for the goal, and take a step you have not tried yet.',
     ],
   },

@@ -45,5 +45,7 @@ test.each(['ok', 'File written.', 'Build queued', 'No changes detected', 'a list
 );
 
 test('results that differ only in a time are equal', () => {
-  expect(readResult('checked at 12:01:07').plain).toBe(readResult('checked at 12:09:55').plain);
+  expect(readResult('checked 7 files at 12:01:07, none is new').plain).toBe(
+    readResult('checked 7 files at 12:09:55, none is new').plain,
+  );
 });

@@ -23,6 +23,33 @@ test.each([
   expect(new AnswerReading(text).acknowledges).toBe(expected);
 });
 
+test.each([
+  '2026-11-30T08:51:00Z',
+  'b82b4fdf58e8e90e2986bf97f46e2b9e\n',
+  '{"time":"2026-11-30T08:51:00Z"}',
+  'took 37 ms',
+  'Next free slot: 2026-12-01 10:30',
+  'bob last logged in at 2026-11-21 01:15:00',
+  'HEAD is 354de72df2d5e7a00efbe34e4624bb78103d6996',
+  '50 speeches, nextPageToken=36ee8d8543',
+])('times and ids that make up an answer are not masked: %s', (text) => {
+  expect(new AnswerReading(text).masked).toBe(text);
+  expect(new AnswerReading(text).rules().filter((rule) => rule.startsWith('mask'))).toEqual([]);
+});
+
+test.each([
+  '[10:20:58] no task found',
+  '2026-11-30 08:51:00 INFO idle',
+  'jobs as of 12:01:11: [a]',
+  '{"hits":[],"took_ms":12,"requestId":"8f3a1c9d-77aa-4f0e-8f3a-1c9d77aa4f0e"}',
+  'Checked 290 files in 169 ms.',
+  'saved at 08:51:00',
+  'pending since 08:51:00',
+  'Error: timed out after 120.0s',
+])('times and ids beside an answer are masked: %s', (text) => {
+  expect(new AnswerReading(text).masked).toContain('~');
+});
+
 test('a long answer is not pending, whatever its words', () => {
   expect(new AnswerReading('queued').isPending).toBe(true);
   expect(new AnswerReading(`queued ${'x'.repeat(500)}`).isPending).toBe(false);

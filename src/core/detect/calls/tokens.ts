@@ -22,7 +22,7 @@ export function tokensOf(source: string): Tokens {
   let hash = START;
   for (let at = 0, start = 0; at <= length && tokens.length < MAX_TOKENS; at += 1) {
     const unit = at < length ? source.charCodeAt(at) : SPACE;
-    if (isWordPart(unit)) {
+    if (unit > 127 || isWordUnit(unit)) {
       hash = mixUnit(hash, unit);
       continue;
     }
@@ -43,10 +43,6 @@ export function wordToken(word: string): number {
   let hash = START;
   for (let at = 0; at < word.length; at += 1) hash = mixUnit(hash, word.charCodeAt(at));
   return finalizeHash(hash);
-}
-
-function isWordPart(unit: number): boolean {
-  return unit > 127 || isWordUnit(unit);
 }
 
 /** Adds a UTF-16 code unit to the hash. ASCII letters are converted to lower case. */

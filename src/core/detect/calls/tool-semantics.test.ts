@@ -15,6 +15,10 @@ test.each([
   ['coxswain-acknowledge_advice', { response: 'accepted' }, 'note'],
   ['wait', { seconds: 5 }, 'wait'],
   ['BashOutput', { bash_id: '1' }, 'poll'],
+  ['deploy_status', { id: 7 }, 'poll'],
+  ['getDeploymentStatus', { id: 7 }, 'poll'],
+  ['upload-progress', {}, 'poll'],
+  ['update_status', { status: 'open' }, 'write'],
   ['browser_click', { ref: 'e1' }, 'ui'],
   ['move_mouse', { to: 'e1' }, 'ui'],
 

@@ -159,17 +159,13 @@ const SHELL_SYNTAX = /[|;&<>$`\\\n]|(?:^|\s)-{1,2}[a-z]|(?:^|\s)\.{0,2}\/\S|\w=\
 function findCommandLine(object: Arguments): string | undefined {
   const { command } = object;
   if (typeof command === 'string') {
-    return command.trim() === '' || opensWithProgram(command) || SHELL_SYNTAX.test(command) ? command : undefined;
+    return command.trim() === '' || isProgram(firstWord(command)) || SHELL_SYNTAX.test(command) ? command : undefined;
   }
   const candidate = object['cmd'] ?? object['input'] ?? object['script'] ?? object['argv'] ?? command;
-  if (typeof candidate === 'string') return opensWithProgram(candidate) ? candidate : undefined;
+  if (typeof candidate === 'string') return isProgram(firstWord(candidate)) ? candidate : undefined;
   if (!Array.isArray(candidate) || !candidate.every((item) => typeof item === 'string')) return undefined;
   const line = commandLineOf(candidate);
-  return shellLineOf(candidate) !== undefined || opensWithProgram(line) ? line : undefined;
-}
-
-function opensWithProgram(command: string): boolean {
-  return isProgram(firstWord(command));
+  return shellLineOf(candidate) !== undefined || isProgram(firstWord(line)) ? line : undefined;
 }
 
 function firstWord(text: string): string {
@@ -225,6 +221,7 @@ function kindOfWords(name: string): ToolKind {
 }
 
 /** Claude Code's list of the agent's own tasks: a note like `TodoWrite`, not a change of the project. */
+const NAMED_STATUS = /(?:deploy(?:ment)?|commit|push|install|upload)[_-]?(?:status|progress|output)$/i;
 const OWN_TASKS = new Set(['TaskCreate', 'TaskUpdate']);
 
 const recentKinds = new LruMap<ToolKind>(512);
@@ -235,7 +232,8 @@ function kindOfName(tool: string): ToolKind {
   if (cachedKind !== undefined) return cachedKind;
   const name = tool.slice(tool.lastIndexOf('__') + 1);
   // Coxswain provides this tool for responses to advice. Hosts put the server name before it in different ways.
-  const kind = name.endsWith('acknowledge_advice') || OWN_TASKS.has(tool) ? 'note' : kindOfWords(name);
+  const isNote = name.endsWith('acknowledge_advice') || OWN_TASKS.has(tool);
+  const kind = isNote ? 'note' : NAMED_STATUS.test(name) ? 'poll' : kindOfWords(name);
   recentKinds.set(tool, kind);
   return kind;
 }

@@ -56,7 +56,7 @@ test('legitimate runs that look similar are not flagged', () => {
   ).toBeNull();
 });
 
-test('one tool that fails differently each time is searching, and one that fails in the same way is stuck', () => {
+test('one tool that fails differently each time is searching, and one error is no row of failures unless it comes back after others', () => {
   const decode = (at: number, byte: number): ScriptedCall => ({
     tool: 'convert',
     args: { encoding: `e${at}` },
@@ -72,7 +72,13 @@ test('one tool that fails differently each time is searching, and one that fails
   expect(
     firstFlag(
       errorCascadeDetector(),
-      times(6, (at) => decode(at, 7)),
+      times(12, (at) => decode(at, 7)),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(6, (at) => decode(at, at % 2)),
     ),
   ).toBe(5);
 });

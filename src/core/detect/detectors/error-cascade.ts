@@ -17,12 +17,12 @@ const EMPTY = {
 };
 
 /**
- * Calls of two or more tools fail in a row, or calls fail with a recurring cause. A row of different errors of one tool does not
- * count: the agent may be developing a script.
+ * Calls of two or more tools fail in a row, or calls of one tool with several causes of which one recurs. A row of different errors
+ * of one tool does not count: the agent may be developing a script. Nor does one error, which `repeated_error` counts.
  *
  * Warns at:
- * - 6 failing turns in a row (`warnAt`), over two or more programs, or with a recurring cause: the same message, or a
- *   cause that other arguments do not fix.
+ * - 6 failing turns in a row (`warnAt`), over two or more tools or programs, or with several causes of which one recurs: the
+ *   same message, or a cause that other arguments do not fix.
  *
  * Resets on:
  * - A success.
@@ -38,7 +38,8 @@ export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
     let state = snapshot;
     return {
       observe(step) {
-        const { failure, program, turn } = step;
+        const { failure, turn } = step;
+        const program = `${step.tool}:${step.program}`;
         if (step.transparent || step.resultMissing || failure?.category === 'silent') return undefined;
         if (failure === undefined) {
           state = EMPTY;
@@ -59,7 +60,7 @@ export const errorCascadeDetector: DetectorFactory<'warnAt'> = defineDetector(
           evidence: appendEvidence(state.evidence, step.index),
         };
         const { count, evidence } = state;
-        if (state.programs.length < 2 && !state.repeated) return undefined;
+        if (state.programs.length < 2 && !(state.repeated && state.causes.length > 1)) return undefined;
         const pattern = { kind: 'error_cascade', key: `from-${state.first}`, evidence };
         return reportCount(pattern, count, warnAt);
       },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstFlag, times, type ScriptedCall } from '../../../../test/support/scripted-run.ts';
+import { firstFlag, scriptedRun, times, type ScriptedCall } from '../../../../test/support/scripted-run.ts';
 import { thrashDetector } from './thrash.ts';
 
 const write = (content: string, path = 'f'): ScriptedCall => ({ tool: 'write', args: { path, content }, result: 'ok' });
@@ -41,6 +41,15 @@ test('six consecutive rewrites of one file are flagged, with equal ones in betwe
       times(5, (at) => write(`${at}`)),
     ),
   ).toBeNull();
+});
+
+test('rewrites that bring no earlier state back are a kind of their own', () => {
+  const kindsOf = (calls: readonly ScriptedCall[]): readonly string[] =>
+    scriptedRun(calls, { detectors: [thrashDetector()] })
+      .analysis.patterns()
+      .map(({ kind }) => kind);
+  expect(kindsOf(times(8, (at) => write(`draft ${at}`)))).toEqual(['rewrites']);
+  expect(kindsOf(times(4, (at) => write(`${at % 2}`)))).toEqual(['thrash']);
 });
 
 test('legitimate runs that look similar are not flagged', () => {

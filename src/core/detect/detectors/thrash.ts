@@ -37,13 +37,12 @@ const MAX_PAIRS = 16;
 const METHOD_PATIENCE = 2;
 
 /**
- * A file changes back and forth between two states, because a write restores earlier content or an edit undoes an earlier edit. Or a
- * file is completely rewritten many times in a row.
+ * A file changes back and forth between two states, or is written as a whole many times in a row (`rewrites`).
  *
  * Warns at:
- * - 2 returns between the same two states (`revertsWarnAt`).
+ * - 2 returns between the same two states (`revertsWarnAt`): a write restores earlier content, or an edit undoes an earlier one.
  * - 4 returns if a program succeeded in one of the states: the agent may remove a fix on purpose, test, and restore it.
- * - 6 complete rewrites of a file in a row (`rewritesWarnAt`).
+ * - 6 complete rewrites of a file in a row, each with new content (`rewritesWarnAt`): kind `rewrites`.
  * - `same_failure_after_edits` also reports this kind: two failures of one check that alternate through six runs.
  *
  * Resets on:
@@ -82,7 +81,9 @@ export const thrashDetector: DetectorFactory<'revertsWarnAt' | 'rewritesWarnAt'>
         const report =
           returnedPair &&
           reportCount({ ...pattern, evidence: returnedPair.evidence }, returnedPair.returns, returnsWarnAt);
-        return report ?? reportCount({ ...pattern, evidence: rewriteEvidence }, rewrites, rewritesWarnAt);
+        return (
+          report ?? reportCount({ ...pattern, kind: 'rewrites', evidence: rewriteEvidence }, rewrites, rewritesWarnAt)
+        );
       },
       snapshot: () => ({ files: files.entries(), passes }),
     };

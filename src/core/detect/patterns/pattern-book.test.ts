@@ -46,7 +46,6 @@ test('three new things clear a pattern, repeats do not', () => {
   expect(book.open().length).toBe(1);
   const changes = book.observe(stepAt(6), contextAt(6, true), []);
   expect(changes).toMatchObject([{ type: 'cleared', pattern: { clearedAt: 6 } }]);
-  expect(book.closedTotal).toBe(1);
 });
 
 test('twelve quiet steps clear a pattern, failures among them or not', () => {
@@ -65,7 +64,7 @@ test('a pattern seen again after it was left is a new one', () => {
   expect(book.all().length).toBe(2);
 });
 
-test('evidence, open and closed patterns are bounded, the count is exact', () => {
+test('evidence, open and closed patterns are bounded', () => {
   const book = new PatternBook();
   const evidence = Array.from({ length: 50 }, (_, at) => at);
   for (let at = 0; at < 400; at += 1) {
@@ -73,7 +72,6 @@ test('evidence, open and closed patterns are bounded, the count is exact', () =>
   }
   expect(book.open().length).toBeLessThanOrEqual(64);
   expect(book.all().length).toBeLessThanOrEqual(264);
-  expect(book.closedTotal + book.open().length).toBe(400);
   expect(book.open()[0]?.evidence.length).toBe(32);
 });
 

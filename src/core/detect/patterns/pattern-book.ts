@@ -21,7 +21,6 @@ interface OpenPattern {
 export interface PatternBookSnapshot {
   readonly open: readonly OpenPattern[];
   readonly closed: readonly TrajectoryPattern[];
-  readonly closedTotal: number;
   /** Indices of the last refused calls. */
   readonly refused?: readonly number[];
 }
@@ -46,14 +45,12 @@ export class PatternBook {
   #openList: readonly TrajectoryPattern[] | undefined;
   readonly #closed: TrajectoryPattern[];
   readonly #maxClosed: number;
-  #closedTotal: number;
   readonly #refused: number[];
 
   constructor(snapshot?: PatternBookSnapshot, maxClosed = 200) {
     this.#maxClosed = maxClosed;
     this.#open = new Map((snapshot?.open ?? []).map((open) => [open.pattern.identity, open]));
     this.#closed = (snapshot?.closed ?? []).slice(-maxClosed);
-    this.#closedTotal = snapshot?.closedTotal ?? 0;
     this.#refused = [...(snapshot?.refused ?? [])];
   }
 
@@ -108,14 +105,9 @@ export class PatternBook {
     );
   }
 
-  get closedTotal(): number {
-    return this.#closedTotal;
-  }
-
   snapshot(): PatternBookSnapshot {
     const refused = this.#refused.length === 0 ? undefined : [...this.#refused];
-    const closed = { closed: [...this.#closed], closedTotal: this.#closedTotal };
-    return { open: [...this.#open.values()], ...closed, ...present({ refused }) };
+    return { open: [...this.#open.values()], closed: [...this.#closed], ...present({ refused }) };
   }
 
   #addSighting(identity: string, sighting: Sighting, step: Step | Place): PatternChange | undefined {
@@ -165,7 +157,6 @@ export class PatternBook {
     const pattern = { ...open.pattern, clearedAt: step.index };
     this.#open.delete(identity);
     this.#closed.push(pattern);
-    this.#closedTotal += 1;
     if (this.#closed.length > this.#maxClosed) this.#closed.shift();
     return { type: 'cleared', pattern };
   }

@@ -133,6 +133,8 @@ interface LastCall {
   readonly program?: string;
   readonly answer?: AnswerClass;
   readonly fact?: CallFact;
+  /** The texts of the results differ, or are not all known: only what is compared of them is equal. */
+  readonly differs?: boolean;
 }
 
 /** The words for each class of result. `fix` is the suggestion; without one, the kind of the pattern decides. */
@@ -149,7 +151,7 @@ export const CLASS_WORDS: Readonly<Record<AnswerClass, { readonly name: string; 
   auth: { name: 'authentication error', fix: 'Check which credentials it uses and whether they are valid.' },
   permission: { name: 'permission error', fix: 'Check what you may use here; without it, say so and do the rest.' },
   'rate-limit': { name: 'rate limit', fix: 'Wait longer before each call, and send fewer and larger requests.' },
-  timeout: { name: 'timeout', fix: 'Run it in the background with its output in a file, or on a smaller part.' },
+  timeout: { name: 'timeout', fix: 'Ask for a smaller part of it, or say that it does not answer in time.' },
   network: { name: 'network error', fix: 'Test with one small request whether the address can be reached at all.' },
   'missing-program': {
     name: 'missing program',
@@ -177,7 +179,8 @@ export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
   rejected: 'Change the name, arguments or form that you sent: the task may expect others.',
   'empty-output': 'If an empty result cannot be right, begin with a simpler call that works.',
   'long-call': 'Run a short part of it that works first, then add one part at a time.',
-  'known-result': 'The result will not change: if it answers the task, finish; if not, change the call.',
+  'known-result': 'If the result answers the task, finish; if not, change the call.',
+  'slow-command': 'Run it in the background with its output in a file, or on a smaller part.',
 };
 
 const FACT_RESULTS: Readonly<Partial<Record<CallFact, string>>> = {
@@ -201,20 +204,28 @@ export function patternSentences(pattern: TrajectoryPattern, lastCall: LastCall 
       suggestions: ['Step back and consider another approach.'],
     };
   }
-  const { answer = pattern.answer, fact, program, tool = 'one tool' } = lastCall;
+  const { answer = pattern.answer, differs, fact, program, tool = 'one tool' } = lastCall;
   const call = program === undefined || program === tool ? tool : `${tool} (${program})`;
+  // A name has no blank.
+  const isNamed = !tool.includes(' ');
   const { fix, name } = answer === undefined ? { name: 'result' } : CLASS_WORDS[answer];
   const result = (fact && FACT_RESULTS[fact]) ?? name;
   const [summary, suggestion] = words.sentences({
     tool,
-    call,
+    of: isNamed ? ` of ${call}` : '',
     count,
     calls,
     result,
-    last: answer === undefined ? call : `${call}, ${result}`,
+    same: `the same ${result}${differs === true ? ' apart from times and ids' : ''}`,
+    last: lastWords(isNamed ? call : undefined, answer && result),
     remedy: fact === undefined ? fix : FACT_REMEDIES[fact],
   });
   return { summary, suggestions: [suggestion] };
+}
+
+function lastWords(call: string | undefined, result: string | undefined): string {
+  if (call === undefined) return result === undefined ? '' : ` Last result: ${result}.`;
+  return ` Last call: ${result === undefined ? call : `${call}, ${result}`}.`;
 }
 
 /** Returns `call 4`, `calls 4 and 9` or `calls 4 to 9`. */
@@ -228,7 +239,7 @@ function callRange(evidence: readonly number[]): string {
  * `missing-module`: a program runs without a module that it needs; `program-message`: a pipeline's result has a message
  * of one of its programs; `rejected`: an unnamed requirement is not met; `empty-output`: a call that changes nothing
  * returned nothing; `long-call`: a syntax error in over 512 characters; `known-result`: the content of something that
- * was read.
+ * was read; `slow-command`: a time-out of a shell command.
  */
 type CallFact =
   | 'comment'
@@ -238,7 +249,8 @@ type CallFact =
   | 'rejected'
   | 'empty-output'
   | 'long-call'
-  | 'known-result';
+  | 'known-result'
+  | 'slow-command';
 
 const EARLIER_PART = /[|`]|\$\(|-exec/;
 const QUOTED_NAME = /['"`‘]([^'"`‘’\s~]+)['"`’]/;
@@ -262,6 +274,8 @@ function callFactOf(
       return kind === 'write' ? undefined : 'empty-output';
     case 'syntax':
       return isComplete ? undefined : 'long-call';
+    case 'timeout':
+      return isShell(invoked) ? 'slow-command' : undefined;
     case 'other':
       return answerMatches('refuses', errorLine) ? 'rejected' : undefined;
     case 'missing-program':
@@ -310,7 +324,7 @@ export interface PatternFeedbackOptions {
   readonly level?: Exclude<PatternLevel, 'hint'>;
 }
 
-const LOOK_BACK = 16;
+const LOOK_BACK = 64;
 
 /**
  * Describes the loop in which the agent is stuck: its calls, their count, the class of the result, and one suggestion. The text
@@ -356,9 +370,13 @@ function flaggedAt(pattern: TrajectoryPattern): number {
 function describeLastCall({ answer, evidence, tool }: TrajectoryPattern, context: FeedbackContext): LastCall {
   const { trajectory } = context;
   const index = evidence.at(-1);
-  const invoked = context.recentToolCalls(LOOK_BACK).findLast(({ callIndex }) => callIndex === index);
+  const seen = context.recentToolCalls(LOOK_BACK).filter(({ callIndex }) => evidence.includes(callIndex));
+  const invoked = seen.find(({ callIndex }) => callIndex === index);
   const name = tool ?? invoked?.name;
-  const toolName = present({ tool: name === undefined ? undefined : toolWords(name, trajectory?.tools) });
+  const toolName = present({
+    tool: name === undefined ? undefined : toolWords(name, trajectory?.tools),
+    differs: seen.length < evidence.length || new Set(seen.map(textOf)).size > 1 || undefined,
+  });
   if (invoked === undefined || invoked.name !== name) return toolName;
   // The analysis read the whole result. The session contains only its beginning and end.
   const { program } = readCall(invoked.name, argsOf(invoked));
@@ -371,6 +389,11 @@ function describeLastCall({ answer, evidence, tool }: TrajectoryPattern, context
       fact: call && callFactOf(invoked, commandOf(invoked), { answer, call }),
     }),
   };
+}
+
+/** In `structureOnly` mode, texts that differ in times and ids only have one fingerprint. */
+function textOf({ callIndex, resultHash, resultPreview }: ToolInvoked): string {
+  return /\btext_\d+_/.test(resultPreview) ? `call ${callIndex}` : resultHash;
 }
 
 function commandOf(invoked: ToolInvoked): string {
