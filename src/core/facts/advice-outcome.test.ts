@@ -106,17 +106,22 @@ function expectedOf(steps: readonly Step[]): readonly Partial<AdviceOutcome>[] {
     if (step.type !== 'advice' || steps.findIndex((other) => other.type === 'advice' && other.id === step.id) !== at)
       return [];
     const rest = steps.map((other, index) => ({ other, index })).slice(at + 1);
-    const near = rest.filter(({ index }) => calls(at, index + 1) <= WITHIN);
+    // Advice counts from its delivery.
+    const first = rest.find(({ other }) => other.type === 'settle' && other.id === step.id);
+    const from = first?.other.type === 'settle' && first.other.delivered ? first.index : at;
+    const near = rest.filter(({ index }) => index > from && calls(from, index + 1) <= WITHIN);
     const isOf = (other: Step, type: 'flag' | 'clear'): boolean =>
       other.type === type && other.identity === step.identity;
     const clear = rest.find(({ other }) => isOf(other, 'clear'));
     const before = steps.slice(0, at).findLast((other) => isOf(other, 'flag') || isOf(other, 'clear'));
     const flaggedLater = rest.some(
       ({ index, other }) =>
-        isOf(other, 'flag') && calls(at, index) <= WITHIN && (clear === undefined || index < clear.index),
+        isOf(other, 'flag') &&
+        calls(index < from ? at : from, index) <= WITHIN &&
+        (clear === undefined || index < clear.index),
     );
-    const callsLeft = calls(at, steps.length);
-    const callsToClear = clear === undefined ? undefined : calls(at, clear.index);
+    const callsLeft = calls(from, steps.length);
+    const callsToClear = clear === undefined ? undefined : calls(from, clear.index);
     const isFlagged = before?.type === 'flag' || flaggedLater;
     const canTell = step.identity !== undefined && callsLeft >= WITHIN;
     const wasLeft = callsToClear === undefined ? (isFlagged ? false : null) : callsToClear <= WITHIN;
@@ -124,7 +129,7 @@ function expectedOf(steps: readonly Step[]): readonly Partial<AdviceOutcome>[] {
     return [
       {
         adviceId: step.id,
-        callsBefore: OPENING + calls(0, at),
+        callsBefore: OPENING + calls(0, from),
         callsLeft,
         ...(callsToClear === undefined ? {} : { callsToClear }),
         cleared: canTell ? wasLeft : null,
@@ -158,7 +163,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
   },
 );
-/** Deliveries and answers come at the end, where their piece is known. */
+/** Deliveries come after the steps, where their piece is known, and other steps after them. */
 const script = fc
   .tuple(
     fc.array(step, { maxLength: 60 }),
@@ -171,8 +176,12 @@ const script = fc
       }),
       { maxLength: 4 },
     ),
+    fc.array(
+      step.filter(({ type }) => type !== 'advice'),
+      { maxLength: 20 },
+    ),
   )
-  .map(([steps, settled]): readonly Step[] => [steps, settled].flat());
+  .map(([steps, settled, after]): readonly Step[] => [steps, settled, after].flat());
 
 test('what is folded record by record is what looking over the whole run finds', () => {
   fc.assert(
@@ -282,6 +291,14 @@ test('a call that was open when advice came is not the next one', () => {
     [start, advice, end, ...shell('c2', 'npm test')].filter((one) => one !== undefined),
   );
   expect(viewOf(records).advice[0]?.nextCall).toBe('succeeded');
+});
+
+test('advice that is delivered with the result of the call it was about is followed by the call after it', () => {
+  const delivered = payloadOf({ type: 'settle', id: 'a1', delivered: true, reason: '' }, 0);
+  const outcomeOf = (...after: readonly TrajectoryPayload[]): AdviceOutcome | undefined =>
+    viewOf(scriptRun('run', [advice, ...before, delivered, ...after])).advice[0];
+  expect(outcomeOf()).toMatchObject({ callsBefore: 1, nextCall: 'none', followingCalls: 0, callsLeft: 0 });
+  expect(outcomeOf(...shell('c2', 'npm test'))).toMatchObject({ callsBefore: 1, nextCall: 'repeated', callsLeft: 1 });
 });
 
 test('advice without a pattern tells whether the run ended before its deadline', () => {

@@ -21,7 +21,7 @@ export type Delivery =
   /** There is no record of a delivery. */
   | 'unsettled';
 
-/** The first call that started after the advice, compared with the last call that had ended before the advice. */
+/** The first call that started after the advice was delivered, or produced if it was not delivered, compared with the last call that had ended before the advice. */
 export type NextCall =
   /** A call of the same tool with the same arguments. */
   | 'repeated'
@@ -331,8 +331,25 @@ export class AdviceOutcomeFold {
   ): void {
     const piece = this.#pieces.get(adviceId);
     if (piece === undefined) return;
+    if (delivered && piece.delivery === 'unsettled') this.#countAnew(piece);
     piece.delivery = delivered ? 'delivered' : deliveryOf(reason);
     if (!delivered && reason !== undefined) piece.reason = reason;
+  }
+
+  /** What came before the delivery does not follow from the advice. */
+  #countAnew(piece: Draft): void {
+    for (const [number, pieces] of this.#nextOpen)
+      this.#nextOpen.set(
+        number,
+        pieces.filter((one) => one !== piece),
+      );
+    if (!this.#beforeNext.includes(piece)) this.#beforeNext.push(piece);
+    if (!this.#counting.includes(piece)) this.#counting.push(piece);
+    Object.assign(piece, { callsBefore: this.#calls, before: this.#lastEnded, nextCall: 'none' });
+    Object.assign(piece, { followingCalls: 0, followingErrors: 0 });
+    if (piece.callsToClear !== undefined) piece.callsToClear = 0;
+    delete piece.followingTokens;
+    delete piece.followingCostUsd;
   }
 
   #adviceAcknowledged({
