@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rmdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { present, isJsonObject } from '../../core/base/json.ts';
@@ -89,6 +89,10 @@ export function planInit(request: InitRequest): readonly InitChange[] {
 /** A repeated `init` keeps the backup of the first. Throws CoxswainError `input-io`; earlier changes can be undone. */
 export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
   for (const { file, after, host, within } of changes) {
+    if (isIgnoreFile(file)) {
+      replaceFile(file, Buffer.from(after, 'utf8'), { within });
+      continue;
+    }
     const backups = readBackups(owner);
     const knownBackup = backups.find((backup) => backup.file === file);
     const foundFile = findFile(file);
@@ -115,6 +119,11 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
     const folder_made = replaceFile(file, bytes, { within });
     if (folder_made !== undefined) writeBackups(owner, [...otherBackups, { ...backup, folder_made }]);
   }
+}
+
+/** Its lines stay: they may be those of other hosts, and ignore nothing once the settings are gone. */
+function isIgnoreFile(file: string): boolean {
+  return basename(file) === 'exclude';
 }
 
 /** Another program makes this change on behalf of coxswain. Throws CoxswainError `input-io`. */
@@ -235,7 +244,7 @@ function readBackups(owner: StateOwner): readonly Backup[] {
     const json: unknown = JSON.parse(bytes.toString('utf8'));
     const files: unknown = isJsonObject(json) ? json['files'] : undefined;
     if (!Array.isArray(files) || !files.every(isBackup)) throw new Error('its content has an unexpected shape');
-    return files;
+    return files.filter(({ file }) => !isIgnoreFile(file));
   } catch (error) {
     throw new CoxswainError('input-io', `${backupFile} is damaged: ${messageOf(error)}; move it away`, {
       cause: error,
