@@ -257,7 +257,7 @@ test('a store and a configuration from a repository are not used; the session re
   const precious = join(place.env['HOME'] ?? '', 'precious');
   writeFileSync(precious, 'precious');
   mkdirSync(folder);
-  for (const name of ['runs.db', 'runs.db-wal', 'faults.jsonl', '.gitignore', 'serve.json', 'init-claude-code.json']) {
+  for (const name of ['runs.db', 'runs.db-wal', 'faults.jsonl', '.gitignore', 'init-claude-code.json']) {
     symlinkSync(precious, join(folder, name));
   }
   writeFileSync(
@@ -305,19 +305,6 @@ test('a project that may not be written to is recorded like any other', async ()
   onTestFinished(() => chmodSync(place.project, 0o755));
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   expect(await storedRecords(place)).not.toEqual([]);
-  expect(loggedFaults(place)).toBe('');
-});
-
-test('a shipped record of a server starts nothing', () => {
-  const place = newPlace();
-  const ran = join(place.env['HOME'] ?? '', 'ran');
-  const program = [process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(ran)}, '')`];
-  mkdirSync(join(place.project, '.coxswain'));
-  const settings = { port: 20_001, token: 'x'.repeat(43), program };
-  writeFileSync(join(place.project, '.coxswain', 'serve.json'), JSON.stringify(settings), { mode: 0o600 });
-  hook(place, event('SessionStart', { source: 'startup' }));
-  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
-  expect(existsSync(ran)).toBe(false);
   expect(loggedFaults(place)).toBe('');
 });
 

@@ -302,18 +302,6 @@ test('a hook that may come from the repository is shown and neither run nor cont
   expect(notTried.map(({ status }) => status)).toEqual(Array.from({ length: 2 }, () => 'unknown'));
 });
 
-test('hooks over http, whose server no longer exists, fail with the command that replaces them', async () => {
-  const hooks = [{ type: 'http', url: 'http://127.0.0.1:1/coxswain-hook' }];
-  await settings(JSON.stringify({ hooks: { PostToolUse: [{ hooks }] } }));
-  const { code, of } = await doctor();
-  expect(of('settings (user)')).toMatchObject({
-    status: 'fail',
-    found: expect.stringContaining('1 event'),
-    fix: expect.stringContaining('coxswain init claude-code'),
-  });
-  expect(code).toBe(1);
-});
-
 test('the terminal shows one line per check, its fix, a summary, and with --adapters their capabilities', async () => {
   await settings(addHooks('', hookGroups(hookCommand(process.execPath, '/gone/\u001b[31m/hook.cjs'))));
   const { code, stdout } = await runCli(['doctor'], { cwd: project, env });

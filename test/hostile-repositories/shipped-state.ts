@@ -2,39 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { STATE_FILES, folderOfProject } from '../../src/core/node/state-places.ts';
+import { STATE_FILES } from '../../src/core/node/state-places.ts';
 import type { Trick } from './trick.ts';
 
 /** Control files that come with the repository. */
 export const SHIPPED_STATE: readonly Trick[] = [
-  {
-    name: 'settings of a server that name a program',
-    make(place) {
-      place.program('tool', 'serve');
-      place.write('.coxswain/serve.json', serveSettings([place.at('tool')]), 0o600);
-    },
-    also: [
-      ['init', '--yes'],
-      ['init', '--undo'],
-    ],
-  },
-  {
-    name: 'settings of a server in every place that looks like a state folder',
-    make(place) {
-      place.program('tool', 'serve');
-      const settings = serveSettings([place.at('tool')]);
-      const key = folderOfProject('', place.project).slice(1);
-      for (const root of ['', '.coxswain', '.local/state/coxswain', 'state/coxswain', '.cache/coxswain']) {
-        place.write(join(root, 'serve.json'), settings, 0o600);
-        place.write(join(root, key, 'serve.json'), settings, 0o600);
-      }
-    },
-    // An upgrade ends the server of an earlier version.
-    also: [
-      ['init', '--yes'],
-      ['init', '--undo'],
-    ],
-  },
   {
     name: 'a backup by which init --undo would replace a file of the user',
     make(place) {
@@ -78,10 +50,6 @@ export const SHIPPED_STATE: readonly Trick[] = [
     make: (place) => place.write(`.coxswain/${name}`, new Uint8Array(10_000).fill(0xff), 0o600),
   })),
 ];
-
-function serveSettings(program: readonly string[]): string {
-  return JSON.stringify({ port: 1, token: 'x'.repeat(43), program });
-}
 
 function backupOf(file: string): string {
   const after_sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');

@@ -8,8 +8,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   'backtest --html': 'use the table or --json',
   'config suggest': 'coxswain backtest PATH marks the patterns and advice that are no better than chance',
   explain: 'use coxswain show RUN --call N; coxswain analyze FILE --store STORE records the runs of a file',
-  'init --http':
-    'coxswain init claude-code starts one hook process a turn and replaces http hooks; a port can be taken by others',
+  'init --http': 'coxswain init claude-code starts one hook process a turn; a port can be taken by others',
   'init --port': 'coxswain init sets up no server',
   label: 'coxswain view labels moments of runs, with the keys of its page',
   'serve --idle': 'coxswain serve otlp runs until it is interrupted',

@@ -22,10 +22,6 @@ export const STATE_FILES = {
     name: 'init-claude-code.json',
     holds: 'the settings of every host as they were before `coxswain init`',
   },
-  oldServer: {
-    name: 'serve.json',
-    holds: 'of earlier versions: port and token of a server for http hooks; `coxswain init` removes it',
-  },
   otlpToken: { name: 'otlp.token', holds: 'the token that exporters of OpenTelemetry send' },
   otlpInbox: { name: 'otlp.db', holds: 'spans that were acknowledged and are not recorded yet' },
   lastReport: { name: 'last-report.json', holds: 'the runs that the last report numbered, for `coxswain NUMBER`' },

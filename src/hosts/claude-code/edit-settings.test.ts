@@ -57,27 +57,6 @@ test('a hook of another place or version is replaced, not doubled', () => {
   expect([...ourHooks(after).values()].flat().every((one) => one === command)).toBe(true);
 });
 
-test('requests of an earlier version to its server are replaced by commands', () => {
-  const http = {
-    type: 'http',
-    url: 'http://127.0.0.1:23456/coxswain-hook',
-    timeout: 10,
-    headers: { Authorization: 'Bearer the-token', 'x-coxswain-disable': '$COXSWAIN_DISABLE' },
-    allowedEnvVars: ['COXSWAIN_DISABLE'],
-  };
-  const foreign = { type: 'http', url: 'http://127.0.0.1:1/other' };
-  const old = JSON.stringify({
-    model: 'x',
-    hooks: { PostToolBatch: [{ hooks: [http] }], PreToolUse: [{ matcher: '*', hooks: [http, foreign] }] },
-  });
-  const after = addHooks(old, wanted);
-  expect(after).not.toContain('the-token');
-  expect(parsed(after).hooks?.['PostToolBatch']).toEqual([wanted.get('PostToolBatch')]);
-  const left = { model: 'x', hooks: { PreToolUse: [{ matcher: '*', hooks: [foreign] }] } };
-  expect(parsed(removeHooks(after))).toEqual(left);
-  expect(parsed(removeHooks(old))).toEqual(left);
-});
-
 test('a command of ours in a group with another one goes alone', () => {
   const shared = {
     hooks: {

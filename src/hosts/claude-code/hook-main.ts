@@ -17,7 +17,6 @@ import { refreshLessons, tellsLessons } from './project-lessons.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 import { writeStdout } from './write-stdout.ts';
 import type { ResolvedStore } from '../config/resolve-config.ts';
-import { OLD_SERVER_TEXT, hasOldServer } from './old-server.ts';
 import { LINE_MARK, linesOf } from './hook-lines.ts';
 
 export { warmUp } from './warm-up.ts';
@@ -142,11 +141,7 @@ async function handleEvent(bytes: Buffer, facts: EventFacts, print: (answer: obj
   for (const message of faults) logEventFault({ where: 'run', message }, facts);
   // At this point the advice is on disk.
   const isBeginning = input.kind === 'session_started' && !input.isAfterCompaction;
-  const notes = [
-    ...(ignored === undefined ? [] : [ignored]),
-    ...(hasOldServer(projectFolder, env) ? [OLD_SERVER_TEXT] : []),
-  ];
-  print(isBeginning && notes.length > 0 ? { ...answer, systemMessage: `coxswain: ${notes.join('; ')}` } : answer);
+  print(isBeginning && ignored !== undefined ? { ...answer, systemMessage: `coxswain: ${ignored}` } : answer);
   if (openedStore !== undefined) {
     // Also record waiting events of other sessions, because those sessions may send no further event.
     const limitMs = input.kind === 'session_ended' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;

@@ -46,8 +46,6 @@ interface Backup {
   readonly before: string | null;
   readonly after_sha256: string;
   readonly folder_made: string | null;
-  /** File mode before `init`. Absent if the mode did not change. */
-  readonly mode?: number;
   readonly within?: string;
 }
 
@@ -104,15 +102,13 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
       : foundFile === undefined
         ? null
         : foreignBytes(file, foundFile.bytes).toString('base64');
-    // An earlier version made a file with a token readable only by its owner.
-    const mode = isOurs ? knownBackup.mode : undefined;
     const backup: Backup = {
       host,
       file,
       before: originalBytes,
       after_sha256: sha256(bytes),
       folder_made: isOurs ? knownBackup.folder_made : null,
-      ...present({ mode, within }),
+      ...present({ within }),
     };
     const otherBackups = backups.filter((other) => other.file !== file);
     writeBackups(owner, [...otherBackups, backup]);
@@ -176,13 +172,13 @@ function foreignBytes(file: string, bytes: Buffer): Buffer {
     : bytes;
 }
 
-function undoBackup({ file, before, after_sha256, folder_made, mode, within }: Backup): UndoneFile['outcome'] {
+function undoBackup({ file, before, after_sha256, folder_made, within }: Backup): UndoneFile['outcome'] {
   if (within !== undefined) requireInside(within, file);
   const foundFile = findFile(file);
   if (foundFile === undefined) return 'gone';
   if (sha256(foundFile.bytes) !== after_sha256) return removeHooksFrom(file, within);
   if (before !== null) {
-    replaceFile(file, Buffer.from(before, 'base64'), { mode, within });
+    replaceFile(file, Buffer.from(before, 'base64'), { within });
     return 'restored';
   }
   rmSync(file);
@@ -254,10 +250,9 @@ function readBackups(owner: StateOwner): readonly Backup[] {
 
 function isBackup(value: unknown): value is Backup {
   if (!isJsonObject(value)) return false;
-  const { file, before, after_sha256, folder_made, host, mode, within } = value;
+  const { file, before, after_sha256, folder_made, host, within } = value;
   if (host !== undefined && typeof host !== 'string') return false;
   if (within !== undefined && typeof within !== 'string') return false;
-  if (mode !== undefined && !Number.isInteger(mode)) return false;
   const orNull = (member: unknown): boolean => member === null || typeof member === 'string';
   return typeof file === 'string' && typeof after_sha256 === 'string' && orNull(before) && orNull(folder_made);
 }

@@ -75,23 +75,11 @@ export function hookGroups(
   );
 }
 
-/**
- * For any version and folder: the hook's command, or the address and headers of an earlier version. Undefined for
- * others.
- */
+/** The command of a coxswain hook of any version and installation folder. Undefined for others. */
 export function markOf(hook: unknown): string | undefined {
   if (!isJsonObject(hook)) return undefined;
-  const { bash, type, command = bash, url, headers } = hook;
-  if (type === 'http') {
-    const isOurs = typeof url === 'string' && URL.parse(url)?.pathname === `/${HOOK_MARK}`;
-    return isOurs ? `${url} ${JSON.stringify(headers)}` : undefined;
-  }
-  return isOurCommand(command) ? command : undefined;
-}
-
-/** Returns true for the command of a coxswain hook, for any version and installation folder. */
-export function isOurCommand(command: unknown): command is string {
-  return typeof command === 'string' && command.trimEnd().endsWith(` ${HOOK_MARK}`);
+  const { bash, command = bash } = hook;
+  return typeof command === 'string' && command.trimEnd().endsWith(` ${HOOK_MARK}`) ? command : undefined;
 }
 
 /** Quotes a path for a POSIX shell, or for cmd.exe on Windows. */

@@ -1,12 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { testFolder } from '../../../test/support/test-folder.ts';
 import { loggedFaults } from '../../../test/user-state.ts';
-import { makeStateFolder, stateFile } from '../../core/node/state-places.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
 import { EventProcess } from './event-process.ts';
 import { opencodePlugin } from './opencode-plugin.ts';
@@ -112,24 +110,6 @@ test('a program that is missing or prints no answer gives no text and causes no 
   writeFileSync(program.hook, 'console.log("Warning: no JSON");');
   const noisy = createBridge('pi', project, program);
   expect(await noisy.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBeUndefined();
-});
-
-test('a program on the port of the server of an earlier version gets no byte', async () => {
-  let connections = 0;
-  const server = createServer(() => (connections += 1));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const owner = { env: process.env, projectFolder: project };
-  makeStateFolder(owner);
-  const settings = { port, token: 'a token that is long enough for a test', program: [process.execPath] };
-  writeFileSync(stateFile('oldServer', owner), JSON.stringify(settings), { mode: 0o600 });
-  const bridge = createBridge('opencode', project, program);
-  for (const hook_event_name of ['SessionStart', 'PreToolUse', 'PostToolUse', 'Stop'])
-    expect(await bridge.send({ hook_event_name, session_id: 's' })).toBe(`on ${hook_event_name}`);
-  await bridge.close();
-  expect(connections).toBe(0);
 });
 
 test('opencode: advice goes into the result of a call or a message of the next request, and other events have what its database has not', async () => {

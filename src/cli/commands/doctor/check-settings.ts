@@ -2,13 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { HostScope } from '../../../hosts/claude-code/host-places.ts';
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
-import {
-  hookCommand,
-  hookGroups,
-  isCallEvent,
-  type HookNeeds,
-  isOurCommand,
-} from '../../../hosts/claude-code/init-hooks.ts';
+import { hookCommand, hookGroups, isCallEvent, type HookNeeds } from '../../../hosts/claude-code/init-hooks.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { countOf } from '../../../core/base/number-text.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
@@ -58,7 +52,7 @@ export function checkSettings(
 }
 
 function fileLine(settings: FoundSettings): readonly DoctorLine[] {
-  const { commands, file, hooksOff, httpEvents, layer, problem = 'unreadable', state } = settings;
+  const { commands, file, hooksOff, layer, problem = 'unreadable', state } = settings;
   const check = `settings (${layer})`;
   if (state === 'absent') return [];
   if (state === 'unreadable') {
@@ -67,10 +61,6 @@ function fileLine(settings: FoundSettings): readonly DoctorLine[] {
   if (hooksOff) {
     const found = `${file}: disableAllHooks is set, so nothing is recorded`;
     return [failed(check, found, `Delete the line with disableAllHooks in ${file}.`)];
-  }
-  if (httpEvents.length > 0) {
-    const found = `${file}: ${countOf(httpEvents.length, 'event')} go to the server of an earlier version, which no longer exists`;
-    return [failed(check, found, `Run ${initFor(layer)}, which replaces these hooks.`)];
   }
   const hooks = commands.size === 0 ? 'no coxswain hooks' : `coxswain hooks for ${countOf(commands.size, 'event')}`;
   return [passed(check, `${file}: ${hooks}`)];
@@ -162,8 +152,6 @@ interface FoundSettings {
   readonly state: 'absent' | 'unreadable' | 'read';
   readonly problem?: string;
   readonly commands: ReadonlyMap<string, readonly string[]>;
-  /** Names of events with an HTTP hook of an earlier version of coxswain. Its server no longer exists. */
-  readonly httpEvents: readonly string[];
   readonly hooksOff: boolean;
   /** True if `cleanupPeriodDays` is set, after which Claude Code deletes its session files. */
   readonly saysHowLong: boolean;
@@ -190,7 +178,6 @@ export function findSettings({ projectFolder, homeFolder, env }: SettingsPlaces)
 
 const NOTHING = {
   commands: new Map<string, readonly string[]>(),
-  httpEvents: [],
   hooksOff: false,
   saysHowLong: false,
   plugins: [],
@@ -203,12 +190,8 @@ function readSettings(layer: FoundSettings['layer'], file: string): FoundSetting
     const text = settingsFile.bytes.toString('utf8');
     const problem = ignoredSettings(text);
     if (problem !== undefined) return { layer, file, state: 'unreadable', problem, ...NOTHING };
-    const hooks = [...ourHooks(text)];
-    const marked = hooks.map(([event, marks]) => [event, marks.filter(isOurCommand)] as const);
-    const commands = new Map(marked.filter(([, marks]) => marks.length > 0));
-    const httpEvents = hooks.filter(([, marks]) => !marks.every(isOurCommand)).map(([event]) => event);
     const settings: unknown = JSON.parse(text.replace(/^\uFEFF/, '') || '{}');
-    return { layer, file, state: 'read', commands, httpEvents, ...factsOf(settings) };
+    return { layer, file, state: 'read', commands: ourHooks(text), ...factsOf(settings) };
   } catch (error) {
     return { layer, file, state: 'unreadable', problem: messageOf(error), ...NOTHING };
   }

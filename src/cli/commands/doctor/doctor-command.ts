@@ -258,7 +258,7 @@ async function examineProject(): Promise<DoctorReport> {
   const heartbeats = hasStore ? await heartbeatsOf(store.address) : undefined;
   const { lastRecordMs, lastByHost } = heartbeats?.read ?? NO_HEARTBEATS;
   const sessions = machineSessions();
-  const hasClaudeHooks = settings.some(({ commands, httpEvents }) => commands.size + httpEvents.length > 0);
+  const hasClaudeHooks = settings.some(({ commands }) => commands.size > 0);
   const isOfPrograms =
     lastRecordMs > 0 && Object.keys(lastByHost).length === 0 && sessions.every((host) => host.sessions.length === 0);
   // Users of other agent programs, or of none, do not need Claude Code.

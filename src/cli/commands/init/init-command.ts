@@ -18,7 +18,6 @@ import {
 } from '../../../hosts/claude-code/init-claude-code.ts';
 import { HOOK_MARK, hookCommand, needsOf, type HookNeeds } from '../../../hosts/claude-code/init-hooks.ts';
 import { ignoreFileFor } from '../../../hosts/claude-code/keep-settings-out.ts';
-import { removeOldServer } from '../../../hosts/claude-code/old-server.ts';
 import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
 import { findFile } from '../../../core/node/guarded-file.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
@@ -90,7 +89,6 @@ async function initTarget(target: string | undefined, options: InitOptions, term
       );
     if (options.watch === true) return 0;
     const files = undoInit(owner, (namedHost === undefined ? HOSTS : hosts).flatMap(filesOf), namedHost);
-    if (!user) removeOldServer(project, process.env);
     const userFile = (namedHost === undefined ? HOSTS : hosts)
       .map((host) => HOST_PLACES[host].settingsFile(places))
       .find((file) => !user && hasHook(file));
@@ -201,14 +199,13 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
   for (const { file, before, after } of options.dryRun === true ? changes : []) {
     await terminal.write(`${before === undefined ? 'new file' : 'change'} ${printable(file)}\n`);
     for (const { sign, text } of lineDiff(before ?? '', after)) {
-      const line = `${sign} ${shownLine(text)}`;
+      const line = `${sign} ${printable(text)}`;
       await terminal.write(
         `${sign === '+' ? terminal.paint('green', line) : sign === '-' ? terminal.paint('red', line) : line}\n`,
       );
     }
   }
   if (changes.length === 0) {
-    if (options.dryRun !== true && options.user !== true) removeOldServer(project, process.env);
     for (const host of hosts)
       await terminal.write(`${printable(fileOf(host))} already has the hook; nothing to change\n`);
     await tellTrust(situation, terminal);
@@ -237,7 +234,6 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
   applyInit(changes, { owner });
   // The user requested this configuration, so the project is trusted.
   if (options.user !== true && changes.some(({ file }) => file === configFileOf(project))) trustProject(project);
-  if (options.user !== true) removeOldServer(project, process.env);
   const others = hosts.filter((host) => host !== 'codex').map(hostTitle);
   await terminal.write(
     others.length === 0
@@ -315,11 +311,6 @@ async function reportUndone(
       `${printable(userFile)} has hooks for all projects; coxswain init --undo --user removes them\n`,
     );
   return 0;
-}
-
-/** The settings of an earlier version may contain the token of its server. */
-function shownLine(text: string): string {
-  return printable(text.replace(/("Authorization"\s*:\s*"Bearer )[^"]*/g, '$1…the token…'));
 }
 
 /** A file that coxswain alone uses, or that is of this machine. Others may be committed. */
