@@ -196,7 +196,6 @@ export type {
   TrajectoryObserver,
 } from './core/steering/prompt/feedback-provider.ts';
 export {
-  defineResource,
   Filesystem,
   type PromptResources,
   type Resource,
@@ -307,7 +306,7 @@ export {
   type CollectGuidanceOptions,
   formatGuidance,
 } from './core/steering/guidance/evaluate-guidance.ts';
-export { askModel, verdictGuidance } from './core/steering/guidance/model-classifier.ts';
+export { askModel } from './core/steering/guidance/model-classifier.ts';
 export type { AskModelOptions, ContextDigest, DigestCall } from './core/steering/guidance/model-classifier.ts';
 export type { DigestInstruction, DigestPattern, ModelAnswer } from './core/steering/guidance/model-classifier.ts';
 export type { ModelClassifier, ModelVerdict, TaskTimers } from './core/steering/guidance/model-classifier.ts';

@@ -5,7 +5,6 @@ export {
   type CapturedRequest,
   type FakeModelServer,
   type FakeModelServerOptions,
-  mapModelCalls,
   type ModelCall,
   type ModelFault,
   type ModelFinish,

@@ -114,6 +114,6 @@ export function namesIn(folder: string): readonly string[] {
  * A 128-bit hash of the project's real path, not cryptographic: loading such a hash takes a hook 6 ms, and an attacker
  * who can choose another project's path needs no collision.
  */
-export function folderOfProject(root: string, real: string): string {
+function folderOfProject(root: string, real: string): string {
   return join(root, 'projects', hashText(real) + hashText(real, 1));
 }

@@ -11,19 +11,11 @@ export type {
   Shape,
   TextShape,
 } from '../../core/base/shape.ts';
-export {
-  defineConfig,
-  type CodeConfig,
-  type CodeSection,
-  loadConfig,
-  loadConfigSync,
-  mergeConfig,
-} from './load-config.ts';
+export { defineConfig, type CodeConfig, type CodeSection, loadConfig, loadConfigSync } from './load-config.ts';
 export {
   configFields,
   type ConfigField,
   decodeConfig,
-  readConfigText,
   type ConfigReading,
   type DecodedConfig,
 } from './decode-config.ts';

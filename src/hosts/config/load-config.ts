@@ -259,7 +259,7 @@ function withRedaction(options: RedactionOptions, code: NonNullable<CodeSection[
  *
  * @param upper  the configuration with higher precedence
  */
-export function mergeConfig(lower: CoxswainConfig, upper: CoxswainConfig): CoxswainConfig {
+function mergeConfig(lower: CoxswainConfig, upper: CoxswainConfig): CoxswainConfig {
   // The merge follows the shape, so the result has the same type.
   return mergedValue(lower, upper, configShape) as CoxswainConfig;
 }
