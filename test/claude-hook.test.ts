@@ -341,8 +341,8 @@ test('a lock of another process does not block the agent', () => {
 });
 
 test('standard input that never ends does not block the agent, and a whole event on it counts', async () => {
-  const place = newPlace();
-  const run = async (input: string): Promise<number | null> => {
+  const [whole, half] = [newPlace(), newPlace()];
+  const run = async (place: Place, input: string): Promise<number | null> => {
     const child = spawn(process.execPath, [join(built, 'hook.cjs')], {
       env: place.env,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -354,10 +354,10 @@ test('standard input that never ends does not block the agent, and a whole event
     child.stdin.destroy();
     return code;
   };
-  expect(await run(event('UserPromptSubmit', { prompt: 'One' }))).toBe(0);
-  expect(await storedRecords(place)).not.toEqual([]);
-  expect(await run('{ "half": ')).toBe(0);
-  expect(loggedFaults(place)).toContain('not a JSON object');
+  const codes = [run(whole, event('UserPromptSubmit', { prompt: 'One' })), run(half, '{ "half": ')];
+  expect(await Promise.all(codes)).toEqual([0, 0]);
+  expect(await storedRecords(whole)).not.toEqual([]);
+  expect(loggedFaults(half)).toContain('not a JSON object');
 });
 
 test('COXSWAIN_DISABLE=1 turns everything off', () => {

@@ -185,7 +185,7 @@ test('the readable part of a damaged run is reported', async () => {
 
 test('of thousands of runs some are listed and all are added up', async () => {
   const lines = Array.from({ length: 2_000 }, (_, index) =>
-    sampleRun(`run-${index}`, index % 4 === 0 ? 'stuck' : 'fine', 8),
+    sampleRun(`run-${index}`, index % 4 === 0 ? 'stuck' : 'fine', 4),
   );
   await writeFile(join(here.cwd, 'many.jsonl'), lines.join('\n'));
   const { code, stdout } = await here.run(['report', 'many.jsonl']);
