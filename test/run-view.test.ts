@@ -181,6 +181,41 @@ test('cost is what the host states, else what the model costs; of a pattern it i
   expect(own.usage).toEqual({ tokens: 4_000_000, costUsd: 5.25 });
 });
 
+test('the cost of a pattern counts from the answer with its first call, not from its warning', () => {
+  const answer: TrajectoryPayload = {
+    kind: 'message_appended',
+    message: { role: 'assistant', content: 'x', usage: { cost_usd: 0.25 } },
+  };
+  const call = (id: string): readonly TrajectoryPayload[] => [
+    answer,
+    { kind: 'tool_started', tool_call_id: id, tool_name: 'lookup', args: {} },
+    { kind: 'tool_ended', tool_call_id: id, tool_name: 'lookup', result: 'x', is_error: false },
+  ];
+  const flag = (firstSeen: number): TrajectoryPayload => ({
+    kind: 'pattern_flagged',
+    cause_seq: 0,
+    ordinal: 0,
+    pattern: {
+      kind: 'identical_call',
+      identity: 'i',
+      stuck: true,
+      level: 'warn',
+      confidence: 0.75,
+      evidence: [firstSeen],
+      firstSeen,
+      flaggedAt: 2,
+      occurrences: 3,
+    },
+  });
+  const started: TrajectoryPayload = { kind: 'run_started', identity: { run_id: 'run', depth: 0 } };
+  const costFrom = (firstSeen: number): number | undefined =>
+    viewOf(
+      scriptRun('run', [started, ...call('a'), ...call('b'), ...call('c'), flag(firstSeen), ...call('d')]),
+    ).costOfPattern('i');
+  expect(costFrom(0)).toBe(1);
+  expect(costFrom(1)).toBe(0.75);
+});
+
 test('an answer of a Claude Code file without a stop reason has too few output tokens', () => {
   const usage = { input_tokens: 3, output_tokens: 1 };
   const usageOf = (format: string, stop?: string): unknown =>

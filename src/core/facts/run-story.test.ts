@@ -46,7 +46,7 @@ test('a stuck run says where, what it cost, what was advised, and that it did no
   ];
   expect(textsOf({ patterns: [STUCK], wasted, errorLine: ['bash: not found', 9], advice })).toEqual([
     'Got stuck From call 2 to the end, noticed at call 5: the same error again and again (at least 8 times). 9 of 12 calls: bash: not found',
-    'Cost of it 7 calls · 2 minutes · $0.17 after the first warning (58 % of the calls).',
+    'Cost of it 7 calls · 2 minutes · $0.17 while a warning stood (58 % of the calls).',
     'Advice 2 times, first after call 5; 1 held back by the experiment.',
     'Did it help? No: the pattern was not cleared. Next, 1× it made the same call again, 1× it failed in the same way.',
   ]);
@@ -68,6 +68,45 @@ test('the error line of a run is one that stands in its results, with its own nu
   story.fold(call, '/usr/bin/python3: No module named pytest');
   story.fold(call, '/usr/bin/python4: No module named pytest');
   expect(story.errorLine).toEqual(['/usr/bin/python3: No module named pytest', 2]);
+});
+
+test('the cost of a pattern ends with the pattern, and goes on with the next one', () => {
+  const fold = new RunFactsFold('run');
+  const pattern = {
+    kind: 'repeated_error',
+    stuck: true,
+    level: 'warn',
+    confidence: 1,
+    evidence: [0],
+    firstSeen: 0,
+  } as const;
+  const flag = (identity: string): TrajectoryPayload => ({
+    kind: 'pattern_flagged',
+    pattern: { ...pattern, identity, flaggedAt: 0, occurrences: 3 },
+    cause_seq: 0,
+    ordinal: 0,
+  });
+  const clear = (identity: string): TrajectoryPayload => ({
+    kind: 'pattern_cleared',
+    pattern: { ...pattern, identity, flaggedAt: 0, occurrences: 3, clearedAt: 1 },
+    cause_seq: 0,
+    ordinal: 0,
+  });
+  let call = 0;
+  const calls = (count: number): readonly TrajectoryPayload[] =>
+    Array.from({ length: count }, () => ({
+      kind: 'tool_started',
+      tool_call_id: `c${call++}`,
+      tool_name: 'save',
+      args: {},
+    }));
+  const spentAfter = (payloads: readonly TrajectoryPayload[]): number | undefined => {
+    for (const payload of payloads) fold.add(payload);
+    return fold.facts(1).afterFlag?.calls;
+  };
+  expect(spentAfter([...calls(3), flag('a'), ...calls(3), clear('a'), ...calls(9)])).toBe(3);
+  expect(spentAfter([flag('b'), ...calls(2)])).toBe(5);
+  expect(spentAfter([flag('c'), ...calls(1), clear('b'), ...calls(1), clear('c'), ...calls(4)])).toBe(7);
 });
 
 test('a few calls after advice do not show that it did not help', () => {

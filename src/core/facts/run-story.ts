@@ -1,5 +1,6 @@
 import { callNumber, countOf, countText, durationText, shareText, usdText } from '../base/number-text.ts';
 import { present } from '../base/json.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import { inWords } from '../records/words.ts';
 import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
 import type { RunView } from './run-view.ts';
@@ -21,7 +22,7 @@ export interface Wasted extends Omit<RunUsage, 'answersWithoutCost'> {
   readonly ms: number;
 }
 
-interface Warning extends RunUsage, Pick<Wasted, 'kind' | 'tool' | 'line'> {
+interface Spent extends RunUsage {
   readonly calls: number;
   readonly atMs: number;
 }
@@ -31,7 +32,12 @@ export class StoryFold {
   readonly #view: RunView;
   /** The first line with its own numbers, and how many equal it but for them. */
   readonly #errorLines = new Map<string, readonly [line: string, count: number]>();
-  #firstWarning: Warning | undefined;
+  #firstWarning: Pick<Wasted, 'call' | 'kind' | 'tool' | 'line'> | undefined;
+  readonly #openWarnings = new Set<string>();
+  /** What was spent while no warning stood. */
+  #before: Spent | undefined;
+  /** What was spent when the last open warning ended. */
+  #ended: Spent | undefined;
   #lastError: { readonly line: string; readonly index: number } | undefined;
 
   constructor(view: RunView) {
@@ -47,7 +53,7 @@ export class StoryFold {
       const [first = shown, count = 0] = this.#errorLines.get(line) ?? [];
       if (count > 0 || this.#errorLines.size < MAX_LINES) this.#errorLines.set(line, [first, count + 1]);
     }
-    if (this.#firstWarning === undefined) this.#noteWarning();
+    for (const pattern of this.#view.changedPatterns) if (pattern.stuck && isFlagged(pattern)) this.#note(pattern);
     return line;
   }
 
@@ -57,36 +63,58 @@ export class StoryFold {
 
   /** Undefined if the run never got stuck. */
   get wasted(): Wasted | undefined {
-    if (this.#firstWarning === undefined) return undefined;
-    const { atMs, kind, line, tool, ...before } = this.#firstWarning;
-    const { answersUsage: now, calls, lastAtMs } = this.#view;
-    const differenceOf = (field: keyof RunUsage): number | undefined =>
-      now[field] === undefined ? undefined : now[field] - (before[field] ?? 0);
+    if (this.#firstWarning === undefined || this.#before === undefined) return undefined;
+    const {
+      answersWithoutCost = 0,
+      atMs,
+      calls,
+      costUsd,
+      tokens,
+      ...cached
+    } = difference(this.#ended ?? this.#spent(), this.#before);
     return {
-      call: before.calls,
-      calls: calls - before.calls,
-      ms: atMs > 0 ? lastAtMs - atMs : 0,
-      kind,
+      ...this.#firstWarning,
+      calls,
+      ms: this.#before.atMs > 0 ? atMs : 0,
       ...present({
-        tool,
-        line,
-        tokens: differenceOf('tokens'),
-        ...Object.fromEntries(CACHE_TOKENS.map((name) => [name, differenceOf(name)])),
+        tokens,
+        ...Object.fromEntries(CACHE_TOKENS.map((name) => [name, cached[name]])),
         // A part of the cost would read like all of it.
-        costUsd: (differenceOf('answersWithoutCost') ?? 0) === 0 ? differenceOf('costUsd') : undefined,
+        costUsd: answersWithoutCost === 0 ? costUsd : undefined,
       }),
     };
   }
 
-  #noteWarning(): void {
-    const warning = this.#view.changedPatterns.find((pattern) => pattern.stuck && isFlagged(pattern));
-    if (warning === undefined) return;
-    const { firstSeen, kind, tool } = warning;
+  #spent(): Spent {
+    const { answersUsage, calls, lastAtMs: atMs } = this.#view;
+    return { ...answersUsage, calls, atMs };
+  }
+
+  #note({ clearedAt, firstSeen, identity, kind, tool }: TrajectoryPattern): void {
+    const spent = this.#spent();
+    if (clearedAt !== undefined) {
+      if (this.#openWarnings.delete(identity) && this.#openWarnings.size === 0) this.#ended = spent;
+      return;
+    }
     const error = this.#lastError;
     const line = error !== undefined && error.index >= firstSeen ? error.line : undefined;
-    const { answersUsage, calls, lastAtMs: atMs } = this.#view;
-    this.#firstWarning = { ...answersUsage, calls, atMs, kind, ...present({ tool, line }) };
+    this.#firstWarning ??= { call: spent.calls, kind, ...present({ tool, line }) };
+    if (this.#ended !== undefined && this.#before !== undefined)
+      this.#before = difference(spent, difference(this.#ended, this.#before));
+    this.#before ??= spent;
+    this.#ended = undefined;
+    this.#openWarnings.add(identity);
   }
+}
+
+/** A field that only `less` has counts from 0. */
+function difference(spent: Spent, less: Spent): Spent {
+  const fields = Object.entries(spent).map(([name, value]: [string, number]) => [
+    name,
+    value - (less[name as keyof Spent] ?? 0),
+  ]);
+  // Each field of `Spent` is a number.
+  return Object.fromEntries(fields) as unknown as Spent;
 }
 
 const MAX_LINE = 80;
@@ -201,14 +229,14 @@ function stuckPieces({ calls, complete, errorLine, patternBasis, patterns }: Sto
 function costText({ calls, complete, wasted }: StoryFacts): string {
   if (wasted === undefined)
     return complete ? 'Nothing is counted, because it counts from the first pattern.' : 'No warning so far.';
-  if (wasted.calls === 0) return 'The first warning came at the last call.';
+  if (wasted.calls === 0) return 'No call was made while a warning stood.';
   const parts = [
     countOf(wasted.calls, 'call'),
     ...(wasted.ms > 0 ? [durationText(wasted.ms)] : []),
     ...tokenFacts(wasted),
     ...(wasted.costUsd === undefined ? [] : [usdText(wasted.costUsd)]),
   ];
-  return `${parts.join(' · ')} after the first warning (${shareText(calls === 0 ? null : wasted.calls / calls)} of the calls).`;
+  return `${parts.join(' · ')} while a warning stood (${shareText(calls === 0 ? null : wasted.calls / calls)} of the calls).`;
 }
 
 function advicePieces({ advice, adviceLeftOut, complete }: StoryFacts): readonly StoryPiece[] {

@@ -66,7 +66,12 @@ export class RunView {
   readonly #hasWork: boolean;
   readonly #usage: UsageFold;
   #context: ContextSize | undefined;
-  readonly #patternCosts = new LruMap<{ readonly from: number; readonly to?: number }>(MAX_PATTERNS);
+  readonly #patternCosts = new LruMap<{ readonly firstSeen: number; readonly from: number; readonly to?: number }>(
+    MAX_PATTERNS,
+  );
+  /** The cost when the last call before a call ended, by the index of the call. */
+  readonly #costsBefore = new LruMap<number, number>(MAX_PATTERNS);
+  #costAtLastEnd = 0;
   #analysis: TrajectoryAnalysis | undefined;
   #runStarted: RunStarted | undefined;
   #labels: JsonObject | undefined;
@@ -221,7 +226,7 @@ export class RunView {
   get answersUsage(): RunUsage {
     return this.#usage.answers;
   }
-  /** Returns the cost of the responses from the flag of a pattern until it cleared, or until now. Undefined if unknown. */
+  /** Returns the cost of the responses from the first call of a pattern until it cleared, or until now. Undefined if unknown. */
   costOfPattern(identity: string): number | undefined {
     const { from, to = this.#usage.costUsd } = this.#patternCosts.get(identity) ?? {};
     return from === undefined || to === undefined ? undefined : to - from;
@@ -295,6 +300,7 @@ export class RunView {
   #beginCall({ args, tool_call_id: id, tool_name: tool }: Omit<ToolStarted, 'kind'>, seq: number): RunCall {
     const number = this.#counter.calls;
     this.#failures.mark(number - 1, false);
+    this.#costsBefore.set(number - 1, this.#costAtLastEnd);
     return { number, id, tool, args, seq, startLost: false, failed: false, resultMissing: false };
   }
 
@@ -310,6 +316,7 @@ export class RunView {
     if (startLost) this.#lostStarts += 1;
     if (resultMissing) this.#missingResults += 1;
     if (failed) this.#failures.mark(call.number - 1, true);
+    this.#costAtLastEnd = this.#usage.costUsd ?? 0;
     const analysedCall = this.#analysis?.recentCalls(1)[0];
     const ended: RunCall = {
       ...call,
@@ -326,12 +333,13 @@ export class RunView {
     return ended;
   }
 
-  #trackPatternCost({ clearedAt, identity, level }: TrajectoryPattern): void {
-    if (level === 'hint' || this.#usage.costUsd === undefined) return;
-    const { from = this.#usage.costUsd, to } = this.#patternCosts.get(identity) ?? {};
+  #trackPatternCost({ clearedAt, firstSeen, identity, level }: TrajectoryPattern): void {
+    const { costUsd } = this.#usage;
+    if (level === 'hint' || costUsd === undefined) return;
+    const known = this.#patternCosts.get(identity);
     // A pattern that occurs again is a new pattern with its own cost.
-    if (clearedAt !== undefined) this.#patternCosts.set(identity, { from, to: this.#usage.costUsd });
-    else this.#patternCosts.set(identity, { from: to === undefined ? from : this.#usage.costUsd });
+    const from = known?.firstSeen === firstSeen ? known.from : (this.#costsBefore.get(firstSeen) ?? costUsd);
+    this.#patternCosts.set(identity, { firstSeen, from, ...(clearedAt === undefined ? {} : { to: costUsd }) });
   }
 }
 

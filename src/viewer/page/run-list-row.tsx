@@ -116,7 +116,7 @@ function lineOf({ changed, check, childCount, lastWords, wasted }: ListedRow): s
       ? []
       : [`${changed.names.map(baseName).join(', ')}${more > 0 ? ` +${countText(more)}` : ''}`]),
     ...(check === undefined ? [] : [`${check.failed ? '✗' : '✓'} ${check.command}`]),
-    ...(wasted === undefined ? [] : [`${countOf(wasted.calls, 'call')} after the first warning`]),
+    ...(wasted === undefined ? [] : [`${countOf(wasted.calls, 'call')} while a warning stood`]),
     ...(childCount > 0 ? [`${countText(childCount)} below`] : []),
     ...(lastWords === undefined ? [] : [lastWords]),
   ];
