@@ -113,8 +113,7 @@ function difference(spent: Spent, less: Spent): Spent {
     name,
     value - (less[name as keyof Spent] ?? 0),
   ]);
-  // Each field of `Spent` is a number.
-  return Object.fromEntries(fields) as unknown as Spent;
+  return Object.fromEntries(fields);
 }
 
 const MAX_LINE = 80;

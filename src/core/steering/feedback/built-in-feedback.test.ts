@@ -200,7 +200,7 @@ test('paceFeedback reports when nothing remains', () => {
   const { session, call } = createFeedbackScene(NAME);
   call(6);
   expect(collectFeedback({ prompt, session, budget: { calls: 6 } })).toBe(
-    '[Feedback - Pace]\n\nAt this rate the call budget does not last for another tool call.\n\n→ Wrap up immediately.',
+    '[Feedback - Pace]\n\nThe call budget is used up.\n\n• pace: 6 of 6 used in 6 tool calls.\n\n→ Wrap up immediately.',
   );
 });
 
@@ -215,8 +215,36 @@ test('paceFeedback warns about a budget of eight calls before it is used up, and
   }
   expect(said).toEqual([
     '4: At this rate the call budget lasts for about 4 more tool calls.',
-    '8: At this rate the call budget does not last for another tool call.',
+    '8: The call budget is used up.',
   ]);
+});
+
+test('paceFeedback warns before a budget ends, however few calls it lasts for, and says when it is used up', () => {
+  const saidWith = (
+    limit: { readonly tokens?: number; readonly costUsd?: number },
+    callCost: number,
+  ): readonly string[] => {
+    const prompt = promptWith(paceFeedback(), { everyNCalls: 1 });
+    const { session, call } = createFeedbackScene(NAME);
+    const said: string[] = [];
+    let spent = 0;
+    for (let count = 1; count <= 10; count += 1) {
+      call();
+      spent += callCost;
+      const text = collectFeedback({ prompt, session, budget: limit, usage: { tokens: spent, costUsd: spent } });
+      if (text !== undefined) said.push(`${count}: ${text.split('\n')[2] ?? ''}`);
+    }
+    return said;
+  };
+  expect(saidWith({ tokens: 5_000 }, 1_100)).toEqual([
+    '2: At this rate the token budget lasts for about 2 more tool calls.',
+    '4: At this rate the token budget does not last for another tool call.',
+    '5: The token budget is used up.',
+  ]);
+  expect(saidWith({ costUsd: 0.0045 }, 0.00045).at(-2)).toBe(
+    '5: At this rate the cost budget lasts for about 5 more tool calls.',
+  );
+  expect(saidWith({ costUsd: 0.0045 }, 0.00045).at(-1)).toMatch(/^10: /);
 });
 
 test('paceFeedback refuses windows that the session does not retain', () => {

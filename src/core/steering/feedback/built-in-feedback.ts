@@ -153,6 +153,8 @@ interface Projection {
   readonly resource: string;
   readonly callsLeft: number;
   readonly evidence: string;
+  /** True if nothing is left, so no rate is needed. */
+  readonly isUsedUp?: boolean;
   readonly total?: number;
 }
 
@@ -167,7 +169,7 @@ const RESOURCE_NAMES: Readonly<Record<keyof Budget, string>> = {
 
 /**
  * Estimates how many more tool calls the budget and the deadline allow. Tokens and cost are estimated by their mean per
- * call, time by the mean of the last calls. It speaks when a limit allows at most `speakAtCallsLeft` more calls (a budget of
+ * call, time by the mean of the last calls, of `minCalls` calls or of as many as are left. It speaks when a limit allows at most `speakAtCallsLeft` more calls (a budget of
  * calls: at most half of it), again at `warnAtCallsLeft`, at none, and then every ten calls. It says nothing without a
  * deadline or a budget with known usage. `usage.calls` defaults to the calls of this prompt.
  * Default trigger: every call.
@@ -184,7 +186,11 @@ export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvi
   ({ speakAtCallsLeft, warnAtCallsLeft, minCalls, window }): FeedbackProvider => {
     const shortProjections = (context: FeedbackContext): readonly Projection[] =>
       [...budgetProjections(context), ...timeProjection(context, window)]
-        .filter(({ total }) => total !== undefined || context.toolCallCount >= minCalls)
+        // A rate of few calls tells about no more calls than it was measured on.
+        .filter(
+          ({ callsLeft, total }) =>
+            total !== undefined || context.toolCallCount >= Math.min(minCalls, Math.max(2, callsLeft)),
+        )
         .filter(({ callsLeft }) => callsLeft <= speakAtCallsLeft)
         .sort((a, b) => a.callsLeft - b.callsLeft);
     /** True if the tightest limit has passed a threshold since the last words about it. */
@@ -217,14 +223,20 @@ function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): r
     if (remainingAmount === undefined || spent === undefined) return [];
     // Without usage there is no rate. If nothing is left of the budget, no rate is needed.
     if (spent <= 0 && remainingAmount > 0) return [];
-    const callsLeft =
-      remainingAmount === 0
-        ? 0
-        : Math.floor(key === 'calls' ? remainingAmount : (remainingAmount * usedAmounts.calls) / spent);
-    const evidence = `${spent} of ${budget[key]} used in ${usedAmounts.calls} tool calls`;
+    const isUsedUp = remainingAmount === 0;
+    const callsAhead = key === 'calls' ? remainingAmount : (remainingAmount * usedAmounts.calls) / spent;
+    const callsLeft = isUsedUp ? 0 : Math.floor(callsAhead + ROUNDING_CALLS);
+    const evidence = `${shortAmount(spent)} of ${budget[key]} used in ${usedAmounts.calls} tool calls`;
     const total = key === 'calls' ? budget[key] : undefined;
-    return [{ resource: RESOURCE_NAMES[key], callsLeft, evidence, ...present({ total }) }];
+    return [{ resource: RESOURCE_NAMES[key], callsLeft, evidence, isUsedUp, ...present({ total }) }];
   });
+}
+
+/** Sums of costs have errors in their last digits. */
+const ROUNDING_CALLS = 1e-6;
+
+function shortAmount(value: number): number {
+  return Number(value.toPrecision(9));
 }
 
 function timeProjection(context: FeedbackContext, window: number): readonly Projection[] {
@@ -248,9 +260,9 @@ function createPaceDraft(projections: readonly Projection[], warnAtCallsLeft: nu
     summary: describe(tightest),
     severity: tightest.callsLeft <= warnAtCallsLeft ? 'warning' : 'caution',
     // The summary contains the tightest limit.
-    observations: projections.slice(1).map((projection) => ({
+    observations: projections.slice(tightest.isUsedUp === true ? 0 : 1).map((projection) => ({
       category: 'pace',
-      description: describe(projection),
+      description: projection.isUsedUp === true ? `${projection.evidence}.` : describe(projection),
       evidence: projection.evidence,
     })),
     suggestions:
@@ -260,7 +272,8 @@ function createPaceDraft(projections: readonly Projection[], warnAtCallsLeft: nu
   };
 }
 
-function describe({ resource, callsLeft }: Projection): string {
+function describe({ resource, callsLeft, isUsedUp }: Projection): string {
+  if (isUsedUp === true) return `The ${resource} is used up.`;
   if (callsLeft === 0) return `At this rate the ${resource} does not last for another tool call.`;
   return `At this rate the ${resource} lasts for about ${callsLeft} more tool call${callsLeft === 1 ? '' : 's'}.`;
 }
