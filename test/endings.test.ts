@@ -314,6 +314,19 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'stopped by you',
   ],
   [
+    'Codex: the user typed exit after the answer',
+    'r.jsonl',
+    [
+      ...codexStart,
+      codexText,
+      codex('event_msg', { type: 'task_complete', last_agent_message: 'Done.' }),
+      codex('response_item', { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'exit' }] }),
+      codex('event_msg', { type: 'turn_aborted', reason: 'interrupted' }),
+    ],
+    'answered',
+    'it answered; no check',
+  ],
+  [
     'Codex: stopped hours before the end',
     'r.jsonl',
     [

@@ -18,6 +18,8 @@ const NO_ANSWER = /^(?:tool_use|tool_calls|toolUse|max_tokens|length|pause_turn|
 /** What programs write for a command of the user that gives the agent no work, such as `/exit`, and its output. */
 export const COMMAND_ECHO: RegExp = /^<(?:command-|local-command-|bash-)/;
 
+/** A message with which a user leaves the program. */
+const LEAVES = /^\/?(?:exit|quit)$/i;
 /** What Claude Code writes for Esc and Ctrl-C. */
 export const INTERRUPTED: RegExp = /^\[Request interrupted/;
 
@@ -31,6 +33,8 @@ export class LastActFold {
   /** True if the agent was given no work yet. */
   #isIdle: boolean | undefined;
   #isAnswer = false;
+  /** True if the user left the program after the answer. */
+  #hasLeft = false;
   #isPlan = false;
   #lastCall: RunCall | undefined;
   readonly #running = new Map<string, RunCall>();
@@ -49,11 +53,16 @@ export class LastActFold {
           this.#isIdle ??= true;
           return;
         }
+        if (this.#isAnswer && LEAVES.test(text.trimEnd())) {
+          this.#hasLeft = true;
+          return;
+        }
         // What a person stops after the answer, such as a hook, takes nothing of it back.
         if (this.#isAnswer && INTERRUPTED.test(text)) return;
         // The call was of the work before this message.
         if (this.#isAnswer && message.role === 'user') this.#lastCall = undefined;
         this.#isIdle = false;
+        this.#hasLeft = false;
         this.#running.clear();
         this.#isAnswer = false;
         // The note of an interruption follows the plan.
@@ -89,6 +98,7 @@ export class LastActFold {
     return {
       waitsFor: this.#waitsFor,
       isAnswer: this.#isAnswer,
+      ...(this.#hasLeft ? { hasLeft: true } : {}),
       ...(this.#isIdle === true ? { isIdle: true } : {}),
       isPlan: this.#isPlan,
       isRunning: running !== undefined,

@@ -115,6 +115,15 @@ test('a call took as long as its program says', () => {
   expect(found(begun, [5, { ...ended, duration_ms: 9_000 } as TrajectoryPayload]).activeMs).toBe(9_000);
 });
 
+test('the time until a person refuses a call is no active time', () => {
+  const [begun, [, ended]] = call(1, false, 5) as [
+    readonly [number, TrajectoryPayload],
+    readonly [number, TrajectoryPayload],
+  ];
+  const refused = { ...ended, outcome: 'refused' } as TrajectoryPayload;
+  expect(found(...call(0, false, 2), begun, [5, refused]).activeMs).toBe(2 * MINUTE_MS);
+});
+
 test('the time between an end, an exit or a finished turn and what follows it is no silence and no active time', () => {
   const said = (content: string): TrajectoryPayload => ({
     kind: 'message_appended',

@@ -122,7 +122,7 @@ export class RunFactsFold {
     for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
     const { calls } = this.view;
     const pauseMs = lastAtMs > 0 && atMs > lastAtMs ? atMs - lastAtMs : 0;
-    if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload) && !this.#isAtRest)
+    if (pauseMs <= MAX_PAUSE_MS && !isOfUser(payload) && call?.outcome !== 'refused' && !this.#isAtRest)
       this.#activeMs += Math.min(pauseMs, this.#longestCallMs(payload, call));
     if (payload.kind === 'message_appended' && payload.message.role === 'user') this.#activeBeforeMs = this.#activeMs;
     const workedMs =

@@ -127,6 +127,8 @@ export interface LastAct {
   /** Time since the last record; 0 without a clock, absent if no record has a time. */
   readonly silentMs?: number;
   readonly isAnswer?: boolean;
+  /** True if the user then left the program, which may count as a stop. */
+  readonly hasLeft?: boolean;
   /** True if the user has only given commands to the program, such as `/model`. */
   readonly isIdle?: boolean;
   readonly call?: string;
@@ -159,8 +161,8 @@ export function cutOffText(last: LastAct): string {
 
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
   const { call = '', isAnswer = false, isPlan = false, isRunning = false, silentMs, waitsFor = '' } = last;
-  // A process that ends after its answer was not cut off.
-  const ended = end?.reason === 'killed' && isAnswer ? undefined : end;
+  // A process that ends after its answer was not cut off, and a user who leaves it stops nothing.
+  const ended = isAnswer && (end?.reason === 'killed' || last.hasLeft === true) ? undefined : end;
   const { labels, outcome, reason, success } = ended ?? { outcome: '' };
   if (success !== undefined) {
     const why = typeof labels?.['error'] === 'string' ? labels['error'] : reason;

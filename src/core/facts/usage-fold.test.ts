@@ -12,8 +12,8 @@ const answer = (usage?: {
   message: { role: 'assistant', content: 'x', ...(usage === undefined ? {} : { usage }) },
 });
 
-test('an answer of Codex that has no count of its tokens makes the tokens the least', () => {
-  const after = (format: string, ...answers: readonly TrajectoryPayload[]): number | undefined => {
+test('an answer of Codex or of a program that has no count of its tokens makes the tokens the least', () => {
+  const after = (format: string | undefined, ...answers: readonly TrajectoryPayload[]): number | undefined => {
     const fold = new UsageFold();
     for (const one of answers) fold.fold(one, { modelId: 'gpt-5', format });
     return fold.usage.answersCountedEarly;
@@ -24,6 +24,12 @@ test('an answer of Codex that has no count of its tokens makes the tokens the le
   // Without any count there are no tokens to say it of.
   expect(after('codex', answer())).toBeUndefined();
   expect(after('openai-chat', counted, answer())).toBeUndefined();
+  expect(after(undefined, counted, answer())).toBe(1);
+  const refused: TrajectoryPayload = {
+    kind: 'message_appended',
+    message: { role: 'assistant', content: '', stop_reason: 'error', error_message: '500' },
+  };
+  expect(after(undefined, counted, refused)).toBeUndefined();
 });
 
 test('zeros are no counts, and output without any input is not all of the tokens', () => {

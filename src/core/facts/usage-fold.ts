@@ -21,7 +21,7 @@ export interface RunUsage {
   readonly answersWithoutCost?: number;
   /**
    * Number of responses whose tokens the source counted before their end or in part, so that tokens and cost are too low: Claude
-   * Code until 2.1.52 writes them so, without a stop reason; Codex writes none if it ends within an answer; Copilot CLI writes the input
+   * Code until 2.1.52 writes them so, without a stop reason; Codex writes none if it ends within an answer, as do SDKs whose streams are not asked for it; Copilot CLI writes the input
    * at its end only. Absent if it is 0.
    */
   readonly answersCountedEarly?: number;
@@ -120,7 +120,9 @@ export class UsageFold {
     if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
     const { model_id: modelId = run.modelId, usage } = payload.message;
     if (usage === undefined) {
-      if (run.format === 'codex') this.#answersCountedEarly += 1;
+      // A stream of an SDK need not report its usage. A request that failed has none.
+      const isOfProgram = run.format === undefined && run.host === undefined && payload.message.stop_reason !== 'error';
+      if (run.format === 'codex' || isOfProgram) this.#answersCountedEarly += 1;
       return undefined;
     }
     const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;

@@ -1,5 +1,6 @@
 import { invalidArgument, CoxswainError, messageOf } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
+import { answerCost, type ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { mapItems, mapMembers, redactFields, type FieldWriter } from './payload-fields.ts';
 import { redactText, type RedactTextOptions } from './redact-text.ts';
@@ -213,6 +214,21 @@ export const NO_REDACTION: Redactor = {
   value: (value) => value,
   words: (text) => text,
 };
+
+/** Adds the cost of an answer by these prices before it is recorded, so that it counts for budgets and stands in each report. */
+export function pricedRedactor(redactor: Redactor, prices: ModelPrices | undefined): Redactor {
+  if (prices === undefined) return redactor;
+  const redact = (payload: TrajectoryPayload): TrajectoryPayload => {
+    const redacted = redactor.redact(payload);
+    if (redacted.kind !== 'message_appended' || redacted.message.role !== 'assistant') return redacted;
+    const { message } = redacted;
+    const cost_usd = message.usage && answerCost(message.usage, message.model_id, prices);
+    return cost_usd === undefined
+      ? redacted
+      : { ...redacted, message: { ...message, usage: { ...message.usage, cost_usd } } };
+  };
+  return { ...redactor, redact };
+}
 
 const MIN_KEY_CHARS = 16;
 

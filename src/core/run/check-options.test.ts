@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { collectFeedback } from '../steering/feedback/evaluate-feedback.ts';
 import { deadlineFeedback } from '../steering/feedback/built-in-feedback.ts';
 import { createCoxswain } from './coxswain.ts';
+import { memoryStore } from '../store/memory-store.ts';
 
 const provider = deadlineFeedback();
 
@@ -20,6 +21,7 @@ test.each([
     { feedback: [{ provider, trigger: { everyNSecond: 3 } }] },
     'feedback[0].trigger has no member everyNSecond; did you mean everyNSeconds?',
   ],
+  [{ prices: { mine: { inptu: 1 } } }, 'prices["mine"] has no member inptu; did you mean input?'],
   [{ guidance: [{ provider, maxPerTrun: 1 }] }, 'guidance[0] has no member maxPerTrun; did you mean maxPerTurn?'],
 ])('wrong options of plain JavaScript are one error that names the member: %j', (options, message) => {
   expect(() => createCoxswain(options as never)).toThrow(
@@ -49,4 +51,18 @@ test('a missing prompt or session is one error that names it', () => {
   expect(() => collectFeedback({} as never)).toThrow(
     expect.objectContaining({ code: 'invalid-argument', message: 'feedback needs a prompt and a session' }),
   );
+});
+
+test('the cost by own prices is recorded with the answer and counts for the budget', async () => {
+  const store = memoryStore();
+  const cox = createCoxswain({ store, prices: { mine: { input: 1, output: 4 } }, stop: { budget: true } });
+  const run = cox.startRun({ runId: 'r', budget: { costUsd: 2 } });
+  run.turn({ content: 'x', modelId: 'mine', usage: { inputTokens: 1_000_000, outputTokens: 500_000 } });
+  expect(run.usage.costUsd).toBe(3);
+  await run.end();
+  const payloads = (await Array.fromAsync(store.readRun('r'))).map(({ payload }) => payload);
+  expect(payloads).toContainEqual(
+    expect.objectContaining({ message: expect.objectContaining({ usage: expect.objectContaining({ cost_usd: 3 }) }) }),
+  );
+  await cox.close();
 });

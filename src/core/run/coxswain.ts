@@ -11,7 +11,14 @@ import type { RecordQueueOptions, FlushAnswer, TimeLimit, RecorderHealth } from 
 import { InputTally } from '../recorder/to-payload.ts';
 import { RecordQueue } from '../recorder/record-queue.ts';
 import { createFingerprint } from '../redact/fingerprint.ts';
-import { createRedactor, NO_REDACTION, type RedactionOptions, type Redactor } from '../redact/redactor.ts';
+import {
+  createRedactor,
+  NO_REDACTION,
+  pricedRedactor,
+  type RedactionOptions,
+  type Redactor,
+} from '../redact/redactor.ts';
+import type { ModelPrices } from '../records/answer-cost.ts';
 import { RunLog, type RunLogIdentity, type RunLogParts } from '../recorder/run-log.ts';
 import { checkCoxswainOptions, checkRunOptions, type ChildOptions, type OpenRunOptions } from './run-options.ts';
 import { Listeners, type EventSink, type ListenerHealth } from './listeners.ts';
@@ -45,6 +52,11 @@ export interface CoxswainOptions extends SteeringOptions, RecordQueueOptions {
    * redaction. See docs/redaction.md.
    */
   readonly redaction?: RedactionOptions | false;
+  /**
+   * Prices of models in US dollars per million tokens, by model id, for models that the built-in table does not have. They count for
+   * `budget.costUsd`, and the cost is recorded with each answer that names its model.
+   */
+  readonly prices?: ModelPrices;
   /** Default: the clock of the machine. */
   readonly clock?: Clock;
   /** Creates run ids; default: random UUIDs. */
@@ -183,7 +195,7 @@ class Process implements Coxswain {
     this.#sharedRuns = readable === undefined ? undefined : new SharedRuns(readable);
     const sink = this.#sharedRuns ?? store;
     this.#queue = sink === undefined ? undefined : new RecordQueue(sink, options);
-    this.#redactor = this.#redactorOf(options.redaction);
+    this.#redactor = pricedRedactor(this.#redactorOf(options.redaction), options.prices);
     if (readable !== undefined) {
       const parts = { redactor: this.#redactor, clock: this.#clock, measureMs: this.measureMs };
       this.#storedRuns = new StoredRuns({ store: readable, steering: options, ...parts });

@@ -1,6 +1,7 @@
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import type { ModelPrice, ModelPrices } from '../records/answer-cost.ts';
 import { checkList, checkMembers } from '../base/check-members.ts';
 import { invalidArgument } from '../base/error.ts';
 import { checkConfigs } from '../steering/prompt/define-prompt.ts';
@@ -53,7 +54,7 @@ export interface OpenRunOptions {
 
 /** This type does not compile if the options have a member that is missing from the table. */
 type OnlyKnown<Options, Member> = Options & Readonly<Record<Exclude<keyof Options, Member>, never>>;
-type OwnMember = 'store' | 'redaction' | 'clock' | 'newRunId' | 'measureMs';
+type OwnMember = 'store' | 'redaction' | 'prices' | 'clock' | 'newRunId' | 'measureMs';
 type CoxswainMember = keyof SteeringOptions | keyof RecordQueueOptions | OwnMember;
 type RunMember = keyof ChildOptions | 'parent';
 
@@ -61,6 +62,7 @@ type RunMember = keyof ChildOptions | 'parent';
 const COXSWAIN: Readonly<Record<CoxswainMember, true>> = {
   store: true,
   redaction: true,
+  prices: true,
   clock: true,
   newRunId: true,
   measureMs: true,
@@ -106,13 +108,26 @@ const RUN: Readonly<Record<RunMember, true>> = {
   children: true,
 };
 const BUDGET = { calls: true, tokens: true, costUsd: true } as const;
+const PRICE: Readonly<Record<keyof ModelPrice, true>> = {
+  input: true,
+  output: true,
+  cacheRead: true,
+  cacheWrite: true,
+  cacheWriteHour: true,
+  cached: true,
+  upToInputTokens: true,
+  source: true,
+  checked: true,
+};
 
 /** Checks the options passed by JavaScript callers. Throws CoxswainError "invalid-argument". */
-export function checkCoxswainOptions<Options extends SteeringOptions & { readonly store?: unknown }>(
-  options: OnlyKnown<Options, CoxswainMember>,
-): void {
+export function checkCoxswainOptions<
+  Options extends SteeringOptions & { readonly store?: unknown; readonly prices?: ModelPrices },
+>(options: OnlyKnown<Options, CoxswainMember>): void {
   checkMembers('createCoxswain', options, COXSWAIN);
-  const { feedback, observers, guidance, store } = options;
+  const { feedback, observers, guidance, prices, store } = options;
+  for (const [model, price] of Object.entries(prices ?? {}))
+    checkMembers(`prices[${JSON.stringify(model)}]`, price, PRICE);
   if (store !== undefined && (typeof store !== 'object' || store === null)) {
     throw invalidArgument(`store must be a store, such as sqliteStore('runs.db'), got ${JSON.stringify(store)}`);
   }

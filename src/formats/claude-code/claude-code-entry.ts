@@ -47,6 +47,9 @@ export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unk
   return Array.isArray(content) ? content : [];
 }
 
+/** The tool LSP reports its failures without the flag. */
+const LSP_ERROR = /^Error performing \w+: /;
+
 /**
  * The block has what the model saw. Without `is_error` it succeeded, because the format writes the flag only on
  * failure.
@@ -60,10 +63,11 @@ export function resultInBlock(
 ): ClaudeToolResult | undefined {
   if (!isJsonObject(block) || block.type !== 'tool_result') return undefined;
   const sourceId = textOrUndefined(block.tool_use_id);
+  const result = sourceResult(block.content);
   return {
     sourceId,
-    result: sourceResult(block.content),
-    isError: block.is_error === true,
+    result,
+    isError: block.is_error === true || (typeof result === 'string' && LSP_ERROR.test(result)),
     ...present({ durationMs: ranMs?.(sourceId) }),
     atMs,
   };

@@ -107,6 +107,16 @@ test('calls that ran at the provider are calls, with the results that stand in t
   expect(results?.map(({ is_error }) => is_error)).toEqual([false, true, true]);
 });
 
+test('a failure that the tool LSP reports without the flag is a failure', () => {
+  const failure = "Error performing incomingCalls: LSP request 'textDocument/prepareCallHierarchy' failed";
+  const { runs } = importLines(claudeCodeImporter, [
+    user('Look.'),
+    answer('m1', [use('a'), use('b')]),
+    user([result('a', { content: failure }), result('b')]),
+  ]);
+  expect(runs[0]?.ends.map(({ is_error }) => is_error)).toEqual([true, false]);
+});
+
 test('a session resumed under a new id has only what came after the sessions it continues', () => {
   const folder = testFolder();
   const madeLater = (session: string, minute: number) => ({

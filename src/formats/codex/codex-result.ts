@@ -14,9 +14,11 @@ import { scriptAnswer } from './code-mode.ts';
 import { sourceResult } from '../parts/source-content.ts';
 
 const REMEMBERED_CALLS = 256;
-/** Matches Codex's own refusal of a call. The model sees only this sentence. */
+/** What Codex says of a call that failed. The model sees only this sentence. */
 const REFUSAL =
-  /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? )/i;
+  /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? |collab \w+ failed: |timeout_ms must be |Full-history forked agents inherit |resources\/\w+ failed: )/i;
+/** The server of a tool answered with an error only. */
+const SERVER_ERROR = /^Wall time: [\d.]+ seconds\nOutput:\n\{"error":"/;
 const FAILED: ReadonlySet<unknown> = new Set(['failed', 'declined', 'error']);
 
 interface CallFact {
@@ -64,7 +66,9 @@ export function codexResult(
   if (scriptResult !== undefined) return { ...fact, ...scriptResult };
   const result = sourceResult(isJsonObject(output) && output.content !== undefined ? output.content : output);
   const shellResult = shellAnswer(result);
-  const isError = fact.isError ?? (shellResult === undefined ? undefined : shellResult.exitCode !== 0);
+  const hasError = typeof result === 'string' && SERVER_ERROR.test(result);
+  const stated = fact.isError ?? (shellResult === undefined ? undefined : shellResult.exitCode !== 0);
+  const isError = hasError || stated;
   const isRefusal = typeof result === 'string' && REFUSAL.test(result);
   // Codex flags no refusals. A command's own output with an exit code is not one.
   const outcome =

@@ -153,6 +153,21 @@ test("a call failed where its exit code, its event or Codex' own refusal says so
   ]);
 });
 
+test('what Codex says of an agent or a server that it could not ask is a failure', () => {
+  const failures = [
+    'collab spawn failed: agent thread limit reached (max 6)',
+    'timeout_ms must be at least 10000',
+    'Full-history forked agents inherit the parent agent type; omit agent_type, or spawn without a full-history fork.',
+    "resources/list failed: unknown MCP server 'nonexistent'",
+    'Wall time: 0.6539 seconds\nOutput:\n{"error":"GitHub API error 403: no access"}',
+  ];
+  const answers = ['{"agent_id":"a1"}', 'Wall time: 0.6539 seconds\nOutput:\n{"url":"https://x/pull/1"}'];
+  const results = [...failures, ...answers];
+  const calls = results.flatMap((result, index) => [call(`c${index}`), output(`c${index}`, result)]);
+  const { runs } = importLines(codexRolloutImporter, [meta(), ...calls]);
+  expect(runs[0]?.ends.map((end) => end.is_error === true)).toEqual(results.map((_, index) => index < failures.length));
+});
+
 test("a subagent's rollout names its parent, and the copy of another rollout in a fork does not rename it", () => {
   const spawned = { source: { subagent: { thread_spawn: { parent_thread_id: 't0', agent_role: 'explorer' } } } };
   const { runs } = importLines(codexRolloutImporter, [meta(spawned), meta({ id: 't0' }), message('user', 'Look.')]);

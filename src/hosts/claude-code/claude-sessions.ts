@@ -4,11 +4,9 @@ import type { BudgetUsage } from '../../core/base/budget.ts';
 import { canonicalJson } from '../../core/base/canonical-json.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { hashText } from '../../core/base/hash.ts';
-import { answerCost, type ModelPrices } from '../../core/records/answer-cost.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import { messageOf } from '../../core/base/error.ts';
 import type { ResolvedConfig } from '../config/resolve-config.ts';
-import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
 import type { HostCall, HostEvent } from '../../adapters/host/host-event.ts';
 import { completionText, missingForCompletion } from '../../core/run/completion-check.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
@@ -30,7 +28,7 @@ import type { HookAnswer } from '../dialects/hook-dialect.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-state.ts';
 import { RecordedThread } from './recorded-thread.ts';
 import { openAgents, storedSummary, unreportedCalls, withOpenAgent, type SessionAgents } from './session-agents.ts';
-import type { Redactor } from '../../core/redact/redactor.ts';
+import { pricedRedactor, type Redactor } from '../../core/redact/redactor.ts';
 
 export interface ClaudeSessionsOptions {
   readonly store: Pick<TrajectoryStore, 'transact' | 'readRun'>;
@@ -92,10 +90,7 @@ export class ClaudeSessions {
     this.#options = options;
     this.#stepper = new RunStepper({
       steering: { retain: 'compact', ...config.steering },
-      redactor:
-        config.prices === undefined
-          ? redactor
-          : { ...redactor, redact: (payload) => withCost(redactor.redact(payload), config.prices ?? {}) },
+      redactor: pricedRedactor(redactor, config.prices),
       clock,
       host: { initial: NEW_CLAUDE_STATE, fold: foldClaudeState },
       build,
@@ -335,16 +330,6 @@ interface SteppedRun extends Pick<RunStepWork<ClaudeState, HookStep>, 'identity'
 function inheritDeadline(run: Run, atMs: number | null): void {
   if (run.isEnded || run.heritage.situation.deadlineAtMs === atMs) return;
   run.setDeadline(atMs === null ? undefined : { atMs });
-}
-
-/** Adds the cost of an answer by the configured prices, so that it counts for the budget. */
-function withCost(payload: TrajectoryPayload, prices: ModelPrices): TrajectoryPayload {
-  if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return payload;
-  const { model_id: modelId, usage } = payload.message;
-  const cost_usd = usage && answerCost(usage, modelId, prices);
-  return cost_usd === undefined
-    ? payload
-    : { ...payload, message: { ...payload.message, usage: { ...usage, cost_usd } } };
 }
 
 function rememberModel(modelId: string): (state: ClaudeState) => ClaudeState {
