@@ -165,7 +165,7 @@ test('what Codex says of an agent or a server that it could not ask is a failure
   const results = [...failures, ...answers];
   const calls = results.flatMap((result, index) => [call(`c${index}`), output(`c${index}`, result)]);
   const { runs } = importLines(codexRolloutImporter, [meta(), ...calls]);
-  expect(runs[0]?.ends.map((end) => end.is_error === true)).toEqual(results.map((_, index) => index < failures.length));
+  expect(runs[0]?.ends.map((end) => end.is_error)).toEqual(results.map((_, index) => index < failures.length));
 });
 
 test("a subagent's rollout names its parent, and the copy of another rollout in a fork does not rename it", () => {
