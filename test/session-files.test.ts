@@ -116,7 +116,9 @@ function walkClaude(entries: readonly JsonMembers[]): Walk {
       const block = membersOf(item);
       if (block.type === 'tool_use') calls.set(block.id, false);
       else if (block.type === 'tool_result' && calls.has(block.tool_use_id)) {
-        calls.set(block.tool_use_id, block.is_error === true);
+        // The tool LSP has no flag.
+        const hasFailed = plainText(block.content).startsWith('Error performing ');
+        calls.set(block.tool_use_id, hasFailed || block.is_error === true);
       }
     }
   }
