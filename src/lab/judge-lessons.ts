@@ -47,7 +47,7 @@ export interface LessonsReport {
 /** Judges lessons forward in time: each session is compared with what the sessions before it taught. */
 export function judgeLessons(runs: readonly LessonRun[]): LessonsReport {
   const wrong: WrongWarning[] = [];
-  const byProject = Map.groupBy(runs, ({ project }) => project);
+  const byProject = Map.groupBy(runs, ({ project = '' }) => project);
   const projects = [...byProject]
     .map(([project, members]) => judgeProject(project, members, wrong))
     .toSorted((a, b) => b.met - a.met || (a.project < b.project ? -1 : 1));

@@ -1,9 +1,13 @@
-import { appendFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
 import { useStoresFolder } from '../../../test/cli-stores.ts';
+import { instructionFile } from '../../core/facts/instruction-lines.ts';
+import type { RunFacts } from '../../core/facts/run-facts.ts';
+import { FactsCache, thinFacts } from './facts-cache.ts';
 
 const here = useStoresFolder();
 
@@ -21,4 +25,28 @@ test('the second reading of unchanged files gives the same lines, and a file tha
   expect(await here.run(['failures', 'runs.jsonl'])).toEqual(first);
   await appendFile(path, session('c'));
   expect((await here.run(['failures', 'runs.jsonl'])).stdout).toContain('3 times in 3 sessions');
+});
+
+test('each run of a file keeps its keys and its instruction files, and nothing that lessons do not need', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'coxswain-facts-'));
+  const run = { source: '', startedAtMs: 1, lastAtMs: 2, failures: [], instructions: [], activeMs: 9 };
+  const file = instructionFile('CLAUDE.md', 'Use rtk.');
+  const given = [
+    { ...run, id: 'a', keys: [1, 37, 2 ** 52, 38] },
+    { ...run, id: 'b', keys: [] },
+    { ...run, id: 'c', keys: [5, 6], instructions: [file] },
+    // What is kept needs no more facts.
+  ] as readonly unknown[] as readonly RunFacts[];
+  const cache = new FactsCache(join(folder, 'cache'));
+  cache.put('x', '1', given.map(thinFacts));
+  const kept = cache.get('x', '1') ?? [];
+  expect(kept.map(({ id, instructions, keys }) => [id, Array.from(keys), instructions])).toEqual([
+    ['a', [1, 37, 2 ** 52, 38], []],
+    ['b', [], []],
+    ['c', [5, 6], [file]],
+  ]);
+  expect(kept.flatMap((one) => Object.keys(one))).not.toContain('activeMs');
+  expect(cache.get('x', '2')).toBeUndefined();
+  cache.close();
+  await rm(folder, { recursive: true });
 });

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
-import { jsonOf } from '../../core/base/json.ts';
+import { jsonOf, present } from '../../core/base/json.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
 import { makeOwnFolder } from '../../core/node/guarded-file.ts';
 
@@ -23,10 +23,10 @@ export class FactsCache {
       const database = new DatabaseSync(path);
       chmodSync(path, 0o600);
       database.exec(
-        'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 200; DROP TABLE IF EXISTS places; CREATE TABLE IF NOT EXISTS facts (place BLOB PRIMARY KEY, print TEXT NOT NULL, runs TEXT NOT NULL, keys BLOB NOT NULL); BEGIN',
+        'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 200; DROP TABLE IF EXISTS facts; CREATE TABLE IF NOT EXISTS kept (place BLOB PRIMARY KEY, print TEXT NOT NULL, runs TEXT NOT NULL, keys BLOB NOT NULL, instructions BLOB NOT NULL); BEGIN',
       );
       this.#database = database;
-      this.#find = database.prepare('SELECT print, runs, keys FROM facts WHERE place = ?');
+      this.#find = database.prepare('SELECT print, runs, keys, instructions FROM kept WHERE place = ?');
     });
   }
 
@@ -35,30 +35,29 @@ export class FactsCache {
     return this.#use((database) => {
       const row = database && this.#find?.get(keyOf(place));
       if (row?.['print'] !== `${LAYOUT} ${print}`) return undefined;
-      const { keys } = row;
-      if (!(keys instanceof Uint8Array)) return undefined;
+      const { instructions, keys } = row;
+      if (!(keys instanceof Uint8Array) || !(instructions instanceof Uint8Array)) return undefined;
       // `put` stores the same shape. Rows of another layout have another print.
-      const runs = jsonOf(String(row['runs'])) as readonly RunFacts[] | undefined;
-      return runs === undefined ? undefined : withKeys(runs, keys);
+      const runs = jsonOf(String(row['runs'])) as readonly KeptRun[] | undefined;
+      return runs === undefined ? undefined : wholeRuns(runs, { keys, instructions });
     });
   }
 
   put(place: string, print: string, runs: readonly RunFacts[]): void {
-    this.#use((database) =>
+    this.#use((database) => {
+      const kept = runs.map(({ instructions: _instructions, keys, ...run }) => ({ ...run, keyCount: keys.length }));
+      const hasInstructions = runs.some(({ instructions }) => instructions.length > 0);
+      const instructions = hasInstructions ? JSON.stringify(runs.map((run) => run.instructions)) : '';
+      const keys = new Uint8Array(Float64Array.from(runs.flatMap((run) => Array.from(run.keys))).buffer);
       database
-        ?.prepare('INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)')
-        .run(
-          keyOf(place),
-          `${LAYOUT} ${print}`,
-          JSON.stringify(runs.map((run) => ({ ...thinFacts(run), keys: [run.keys.length] }))),
-          new Uint8Array(Float64Array.from(runs.flatMap(({ keys }) => keys)).buffer),
-        ),
-    );
+        ?.prepare('INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?)')
+        .run(keyOf(place), `${LAYOUT} ${print}`, JSON.stringify(kept), keys, Buffer.from(instructions));
+    });
   }
 
   close(): void {
     this.#use((database) => {
-      database?.exec(`DELETE FROM facts WHERE rowid <= (SELECT max(rowid) - ${MAX_PLACES} FROM facts); COMMIT`);
+      database?.exec(`DELETE FROM kept WHERE rowid <= (SELECT max(rowid) - ${MAX_PLACES} FROM kept); COMMIT`);
       database?.close();
     });
     this.#database = undefined;
@@ -77,31 +76,50 @@ export class FactsCache {
 
 /** A place may be the address of a store, which contains its password. */
 function keyOf(place: string): Uint8Array {
-  return createHash('sha256').update(place).digest();
+  return hash('sha256', place, 'buffer');
 }
 
-/** The keys of calls are most of the facts of a run, and numbers take long to read as text. */
-function withKeys(runs: readonly RunFacts[], bytes: Uint8Array): readonly RunFacts[] {
-  const numbers = new Float64Array(bytes.slice().buffer);
+type KeptRun = Omit<RunFacts, 'keys' | 'instructions'> & { readonly keyCount: number };
+
+/** Keys and instruction files are most of what is kept. Few runs are asked for their instruction files. */
+function wholeRuns(
+  runs: readonly KeptRun[],
+  { instructions, keys }: { readonly keys: Uint8Array; readonly instructions: Uint8Array },
+): readonly RunFacts[] {
+  const aligned = keys.byteOffset % 8 === 0 ? keys : keys.slice();
+  const numbers = new Float64Array(aligned.buffer, aligned.byteOffset, aligned.length / 8);
+  let files: readonly RunFacts['instructions'][] | undefined;
+  // `put` stores the same shape.
+  const read = (): typeof files => jsonOf(Buffer.from(instructions).toString('utf8')) as typeof files;
   let start = 0;
-  return runs.map((run) => {
-    const end = start + (run.keys[0] ?? 0);
-    const keys = Array.from(numbers.subarray(start, end));
+  return runs.map((run, index) => {
+    const end = start + run.keyCount;
+    const whole = {
+      ...run,
+      keys: numbers.subarray(start, end),
+      get instructions(): RunFacts['instructions'] {
+        if (instructions.length > 0) files ??= read();
+        return files?.[index] ?? [];
+      },
+    };
     start = end;
-    return { ...run, keys };
+    return whole;
   });
 }
 
+/** What lessons need, as facts that have nothing else. */
 export function thinFacts(facts: RunFacts): RunFacts {
-  const none = {
-    adviceTexts: [],
-    checks: [],
-    diagnostics: [],
-    faultTexts: [],
-    moments: [],
-    patterns: [],
-    recent: [],
-  } as const;
-  const { task: _task, ...kept } = facts;
-  return { ...kept, ...none, filesChanged: [], previews: {}, strip: { cells: '', callsPerColumn: 1 } };
+  const { failures, id, instructions, keys, lastAtMs, parentId, problem, project, source, startedAtMs } = facts;
+  const thin = {
+    failures,
+    id,
+    instructions,
+    keys,
+    lastAtMs,
+    source,
+    startedAtMs,
+    ...present({ parentId, problem, project }),
+  };
+  // Only what keeps failing is read of them.
+  return thin as RunFacts;
 }

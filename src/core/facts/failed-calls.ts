@@ -79,7 +79,7 @@ export interface KeyRun {
 }
 
 /** @param isWanted  which keys are read; default: all */
-export function keyRunsOf(numbers: readonly number[], isWanted?: ReadonlySet<number>): readonly KeyRun[] {
+export function keyRunsOf(numbers: ArrayLike<number>, isWanted?: ReadonlySet<number>): readonly KeyRun[] {
   const runs: KeyRun[] = [];
   for (let at = 0; at + 1 < numbers.length; at += 2) {
     const key = numbers[at] ?? 0;

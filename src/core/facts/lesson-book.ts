@@ -12,7 +12,7 @@ export interface LessonRun extends Pick<
   RunFacts,
   'id' | 'parentId' | 'source' | 'startedAtMs' | 'failures' | 'keys' | 'instructions'
 > {
-  readonly project: string;
+  readonly project?: string | undefined;
 }
 
 export interface PlacedFailure extends FailedCall {

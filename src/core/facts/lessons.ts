@@ -65,9 +65,10 @@ export class LessonsFold {
   add(run: LessonRun): void {
     if (this.#count >= MAX_RUNS) return;
     this.#count += 1;
-    const runs = this.#runs.get(run.project) ?? [];
+    const { project = '' } = run;
+    const runs = this.#runs.get(project) ?? [];
     runs.push(run);
-    this.#runs.set(run.project, runs);
+    this.#runs.set(project, runs);
   }
 
   lessons(instructionsOf: (project: string) => readonly InstructionFile[] | undefined = () => undefined): Lessons {

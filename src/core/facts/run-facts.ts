@@ -77,7 +77,7 @@ export interface RunFacts
   readonly faults: number;
   readonly faultTexts: readonly string[];
   readonly failures: readonly FailedCall[];
-  readonly keys: readonly number[];
+  readonly keys: ArrayLike<number>;
   readonly instructions: readonly InstructionFile[];
   readonly moments: readonly Moment[];
   readonly diagnostics: readonly RunDiagnostic[];

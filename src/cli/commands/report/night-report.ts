@@ -121,7 +121,7 @@ export class NightReport {
     this.#keepsFailing = undefined;
     this.totals.add(run);
     this.#addSums(run);
-    this.#lessons.add({ ...run, project: run.project ?? '' });
+    this.#lessons.add(run);
     this.#listRun({
       ...run,
       adviceTexts: [],
@@ -144,6 +144,13 @@ export class NightReport {
       const name = nameIn(this.#faults, fault, MAX_FAULTS);
       this.#faults.set(name, (this.#faults.get(name) ?? 0) + 1);
     }
+  }
+
+  /** For a report that has only what keeps failing. */
+  addFailures(run: RunFacts): void {
+    this.#keepsFailing = undefined;
+    this.#sums.count += 1;
+    this.#lessons.add(run);
   }
 
   get sums(): Readonly<ReportSums> {

@@ -285,8 +285,12 @@ async function foldRuns(
       others.add(folderOf(found));
       continue;
     }
+    if (hasFailuresOnly === true) {
+      report.addFailures(found);
+      continue;
+    }
     report.add(found);
-    if (json === true && hasFailuresOnly !== true) await terminal.write(outputLine(factsJson(found)));
+    if (json === true) await terminal.write(outputLine(factsJson(found)));
   }
   // Of a project that is there, no run in this time is no error.
   if (project !== undefined && report.sums.count === 0 && !isKnownProject(project, others))
