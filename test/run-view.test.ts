@@ -181,6 +181,26 @@ test('cost is what the host states, else what the model costs; of a pattern it i
   expect(own.usage).toEqual({ tokens: 4_000_000, costUsd: 5.25 });
 });
 
+test('the equal calls after the last record of a pattern are counted', async () => {
+  const seenAfter = async (count: number, isError: boolean): Promise<number | undefined> => {
+    const store = memoryStore();
+    const cox = createCoxswain({ ...standardSteering(), store, clock: createFakeClock() });
+    const started = cox.startRun({ runId: 'r' });
+    for (let index = 0; index < count; index += 1) {
+      const call = { toolCallId: `c${index}`, toolName: 'lookup' };
+      started.emit({ type: 'turn_start' });
+      started.emit({ type: 'tool_execution_start', ...call, args: { id: 1 } });
+      started.emit({ type: 'tool_execution_end', ...call, result: 'nothing known of it', isError });
+    }
+    await started.end();
+    const { basis, patterns } = viewOf(await readAll(store, 'r')).patterns;
+    expect(basis).toBe('recorded');
+    return patterns.find(({ pattern }) => pattern.kind === (isError ? 'repeated_error' : 'identical_call'))?.pattern
+      .occurrences;
+  };
+  expect(await Promise.all([seenAfter(5, false), seenAfter(10, false), seenAfter(10, true)])).toEqual([5, 10, 10]);
+});
+
 test('the cost of a pattern counts from the answer with its first call, not from its warning', () => {
   const answer: TrajectoryPayload = {
     kind: 'message_appended',

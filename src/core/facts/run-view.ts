@@ -11,6 +11,8 @@ import {
 } from '../records/trajectory-record.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { OpenCalls } from '../base/open-calls.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
+import { unwrapResult } from '../detect/patterns/step.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { LastActFold } from './last-act.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
@@ -317,6 +319,7 @@ export class RunView {
     if (resultMissing) this.#missingResults += 1;
     if (failed) this.#failures.mark(call.number - 1, true);
     this.#costAtLastEnd = this.#usage.costUsd ?? 0;
+    if (this.#analysis === undefined) this.#recordedPatterns.countRepeat(call, payload);
     const analysedCall = this.#analysis?.recentCalls(1)[0];
     const ended: RunCall = {
       ...call,
@@ -354,8 +357,18 @@ export function viewOf(records: Iterable<TrajectoryRecord>, options: RunViewOpti
   return view;
 }
 
+const COUNTED_KINDS: ReadonlySet<string> = new Set(['identical_call', 'repeated_error']);
+
+/** Equal for calls with equal arguments whose results detection compares as equal. */
+function callKey({ args, tool }: RunCall, { is_error, result }: ToolEnded): string {
+  return `${tool} ${unwrapResult(result).answer.keyOf(is_error)} ${canonicalJson(args)}`;
+}
+
 /** Combines the records of each pattern of a run. Keeps the 500 patterns with the most recent records. */
 class RecordedPatterns {
+  #lastEnded: readonly [call: RunCall, end: ToolEnded] | undefined;
+  /** Keys of the last call of open patterns. */
+  readonly #repeated = new Map<string, string>();
   readonly #seenPatterns = new LruMap<SeenPattern>(MAX_PATTERNS);
   #leftOut = 0;
 
@@ -368,12 +381,29 @@ class RecordedPatterns {
     const key = `${pattern.identity}\n${pattern.firstSeen}`;
     const seenBefore = this.#seenPatterns.get(key);
     if (seenBefore === undefined && this.#seenPatterns.size === MAX_PATTERNS) this.#leftOut += 1;
+    const last = this.#lastEnded;
+    if (kind === 'pattern_flagged' && COUNTED_KINDS.has(pattern.kind) && last !== undefined)
+      this.#repeated.set(key, callKey(...last));
+    else this.#repeated.delete(key);
     const flaggedSeq = seenBefore?.flaggedSeq ?? (kind === 'pattern_flagged' ? seq : undefined);
     this.#seenPatterns.set(key, {
       pattern,
       ...present({ flaggedSeq }),
       ...(kind === 'pattern_cleared' ? { clearedSeq: seq } : {}),
     });
+  }
+
+  /** An open pattern is recorded again only if its level rises. */
+  countRepeat(call: RunCall, end: ToolEnded): void {
+    this.#lastEnded = [call, end];
+    if (this.#repeated.size === 0) return;
+    const endedKey = callKey(call, end);
+    for (const [key, repeatedKey] of this.#repeated) {
+      const seen = this.#seenPatterns.get(key);
+      if (repeatedKey !== endedKey || seen === undefined) continue;
+      const { pattern } = seen;
+      this.#seenPatterns.set(key, { ...seen, pattern: { ...pattern, occurrences: pattern.occurrences + 1 } });
+    }
   }
 
   all(): readonly SeenPattern[] {

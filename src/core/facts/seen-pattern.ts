@@ -33,13 +33,23 @@ export function seriousness({ level, stuck }: Pick<TrajectoryPattern, 'level' | 
   return (stuck ? 3 : 0) + LEVEL_RANK[level];
 }
 
-/** A pattern is recorded when its level rises and when it clears, so the count of an open one is a lower bound. */
+/**
+ * A pattern is recorded when its level rises and when it clears, so the count of an open one is a lower bound. The equal calls after
+ * its last record are counted, see `RunView`: they are all of an `identical_call`.
+ */
 export function timesSeen(
-  { clearedAt, occurrences }: { readonly clearedAt?: number | null | undefined; readonly occurrences: number },
+  {
+    clearedAt,
+    kind,
+    occurrences,
+  }: Pick<TrajectoryPattern, 'kind' | 'occurrences'> & {
+    readonly clearedAt?: number | null | undefined;
+  },
   basis: RunPatterns['basis'],
 ): string {
   const times = countOf(occurrences, 'time');
-  return basis === 'recorded' && (clearedAt ?? undefined) === undefined ? `at least ${times}` : times;
+  const isLeast = basis === 'recorded' && (clearedAt ?? undefined) === undefined && kind !== 'identical_call';
+  return isLeast ? `at least ${times}` : times;
 }
 
 export function changeOf({ flaggedAt, evidence }: TrajectoryPattern): 'flagged' | 'raised' {
