@@ -13,10 +13,7 @@ interface Loops<State> {
   readonly beside: Map<string, readonly Followed<State>[]>;
 }
 
-/**
- * A run has one conversation at a time: a loop that begins while another waits gets a child run, which ends with the
- * run.
- */
+/** A run has one conversation at a time: a loop that begins while another waits gets a child run, which ends with the run. */
 export class Conversations<State extends object> {
   readonly #options: RefusalOptions;
   readonly #start: () => State;

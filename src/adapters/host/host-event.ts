@@ -6,10 +6,7 @@ export interface HostCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
-  /**
-   * The host has no call ids: `id` is a time, and an end belongs to the oldest open call with the same tool and
-   * arguments.
-   */
+  /** The host has no call ids: `id` is a time, and an end belongs to the oldest open call with the same tool and arguments. */
   readonly isPairedByArguments?: true;
   /** Unix milliseconds. Absent if the call starts now. */
   readonly atMs?: number;

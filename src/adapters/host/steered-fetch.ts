@@ -81,9 +81,7 @@ export interface SteeredFetchParts {
   readonly guard: Guard;
 }
 
-/**
- * A request is reported before it is sent, an answer while it arrives. Other requests pass. Errors are those of `base`.
- */
+/** A request is reported before it is sent, an answer while it arrives. Other requests pass. Errors are those of `base`. */
 export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
   const { api, guard, prepare } = parts;
   return async (input, init) => {

@@ -30,10 +30,7 @@ export function isSteered(parts: SteeredModelParts, model: unknown): boolean {
   return typeof model === 'object' && model !== null && STEERED.get(model) === parts;
 }
 
-/**
- * Reports a request before it is sent and an answer before the SDK receives it. Other members and errors are the
- * original's.
- */
+/** Reports a request before it is sent and an answer before the SDK receives it. Other members and errors are the original's. */
 export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, model: Wrapped, name?: string): Wrapped {
   if (isSteered(parts, model)) return model;
   // The two methods use the SDK's own request type, which `Model` does not define.

@@ -8,9 +8,7 @@ import { countSpills } from '../../hosts/claude-code/spilled-events.ts';
 import { shownStore } from './open-store.ts';
 import { shellWord } from '../terminal/time-text.ts';
 
-/**
- * By run id; losses that name no run are under the empty id. There is no end time: the clock may have been set back.
- */
+/** By run id; losses that name no run are under the empty id. There is no end time: the clock may have been set back. */
 export function lostAtEnd(sinceMs = 0): ReadonlyMap<string, number> {
   const { env } = process;
   const projectFolder = projectFolderOf(process.cwd(), env['CLAUDE_PROJECT_DIR']);

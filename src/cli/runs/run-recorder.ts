@@ -22,9 +22,7 @@ export interface RefusedRun {
 
 interface RunRecorderOptions {
   readonly isCopy?: boolean;
-  /**
-   * A new record that differs from one in this target only by redacted secrets is the same record. Default: a conflict.
-   */
+  /** A new record that differs from one in this target only by redacted secrets is the same record. Default: a conflict. */
   readonly stored?: Pick<TrajectoryStore, 'readRun'>;
 }
 

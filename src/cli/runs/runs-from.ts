@@ -39,9 +39,7 @@ interface StoreQuery {
   readonly isLeftOut?: (runId: string) => boolean;
 }
 
-/**
- * The most recently started run first. For a damaged run, yields the readable part and the problem. Memory: one run.
- */
+/** The most recently started run first. For a damaged run, yields the readable part and the problem. Memory: one run. */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
   { cache, isLeftOut, known, onlyLessons = cache !== undefined, place, placeOf, sinceMs }: StoreQuery,
@@ -92,9 +90,7 @@ interface SourceQuery extends ThreadQuery, Pick<RunFactsOptions, 'detectors' | '
   readonly usesThreads?: boolean;
 }
 
-/**
- * An unreadable source is a reported problem, and reading continues. Memory: about 20 kB for each of 1,000 open runs.
- */
+/** An unreadable source is a reported problem, and reading continues. Memory: about 20 kB for each of 1,000 open runs. */
 export async function* runsOfSources(
   sources: AsyncIterable<FoundSource>,
   query: SourceQuery,

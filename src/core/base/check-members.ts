@@ -55,10 +55,7 @@ function optionOf(name: string, value: unknown, shape: Shape): unknown {
   });
 }
 
-/**
- * A name that differs only in case and separators is preferred; else the edit distance is at most a third of its
- * length.
- */
+/** A name that differs only in case and separators is preferred; else the edit distance is at most a third of its length. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   if (given.length > 64) return undefined;
   const plainInput = plainName(given);

@@ -1,9 +1,6 @@
 import { present, isJsonObject } from './json.ts';
 
-/**
- * The type of a configuration value. Plain data. The decoder, the list of fields, the parameter sweeps and the schema read
- * it.
- */
+/** The type of a configuration value. Plain data. The decoder, the list of fields, the parameter sweeps and the schema read it. */
 export type Shape =
   | FlagShape
   | NumberShape

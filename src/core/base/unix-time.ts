@@ -2,10 +2,7 @@ import type { InputFault } from './input-fault.ts';
 
 type TimeUnit = 'seconds' | 'milliseconds' | 'microseconds' | 'nanoseconds';
 
-/**
- * Below 10^11 seconds (to the year 5138), below 10^14 milliseconds (from 1973), below 10^17 microseconds, else
- * nanoseconds.
- */
+/** Below 10^11 seconds (to the year 5138), below 10^14 milliseconds (from 1973), below 10^17 microseconds, else nanoseconds. */
 export function unixMsOf(value: number): { readonly ms: number; readonly unit: TimeUnit } {
   if (value < 1e11) return { ms: value * 1_000, unit: 'seconds' };
   if (value < 1e14) return { ms: value, unit: 'milliseconds' };

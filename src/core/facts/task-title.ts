@@ -43,10 +43,7 @@ export function withoutWrappers(text: string): string {
     .trim();
 }
 
-/**
- * The first line in the user's words, without the wrappers of programs. A slash command without other words is its own
- * title.
- */
+/** The first line in the user's words, without the wrappers of programs. A slash command without other words is its own title. */
 export function taskTitle(task: string): string | undefined {
   const start = task.slice(0, 20_000);
   const command = slashCommand(start);
@@ -115,10 +112,7 @@ function distinctTitles(tasks: Iterable<string>, chars: number): ReadonlyMap<str
 
 const MAX_LEVELS = 100;
 
-/**
- * A run from OpenTelemetry never stands for a transcript: any program that exports spans chooses the session that they
- * name.
- */
+/** A run from OpenTelemetry never stands for a transcript: any program that exports spans chooses the session that they name. */
 export class StoredNames {
   readonly #runs = new Set<string>();
   readonly #idOfName = new Map<string, string>();

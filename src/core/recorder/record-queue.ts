@@ -36,10 +36,7 @@ import { CoxswainError } from '../base/error.ts';
 /** Estimated memory of a record without its payload: the other fields and the entry in the queue. */
 const ENVELOPE_BYTES = 200;
 
-/**
- * In bytes: one per character, eight per number. Encoding every record a second time would double the cost of
- * recording.
- */
+/** In bytes: one per character, eight per number. Encoding every record a second time would double the cost of recording. */
 function recordBytes(record: TrajectoryRecord): number {
   return ENVELOPE_BYTES + bytesOf(record.payload);
 }

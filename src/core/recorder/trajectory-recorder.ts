@@ -220,10 +220,7 @@ export class TrajectoryRecorder implements EventObserver {
     return this.#queue.durableSeq(runId);
   }
 
-  /**
-   * Returns the state of the recorder. It includes faults of redaction rules and of events. Held records are not counted
-   * yet.
-   */
+  /** Returns the state of the recorder. It includes faults of redaction rules and of events. Held records are not counted yet. */
   health(): RecorderHealth {
     const health = { ...this.#queue.health(), ...this.#tally.health() };
     if (this.#lastOwnFault === undefined) return health;

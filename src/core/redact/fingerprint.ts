@@ -2,10 +2,7 @@ import { readGuarded, replaceGuarded } from '../node/guarded-file.ts';
 import { makeStateFolder, stateFile, type StatePlaces } from '../node/state-places.ts';
 import type { Fingerprint } from './secret-value.ts';
 
-/**
- * No vowels and no hexadecimal digits: text that looks like an id, a time or a word is masked when results are
- * compared.
- */
+/** No vowels and no hexadecimal digits: text that looks like an id, a time or a word is masked when results are compared. */
 const LETTERS = 'ghjkmnpqrstvwxyz';
 const MARK_BYTES = 5;
 const KEY_BYTES = 32;

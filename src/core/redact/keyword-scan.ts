@@ -249,9 +249,7 @@ const MIN_LINE_CHARS = 56;
 /** A line break, also escaped, between two lines of a wrapped text, and the next line. */
 const NEXT_LINE = /(?:\r?\n|(?:\\r)?\\n)[ \t]{0,16}([A-Za-z0-9+/_=-]{1,200})(?=\s|\\[nr]|["'`]|$)/y;
 
-/**
- * Wrapped text of equal lines, the last one shorter, is one run. Cost: reads about every sixth character of most texts.
- */
+/** Wrapped text of equal lines, the last one shorter, is one run. Cost: reads about every sixth character of most texts. */
 function nextRun(text: string, startIndex: number): EncodedRun | undefined {
   let start = startIndex;
   while (start + MIN_RUN_CHARS <= text.length) {

@@ -373,10 +373,7 @@ interface OwnRuleOptions {
   readonly onFault: (rule: string, message: string) => void;
 }
 
-/**
- * Custom rules do not see existing placeholders. If one fails, the whole text is replaced, because the matches are
- * unknown.
- */
+/** Custom rules do not see existing placeholders. If one fails, the whole text is replaced, because the matches are unknown. */
 function applyOwnRules(text: string, rules: readonly RedactionRule[], options: OwnRuleOptions): string {
   let result = text;
   for (const rule of rules) {

@@ -27,10 +27,7 @@ export interface DeliverOptions {
   readonly maxChars?: number;
 }
 
-/**
- * Joins advice texts, most severe first, and records each as delivered or undelivered. Returns undefined if there is no
- * advice.
- */
+/** Joins advice texts, most severe first, and records each as delivered or undelivered. Returns undefined if there is no advice. */
 export function deliverAdvice(handles: readonly AdviceHandle[], options: DeliverOptions): string | undefined {
   const placedAdvice = placeAdvice(handles, options.maxChars);
   placedAdvice?.delivered(options.channel);

@@ -76,10 +76,7 @@ export interface Health {
   readonly recorder?: RecorderHealth;
   /** Number of runs of this process that have not ended. */
   readonly openRuns: number;
-  /**
-   * Counts of invalid input that was repaired or refused, by kind. Absent if there was no invalid input. See
-   * docs/recording.md.
-   */
+  /** Counts of invalid input that was repaired or refused, by kind. Absent if there was no invalid input. See docs/recording.md. */
   readonly input?: InputCounts;
   /** Counts of listener faults; absent if no listener failed. */
   readonly listeners?: ListenerHealth;

@@ -477,9 +477,7 @@ export class Run {
     this.#lastWords.add(listener);
   }
 
-  /**
-   * Records a fault of an adapter and counts it in `health()`. Never throws.
-   */
+  /** Records a fault of an adapter and counts it in `health()`. Never throws. */
   reportFault(where: string, error: unknown): void {
     this.#path.fault(where, error);
   }

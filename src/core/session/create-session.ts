@@ -105,10 +105,7 @@ interface RegisteredSlice {
 
 interface KnownEventType {
   readonly eventType: SliceReducer['eventType'];
-  /**
-   * In order of registration, then of `on`. The list is replaced instead of changed: running iterations are not
-   * affected.
-   */
+  /** In order of registration, then of `on`. The list is replaced instead of changed: running iterations are not affected. */
   reducers: readonly BoundReducer[];
 }
 

@@ -123,10 +123,7 @@ class CodexRollout extends ObjectLines {
     });
   }
 
-  /**
-   * A copied entry has the time of the fork. Own turns begin with the first id (a UUID with a time) not older than the
-   * fork.
-   */
+  /** A copied entry has the time of the fork. Own turns begin with the first id (a UUID with a time) not older than the fork. */
   #isCopied(type: unknown, payload: JsonMembers): boolean {
     const isOtherMeta = type === 'session_meta' && this.#hasMeta && payload.id !== this.#id && !this.#hasOwnTurn;
     if (isOtherMeta && this.#hasTimedId) this.#isCopy = true;

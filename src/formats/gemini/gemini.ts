@@ -26,9 +26,7 @@ const UNFINISHED: ReadonlySet<unknown> = new Set(['executing', 'scheduled', 'val
 /** Matches text that Gemini CLI and its hooks add to a message. */
 const ADDED = /<(hook_context|session_context)>[^]*?<\/\1>\s*/g;
 
-/**
- * The file repeats an entry when it grows, so each is buffered until another arrives; later only the new part is read.
- */
+/** The file repeats an entry when it grows, so each is buffered until another arrives; later only the new part is read. */
 class GeminiRun {
   readonly session: SessionItems;
   readonly skipped: SkipCounts = new SkipCounts();

@@ -225,10 +225,7 @@ function callOf(part: JsonMembers): CallShape {
   return namedCall(part.callID, requestedName ?? part.tool, input);
 }
 
-/**
- * Cached tokens are not part of the input, nor reasoning tokens of the output. An answer has zeros until it is
- * complete.
- */
+/** Cached tokens are not part of the input, nor reasoning tokens of the output. An answer has zeros until it is complete. */
 function opencodeUsage({ tokens, cost }: JsonMembers, modelId: string | undefined): StoredUsage | undefined {
   const { input, output, reasoning, cache } = membersOf(tokens);
   const counts = [input, output, reasoning, membersOf(cache).read, membersOf(cache).write];

@@ -338,10 +338,7 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
   }
 }
 
-/**
- * A loop contains several requests, or a request and a call. One request within another is the same one, reported
- * twice.
- */
+/** A loop contains several requests, or a request and a call. One request within another is the same one, reported twice. */
 function summingRequests(
   known: ReadonlyMap<string, KnownSpan>,
   parentSpans: ReadonlyMap<string, Above>,

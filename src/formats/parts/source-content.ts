@@ -22,9 +22,7 @@ export function asJson(value: unknown): Json {
   return value === undefined ? null : (value as Json);
 }
 
-/**
- * Converts parts of OpenAI, Anthropic and ATIF; any other is kept as `other`. Null and an empty string give no blocks.
- */
+/** Converts parts of OpenAI, Anthropic and ATIF; any other is kept as `other`. Null and an empty string give no blocks. */
 export function sourceBlocks(content: unknown): readonly StoredContentBlock[] {
   if (content === undefined || content === null || content === '') return [];
   if (!Array.isArray(content)) return [sourceBlock(content)];
@@ -144,10 +142,7 @@ const DETAILS = [
   'cache_creation',
 ] as const;
 
-/**
- * Anthropic does not count cached tokens as input. All others do, also of its models: they name the input
- * `prompt_tokens`.
- */
+/** Anthropic does not count cached tokens as input. All others do, also of its models: they name the input `prompt_tokens`. */
 export function sourceUsage(value: unknown, modelId?: string): StoredUsage | undefined {
   if (!isJsonObject(value)) return undefined;
   const details: Record<string, unknown> = {};
@@ -203,9 +198,7 @@ export function sourceStem(source: ImportSource | string): string {
 const ISO_DATE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/;
 
-/**
- * ISO text (UTC without a zone, so the machine's zone has no effect), or a Unix time whose magnitude gives the unit.
- */
+/** ISO text (UTC without a zone, so the machine's zone has no effect), or a Unix time whose magnitude gives the unit. */
 export function sourceTimeMs(value: unknown): number | undefined {
   if (typeof value === 'number') {
     if (!Number.isFinite(value) || value <= 0) return undefined;

@@ -26,9 +26,7 @@ import type { RunEnded } from '../../core/records/trajectory-record.ts';
 
 const MAX_OUTCOME_CHARS = 80;
 
-/**
- * A run may be stopped at a limit and then submitted for the agent (`submitted (exit_cost)`): it stopped at the limit.
- */
+/** A run may be stopped at a limit and then submitted for the agent (`submitted (exit_cost)`): it stopped at the limit. */
 function sweAgentOutcome(value: unknown): RunEnded | undefined {
   const info = membersOf(value);
   const status = textOrUndefined(info.exit_status);

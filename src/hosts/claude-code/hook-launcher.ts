@@ -97,9 +97,7 @@ const SAMPLE_BYTES = 4_093;
 
 const HEAD_BYTES = 8;
 
-/**
- * Undefined if the file is missing, damaged, of another user, or writable by others. V8 would crash on damaged data.
- */
+/** Undefined if the file is missing, damaged, of another user, or writable by others. V8 would crash on damaged data. */
 function readCache(file: string): Buffer | undefined {
   let fd: number | undefined;
   try {
@@ -116,9 +114,7 @@ function readCache(file: string): Buffer | undefined {
   }
 }
 
-/**
- * Detects a truncated file or an unwritten block. A checksum of all bytes would take as much time as the cache saves.
- */
+/** Detects a truncated file or an unwritten block. A checksum of all bytes would take as much time as the cache saves. */
 function sampleOf(data: Buffer): number {
   let sample = data.length;
   for (let at = 0; at < data.length; at += SAMPLE_BYTES) sample = (sample * 31 + (data[at] ?? 0)) % 0xffff_ffff_ffff;

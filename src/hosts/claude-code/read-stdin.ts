@@ -5,10 +5,7 @@ import { jsonOf } from '../../core/base/json.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
-/**
- * Slightly less than Claude Code's timeout. With a load of 48 on two cores, 17 of 90 inputs arrived over 2 s after the
- * start.
- */
+/** Slightly less than Claude Code's timeout. With a load of 48 on two cores, 17 of 90 inputs arrived over 2 s after the start. */
 const TIME_LIMIT_MS = 9_000;
 
 /** True while a thread is blocked on standard input. That thread cannot be cancelled. */

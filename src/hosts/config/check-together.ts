@@ -20,10 +20,7 @@ export interface CheckedTogether {
   readonly problems: readonly ConfigProblem[];
 }
 
-/**
- * Dependencies between fields of the merged configuration, such as limits and duplicate names. A run can start with the
- * result.
- */
+/** Dependencies between fields of the merged configuration, such as limits and duplicate names. A run can start with the result. */
 export function checkTogether(config: CoxswainConfig): CheckedTogether {
   const problems: ConfigProblem[] = [];
   const reportProblem: Report = (path, message) => {

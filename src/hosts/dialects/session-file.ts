@@ -25,10 +25,7 @@ export interface SessionFile {
   readonly hasOtherCalls?: boolean;
 }
 
-/**
- * Tried one after the other until a known answer is found. A longer file without a known answer in it loses the answers
- * before.
- */
+/** Tried one after the other until a known answer is found. A longer file without a known answer in it loses the answers before. */
 const READ_BYTES = [24 * 1024, 256 * 1024, 2 * 1024 * 1024, 16 * 1024 * 1024];
 /** Number of bytes at the start of a file in which its first line is read. It says whether the session is a fork. */
 const HEAD_BYTES = 64 * 1024;

@@ -16,9 +16,7 @@ import { makeStateFolder, stateFile, type StateOwner } from '../../core/node/sta
 export interface OtlpServerOptions {
   readonly host: string;
   readonly port: number;
-  /**
-   * Sent as `authorization: Bearer …`. Undefined lets every local program send, also of other users; only on loopback.
-   */
+  /** Sent as `authorization: Bearer …`. Undefined lets every local program send, also of other users; only on loopback. */
   readonly token: string | undefined;
   /** Certificate and key in PEM format. Required unless the address is loopback. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;

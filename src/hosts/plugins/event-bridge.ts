@@ -33,10 +33,7 @@ const WAIT_MS = 10_000;
 /** Events after which a process is tried again. */
 const BEGINNINGS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
 
-/**
- * The hook spills an event that the store does not accept, and an unanswered one is sent to the next process: none is
- * lost.
- */
+/** The hook spills an event that the store does not accept, and an unanswered one is sent to the next process: none is lost. */
 export function createBridge(host: HostName, cwd: string, program: PluginProgram): EventBridge {
   const { env } = process;
   if (env['COXSWAIN_DISABLE'] === '1') return { send: async () => undefined, close: async () => undefined };

@@ -15,10 +15,7 @@ interface PiHost {
   on(name: string, handler: (event: Members, context: PiContext) => Promise<object | undefined>): void;
 }
 
-/**
- * A call of an unknown tool has an end event but no result event. An extension cannot make the agent continue at a
- * stop.
- */
+/** A call of an unknown tool has an end event but no result event. An extension cannot make the agent continue at a stop. */
 export function piExtension(pi: PiHost, program: PluginProgram): void {
   const bridge = createBridge('pi', process.cwd(), program);
   const waiting = new WaitingText();

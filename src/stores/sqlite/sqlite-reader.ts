@@ -41,9 +41,7 @@ import type {
   StoreProblem,
 } from '../../core/store/trajectory-store.ts';
 
-/**
- * https://www.sqlite.org/fileformat2.html#walformat: big-endian; a log begins with 32 bytes, each of its pages with 24.
- */
+/** https://www.sqlite.org/fileformat2.html#walformat: big-endian; a log begins with 32 bytes, each of its pages with 24. */
 const PAGE_BYTES = 4096;
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;

@@ -11,9 +11,7 @@ import type { StoreProblem } from '../../core/store/trajectory-store.ts';
 const PAGE_ROWS = 200;
 const MAX_FILE_PROBLEMS = 100;
 
-/**
- * Changes nothing. Cost: reads everything; SQLite's integrity check blocks the event loop, the rest goes page by page.
- */
+/** Changes nothing. Cost: reads everything; SQLite's integrity check blocks the event loop, the rest goes page by page. */
 export async function* verifySqlite(read: SqliteRead): AsyncGenerator<StoreProblem, void, void> {
   yield* await read('check', ({ database }) => checkFile(database));
   let lastRunId: string | undefined;

@@ -131,9 +131,7 @@ export function getLabels(): Promise<LabelsAnswer> {
   return get<LabelsAnswer>('/api/labels');
 }
 
-/**
- * Labels a run or a call (`RUN@CALL`, from 1). A null target removes the label, an undefined note keeps the old one.
- */
+/** Labels a run or a call (`RUN@CALL`, from 1). A null target removes the label, an undefined note keeps the old one. */
 export async function putLabel(id: string, target: LabelTarget | null, note?: string): Promise<LabelsAnswer> {
   const answer = await request('/api/labels', {
     method: 'POST',

@@ -13,10 +13,7 @@ interface State<Value> extends Omit<Loaded<Value>, 'reload'> {
 
 const PENDING_MS = 1_500;
 
-/**
- * Fetches a value again whenever `key` changes, and after a pause while it is pending. Responses for older keys are
- * dropped.
- */
+/** Fetches a value again whenever `key` changes, and after a pause while it is pending. Responses for older keys are dropped. */
 export function useLoaded<Value>(
   key: string,
   load: () => Promise<Value>,

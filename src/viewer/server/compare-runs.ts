@@ -23,9 +23,7 @@ interface ComparedSide {
   readonly reader: RunReader;
 }
 
-/**
- * Differing calls of the same tool are put side by side. Memory: about a kilobyte for each of 20,000 calls of a run.
- */
+/** Differing calls of the same tool are put side by side. Memory: about a kilobyte for each of 20,000 calls of a run. */
 async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise<CompareAnswer> {
   const [left, right] = [await readRunCalls(a), await readRunCalls(b)];
   const rows = [...compareRows(alignKeys(left.keys, right.keys), left.calls, right.calls)];

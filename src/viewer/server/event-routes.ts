@@ -149,9 +149,7 @@ const MAX_PAUSE_MS = 2_000;
 const PAGE_RECORDS = 200;
 const ALIVE_MS = 15_000;
 
-/**
- * Records are read when events are consumed. If the store was locked or gone, the stream resumes at the same record.
- */
+/** Records are read when events are consumed. If the store was locked or gone, the stream resumes at the same record. */
 async function* followRun(
   listed: ListedSource,
   runId: string,

@@ -115,9 +115,7 @@ export interface FindQuery {
   readonly direction: 'next' | 'prev';
 }
 
-/**
- * Searches for up to a second per response, 500 records at a time. `problem` is a damaged record that ended the search.
- */
+/** Searches for up to a second per response, 500 records at a time. `problem` is a damaged record that ended the search. */
 export async function findRecord(
   reader: RunReader,
   run: RunSummary,

@@ -347,9 +347,7 @@ export interface ReportOutput {
   readonly runs: number;
 }
 
-/**
- * Up to 50 runs are printed in full, of more only the 20 with the most stuck patterns; with `all`, every run at once.
- */
+/** Up to 50 runs are printed in full, of more only the 20 with the most stuck patterns; with `all`, every run at once. */
 export class PrintedOutput implements ReportOutput {
   readonly #terminal: Terminal;
   readonly #options: ReportOutputOptions;

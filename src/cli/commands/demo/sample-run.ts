@@ -147,9 +147,7 @@ class Player {
   }
 }
 
-/**
- * Returns the first of `name`, `name-2` … that is unused or belongs to a complete or partial run with the same records.
- */
+/** Returns the first of `name`, `name-2` … that is unused or belongs to a complete or partial run with the same records. */
 export async function freeRunId(
   name: string,
   records: readonly TrajectoryRecord[],

@@ -13,9 +13,7 @@ const NEWLINE = 10;
 const DATA = /^data: ?/;
 const MAX_MESSAGES = 1_000;
 
-/**
- * A decoded message has lost its formatting and the digits of large numbers. Beyond `maxBytes`, the oldest bytes go.
- */
+/** A decoded message has lost its formatting and the digits of large numbers. Beyond `maxBytes`, the oldest bytes go. */
 export class RawMessages {
   readonly #pendingMessages: { readonly key: string; readonly bytes: Buffer }[] = [];
   readonly #maxBytes: number;

@@ -84,9 +84,7 @@ export function rulesOf(text: string): readonly string[] {
 const HEAD_CHARS = 600;
 const TAIL_CHARS = 400;
 
-/**
- * Reads the first 600 and the last 400 characters, and JSON of at most 4,000. A guess: the record has `error_inferred`.
- */
+/** Reads the first 600 and the last 400 characters, and JSON of at most 4,000. A guess: the record has `error_inferred`. */
 export function inferIsError(text: string): boolean {
   return failureRule(text) !== undefined;
 }

@@ -54,10 +54,7 @@ let volatileForm: RegExp | undefined;
 const END_CHARS = 4_096;
 const MAX_RUN_CHARS = 64;
 
-/**
- * `~` for volatile parts in the first and last 4,096 characters: two results are equal if they differ only in times or
- * ids.
- */
+/** `~` for volatile parts in the first and last 4,096 characters: two results are equal if they differ only in times or ids. */
 export function lightMask(text: string): string {
   if (text.length <= 2 * END_CHARS) return maskPiece(text);
   const head = maskPiece(text.slice(0, END_CHARS));

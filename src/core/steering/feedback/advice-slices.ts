@@ -91,10 +91,7 @@ export const ObserverTriggerRequested: EventType<string> = defineEvent<string>('
 
 const ObserverTriggersServed: EventType<readonly string[]> = defineEvent<readonly string[]>('observer-trigger/served');
 
-/**
- * The slice has one item, which is replaced on each change. It is a slice so that pending triggers are kept across
- * processes.
- */
+/** The slice has one item, which is replaced on each change. It is a slice so that pending triggers are kept across processes. */
 export const PendingObserverTrigger: Slice<PendingObserverTrigger> = defineSlice<PendingObserverTrigger>(
   'pending-observer-trigger',
   { retain: 1 },

@@ -72,10 +72,7 @@ export interface LessonFacts {
   readonly worked?: { readonly shown: string; readonly sessions: number };
 }
 
-/**
- * Undefined for a lesson that is retired, has too few sessions, a cause of no class, or a call of more than a few plain
- * words.
- */
+/** Undefined for a lesson that is retired, has too few sessions, a cause of no class, or a call of more than a few plain words. */
 export function knownLesson({
   cause,
   key,
