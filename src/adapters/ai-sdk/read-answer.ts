@@ -1,19 +1,12 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import { membersOf, objectsIn, present, isJsonObject, type Json } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { Usage } from '../../core/records/agent-message.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
-const KNOWN_PARTS: ReadonlySet<string> = new Set([
-  'text',
-  'reasoning',
-  'tool-call',
-  'tool-result',
-  'source',
-  'file',
-  'reasoning-file',
-  'custom',
-  'tool-approval-request',
-]);
+const KNOWN_PARTS: ReadonlySet<string> = wordSet(
+  'text reasoning tool-call tool-result source file reasoning-file custom tool-approval-request',
+);
 
 export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   if (!isJsonObject(result) || !Array.isArray(result['content'])) return undefined;

@@ -1,20 +1,13 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import { isJsonObject } from '../../core/base/json.ts';
 import type { PreparedRequest } from './agent-loop.ts';
 import { takeAnswer, type ModelWatch } from './attempt.ts';
 import { readModelAnswer } from './read-answer.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
-const PASSING: ReadonlySet<string> = new Set([
-  'stream-start',
-  'ping',
-  'raw',
-  'error',
-  'text-end',
-  'reasoning-end',
-  'tool-input-start',
-  'tool-input-delta',
-  'tool-input-end',
-]);
+const PASSING: ReadonlySet<string> = wordSet(
+  'stream-start ping raw error text-end reasoning-end tool-input-start tool-input-delta tool-input-end',
+);
 
 export class StreamCollector {
   readonly #content: SdkFields[] = [];

@@ -1,3 +1,4 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import { isJsonObject, membersOf, type Json } from '../../core/base/json.ts';
 import { unixMsOf } from '../../core/base/unix-time.ts';
 import type { LimitUsed } from '../../core/facts/limit-used.ts';
@@ -62,14 +63,9 @@ export type SessionMessage =
   | { readonly kind: 'result'; readonly result: QueryResult }
   | { readonly kind: 'other' };
 
-const PASSED_OVER: ReadonlySet<unknown> = new Set([
-  'tool_progress',
-  'auth_status',
-  'tool_use_summary',
-  'prompt_suggestion',
-  'conversation_reset',
-  'keep_alive',
-]);
+const PASSED_OVER: ReadonlySet<unknown> = wordSet(
+  'tool_progress auth_status tool_use_summary prompt_suggestion conversation_reset keep_alive',
+);
 
 /** @returns undefined for a message of an unknown type, or without its required fields */
 export function readMessage(message: unknown): SessionMessage | undefined {

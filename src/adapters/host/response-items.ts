@@ -1,3 +1,4 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import { membersOf, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
@@ -63,14 +64,9 @@ export function callOfItem(value: unknown): IssuedCall | undefined {
 }
 
 /** Types of calls that the provider does not run. Without an id, their result cannot be sent. */
-const LOCAL_CALLS: ReadonlySet<string> = new Set([
-  'function_call',
-  'custom_tool_call',
-  'computer_call',
-  'shell_call',
-  'local_shell_call',
-  'apply_patch_call',
-]);
+const LOCAL_CALLS: ReadonlySet<string> = wordSet(
+  'function_call custom_tool_call computer_call shell_call local_shell_call apply_patch_call',
+);
 
 /**
  * @param last.isChained  true if the provider stores earlier turns, so that all items are new

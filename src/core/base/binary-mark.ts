@@ -1,3 +1,4 @@
+import { wordSet } from './word-set.ts';
 import { hashText } from './hash.ts';
 import type { JsonObject } from './json.ts';
 
@@ -19,26 +20,9 @@ const LEAST_CHARS = 64;
 const DATA_URL = /^data:([\w.+/-]{1,100})(?:;[\w.+=-]{1,40}){0,3};base64,/;
 const INNER_DATA_URL = /data:([\w.+/-]{1,100})(?:;[\w.+=-]{1,40}){0,3};base64,([A-Za-z0-9+/_-]{64,}={0,2})/g;
 const BASE64 = /^[A-Za-z0-9+/_-]{64,}={0,2}$/;
-const BYTE_MEMBERS: ReadonlySet<string> = new Set([
-  'data',
-  'base64',
-  'blob',
-  'bytes',
-  'image',
-  'file_data',
-  'b64_json',
-]);
+const BYTE_MEMBERS: ReadonlySet<string> = wordSet('data base64 blob bytes image file_data b64_json');
 const FILE_MEMBERS = ['media_type', 'mediaType', 'mimeType', 'mime_type', 'format'] as const;
-const FILE_TYPES: ReadonlySet<unknown> = new Set([
-  'base64',
-  'data',
-  'image',
-  'file',
-  'media',
-  'audio',
-  'video',
-  'document',
-]);
+const FILE_TYPES: ReadonlySet<unknown> = wordSet('base64 data image file media audio video document');
 
 export function base64Mark(
   base64: string,

@@ -1,3 +1,4 @@
+import { wordSet } from '../base/word-set.ts';
 import { decodeRun, nextDump, type EncodedRun, findForm, findInEncoded, Marks } from './keyword-scan.ts';
 import { findNamed } from './find-named.ts';
 import { type Fingerprint, isPlaceholder, placeholderEnd, placeholderOf, type SecretSpan } from './secret-value.ts';
@@ -186,13 +187,7 @@ function replacementOf(secret: string, { rule }: SecretSpan, { options, depth }:
   return options.off.has(rule) || isPlaceholder(inner) ? inner : placeholder();
 }
 
-const VALUE_RULES: ReadonlySet<string> = new Set([
-  'named-secret',
-  'bearer-token',
-  'basic-auth',
-  'cookie',
-  'url-credentials',
-]);
+const VALUE_RULES: ReadonlySet<string> = wordSet('named-secret bearer-token basic-auth cookie url-credentials');
 
 interface TextView {
   readonly text: string;

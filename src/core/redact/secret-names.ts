@@ -1,3 +1,4 @@
+import { wordSet } from '../base/word-set.ts';
 import { ALNUM, DASH, DOT, UNDERSCORE } from './char-class.ts';
 
 export const NAME_UNITS: number = ALNUM | UNDERSCORE | DASH | DOT;
@@ -5,72 +6,21 @@ export const NAME_UNITS: number = ALNUM | UNDERSCORE | DASH | DOT;
 export type NameStrength = 'none' | 'weak' | 'strong' | 'authorization' | 'cookie' | 'set-cookie';
 
 const STRONG = [
-  'password',
-  'passwords',
-  'passwd',
-  'passphrase',
-  'passcode',
-  'pwd',
-  'secret',
-  'secrets',
-  'secretkey',
-  'privatekey',
-  'privatekeyid',
-  'secretaccesskey',
-  'accountkey',
-  'sharedaccesskey',
-  ...[
-    'db',
-    'user',
-    'smtp',
-    'mail',
-    'mysql',
-    'pg',
-    'postgres',
-    'redis',
-    'admin',
-    'become',
-    'root',
-    'ftp',
-    'ssh',
-    'ldap',
-    'proxy',
-  ].map((owner) => `${owner}pass`),
-  'storepass',
-  'keypass',
+  ...wordSet(
+    `password passwords passwd passphrase passcode pwd secret secrets secretkey privatekey privatekeyid secretaccesskey accountkey
+    sharedaccesskey storepass keypass`,
+  ),
+  ...[...wordSet('db user smtp mail mysql pg postgres redis admin become root ftp ssh ldap proxy')].map(
+    (owner) => `${owner}pass`,
+  ),
 ];
 
 const WEAK = [
-  'credential',
-  'credentials',
-  'token',
-  'apikey',
-  'apikeys',
-  'accesskey',
-  'encryptionkey',
-  'signingkey',
-  'masterkey',
-  'storagekey',
-  'subscriptionkey',
-  'servicekey',
-  'sessionkey',
-  'appkey',
-  'licensekey',
-  'authkey',
-  'connectionstring',
-  'passkey',
-  'adminkey',
-  'clientkey',
-  'consumerkey',
-  'serverkey',
-  'sharedkey',
-  'integrationkey',
-  'writekey',
-  'privkey',
-  'sshkey',
-  'accesscode',
-  'xamzsignature',
-  'xgoogsignature',
+  ...wordSet(
+    `credential credentials token apikey apikeys accesskey encryptionkey signingkey masterkey
+    storagekey subscriptionkey servicekey sessionkey appkey licensekey authkey connectionstring passkey
+    adminkey clientkey consumerkey serverkey sharedkey integrationkey writekey privkey sshkey accesscode xamzsignature xgoogsignature`,
+  ),
 ];
 
 const WORDS: ReadonlySet<string> = new Set([...STRONG, ...WEAK]);

@@ -1,5 +1,5 @@
+import { wordSet } from '../base/word-set.ts';
 import type { ToolDeclarations } from '../detect/calls/tool-semantics.ts';
-import { wordSet } from '../detect/calls/shell-program.ts';
 
 /**
  * Closed: a name from an MCP server, from telemetry or from an SDK's tool list, into which MCP tools are merged, is its

@@ -1,3 +1,4 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import { existsSync } from 'node:fs';
 import { type JsonMembers, textOrUndefined, membersOf, present, isJsonObject } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
@@ -471,21 +472,9 @@ function hasContent(entry: JsonMembers): boolean {
 }
 
 const SPEAKERS: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
-const COMPANIONS: ReadonlySet<unknown> = new Set([
-  'summary',
-  'file-history-snapshot',
-  'progress',
-  'queue-operation',
-  'attachment',
-  'ai-title',
-  'custom-title',
-  'last-prompt',
-  'mode',
-  'permission-mode',
-  'agent-name',
-  'result',
-  'stream_event',
-]);
+const COMPANIONS: ReadonlySet<unknown> = wordSet(
+  'summary file-history-snapshot progress queue-operation attachment ai-title custom-title last-prompt mode permission-mode agent-name result stream_event',
+);
 
 /**
  * Transcripts (`<sessionId>.jsonl`, `<sessionId>/subagents/agent-<id>.jsonl`) and the output of `claude -p

@@ -1,3 +1,4 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import { confidence, plainText, ObjectLines } from '../parts/object-lines.ts';
 import {
   isJsonObject,
@@ -31,14 +32,9 @@ import { statedFailure } from '../claude-code/claude-ending.ts';
 import { callOfScript } from './code-mode.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
 
-const REPEATED_EVENTS: ReadonlySet<unknown> = new Set([
-  'agent_message',
-  'agent_reasoning',
-  'agent_reasoning_raw_content',
-  'context_compacted',
-  'user_message',
-  'web_search_end',
-]);
+const REPEATED_EVENTS: ReadonlySet<unknown> = wordSet(
+  'agent_message agent_reasoning agent_reasoning_raw_content context_compacted user_message web_search_end',
+);
 /** Matches the beginning of user messages that Codex, a hook or another agent wrote. Newer rollouts mark such messages. */
 const HOST_MESSAGE_START =
   /^\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|skills?|skills_instructions|hook_prompt|turn_aborted|subagent_notification|user_shell_command|user_action|recommended_plugins|collaboration_mode|context_window\w*|codex_delegation|realtime_\w+)[\s>])/;
@@ -442,15 +438,9 @@ function resultOf(item: JsonMembers): Pick<ToolAnswerShape, 'result' | 'isError'
   };
 }
 
-const ROLLOUT_TYPES: ReadonlySet<unknown> = new Set([
-  'session_meta',
-  'response_item',
-  'event_msg',
-  'turn_context',
-  'compacted',
-  'world_state',
-  'token_usage_record',
-]);
+const ROLLOUT_TYPES: ReadonlySet<unknown> = wordSet(
+  'session_meta response_item event_msg turn_context compacted world_state token_usage_record',
+);
 
 /** `$CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl`: each file is a run, that of a subagent names its parent. */
 export const codexRolloutImporter: LineImporter = {

@@ -1,3 +1,4 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import { dirname, join } from 'node:path';
 import {
   type JsonMembers,
@@ -47,14 +48,7 @@ export const opencodeImporter: DocumentImporter = {
   },
 };
 
-const LINE_TYPES: ReadonlySet<unknown> = new Set([
-  'step_start',
-  'step_finish',
-  'text',
-  'reasoning',
-  'tool_use',
-  'error',
-]);
+const LINE_TYPES: ReadonlySet<unknown> = wordSet('step_start step_finish text reasoning tool_use error');
 
 export const opencodeLinesImporter: LineImporter = {
   shape: 'lines',

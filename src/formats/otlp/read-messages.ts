@@ -1,3 +1,4 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import {
   type JsonMembers,
   listOf,
@@ -46,20 +47,10 @@ const ROLES: ReadonlyMap<unknown, TracedMessage['role']> = new Map([
   ['tool', 'tool'],
   ['function', 'tool'],
 ]);
-const CALLS: ReadonlySet<unknown> = new Set([
-  'tool_call',
-  'tool_use',
-  'tool-call',
-  'function_call',
-  'server_tool_call',
-]);
-const RESULTS: ReadonlySet<unknown> = new Set([
-  'tool_call_response',
-  'tool_result',
-  'tool-result',
-  'function_call_output',
-  'server_tool_call_response',
-]);
+const CALLS: ReadonlySet<unknown> = wordSet('tool_call tool_use tool-call function_call server_tool_call');
+const RESULTS: ReadonlySet<unknown> = wordSet(
+  'tool_call_response tool_result tool-result function_call_output server_tool_call_response',
+);
 
 /** Decodes a text that contains JSON. Any other text is returned unchanged. */
 export function decodedValue(value: Json): Json {

@@ -1,3 +1,4 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import {
   type JsonMembers,
   listOf,
@@ -199,16 +200,9 @@ const INTERFACE_COMMANDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-const HARNESS_EXITS: ReadonlySet<string> = new Set([
-  'exit_api',
-  'exit_context',
-  'exit_cost',
-  'exit_error',
-  'exit_format',
-  'exit_total_execution_time',
-  'exit_command_timeout',
-  'exit_environment_error',
-]);
+const HARNESS_EXITS: ReadonlySet<string> = wordSet(
+  'exit_api exit_context exit_cost exit_error exit_format exit_total_execution_time exit_command_timeout exit_environment_error',
+);
 
 /** Undefined for a blank line and for exits by the harness. */
 function commandCall(action: string): CallShape | undefined {

@@ -1,3 +1,4 @@
+import { wordSet } from '../../core/base/word-set.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs, systemClock } from '../../core/base/clock.ts';
 import { codeOf, hasCode } from '../../core/base/error.ts';
@@ -181,17 +182,9 @@ const READ_ONLY = '25006';
 const TRANSIENT_STATES: ReadonlySet<string> = new Set(['40001', '40P01', READ_ONLY]);
 
 /** Codes of Node for a broken or failed connection. */
-const LOST_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
+const LOST_CODES: ReadonlySet<string> = wordSet(
+  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH',
+);
 
 /** Messages of the package `pg`, which has no codes for these. */
 const LOST_MESSAGES =

@@ -1,3 +1,4 @@
+import { wordSet } from '../../../core/base/word-set.ts';
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 
@@ -161,15 +162,9 @@ function entryTimes(path: string): readonly [number, number] {
 }
 
 /** Types of entries of messages. Programs write others when a session is only looked at. */
-const MESSAGES: ReadonlySet<unknown> = new Set([
-  'user',
-  'assistant',
-  'gemini',
-  'message',
-  'response_item',
-  'user.message',
-  'assistant.message',
-]);
+const MESSAGES: ReadonlySet<unknown> = wordSet(
+  'user assistant gemini message response_item user.message assistant.message',
+);
 
 const SILENT_STEPS: Readonly<Record<HostName, string>> = {
   'claude-code': 'Restart Claude Code: it reads its hooks only at the start.',

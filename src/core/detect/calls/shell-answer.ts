@@ -1,6 +1,7 @@
+import { wordSet } from '../../base/word-set.ts';
 import { isJsonObject, jsonOf, type Json } from '../../base/json.ts';
 import type { Command, SyntaxNode } from 'unbash';
-import { PROJECT_SCRIPT, wordSet } from './shell-program.ts';
+import { PROJECT_SCRIPT } from './shell-program.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 
 export interface ShellAnswer {

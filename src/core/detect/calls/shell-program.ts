@@ -1,8 +1,5 @@
+import { wordSet } from '../../base/word-set.ts';
 import type { ToolKind } from './tool-kind.ts';
-
-export function wordSet(text: string): ReadonlySet<string> {
-  return new Set(text.split(/\s+/));
-}
 
 /** A script of a project may have the name of a system program: `bin/test`. */
 export const PROJECT_SCRIPT: RegExp = /^[^/~].*\//;

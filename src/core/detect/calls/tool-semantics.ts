@@ -1,8 +1,9 @@
+import { wordSet } from '../../base/word-set.ts';
 import { isJsonObject, type Json, present } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { patchedFile } from './patch-text.ts';
 import { answerCodesOf, readShellCommand, shellLineOf } from './shell-command.ts';
-import { isProgram, wordSet } from './shell-program.ts';
+import { isProgram } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
 /** Annotations of a tool from an MCP server. An absent annotation implies nothing. */

@@ -1,6 +1,6 @@
+import { wordSet } from '../../base/word-set.ts';
 import { share, whole } from '../../base/shape.ts';
 import { wordToken } from '../calls/tokens.ts';
-import { wordSet } from '../calls/shell-program.ts';
 import { defineDetector, type DetectorFactory } from './define-detector.ts';
 import { appendEvidence } from './level.ts';
 
