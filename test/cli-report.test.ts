@@ -141,6 +141,20 @@ test('a store that is named by its path has the project of its folder, and COXSW
   vi.unstubAllEnvs();
 });
 
+test('show names what went wrong in a provider', async () => {
+  const store = sqliteStore(join(here.cwd, 'faults.db'));
+  const broken = { name: 'Mine', shouldRun: () => true, provide: () => expect.unreachable() };
+  const cox = createCoxswain({ store, feedback: [{ provider: broken, trigger: { everyNCalls: 1 } }] });
+  const run = cox.startRun({ runId: 'broken' });
+  await run.call('bash', { command: 'true' }, () => 'ok');
+  expect(run.feedback()).toBeUndefined();
+  await run.end();
+  await cox.close();
+  expect((await here.run(['show', 'broken', '--store', 'faults.db'])).stdout).toContain(
+    'fault: Mine (provide): expected not to be reached',
+  );
+});
+
 test('transcripts are reported, and unreadable files are named', async () => {
   await writeFile(join(here.cwd, 'runs.jsonl'), `${sampleRun('one', 'stuck')}\n${sampleRun('two', 'fine')}\n`);
   await writeFile(join(here.cwd, 'poem.txt'), 'roses are red\n');

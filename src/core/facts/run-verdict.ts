@@ -248,6 +248,7 @@ function isStop(ended: RunOutcome | undefined): boolean {
 
 /** Says if most of the work was refused, as in a headless run without permissions, or failed. */
 function lostText({ calls = 0, errors = 0, refused = 0 }: LastAct): string {
+  if (calls === 1) return refused > 0 ? '; its only call was refused' : errors > 0 ? '; its only call failed' : '';
   const of = `of its ${countOf(calls, 'call')}`;
   if (refused > 0 && 2 * refused >= calls)
     return `; ${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`;

@@ -4,7 +4,7 @@ import { sentenceText, type StorySentence } from '../../../core/facts/run-story.
 import type { RunView } from '../../../core/facts/run-view.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import { present } from '../../../core/base/json.ts';
-import { countOf } from '../../../core/base/number-text.ts';
+import { countOf, countText } from '../../../core/base/number-text.ts';
 import { sessionFolder, findSources } from '../../../formats/find-sources.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { branchText, commitsText } from '../../../core/facts/run-work.ts';
@@ -141,6 +141,7 @@ function doneLines(run: RunFacts, project: string | undefined): readonly Text[] 
   const hasEnded = run.ending !== undefined || run.verdict.verdict === 'cut_off';
   return [
     ...refusedLines(run),
+    ...faultLines(run),
     ...workLines(run, project),
     ...(run.lastMessage === undefined ? [] : [`“${printableCut(run.lastMessage, 300)}”`]),
     ...(resume === undefined || !hasEnded || run.parentId !== undefined
@@ -156,6 +157,12 @@ function refusedLines({ declined = 0, refused = 0, refusedCalls = [] }: RunFacts
     const others = more > 0 && index === refusedCalls.length - 1 ? `; and ${more} more` : '';
     return `refused: call ${number}, ${printableCut(call, 80)}${reason}${others}`;
   });
+}
+
+/** What went wrong in coxswain or in a provider. The agent saw nothing of it. */
+function faultLines({ faults, faultTexts }: RunFacts): readonly string[] {
+  const texts = [...new Set(faultTexts)].map((text) => `fault: ${printableCut(text, 200)}`);
+  return faults > texts.length ? [...texts, `${countText(faults)} faults in all`] : texts;
 }
 
 /** The commands that go on with a session, by format. */
